@@ -15,7 +15,7 @@ sources     := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.
 python      := python tests bench docs tools
 code        := $(shell find core bindings mpi nccl apps bench tests -name '*.[ch]' -o -name '*.[ch]pp')
 
-.PHONY: help build demo test test-all core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-affinity bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network checked asan tsan fmt lint stub tidy docs clean
+.PHONY: help build demo test test-all core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-affinity bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network checked asan tsan fmt lint tidy docs clean
 
 help:                        ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -197,9 +197,6 @@ lint: $(stamps)/test-tools   ## formatting, style, types, spelling, unused Pytho
 	mypy
 	vulture
 
-stub: $(stamps)/package      ## the types of the compiled module, after a change of bindings/
-	python -m nanobind.stubgen -q -m topoloom._core -o python/topoloom/_core.pyi
-
 tidy: $(stamps)/test-tools   ## clang-tidy over the core (slow)
 	cmake --preset checked -DTOPOLOOM_UNITY=OFF && clang-tidy --quiet -p build/checked $(shell find core -name '*.cpp')
 
@@ -212,6 +209,7 @@ clean:                       ## everything that was made, except the environment
 $(stamps)/package: $(sources)
 	tools/setup.sh build
 	pip install -q $(pip_options) -e '.[cli,report]'
+	python -m nanobind.stubgen -q -m topoloom._core -o python/topoloom/_core.pyi
 	@mkdir -p $(@D) && rm -f $(stamps)/wheel && touch $@
 
 $(stamps)/wheel: $(wheel)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Array arguments, checked number by number.
+// Converts array arguments and checks every number.
 #include "arrays.hpp"
 
 #include <nanobind/stl/string.h>
@@ -20,26 +20,26 @@ namespace {
 using Untyped = nb::ndarray<nb::ro, nb::device::cpu>;
 
 /// An array of numbers in native byte order, or the problem with it.
-struct Imported {
+struct ImportedArray {
     nb::object array;
     std::string problem;
 };
 
-std::string counted(std::size_t axes) { return std::to_string(axes) + (axes == 1 ? " axis" : " axes"); }
+std::string format_axes(std::size_t axes) { return std::to_string(axes) + (axes == 1 ? " axis" : " axes"); }
 
-std::string type_of(nb::handle object) { return nb::type_name(object.type()).c_str(); }
+std::string name_of_type(nb::handle object) { return nb::type_name(object.type()).c_str(); }
 
-/// The reason for dtype object: the first element that is not a 64-bit number.
-std::string odd_object(nb::handle array) {
+/// The reason for a NumPy dtype object: the first element that is not a 64-bit number.
+std::string describe_odd_element(nb::handle array) {
     if (nb::cast<std::size_t>(array.attr("ndim")) == 0) {
         const nb::object item = array.attr("item")();
         if (PyLong_Check(item.ptr())) return " does not fit 64 bits";
-        return " must be an array or a list of numbers, not " + type_of(item);
+        return " must be an array or a list of numbers, not " + name_of_type(item);
     }
     std::size_t at = 0;
     for (const nb::handle item : nb::iter(array.attr("flat"))) {
         const std::string place = "[" + std::to_string(at++) + "]";
-        if (!PyLong_Check(item.ptr())) return place + " is of type " + type_of(item) + ", not a number";
+        if (!PyLong_Check(item.ptr())) return place + " is of type " + name_of_type(item) + ", not a number";
         int overflow = 0;
         PyLong_AsLongLongAndOverflow(item.ptr(), &overflow);
         if (overflow != 0) return place + " does not fit 64 bits";
@@ -47,13 +47,13 @@ std::string odd_object(nb::handle array) {
     return " must be an array or a list of numbers";
 }
 
-Imported import(nb::handle given) {
+ImportedArray import_array(nb::handle given) {
     if (PyUnicode_Check(given.ptr()) || PyBytes_Check(given.ptr()))
-        return {{}, " must be an array or a list of numbers, not " + type_of(given)};
+        return {{}, " must be an array or a list of numbers, not " + name_of_type(given)};
     nb::object array = nb::module_::import_("numpy").attr("asarray")(given);
     const nb::object dtype = array.attr("dtype");
     const std::string kind = nb::cast<std::string>(dtype.attr("kind"));
-    if (kind == "O") return {{}, odd_object(array)};
+    if (kind == "O") return {{}, describe_odd_element(array)};
     if (kind == "b") return {{}, " must hold numbers, not booleans"};
     if (kind != "i" && kind != "u" && kind != "f")
         return {{}, " must hold numbers, not " + nb::cast<std::string>(dtype.attr("name"))};
@@ -65,7 +65,7 @@ Imported import(nb::handle given) {
 }
 
 template <class T>
-std::string shown(T number) {
+std::string format_number(T number) {
     std::ostringstream text;
     if constexpr (std::is_floating_point_v<T>) {
         text.precision(15);
@@ -74,9 +74,9 @@ std::string shown(T number) {
     return text.str();
 }
 
-/// The reason why the number is not representable as T, if so.
+/// The reason why the number is not representable as T, if any.
 template <class T, class S>
-std::optional<std::string> misfit(S number) {
+std::optional<std::string> explain_misfit(S number) {
     if constexpr (std::is_floating_point_v<S>) {
         if (!std::isfinite(number)) return "; it must be finite";
         if constexpr (std::is_integral_v<T>) {
@@ -92,8 +92,8 @@ std::optional<std::string> misfit(S number) {
     } else {
         return {};
     }
-    return std::string("; it must be ") + shown(std::numeric_limits<T>::min()) + " to " +
-           shown(std::numeric_limits<T>::max());
+    return std::string("; it must be ") + format_number(std::numeric_limits<T>::min()) + " to " +
+           format_number(std::numeric_limits<T>::max());
 }
 
 }  // namespace
@@ -102,13 +102,13 @@ template <class T, std::size_t axes>
 template <class S>
 void ArrayArgument<T, axes>::convert(std::span<const S> numbers) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const std::optional<std::string> why = misfit<T>(numbers[i]);
+        const std::optional<std::string> why = explain_misfit<T>(numbers[i]);
         if (!why) continue;
         std::string place;
         if (!is_single_) place = "[" + std::to_string(axes == 1 ? i : i / shape_[axes - 1]);
         if (axes > 1) place += ", " + std::to_string(i % shape_[axes - 1]);
         if (!is_single_) place += "]";
-        problem_ = place + " is " + shown(numbers[i]) + *why;
+        problem_ = place + " is " + format_number(numbers[i]) + *why;
         return;
     }
     if constexpr (std::is_same_v<S, T>) {
@@ -121,19 +121,19 @@ void ArrayArgument<T, axes>::convert(std::span<const S> numbers) {
 }
 
 template <class T, std::size_t axes>
-void ArrayArgument<T, axes>::take(nb::handle given) noexcept {
+void ArrayArgument<T, axes>::accept(nb::handle given) noexcept {
     try {
-        Imported imported = import(given);
-        if (!imported.problem.empty()) {
-            problem_ = std::move(imported.problem);
+        ImportedArray import_result = import_array(given);
+        if (!import_result.problem.empty()) {
+            problem_ = std::move(import_result.problem);
             wrong_type_ = true;
             return;
         }
-        owner_ = std::move(imported.array);
+        owner_ = std::move(import_result.array);
         const auto array = nb::cast<Untyped>(owner_);
         is_single_ = axes == 1 && array.ndim() == 0;
         if (!is_single_ && array.ndim() != axes) {
-            problem_ = " has " + counted(array.ndim()) + "; give an array of " + counted(axes);
+            problem_ = " has " + format_axes(array.ndim()) + "; give an array of " + format_axes(axes);
             return;
         }
         for (std::size_t axis = 0; axis < axes; ++axis) shape_[axis] = is_single_ ? 1 : array.shape(axis);

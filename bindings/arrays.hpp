@@ -28,8 +28,8 @@ using View = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
 template <class T, std::size_t axes = 1>
 class ArrayArgument {
    public:
-    /// Converts the argument. Errors are kept for values(), as type casters must not throw.
-    void take(nb::handle given) noexcept;
+    /// Converts the argument. Type casters must not throw, so values() reports the errors.
+    void accept(nb::handle given) noexcept;
 
     /// The numbers. Throws Error or TypeError, with the name of the argument, if they are invalid.
     [[nodiscard]] std::span<const T> values(const char* name) const;
@@ -44,7 +44,7 @@ class ArrayArgument {
     std::span<const T> values_;
     std::size_t shape_[axes]{};
     bool is_single_ = false;
-    nb::object owner_;                       // of values that were not converted
+    nb::object owner_;                       // the array that owns values_ if no conversion was needed
     std::shared_ptr<std::vector<T>> own_{};  // converted values
     std::string problem_;
     bool wrong_type_ = false;
@@ -64,15 +64,15 @@ using Numbers = ArrayArgument<double>;
 
 /// The number type of an id or a quantity in NumPy.
 template <class T>
-struct Plain {
+struct PlainNumber {
     using type = T;
 };
 template <class Kind>
-struct Plain<Id<Kind>> {
+struct PlainNumber<Id<Kind>> {
     using type = std::uint32_t;
 };
 template <class Unit, class Number>
-struct Plain<Quantity<Unit, Number>> {
+struct PlainNumber<Quantity<Unit, Number>> {
     using type = Number;
 };
 
@@ -86,7 +86,7 @@ template <class T, class Number>
 }
 
 template <class T, class Number>
-[[nodiscard]] std::vector<T> copy_of(const ArrayArgument<Number>& given, const char* name) {
+[[nodiscard]] std::vector<T> copy_elements(const ArrayArgument<Number>& given, const char* name) {
     const std::span<const T> all = elements<T>(given, name);
     return {all.begin(), all.end()};
 }
@@ -94,7 +94,7 @@ template <class T, class Number>
 /// A view that keeps `owner` alive.
 template <class T>
 [[nodiscard]] auto view(std::span<const T> values, nb::handle owner) {
-    using Number = typename Plain<T>::type;
+    using Number = typename PlainNumber<T>::type;
     return View<Number>(reinterpret_cast<const Number*>(values.data()), {values.size()}, owner);
 }
 
@@ -129,7 +129,7 @@ struct type_caster<topoloom::python::ArrayArgument<T, axes>> {
 
     bool from_python(handle given, std::uint8_t /*flags*/, cleanup_list* /*cleanup*/) noexcept {
         if (given.is_none()) return false;
-        value.take(given);
+        value.accept(given);
         return true;
     }
 };

@@ -54,7 +54,7 @@ std::vector<MeshLayout> make_layouts(const std::vector<std::vector<SeenTraffic>>
     return all;
 }
 
-std::vector<std::pair<std::uint32_t, std::uint32_t>> pieces_of(const AxisOrder& order) {
+std::vector<std::pair<std::uint32_t, std::uint32_t>> list_pieces(const AxisOrder& order) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> pieces;
     for (const auto& [axis, size] : order.pieces) pieces.emplace_back(axis, size);
     return pieces;
@@ -65,7 +65,7 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> pieces_of(const AxisOrder& 
 void bind_axes(nb::module_& m) {
     nb::class_<AxisOrder>(m, "AxisOrder", "An order of a mesh of ranks along a line of slots.")
         .def_prop_ro(
-            "pieces", &pieces_of,
+            "pieces", &list_pieces,
             "(axis, size) along the line, fastest first; pieces of an axis from its lowest digit up.")
         .def_ro("back_and_forth", &AxisOrder::back_and_forth,
                 "By axis: whether every other row of a piece runs backwards.")

@@ -28,8 +28,8 @@ struct BalancedLoads {
     [[nodiscard]] std::vector<std::int64_t> ends() const { return loads_after(loads, plan); }
 };
 
-BalancedLoads balanced(const Integers& given, std::string_view method, const Allocation* allocation,
-                       const Placement* placement) {
+BalancedLoads balance_loads(const Integers& given, std::string_view method, const Allocation* allocation,
+                            const Placement* placement) {
     const std::span<const std::int64_t> loads = elements<std::int64_t>(given, "loads");
     if ((allocation == nullptr) != (placement == nullptr))
         throw nb::type_error("allocation and placement belong together; give both or none");
@@ -43,7 +43,7 @@ BalancedLoads balanced(const Integers& given, std::string_view method, const All
     return {{loads.begin(), loads.end()}, balance(problem, method)};
 }
 
-nb::dict dict_of(const PlanMeasures& measures) {
+nb::dict make_dict(const PlanMeasures& measures) {
     nb::dict dict;
     dict["messages"] = measures.messages;
     dict["tasks"] = measures.tasks;
@@ -54,7 +54,7 @@ nb::dict dict_of(const PlanMeasures& measures) {
     return dict;
 }
 
-nb::object rows_of(const Plan& plan) {
+nb::object make_rows(const Plan& plan) {
     BigVector<std::int64_t> rows;
     rows.reserve(3 * plan.size());
     for (const auto& [from, to, tasks] : plan) {
@@ -65,16 +65,17 @@ nb::object rows_of(const Plan& plan) {
     return new_array(std::move(rows), plan.size()).attr("reshape")(-1, 3);
 }
 
-/// New owners, with measures before and after.
+/// New owners of tasks, with measures before and after.
 struct WeightedBalance {
     std::vector<Rank> owners;
     TaskMeasures measures;
     TaskMeasures before;
 };
 
-WeightedBalance weighted(const Numbers& loads, const Integers& bytes, const Ids& owners, std::size_t ranks,
-                         std::int64_t memory, double tolerance, const CommGraph* graph, double periods,
-                         const Allocation* allocation, const Placement* placement) {
+WeightedBalance balance_weighted(const Numbers& loads, const Integers& bytes, const Ids& owners,
+                                 std::size_t ranks, std::int64_t memory, double tolerance,
+                                 const CommGraph* graph, double periods, const Allocation* allocation,
+                                 const Placement* placement) {
     if ((allocation == nullptr) != (placement == nullptr))
         throw nb::type_error("allocation and placement belong together; give both or none");
     Tasks tasks{.loads = elements<double>(loads, "loads"),
@@ -117,7 +118,7 @@ nb::list list_balancers() {
 void bind_balance(nb::module_& m) {
     nb::class_<BalancedLoads>(m, "Balance", "A redistribution of tasks, and its costs.")
         .def_prop_ro(
-            "plan", [](const BalancedLoads& b) { return rows_of(b.plan); },
+            "plan", [](const BalancedLoads& b) { return make_rows(b.plan); },
             nb::sig("def plan(self) -> numpy.typing.NDArray[numpy.int64]"),
             "Transfers: rows of from, to and count, ascending; shape ``(messages, 3)``.")
         .def_prop_ro(
@@ -125,19 +126,20 @@ void bind_balance(nb::module_& m) {
             nb::sig("def ends(self) -> numpy.typing.NDArray[numpy.int64]"),
             "The load of each rank after the plan.")
         .def_prop_ro(
-            "measures", [](const BalancedLoads& b) { return dict_of(measure_plan(b.plan, b.loads.size())); },
+            "measures",
+            [](const BalancedLoads& b) { return make_dict(measure_plan(b.plan, b.loads.size())); },
             nb::sig("def measures(self) -> dict[str, int]"),
             "Messages and tasks, in total and at most per rank: messages, tasks, max_receives, "
             "max_tasks_received, max_sends, max_tasks_sent.")
         .def_prop_ro(
-            "least", [](const BalancedLoads& b) { return dict_of(least_measures(b.loads, b.ends())); },
+            "least", [](const BalancedLoads& b) { return make_dict(least_measures(b.loads, b.ends())); },
             nb::sig("def least(self) -> dict[str, int]"),
             "Lower bounds of the measures, for plans of one round with the same final loads.")
         .def_prop_ro(
             "rounds", [](const BalancedLoads& b) { return rounds_of(b.loads, b.plan); },
             "The number of rounds: more than 1 if ranks forward received tasks.");
-    m.def("balance", &balanced, "loads"_a, nb::kw_only(), "method"_a = "auto", "allocation"_a = nb::none(),
-          "placement"_a = nb::none(),
+    m.def("balance", &balance_loads, "loads"_a, nb::kw_only(), "method"_a = "auto",
+          "allocation"_a = nb::none(), "placement"_a = nb::none(),
           "Computes a redistribution of equal tasks; loads are the tasks of each rank.\n\n"
           "`balancers()` lists the methods. Some choose near partners, by a placement and its allocation. "
           "Throws Error for no ranks, negative loads, loads that add up to 2**62 or more, and a placement of "
@@ -181,7 +183,7 @@ void bind_balance(nb::module_& m) {
         .def_prop_ro(
             "cost_before", [](const WeightedBalance& b) { return b.before.cost; },
             "The objective before the redistribution.");
-    m.def("balance_weighted", &weighted, "loads"_a, "bytes"_a, "owners"_a, "ranks"_a, nb::kw_only(),
+    m.def("balance_weighted", &balance_weighted, "loads"_a, "bytes"_a, "owners"_a, "ranks"_a, nb::kw_only(),
           "memory"_a = std::numeric_limits<std::int64_t>::max(), "tolerance"_a = 0.02, "graph"_a = nb::none(),
           "periods"_a = 1.0, "allocation"_a = nb::none(), "placement"_a = nb::none(),
           "Moves tasks so that no load exceeds the mean by more than the tolerance, no rank exceeds its "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Functions that add the classes and functions of each file to the module.
+// Declares the functions that add the bindings of each file to the module.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -36,7 +36,7 @@ Bounds find_bounds(const CommGraph& graph, const Allocation& allocation,
                    const std::vector<const CommGraph*>& phases, const std::optional<Sharing>& sharing,
                    std::optional<double> seconds, std::optional<std::uint64_t> work, int threads,
                    const std::optional<Progress>& progress) {
-    checked_threads(threads);
+    check_threads(threads);
     SearchMonitor monitor(progress);
     const Budget budget = make_budget(seconds, work, monitor);
     if (std::ranges::count(phases, nullptr) > 0)

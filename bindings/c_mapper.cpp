@@ -33,7 +33,7 @@ class MapperContext {
                   const MeasuredObjective& objective, SearchMonitor& monitor)
         : graph_(graph), allocation_(allocation), use_(use), objective_(objective), monitor_(monitor) {}
 
-    bool go_on(std::uint64_t work) { return monitor_(work); }
+    bool continue_search(std::uint64_t work) { return monitor_(work); }
     [[nodiscard]] const Machine& machine() const { return allocation_.machine(); }
     void start(const std::uint32_t* slot_of_rank) {
         std::vector<Slot> slots;
@@ -62,22 +62,22 @@ class MapperContext {
 
 /// Returns use(context). If that throws, records the problem and returns `otherwise`.
 template <class Result, class Use>
-Result call_or(void* context, Result otherwise, const Use& use) noexcept {
-    auto& mine = *static_cast<MapperContext*>(context);
+Result call_or_default(void* context, Result otherwise, const Use& use) noexcept {
+    auto& mapper = *static_cast<MapperContext*>(context);
     try {
-        return use(mine);
+        return use(mapper);
     } catch (const std::exception& problem) {
-        mine.record_problem(problem.what());
+        mapper.record_problem(problem.what());
     } catch (...) {
-        mine.record_problem("it made an unknown failure");
+        mapper.record_problem("it made an unknown failure");
     }
     return otherwise;
 }
 
 template <class Use>
-int status_of(void* context, const Use& use) noexcept {
-    return call_or(context, 1, [&](MapperContext& mine) {
-        use(mine);
+int call_for_status(void* context, const Use& use) noexcept {
+    return call_or_default(context, 1, [&](MapperContext& mapper) {
+        use(mapper);
         return 0;
     });
 }
@@ -86,7 +86,8 @@ constexpr double no_gain = std::numeric_limits<double>::quiet_NaN();
 
 void set_callbacks(topoloom_mapper_problem& problem) {
     problem.go_on = [](void* context, std::uint64_t work) {
-        return call_or(context, 0, [&](MapperContext& mine) { return mine.go_on(work) ? 1 : 0; });
+        return call_or_default(context, 0,
+                               [&](MapperContext& mapper) { return mapper.continue_search(work) ? 1 : 0; });
     };
     problem.distance = [](void* context, std::uint32_t a, std::uint32_t b) {
         const Machine& machine = static_cast<MapperContext*>(context)->machine();
@@ -94,40 +95,42 @@ void set_callbacks(topoloom_mapper_problem& problem) {
         return machine.distance(Slot{a}, Slot{b});
     };
     problem.start = [](void* context, const std::uint32_t* slot_of_rank) {
-        return status_of(context, [&](MapperContext& mine) { mine.start(slot_of_rank); });
+        return call_for_status(context, [&](MapperContext& mapper) { mapper.start(slot_of_rank); });
     };
     problem.value = [](void* context) {
-        return call_or(context, no_gain, [](MapperContext& mine) { return mine.evaluator().value(); });
+        return call_or_default(context, no_gain,
+                               [](MapperContext& mapper) { return mapper.evaluator().value(); });
     };
     problem.gain_of_swap = [](void* context, std::uint32_t a, std::uint32_t b) {
-        return call_or(context, no_gain, [&](MapperContext& mine) {
-            return mine.evaluator().gain_of_exchange(Rank{a}, Rank{b});
+        return call_or_default(context, no_gain, [&](MapperContext& mapper) {
+            return mapper.evaluator().gain_of_exchange(Rank{a}, Rank{b});
         });
     };
     problem.gain_of_move = [](void* context, std::uint32_t rank, std::uint32_t slot) {
-        return call_or(context, no_gain, [&](MapperContext& mine) {
-            return mine.evaluator().gain_of_move(Rank{rank}, Slot{slot});
+        return call_or_default(context, no_gain, [&](MapperContext& mapper) {
+            return mapper.evaluator().gain_of_move(Rank{rank}, Slot{slot});
         });
     };
     problem.swap = [](void* context, std::uint32_t a, std::uint32_t b) {
-        return status_of(context, [&](MapperContext& mine) { mine.evaluator().exchange(Rank{a}, Rank{b}); });
+        return call_for_status(context,
+                               [&](MapperContext& mapper) { mapper.evaluator().exchange(Rank{a}, Rank{b}); });
     };
     problem.move = [](void* context, std::uint32_t rank, std::uint32_t slot) {
-        return status_of(context,
-                         [&](MapperContext& mine) { mine.evaluator().move(Rank{rank}, Slot{slot}); });
+        return call_for_status(
+            context, [&](MapperContext& mapper) { mapper.evaluator().move(Rank{rank}, Slot{slot}); });
     };
     problem.undo = [](void* context) {
-        return status_of(context, [](MapperContext& mine) { mine.evaluator().undo(); });
+        return call_for_status(context, [](MapperContext& mapper) { mapper.evaluator().undo(); });
     };
     problem.placement = [](void* context, std::uint32_t* slot_of_rank) {
-        return status_of(context, [&](MapperContext& mine) {
-            for (const Rank rank : ids<Rank>(mine.evaluator().rank_count()))
-                slot_of_rank[rank.value] = mine.evaluator().slot(rank).value;
+        return call_for_status(context, [&](MapperContext& mapper) {
+            for (const Rank rank : ids<Rank>(mapper.evaluator().rank_count()))
+                slot_of_rank[rank.value] = mapper.evaluator().slot(rank).value;
         });
     };
 }
 
-/// Every row, as C sees it.
+/// The rows of a graph as C arrays.
 struct Rows {
     std::vector<std::uint64_t> first{0};
     std::vector<std::uint32_t> peers;
@@ -153,9 +156,9 @@ std::vector<std::uint32_t> call_mapper(std::uintptr_t address, const CommGraph& 
                                        std::optional<double> seconds, std::optional<std::uint64_t> work,
                                        const std::optional<Progress>& progress) {
     const SlotUse use = shared ? SlotUse::shared : SlotUse::one_rank;
-    const ObjectiveInput measured(named(objective), phases, background);
-    const std::vector<std::int64_t> loads = copy_of<std::int64_t>(load, "load");
-    const std::vector<std::int64_t> capacities = copy_of<std::int64_t>(capacity, "capacity");
+    const ObjectiveInput measured(resolve_objective(objective), phases, background);
+    const std::vector<std::int64_t> loads = copy_elements<std::int64_t>(load, "load");
+    const std::vector<std::int64_t> capacities = copy_elements<std::int64_t>(capacity, "capacity");
     if (loads.size() != graph.rank_count() || capacities.size() != allocation.slot_count())
         fail("give a load for each rank, and a capacity for each slot");
     SearchMonitor monitor(progress);

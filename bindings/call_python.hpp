@@ -14,7 +14,7 @@ nanobind::object call_python(const char* module, const char* function, Args&&...
     return nanobind::module_::import_(module).attr(function)(std::forward<Args>(args)...);
 }
 
-/// A method _repr_html_ by a function of the package.
+/// A method _repr_html_ that calls a function of the package.
 template <class T>
 auto html_repr(const char* function) {
     return [function](nanobind::handle_t<T> self) {

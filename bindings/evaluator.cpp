@@ -24,12 +24,12 @@ using namespace nb::literals;
 namespace {
 
 /// An evaluator with the objects that it refers to.
-class HeldEvaluator {
+class OwningEvaluator {
    public:
-    HeldEvaluator(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
-                  const ObjectiveOrName& objective, const std::vector<const CommGraph*>& phases,
-                  const std::optional<Numbers>& background)
-        : measured_(named(objective), phases, background) {
+    OwningEvaluator(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
+                    const ObjectiveOrName& objective, const std::vector<const CommGraph*>& phases,
+                    const std::optional<Numbers>& background)
+        : measured_(resolve_objective(objective), phases, background) {
         for (const CommGraph* const phase : phases) phases_.push_back(nb::find(*phase));
         placement.require_on(allocation);
         if (placement.use() == SlotUse::shared && !graph.proxied().empty())
@@ -52,8 +52,8 @@ constexpr std::size_t candidates_between_signals = 256;
 
 /// Computes gain(first, second) for all candidates; a single number is paired with each element of the other array.
 template <class Gain>
-nb::object gains_of(const Ids& first, const Ids& second, const char* first_name, const char* second_name,
-                    const Gain& gain) {
+nb::object compute_gains(const Ids& first, const Ids& second, const char* first_name, const char* second_name,
+                         const Gain& gain) {
     const std::span<const std::uint32_t> a = first.values(first_name);
     const std::span<const std::uint32_t> b = second.values(second_name);
     if (first.is_single() && second.is_single()) return nb::cast(gain(a[0], b[0]));
@@ -80,16 +80,16 @@ nb::object slot_capacities(const CommGraph& graph, const Allocation& allocation,
 /// A method that computes the gains of many candidates.
 template <auto gain>
 auto gains_by(const char* first, const char* second) {
-    return [first, second](HeldEvaluator& e, const Ids& a, const Ids& b) {
-        return gains_of(a, b, first, second,
-                        [&](std::uint32_t one, std::uint32_t other) { return gain(*e, one, other); });
+    return [first, second](OwningEvaluator& e, const Ids& a, const Ids& b) {
+        return compute_gains(a, b, first, second,
+                             [&](std::uint32_t one, std::uint32_t other) { return gain(*e, one, other); });
     };
 }
 
-double swap_gain(Evaluator& e, std::uint32_t a, std::uint32_t b) {
+double compute_swap_gain(Evaluator& e, std::uint32_t a, std::uint32_t b) {
     return e.gain_of_exchange(Rank{a}, Rank{b});
 }
-double move_gain(Evaluator& e, std::uint32_t rank, std::uint32_t slot) {
+double compute_move_gain(Evaluator& e, std::uint32_t rank, std::uint32_t slot) {
     return e.gain_of_move(Rank{rank}, Slot{slot});
 }
 
@@ -97,7 +97,7 @@ double move_gain(Evaluator& e, std::uint32_t rank, std::uint32_t slot) {
 #define TOPOLOOM_GAINS ") -> numpy.typing.NDArray[numpy.float64]"
 
 void bind_evaluator(nb::module_& m) {
-    nb::class_<HeldEvaluator>(
+    nb::class_<OwningEvaluator>(
         m, "Evaluator",
         "A placement with an incrementally updated value of its objective, and gains of changes.")
         .def(nb::init<const CommGraph&, const Allocation&, const Placement&, const ObjectiveOrName&,
@@ -109,48 +109,52 @@ void bind_evaluator(nb::module_& m) {
              "Objective,\n"
              "phases and background are as for `topoloom.place`.")
         .def_prop_ro(
-            "value", [](HeldEvaluator& e) { return e->value(); },
+            "value", [](OwningEvaluator& e) { return e->value(); },
             "The value of the objective, equal to that of `objective_value`.")
         .def_prop_ro(
-            "placement", [](HeldEvaluator& e) { return e->placement(); }, "A copy of the current placement.")
+            "placement", [](OwningEvaluator& e) { return e->placement(); },
+            "A copy of the current placement.")
         .def(
             "gain_of_swap",
-            [](HeldEvaluator& e, std::uint32_t rank_a, std::uint32_t rank_b) {
-                return swap_gain(*e, rank_a, rank_b);
+            [](OwningEvaluator& e, std::uint32_t rank_a, std::uint32_t rank_b) {
+                return compute_swap_gain(*e, rank_a, rank_b);
             },
             "rank_a"_a, "rank_b"_a,
             "Computes by how much the value falls if two ranks exchange slots; negative: it rises.")
-        .def("gain_of_swap", gains_by<swap_gain>("rank_a", "rank_b"), "rank_a"_a, "rank_b"_a,
+        .def("gain_of_swap", gains_by<compute_swap_gain>("rank_a", "rank_b"), "rank_a"_a, "rank_b"_a,
              nb::sig("def gain_of_swap(self, rank_a: " TOPOLOOM_IDS ", rank_b: " TOPOLOOM_IDS
                      " | int" TOPOLOOM_GAINS),
              "The same for many independent candidates: arrays of equal length, or one rank for all.")
-        .def("gain_of_swap", gains_by<swap_gain>("rank_a", "rank_b"), "rank_a"_a, "rank_b"_a,
+        .def("gain_of_swap", gains_by<compute_swap_gain>("rank_a", "rank_b"), "rank_a"_a, "rank_b"_a,
              nb::sig("def gain_of_swap(self, rank_a: int, rank_b: " TOPOLOOM_IDS TOPOLOOM_GAINS),
              "The same for one rank with each of an array.")
         .def(
             "gain_of_move",
-            [](HeldEvaluator& e, std::uint32_t rank, std::uint32_t slot) {
-                return move_gain(*e, rank, slot);
+            [](OwningEvaluator& e, std::uint32_t rank, std::uint32_t slot) {
+                return compute_move_gain(*e, rank, slot);
             },
             "rank"_a, "slot"_a,
             "Computes by how much the value falls if a rank moves to a slot, which must be free unless "
             "ranks\n"
             "share slots; negative: it rises.")
-        .def("gain_of_move", gains_by<move_gain>("rank", "slot"), "rank"_a, "slot"_a,
+        .def("gain_of_move", gains_by<compute_move_gain>("rank", "slot"), "rank"_a, "slot"_a,
              nb::sig("def gain_of_move(self, rank: " TOPOLOOM_IDS ", slot: " TOPOLOOM_IDS
                      " | int" TOPOLOOM_GAINS),
              "The same for many independent candidates: arrays of equal length, or one slot for all.")
-        .def("gain_of_move", gains_by<move_gain>("rank", "slot"), "rank"_a, "slot"_a,
+        .def("gain_of_move", gains_by<compute_move_gain>("rank", "slot"), "rank"_a, "slot"_a,
              nb::sig("def gain_of_move(self, rank: int, slot: " TOPOLOOM_IDS TOPOLOOM_GAINS),
              "The same for one rank with each of an array.")
         .def(
-            "swap", [](HeldEvaluator& e, std::uint32_t a, std::uint32_t b) { e->exchange(Rank{a}, Rank{b}); },
+            "swap",
+            [](OwningEvaluator& e, std::uint32_t a, std::uint32_t b) { e->exchange(Rank{a}, Rank{b}); },
             "rank_a"_a, "rank_b"_a, "Exchanges the slots of two ranks.")
         .def(
             "move",
-            [](HeldEvaluator& e, std::uint32_t rank, std::uint32_t slot) { e->move(Rank{rank}, Slot{slot}); },
+            [](OwningEvaluator& e, std::uint32_t rank, std::uint32_t slot) {
+                e->move(Rank{rank}, Slot{slot});
+            },
             "rank"_a, "slot"_a, "Moves a rank to a slot, which must be free unless ranks share slots.")
-        .def("undo", [](HeldEvaluator& e) { e->undo(); }, "Reverts the last swap or move, once.");
+        .def("undo", [](OwningEvaluator& e) { e->undo(); }, "Reverts the last swap or move, once.");
     m.def(
         "slot_capacities", &slot_capacities, "graph"_a, "allocation"_a, "sharing"_a = nb::none(),
         nb::sig(

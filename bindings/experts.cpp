@@ -44,14 +44,14 @@ struct Layers {
     }
 };
 
-ExpertDispatch dispatch_of(bool nearest) {
+ExpertDispatch select_dispatch(bool nearest) {
     return nearest ? ExpertDispatch::nearest : ExpertDispatch::spread;
 }
 
-nb::tuple place(ArrayArgument<double, 2> loads, const Ids& nodes, std::size_t slots,
-                std::optional<ArrayArgument<std::int64_t, 2>> choices, bool nearest, double slack,
-                std::uint64_t seed, int threads) {
-    checked_threads(threads);
+nb::tuple place_experts(ArrayArgument<double, 2> loads, const Ids& nodes, std::size_t slots,
+                        std::optional<ArrayArgument<std::int64_t, 2>> choices, bool nearest, double slack,
+                        std::uint64_t seed, int threads) {
+    check_threads(threads);
     const Layers given{std::move(loads), std::move(choices)};
     const std::vector<ExpertLayer> layers = given.list();
     const ExpertGpus gpus(nodes.values("nodes"), slots);
@@ -59,7 +59,7 @@ nb::tuple place(ArrayArgument<double, 2> loads, const Ids& nodes, std::size_t sl
     std::vector<std::uint32_t> best;
     {
         const nb::gil_scoped_release released;
-        for (const auto& one : place_layers(layers, gpus, dispatch_of(nearest), slack, seed, threads)) {
+        for (const auto& one : place_layers(layers, gpus, select_dispatch(nearest), slack, seed, threads)) {
             even.insert(even.end(), one.even.begin(), one.even.end());
             best.insert(best.end(), one.best.begin(), one.best.end());
         }
@@ -68,9 +68,9 @@ nb::tuple place(ArrayArgument<double, 2> loads, const Ids& nodes, std::size_t sl
                           new_array(std::move(best), layers.size()));
 }
 
-nb::object measure(ArrayArgument<double, 2> loads, const Ids& nodes,
-                   const ArrayArgument<std::uint32_t, 2>& held,
-                   std::optional<ArrayArgument<std::int64_t, 2>> choices, bool nearest) {
+nb::object measure_experts(ArrayArgument<double, 2> loads, const Ids& nodes,
+                           const ArrayArgument<std::uint32_t, 2>& held,
+                           std::optional<ArrayArgument<std::int64_t, 2>> choices, bool nearest) {
     const Layers given{std::move(loads), std::move(choices)};
     const std::vector<ExpertLayer> layers = given.list();
     const std::span<const std::uint32_t> all = held.values("held");
@@ -82,7 +82,7 @@ nb::object measure(ArrayArgument<double, 2> loads, const Ids& nodes,
     std::vector<double> rows;
     const nb::gil_scoped_release released;
     for (std::size_t i = 0; i < layers.size(); ++i) {
-        const ExpertMeasures found = measure_experts(layers[i], gpus, dispatch_of(nearest),
+        const ExpertMeasures found = measure_experts(layers[i], gpus, select_dispatch(nearest),
                                                      all.subspan(i * held.size(1), held.size(1)));
         rows.insert(rows.end(), {found.visits, found.load_max, found.load_mean});
     }
@@ -93,8 +93,8 @@ nb::object measure(ArrayArgument<double, 2> loads, const Ids& nodes,
 }  // namespace
 
 void bind_experts(nb::module_& m) {
-    m.def("place_experts", &place, "loads"_a, "nodes"_a, "slots"_a, "choices"_a = nb::none(), nb::kw_only(),
-          "nearest"_a = false, "slack"_a = 0.01, "seed"_a = 1, "threads"_a = 0,
+    m.def("place_experts", &place_experts, "loads"_a, "nodes"_a, "slots"_a, "choices"_a = nb::none(),
+          nb::kw_only(), "nearest"_a = false, "slack"_a = 0.01, "seed"_a = 1, "threads"_a = 0,
           nb::sig("def place_experts(loads: numpy.typing.NDArray[numpy.floating] | "
                   "collections.abc.Sequence[collections.abc.Sequence[float]], nodes: "
                   "numpy.typing.NDArray[numpy.integer] | collections.abc.Sequence[int], slots: int, choices: "
@@ -110,7 +110,7 @@ void bind_experts(nb::module_& m) {
           "the experts slot by slot, GPU by GPU. The second keeps within `slack` of the first's busiest GPU, "
           "and was "
           "found from every second token, the first included. Throws Error for what cannot be.");
-    m.def("measure_experts", &measure, "loads"_a, "nodes"_a, "held"_a, "choices"_a = nb::none(),
+    m.def("measure_experts", &measure_experts, "loads"_a, "nodes"_a, "held"_a, "choices"_a = nb::none(),
           nb::kw_only(), "nearest"_a = false,
           nb::sig("def measure_experts(loads: numpy.typing.NDArray[numpy.floating] | "
                   "collections.abc.Sequence[collections.abc.Sequence[float]], nodes: "

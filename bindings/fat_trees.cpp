@@ -33,19 +33,19 @@ namespace {
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
 using Roots = std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>>;
 
-std::size_t checked_ranks(std::size_t ranks) {
+std::size_t check_ranks(std::size_t ranks) {
     constexpr std::size_t most = (std::size_t{1} << 31) - 1;
     if (ranks > most) fail("a step of ", ranks, " ranks; at most ", most, " are supported");
     return ranks;
 }
 
-RepeatedStep step_of(const std::vector<Pair>& messages) {
+RepeatedStep make_step(const std::vector<Pair>& messages) {
     RepeatedStep step{{}, 1};
     for (const auto& [from, to] : messages) step.step.push_back({Rank{from}, Rank{to}});
     return step;
 }
 
-std::vector<NodeMessage> node_messages(const RepeatedStep& step, const Ids& nodes) {
+std::vector<NodeMessage> list_node_messages(const RepeatedStep& step, const Ids& nodes) {
     const std::span<const Node> node_of_rank = elements<Node>(nodes, "node_of_rank");
     require_ranks(step.step, node_of_rank.size());
     std::vector<NodeMessage> messages;
@@ -54,14 +54,14 @@ std::vector<NodeMessage> node_messages(const RepeatedStep& step, const Ids& node
     return messages;
 }
 
-std::vector<Multicast> multicasts_of(const Roots& roots) {
+std::vector<Multicast> list_multicasts(const Roots& roots) {
     std::vector<Multicast> multicasts;
     for (const auto& [root, members] : roots)
         multicasts.push_back({Node{root}, {members.begin(), members.end()}});
     return multicasts;
 }
 
-std::vector<SpanningTree> disjoint_trees_of(const Machine& machine, const Multicast& multicast) {
+std::vector<SpanningTree> find_disjoint_trees(const Machine& machine, const Multicast& multicast) {
     return with_topology(machine, [&](const auto& network) -> std::vector<SpanningTree> {
         if constexpr (requires { disjoint_trees(network, multicast); }) {
             return disjoint_trees(network, multicast);
@@ -71,7 +71,7 @@ std::vector<SpanningTree> disjoint_trees_of(const Machine& machine, const Multic
     });
 }
 
-std::vector<std::string_view> tree_kinds(const Machine& machine) {
+std::vector<std::string_view> list_tree_kinds(const Machine& machine) {
     return with_topology(machine, [](const auto& network) -> std::vector<std::string_view> {
         if constexpr (requires { switch_trees(network, {}); }) return {"routes", "last", "least-loaded"};
         if constexpr (requires { disjoint_trees(network, {}); }) return {"routes", "disjoint"};
@@ -79,10 +79,11 @@ std::vector<std::string_view> tree_kinds(const Machine& machine) {
     });
 }
 
-std::vector<SpanningTree> plain_trees_of(const Machine& machine, std::string_view kind, const Roots& roots) {
-    const std::vector<Multicast> multicasts = multicasts_of(roots);
+std::vector<SpanningTree> find_spanning_trees(const Machine& machine, std::string_view kind,
+                                              const Roots& roots) {
+    const std::vector<Multicast> multicasts = list_multicasts(roots);
     if (kind == "least-loaded" || kind == "last")
-        return switch_trees(fat_tree_of(machine), multicasts,
+        return switch_trees(require_fat_tree(machine), multicasts,
                             kind == "last" ? ParentChoice::last : ParentChoice::least_loaded);
     if (kind != "routes" && kind != "disjoint")
         fail("no trees '", kind, "'; there are least-loaded, last, routes and disjoint");
@@ -91,20 +92,21 @@ std::vector<SpanningTree> plain_trees_of(const Machine& machine, std::string_vie
         if (kind == "routes") {
             trees.push_back(route_tree(machine, multicast));
         } else {
-            std::ranges::move(disjoint_trees_of(machine, multicast), std::back_inserter(trees));
+            std::ranges::move(find_disjoint_trees(machine, multicast), std::back_inserter(trees));
         }
     }
     return trees;
 }
 
-std::vector<MachineTree> trees_of(const Machine& machine, std::string_view kind, const Roots& roots) {
+std::vector<MachineTree> find_machine_trees(const Machine& machine, std::string_view kind,
+                                            const Roots& roots) {
     std::vector<MachineTree> trees;
-    for (SpanningTree& tree : plain_trees_of(machine, kind, roots))
+    for (SpanningTree& tree : find_spanning_trees(machine, kind, roots))
         trees.push_back({std::move(tree), machine.shared_text()});
     return trees;
 }
 
-std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>> loads_of(
+std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>> count_link_loads(
     const Machine& machine, const std::vector<const MachineTree*>& trees) {
     std::vector<SpanningTree> plain;
     for (const MachineTree* tree : trees) {
@@ -121,31 +123,31 @@ void bind_steps(nb::module_& m) {
         .def(
             "__init__",
             [](RepeatedStep* self, const std::vector<Pair>& messages) {
-                new (self) RepeatedStep(step_of(messages));
+                new (self) RepeatedStep(make_step(messages));
             },
             "messages"_a, "(from, to) of each message.")
         .def_static(
             "shift",
             [](std::size_t ranks, std::size_t by) {
-                return RepeatedStep{shift_step(checked_ranks(ranks), by), 1};
+                return RepeatedStep{shift_step(check_ranks(ranks), by), 1};
             },
             "ranks"_a, "by"_a, "Rank r sends to r + by, wrapping at the end.")
         .def_static(
             "prefix",
             [](std::size_t ranks, std::size_t by) {
-                return RepeatedStep{prefix_step(checked_ranks(ranks), by), 1};
+                return RepeatedStep{prefix_step(check_ranks(ranks), by), 1};
             },
             "ranks"_a, "by"_a, "Rank r sends to r xor by, if there is such a rank.")
         .def_static(
             "blocks",
             [](std::size_t ranks, const std::vector<std::uint32_t>& block_to) {
-                return RepeatedStep{block_step(checked_ranks(ranks), block_to), 1};
+                return RepeatedStep{block_step(check_ranks(ranks), block_to), 1};
             },
             "ranks"_a, "block_to"_a, "Equal blocks of ranks send to each other, keeping their order.")
         .def_static(
             "of_schedule",
             [](std::string_view schedule, std::size_t ranks, std::string_view operation) {
-                return steps_of(
+                return list_schedule_steps(
                     make_schedule({parse_operation(operation), ranks, Bytes{0}, Rank{0}}, schedule));
             },
             "schedule"_a, "ranks"_a, "operation"_a = "all-gather",
@@ -164,15 +166,15 @@ void bind_steps(nb::module_& m) {
     m.def(
         "meetings_any_ascent",
         [](const Machine& machine, const RepeatedStep& step, const Ids& nodes) {
-            AnyAscent ascent(fat_tree_of(machine));
-            return ascent.meetings(node_messages(step, nodes));
+            AnyAscent ascent(require_fat_tree(machine));
+            return ascent.meetings(list_node_messages(step, nodes));
         },
         "machine"_a, "step"_a, "node_of_rank"_a,
         "Computes where messages may contend on a fat tree, for any routes up.");
     m.def(
         "meetings_on_routes",
         [](const Machine& machine, const RepeatedStep& step, const Ids& nodes) {
-            return meetings_on_routes(machine, node_messages(step, nodes));
+            return meetings_on_routes(machine, list_node_messages(step, nodes));
         },
         "machine"_a, "step"_a, "node_of_rank"_a,
         "Computes where messages contend on the routes of the machine.");
@@ -180,9 +182,9 @@ void bind_steps(nb::module_& m) {
         "find_free_order",
         [](const Machine& machine, const Ids& nodes, const std::vector<RepeatedStep>& steps, bool on_routes,
            std::uint64_t work, std::uint64_t seed) {
-            const FreeOrder found =
-                find_free_order(machine, elements<Node>(nodes, "nodes"), steps,
-                                on_routes ? Meeting::on_routes : Meeting::any_ascent, work, seed);
+            const FreeOrder found = find_free_order(
+                machine, elements<Node>(nodes, "nodes"), steps,
+                on_routes ? ContentionModel::on_routes : ContentionModel::any_ascent, work, seed);
             std::vector<std::uint32_t> order;
             for (const Node node : found.node_of_rank) order.push_back(node.value);
             return std::tuple(order, found.rounds, found.proven);
@@ -224,12 +226,12 @@ void bind_fat_trees(nb::module_& m) {
                 return view(std::span<const Link>(nb::cast<const MachineTree&>(t).tree.links), t);
             },
             "uint32 array: the links, each after the one that leads to it.");
-    m.def("tree_kinds", &tree_kinds, "machine"_a, "Lists the kinds of spanning_trees() for a machine.");
-    m.def("spanning_trees", &trees_of, "machine"_a, "kind"_a, "multicasts"_a,
+    m.def("tree_kinds", &list_tree_kinds, "machine"_a, "Lists the kinds of spanning_trees() for a machine.");
+    m.def("spanning_trees", &find_machine_trees, "machine"_a, "kind"_a, "multicasts"_a,
           nb::call_guard<nb::gil_scoped_release>(),
           "Makes trees for (root, members): 'least-loaded' or 'last' parents of a fat tree, 'routes' of any "
           "machine, or all 'disjoint' trees of a torus.");
-    m.def("tree_loads", &loads_of, "machine"_a, "trees"_a,
+    m.def("tree_loads", &count_link_loads, "machine"_a, "trees"_a,
           "Counts the trees on each link, and on each switch, router or node.");
 }
 

@@ -27,14 +27,14 @@ using namespace nb::literals;
 namespace {
 
 template <class I>
-I checked(std::uint32_t id, std::size_t count, const char* kind) {
+I check_id(std::uint32_t id, std::size_t count, const char* kind) {
     if (id >= count) fail(kind, " ", id, " does not exist: the machine has ", count);
     return I{id};
 }
 
-Node node_of(const Machine& m, std::uint32_t id) { return checked<Node>(id, m.node_count(), "node"); }
-Slot slot_of(const Machine& m, std::uint32_t id) { return checked<Slot>(id, m.slot_count(), "slot"); }
-Link link_of(const Machine& m, std::uint32_t id) { return checked<Link>(id, m.link_count(), "link"); }
+Node node_of(const Machine& m, std::uint32_t id) { return check_id<Node>(id, m.node_count(), "node"); }
+Slot slot_of(const Machine& m, std::uint32_t id) { return check_id<Slot>(id, m.slot_count(), "slot"); }
+Link link_of(const Machine& m, std::uint32_t id) { return check_id<Link>(id, m.link_count(), "link"); }
 
 std::vector<std::pair<std::uint32_t, double>> route(const Machine& m, std::uint32_t a, std::uint32_t b) {
     m.require_connected(node_of(m, a), node_of(m, b));
@@ -59,9 +59,9 @@ bool connected(const Machine& m, std::uint32_t a, std::uint32_t b) {
     return m.connected(node_of(m, a), node_of(m, b));
 }
 
-/// Applies `one` to pairs: of two arrays of equal length, or of an array and a single number.
+/// Applies `one` to pairs from two arrays of equal length, or from an array and a single number.
 template <auto one>
-nb::object for_pairs(const Machine& m, const Ids& a, const Ids& b, const char* name_a, const char* name_b) {
+nb::object map_pairs(const Machine& m, const Ids& a, const Ids& b, const char* name_a, const char* name_b) {
     const std::span<const std::uint32_t> from = a.values(name_a);
     const std::span<const std::uint32_t> to = b.values(name_b);
     if (a.is_single() && b.is_single()) return nb::cast(one(m, from[0], to[0]));
@@ -84,9 +84,9 @@ std::uint32_t nodes_per_host(const Machine& m) {
 }
 
 Allocation make_allocation(const Machine& m, const Ids& nodes, const std::optional<Ids>& slots) {
-    Allocation of_nodes(m, copy_of<Node>(nodes, "nodes"));
+    Allocation of_nodes(m, copy_elements<Node>(nodes, "nodes"));
     if (!slots) return of_nodes;
-    Allocation of_slots = Allocation::of_slots(m, copy_of<Slot>(*slots, "slots"));
+    Allocation of_slots = Allocation::of_slots(m, copy_elements<Slot>(*slots, "slots"));
     if (!std::ranges::equal(of_slots.nodes(), of_nodes.nodes()))
         fail("the allocation's slots are not on its nodes, in their order");
     return of_slots;
@@ -116,7 +116,8 @@ void bind_machine(nb::module_& module) {
             "levels", [](const Machine& m) { return m.node_spec().levels.arity(); },
             "Arities of the levels inside a node, bottom-up.")
         .def_prop_ro(
-            "has_failures", [](const Machine& m) { return std::holds_alternative<Degraded>(m.topology()); },
+            "has_failures",
+            [](const Machine& m) { return std::holds_alternative<DegradedTopology>(m.topology()); },
             "Whether nodes, routers or links are down.")
         .def_prop_ro("link_count", &Machine::link_count)
         .def_prop_ro(
@@ -133,7 +134,7 @@ void bind_machine(nb::module_& module) {
         .def(
             "connected",
             [](const Machine& m, const Ids& a, const Ids& b) {
-                return for_pairs<connected>(m, a, b, "node_a", "node_b");
+                return map_pairs<connected>(m, a, b, "node_a", "node_b");
             },
             "node_a"_a, "node_b"_a,
             nb::sig(
@@ -145,7 +146,7 @@ void bind_machine(nb::module_& module) {
         .def(
             "distance",
             [](const Machine& m, const Ids& a, const Ids& b) {
-                return for_pairs<distance>(m, a, b, "slot_a", "slot_b");
+                return map_pairs<distance>(m, a, b, "slot_a", "slot_b");
             },
             "slot_a"_a, "slot_b"_a,
             nb::sig("def distance(self, slot_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], slot_b: "
@@ -156,7 +157,7 @@ void bind_machine(nb::module_& module) {
         .def(
             "hops",
             [](const Machine& m, const Ids& a, const Ids& b) {
-                return for_pairs<hops>(m, a, b, "node_a", "node_b");
+                return map_pairs<hops>(m, a, b, "node_a", "node_b");
             },
             "node_a"_a, "node_b"_a,
             nb::sig("def hops(self, node_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], node_b: "
@@ -306,7 +307,7 @@ void bind_machine(nb::module_& module) {
         .def(
             "__init__",
             [](Placement* self, const Allocation& allocation, const Ids& slots, bool shared) {
-                new (self) Placement(allocation, copy_of<Slot>(slots, "slots"),
+                new (self) Placement(allocation, copy_elements<Slot>(slots, "slots"),
                                      shared ? SlotUse::shared : SlotUse::one_rank);
             },
             "allocation"_a, "slots"_a, "shared"_a = false,

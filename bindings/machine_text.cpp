@@ -48,8 +48,8 @@ struct TextSection {
 class MachineText {
    public:
     explicit MachineText(std::string text)
-        : text_(std::move(text)), parts_(split_machine(TextPiece(text_, text_))) {}
-    MachineText(const MachineText&) = delete;  // parts_ refer to text_
+        : text_(std::move(text)), parts_(split_machine_text(TextPiece(text_, text_))) {}
+    MachineText(const MachineText&) = delete;  // views into text_
     MachineText& operator=(const MachineText&) = delete;
 
     [[nodiscard]] std::string network() const { return std::string(parts_.network.text()); }
@@ -72,7 +72,7 @@ class MachineText {
     TextParts parts_;
 };
 
-nb::dict described(const SectionForm& form) {
+nb::dict make_dict(const SectionForm& form) {
     nb::list options;
     for (const TopologyOption& option : form.options) {
         nb::dict entry;
@@ -95,8 +95,8 @@ nb::dict described(const SectionForm& form) {
 
 nb::list list_topologies() {
     nb::list list;
-    for (const auto& entry : Topologies::entries) list.append(described(*entry.form));
-    for (const SectionForm* const form : {&down_form, &node_form}) list.append(described(*form));
+    for (const auto& entry : Topologies::entries) list.append(make_dict(*entry.form));
+    for (const SectionForm* const form : {&down_form, &node_form}) list.append(make_dict(*form));
     return list;
 }
 

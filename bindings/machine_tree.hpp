@@ -9,7 +9,7 @@
 
 namespace topoloom::python {
 
-/// A tree, and the text of its machine.
+/// A tree and its machine's text.
 struct MachineTree {
     SpanningTree tree;
     std::shared_ptr<const std::string> machine;

@@ -20,7 +20,7 @@ struct Wiring {
     std::vector<double> bandwidth;
 };
 
-Wiring wiring_of(const Machine& machine) {
+Wiring list_wiring(const Machine& machine) {
     const NetworkView network(machine.topology());
     Wiring wiring{network.vertex_count(), {}, {}, {}, {}};
     for (const Node node : ids<Node>(network.node_count())) wiring.vertex.push_back(network.vertex(node));
@@ -48,7 +48,7 @@ void bind_wiring(nb::module_& m) {
         m, "Wiring",
         "The links of a machine that are up, as arrays; vertices are routers, switches or nodes.")
         .def(
-            "__init__", [](Wiring* self, const Machine& machine) { new (self) Wiring(wiring_of(machine)); },
+            "__init__", [](Wiring* self, const Machine& machine) { new (self) Wiring(list_wiring(machine)); },
             "machine"_a)
         .def_ro("vertex_count", &Wiring::vertex_count)
         .def_prop_ro("vertex", &array<&Wiring::vertex>,

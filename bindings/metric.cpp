@@ -26,18 +26,18 @@ namespace {
 using Loader = std::tuple<std::uint32_t, std::uint32_t, double>;
 using Hot = std::tuple<std::string, double, double, std::vector<Loader>>;
 
-/// A judgement with the hottest links, which take a pass of their own.
-struct Judged {
+/// A judgement with the hottest links, which require a separate pass.
+struct JudgedPlacement {
     Judgement measures;
     std::vector<Hot> hottest;
 };
 
-Judged judge_allocated(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
-                       std::size_t hottest, int threads) {
-    checked_threads(threads);
+JudgedPlacement judge_allocated(const CommGraph& graph, const Allocation& allocation,
+                                const Placement& placement, std::size_t hottest, int threads) {
+    check_threads(threads);
     placement.require_on(allocation);
     const Machine& machine = allocation.machine();
-    Judged judged{judge(graph, machine, placement, threads), {}};
+    JudgedPlacement judged{judge(graph, machine, placement, threads), {}};
     if (hottest == 0) return judged;
     for (const HotLink& link : hottest_links(graph, machine, placement, judged.measures, hottest, threads)) {
         std::vector<Loader> loaders;
@@ -48,21 +48,21 @@ Judged judge_allocated(const CommGraph& graph, const Allocation& allocation, con
     return judged;
 }
 
-/// A shape with the loads that it was computed from.
-struct Shaped {
+/// A shape and the loads from which it was computed.
+struct ShapeAndLoads {
     BigVector<double> loads;
     AllocationShape shape;
 };
 
-Shaped shape_of(const Allocation& allocation, int threads) {
-    BigVector<double> loads = all_pairs_loads(allocation, checked_threads(threads));
+ShapeAndLoads compute_shape(const Allocation& allocation, int threads) {
+    BigVector<double> loads = all_pairs_loads(allocation, check_threads(threads));
     AllocationShape shape = allocation_shape(allocation, loads);
     return {std::move(loads), std::move(shape)};
 }
 
 template <auto member>
-auto measure(nb::handle_t<Judged> j) {
-    const auto& values = nb::cast<const Judged&>(j).measures.*member;
+auto measure(nb::handle_t<JudgedPlacement> j) {
+    const auto& values = nb::cast<const JudgedPlacement&>(j).measures.*member;
     using Element = typename std::decay_t<decltype(values)>::value_type;
     return view(std::span<const Element>(values), j);
 }
@@ -70,62 +70,64 @@ auto measure(nb::handle_t<Judged> j) {
 }  // namespace
 
 void bind_metric(nb::module_& m) {
-    nb::class_<Judged>(m, "Judgement", "The metrics of a placement; docs/concepts.md defines them.")
-        .def("_repr_html_", html_repr<Judged>("judgement_html"))
-        .def_prop_ro("hop_bytes", [](const Judged& j) { return j.measures.hop_bytes; })
-        .def_prop_ro("hops_per_byte", [](const Judged& j) { return j.measures.hops_per_byte; })
-        .def_prop_ro("dilation_average", [](const Judged& j) { return j.measures.dilation_average; })
-        .def_prop_ro("dilation_max", [](const Judged& j) { return j.measures.dilation_max; })
-        .def_prop_ro("traffic_average", [](const Judged& j) { return j.measures.traffic_average; })
-        .def_prop_ro("congestion_max", [](const Judged& j) { return j.measures.congestion_max; })
-        .def_prop_ro("inter_node_bytes", [](const Judged& j) { return j.measures.inter_node_bytes.value; })
+    nb::class_<JudgedPlacement>(m, "Judgement", "The metrics of a placement; docs/concepts.md defines them.")
+        .def("_repr_html_", html_repr<JudgedPlacement>("judgement_html"))
+        .def_prop_ro("hop_bytes", [](const JudgedPlacement& j) { return j.measures.hop_bytes; })
+        .def_prop_ro("hops_per_byte", [](const JudgedPlacement& j) { return j.measures.hops_per_byte; })
+        .def_prop_ro("dilation_average", [](const JudgedPlacement& j) { return j.measures.dilation_average; })
+        .def_prop_ro("dilation_max", [](const JudgedPlacement& j) { return j.measures.dilation_max; })
+        .def_prop_ro("traffic_average", [](const JudgedPlacement& j) { return j.measures.traffic_average; })
+        .def_prop_ro("congestion_max", [](const JudgedPlacement& j) { return j.measures.congestion_max; })
+        .def_prop_ro("inter_node_bytes",
+                     [](const JudgedPlacement& j) { return j.measures.inter_node_bytes.value; })
         .def_prop_ro(
-            "inter_node_max", [](const Judged& j) { return j.measures.inter_node_max.value; },
+            "inter_node_max", [](const JudgedPlacement& j) { return j.measures.inter_node_max.value; },
             "The most bytes into or out of one node: the larger of both directions.")
         .def_prop_ro(
-            "load_max", [](const Judged& j) { return j.measures.load_max; },
+            "load_max", [](const JudgedPlacement& j) { return j.measures.load_max; },
             "The largest sum of the ranks' loads on one slot.")
         .def_prop_ro(
-            "minimal_share", [](const Judged& j) { return j.measures.minimal_share; },
+            "minimal_share", [](const JudgedPlacement& j) { return j.measures.minimal_share; },
             "The share of traffic on minimal routes, the rest on detours; None unless routing is adaptive.")
         .def_prop_ro("loads", &measure<&Judgement::loads>, "float64 array (links,): bytes on each link.")
         .def_prop_ro("node_bytes_out", &measure<&Judgement::bytes_out>)
         .def_prop_ro("node_bytes_in", &measure<&Judgement::bytes_in>)
         .def_prop_ro("node_messages_out", &measure<&Judgement::messages_out>)
         .def_prop_ro("node_messages_in", &measure<&Judgement::messages_in>)
-        .def_ro("hottest", &Judged::hottest,
+        .def_ro("hottest", &JudgedPlacement::hottest,
                 "The hottest links: (link name, bytes, bytes / bandwidth, [(source, target, bytes)]).");
 
-    nb::class_<Shaped>(m, "AllocationShape", "The shape of an allocation on its machine.")
+    nb::class_<ShapeAndLoads>(m, "AllocationShape", "The shape of an allocation on its machine.")
         .def_prop_ro(
-            "components", [](const Shaped& s) { return s.shape.components; },
+            "components", [](const ShapeAndLoads& s) { return s.shape.components; },
             "The number of connected components of its part of the network.")
-        .def_prop_ro("links_inside", [](const Shaped& s) { return s.shape.links_inside; })
+        .def_prop_ro("links_inside", [](const ShapeAndLoads& s) { return s.shape.links_inside; })
         .def_prop_ro(
-            "links_leaving", [](const Shaped& s) { return s.shape.links_leaving; },
+            "links_leaving", [](const ShapeAndLoads& s) { return s.shape.links_leaving; },
             "The surface: directed links to vertices that it does not own.")
         .def_prop_ro(
-            "links_used", [](const Shaped& s) { return s.shape.links_used; },
+            "links_used", [](const ShapeAndLoads& s) { return s.shape.links_used; },
             "Links used by routes between its nodes.")
         .def_prop_ro(
-            "links_foreign", [](const Shaped& s) { return s.shape.foreign.size(); },
+            "links_foreign", [](const ShapeAndLoads& s) { return s.shape.foreign.size(); },
             "Used links with an end that it does not own.")
         .def_prop_ro(
             "foreign_links",
-            [](nb::handle_t<Shaped> s) {
-                return view(std::span<const std::uint32_t>(nb::cast<const Shaped&>(s).shape.foreign), s);
+            [](nb::handle_t<ShapeAndLoads> s) {
+                return view(std::span<const std::uint32_t>(nb::cast<const ShapeAndLoads&>(s).shape.foreign),
+                            s);
             },
             "uint32 array: the ids of foreign links, ascending.")
         .def_prop_ro(
-            "foreign_share", [](const Shaped& s) { return s.shape.foreign_share; },
+            "foreign_share", [](const ShapeAndLoads& s) { return s.shape.foreign_share; },
             "The share of hops between its nodes over foreign links.")
         .def_prop_ro(
             "loads",
-            [](nb::handle_t<Shaped> s) {
-                return view(std::span<const double>(nb::cast<const Shaped&>(s).loads), s);
+            [](nb::handle_t<ShapeAndLoads> s) {
+                return view(std::span<const double>(nb::cast<const ShapeAndLoads&>(s).loads), s);
             },
             "float64 array (links,): messages on each link if each node sends one to every other.");
-    m.def("allocation_shape", &shape_of, "allocation"_a, "threads"_a = 0,
+    m.def("allocation_shape", &compute_shape, "allocation"_a, "threads"_a = 0,
           nb::call_guard<nb::gil_scoped_release>(),
           "Computes the shape from the routes between all pairs of nodes: O(nodes^2 * route).");
     m.def(

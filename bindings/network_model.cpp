@@ -24,7 +24,7 @@ namespace {
 using Line = std::tuple<double, double, std::optional<std::int64_t>>;
 
 template <class Part>
-std::vector<Part> parts_of(const std::vector<Line>& lines) {
+std::vector<Part> make_model_lines(const std::vector<Line>& lines) {
     std::vector<Part> all;
     for (const auto& [first, second, most] : lines)
         all.push_back({first, second, most.value_or(Part{}.most)});
@@ -32,22 +32,22 @@ std::vector<Part> parts_of(const std::vector<Line>& lines) {
 }
 
 template <class Part>
-std::vector<Line> plain_lines(const std::vector<Part>& parts) {
+std::vector<Line> list_model_lines(const std::vector<Part>& parts) {
     std::vector<Line> all;
     for (const auto& [first, second, most] : parts)
         all.emplace_back(first, second, most == Part{}.most ? std::nullopt : std::optional(most));
     return all;
 }
 
-Bytes size_of(std::int64_t bytes) {
+Bytes check_size(std::int64_t bytes) {
     if (bytes < 0) fail("a message has 0 bytes or more, not ", bytes);
     return Bytes{bytes};
 }
 
 /// A query of the model by the size of a message.
 template <double (NetworkModel::*Query)(Bytes) const>
-double at(const NetworkModel& model, std::int64_t bytes) {
-    return (model.*Query)(size_of(bytes));
+double query_at(const NetworkModel& model, std::int64_t bytes) {
+    return (model.*Query)(check_size(bytes));
 }
 
 void bind_costs(nb::module_& m) {
@@ -82,14 +82,14 @@ void bind_network_model(nb::module_& m) {
         .def_static(
             "regimes",
             [](const std::vector<Line>& lines, const MessageCosts& costs) {
-                return NetworkModel::regimes(parts_of<CostLine>(lines), costs);
+                return NetworkModel::regimes(make_model_lines<CostLine>(lines), costs);
             },
             "lines"_a, "costs"_a = MessageCosts{},
             "Lines (alpha, beta, largest size), ascending, the last with None: the line of the size applies.")
         .def_static(
             "largest",
             [](const std::vector<Line>& lines, const MessageCosts& costs) {
-                return NetworkModel::largest(parts_of<CostLine>(lines), costs);
+                return NetworkModel::largest(make_model_lines<CostLine>(lines), costs);
             },
             "lines"_a, "costs"_a = MessageCosts{}, "Lines (alpha, beta, None): the largest cost applies.")
         .def_static("loggp", &NetworkModel::loggp, "L"_a, "o"_a, "g"_a, "G"_a, "costs"_a = MessageCosts{},
@@ -97,66 +97,68 @@ void bind_network_model(nb::module_& m) {
         .def(
             "with_link_factors",
             [](const NetworkModel& model, const std::vector<Line>& factors) {
-                return model.with_link_factors(parts_of<LinkFactors>(factors));
+                return model.with_link_factors(make_model_lines<LinkFactors>(factors));
             },
             "factors"_a,
             "Adds link factors (latency factor, bandwidth factor, largest size), ascending, the last with "
             "None.")
         .def(
-            "with_alone",
+            "with_single_message_lines",
             [](const NetworkModel& model, const std::vector<Line>& lines) {
-                return model.with_alone(parts_of<CostLine>(lines));
+                return model.with_single_message_lines(make_model_lines<CostLine>(lines));
             },
             "lines"_a, "Replaces the latency of a single message by lines (alpha, beta, largest size).")
-        .def("with_inside", &NetworkModel::with_inside, "inside"_a, "Adds a model for intra-node messages.")
+        .def("with_intra_node_model", &NetworkModel::with_intra_node_model, "inside"_a,
+             "Adds a model for intra-node messages.")
         .def(
             "time",
             [](const NetworkModel& model, std::int64_t bytes, std::uint32_t processes) {
                 if (processes == 0) fail("a node sends with 1 process or more, not 0");
-                return model.time(size_of(bytes), processes);
+                return model.time(check_size(bytes), processes);
             },
             "bytes"_a, "processes"_a = 1,
             "The time per message if this number of processes of a node send several each.")
-        .def("latency", &at<&NetworkModel::latency>, "bytes"_a,
+        .def("latency", &query_at<&NetworkModel::latency>, "bytes"_a,
              "The latency of a single message after its turn.")
-        .def("arrival", &at<&NetworkModel::arrival>, "bytes"_a,
+        .def("arrival", &query_at<&NetworkModel::arrival>, "bytes"_a,
              "The time until a single message has arrived.")
         .def(
             "nic_time",
             [](const NetworkModel& model, std::int64_t bytes, std::uint32_t processes) {
                 if (processes == 0) fail("a node sends with 1 process or more, not 0");
-                return model.nic_time(size_of(bytes), processes);
+                return model.nic_time(check_size(bytes), processes);
             },
             "bytes"_a, "processes"_a = 1, "Like `time`, from NIC memory.")
         .def(
             "in_packets",
             [](const NetworkModel& model, std::int64_t bytes, double way, double bandwidth) {
-                return model.in_packets(size_of(bytes), way, bandwidth);
+                return model.in_packets(check_size(bytes), way, bandwidth);
             },
             "bytes"_a, "way"_a, "bandwidth"_a,
             "Like `time`, on a route of this latency and bandwidth with acknowledged packets; 0 without "
             "them.")
         .def("barrier", &NetworkModel::barrier, "ranks"_a, "The time of a barrier.")
-        .def("cpu", &at<&NetworkModel::cpu>, "bytes"_a, "CPU time of both ends.")
-        .def("send_cpu", &at<&NetworkModel::send_cpu>, "bytes"_a)
-        .def("receive_cpu", &at<&NetworkModel::receive_cpu>, "bytes"_a)
+        .def("cpu", &query_at<&NetworkModel::cpu>, "bytes"_a, "CPU time of both ends.")
+        .def("send_cpu", &query_at<&NetworkModel::send_cpu>, "bytes"_a)
+        .def("receive_cpu", &query_at<&NetworkModel::receive_cpu>, "bytes"_a)
         .def(
             "copy",
             [](const NetworkModel& model, std::int64_t bytes, double blocks) {
-                return model.copy(size_of(bytes), blocks);
+                return model.copy(check_size(bytes), blocks);
             },
             "bytes"_a, "blocks"_a = 0.0, "The time to copy these bytes and blocks into one message.")
-        .def("reduce", &at<&NetworkModel::reduce>, "bytes"_a, "The time to reduce received bytes.")
-        .def("stage", &at<&NetworkModel::stage>, "bytes"_a, "The time to stage bytes in NIC memory.")
+        .def("reduce", &query_at<&NetworkModel::reduce>, "bytes"_a, "The time to reduce received bytes.")
+        .def("stage", &query_at<&NetworkModel::stage>, "bytes"_a, "The time to stage bytes in NIC memory.")
         .def_prop_ro(
-            "lines", [](const NetworkModel& model) { return plain_lines(model.lines()); },
+            "lines", [](const NetworkModel& model) { return list_model_lines(model.lines()); },
             "The lines, as for `regimes` and `largest`.")
         .def_prop_ro(
-            "link_factors", [](const NetworkModel& model) { return plain_lines(model.link_factors()); },
+            "link_factors", [](const NetworkModel& model) { return list_model_lines(model.link_factors()); },
             "The link factors, as for `with_link_factors`; none: all 1.")
         .def_prop_ro(
-            "alone", [](const NetworkModel& model) { return plain_lines(model.alone()); },
-            "The lines of single messages, as for `with_alone`; none: `costs.latency` applies.")
+            "alone", [](const NetworkModel& model) { return list_model_lines(model.alone()); },
+            "The lines of single messages, as for `with_single_message_lines`; none: `costs.latency` "
+            "applies.")
         .def_prop_ro(
             "inside",
             [](const NetworkModel& model) {

@@ -24,7 +24,7 @@ NamedObjective::NamedObjective(std::string text) : name(std::move(text)) {
     if (name != "auto") value = parse_objective(name);
 }
 
-NamedObjective named(const ObjectiveOrName& objective) {
+NamedObjective resolve_objective(const ObjectiveOrName& objective) {
     if (const auto* const text = std::get_if<std::string>(&objective)) return NamedObjective(*text);
     return std::get<NamedObjective>(objective);
 }
@@ -34,7 +34,7 @@ ObjectiveInput::ObjectiveInput(NamedObjective objective, std::vector<const CommG
     : objective_(std::move(objective)), phases_(std::move(phases)) {
     if (std::ranges::count(phases_, nullptr) > 0)
         throw nb::type_error("phases must hold a CommGraph each, not None");
-    if (background) background_ = copy_of<double>(*background, "background");
+    if (background) background_ = copy_elements<double>(*background, "background");
 }
 
 Problem ObjectiveInput::at(const Problem& problem) const {
@@ -93,7 +93,7 @@ MeasuredObjective ObjectiveInput::measured(const CommGraph& graph, const Objecti
 
 namespace {
 
-NamedObjective weighted(double hop_bytes, double congestion, double congestion_soft, double time) {
+NamedObjective make_weighted(double hop_bytes, double congestion, double congestion_soft, double time) {
     std::string parts;
     const auto add = [&](ObjectiveKind kind, double weight) {
         if (weight == 0) return;
@@ -109,18 +109,18 @@ NamedObjective weighted(double hop_bytes, double congestion, double congestion_s
     return NamedObjective("weighted(" + parts + ")");
 }
 
-struct Constant {
+struct NamedConstant {
     const char* attribute;
     const char* name;
     const char* help;
 };
 
 constexpr std::array constants{
-    Constant{"auto", "auto", "The objective that choose_objective() selects for the problem."},
-    Constant{"hop_bytes", "hop-bytes", "Bytes times distance."},
-    Constant{"congestion", "congestion", "Seconds of the busiest link."},
-    Constant{"congestion_soft", "congestion-soft", "Congestion with a smooth maximum over all links."},
-    Constant{"time", "time", "Predicted seconds, including startups and latencies."},
+    NamedConstant{"auto", "auto", "The objective that choose_objective() selects for the problem."},
+    NamedConstant{"hop_bytes", "hop-bytes", "Bytes times distance."},
+    NamedConstant{"congestion", "congestion", "Seconds of the busiest link."},
+    NamedConstant{"congestion_soft", "congestion-soft", "Congestion with a smooth maximum over all links."},
+    NamedConstant{"time", "time", "Predicted seconds, including startups and latencies."},
 };
 
 void bind_objective(nb::module_& m) {
@@ -130,7 +130,7 @@ void bind_objective(nb::module_& m) {
         .def(nb::init<std::string>(), "name"_a,
              "Makes it from its name: auto, hop-bytes, congestion, congestion-soft, time, or a mix such as\n"
              "weighted(hop-bytes=1;congestion=2).")
-        .def_static("weighted", &weighted, nb::kw_only(), "hop_bytes"_a = 0.0, "congestion"_a = 0.0,
+        .def_static("weighted", &make_weighted, nb::kw_only(), "hop_bytes"_a = 0.0, "congestion"_a = 0.0,
                     "congestion_soft"_a = 0.0, "time"_a = 0.0,
                     "A weighted mix; each objective is relative to its value for block placement.")
         .def_ro("name", &NamedObjective::name)
@@ -150,7 +150,7 @@ void bind_objective(nb::module_& m) {
             },
             nb::sig("def __reduce__(self) -> tuple[object, ...]"));
     // Created on access: an instance held by its own type would never be freed.
-    for (const Constant& constant : constants) {
+    for (const NamedConstant& constant : constants) {
         objective.def_prop_ro_static(
             constant.attribute, [name = constant.name](nb::handle) { return NamedObjective(name); },
             constant.help);
@@ -164,7 +164,7 @@ void bind_sharing(nb::module_& m) {
             [](Sharing* self, std::optional<double> imbalance, const std::optional<Numbers>& capacities) {
                 new (self) Sharing{.imbalance = imbalance};
                 if (!capacities) return;
-                self->capacity = copy_of<double>(*capacities, "capacities");
+                self->capacity = copy_elements<double>(*capacities, "capacities");
                 if (self->capacity.empty())
                     fail("there are no capacities; give one for each slot of the allocation");
             },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Objectives as Python gives them: by name, with phases and background loads.
+// Objectives in Python: by name, with phases and background loads.
 #pragma once
 
 #include <nanobind/stl/optional.h>
@@ -19,7 +19,7 @@
 
 namespace topoloom::python {
 
-/// An objective by name; without a value for auto, which depends on the problem.
+/// An objective selected by name; no value for auto, which depends on the problem.
 struct NamedObjective {
     std::string name;
     std::optional<Objective> value;
@@ -28,19 +28,19 @@ struct NamedObjective {
     friend bool operator==(const NamedObjective& a, const NamedObjective& b) { return a.name == b.name; }
 };
 
-/// An objective as Python may pass it.
+/// An objective argument from Python.
 using ObjectiveOrName = std::variant<NamedObjective, std::string>;
 
-[[nodiscard]] NamedObjective named(const ObjectiveOrName& objective);
+[[nodiscard]] NamedObjective resolve_objective(const ObjectiveOrName& objective);
 
-/// An objective, the phases on which it is evaluated, and the background loads, which it owns.
+/// An objective with the phases on which it is evaluated and its own background loads.
 class ObjectiveInput {
    public:
     ObjectiveInput(NamedObjective objective, std::vector<const CommGraph*> phases,
                    const std::optional<Numbers>& background);
 
     [[nodiscard]] Problem at(const Problem& problem) const;
-    /// The objective for placements with this use of slots.
+    /// The objective for placements with this slot use.
     [[nodiscard]] MeasuredObjective for_use(const CommGraph& graph, const Allocation& allocation,
                                             SlotUse use) const;
     [[nodiscard]] double value(const CommGraph& graph, const Allocation& allocation,

@@ -18,7 +18,7 @@ namespace nb = nanobind;
 
 namespace {
 
-/// The first fields of nanobind's functions, whose definition is private. wrap() checks them.
+/// The first fields of nanobind's function objects, whose definition is private. wrap_function() checks them.
 struct Function {
     PyObject_VAR_HEAD vectorcallfunc call;
 };
@@ -26,11 +26,11 @@ struct Function {
 constexpr std::string_view marker = "(): incompatible function arguments.";
 
 /// The original call functions of nanobind, by kind of function.
-std::array<vectorcallfunc, 8> originals{};
+std::array<vectorcallfunc, 8> original_calls{};
 
 bool is_initialized(nb::handle object) { return !nb::type_check(object.type()) || nb::inst_ready(object); }
 
-std::string shown(PyObject* argument) {
+std::string format_argument(PyObject* argument) {
     constexpr std::size_t longest = 40;
     const bool is_value = argument == Py_None || PyBool_Check(argument) || PyLong_Check(argument) ||
                           PyFloat_Check(argument) || PyUnicode_Check(argument);
@@ -39,7 +39,7 @@ std::string shown(PyObject* argument) {
             const std::string whole = nb::str(text).c_str();
             if (whole.size() <= longest) return whole;
         }
-        PyErr_Clear();  // an integer with too many digits
+        PyErr_Clear();  // an integer with too many digits for text
     }
     const std::string type = nb::str(nb::handle(argument).type().attr("__name__")).c_str();
     return is_initialized(argument) ? type : type + " that was never initialized";
@@ -58,7 +58,7 @@ std::string list_signatures(std::string_view text) {
     return forms;
 }
 
-/// The package's explanation of which argument is wrong; empty if there is none.
+/// The package's explanation of the invalid argument; empty if there is none.
 std::string explain_arguments(nb::handle function, std::size_t own, PyObject* const* args, std::size_t count,
                               PyObject* names) {
     nb::list given;
@@ -69,14 +69,14 @@ std::string explain_arguments(nb::handle function, std::size_t own, PyObject* co
         named[nb::handle(PyTuple_GetItem(names, i))] = nb::handle(args[count + static_cast<std::size_t>(i)]);
     try {
         return nb::cast<std::string>(
-            call_python("topoloom.support.call_errors", "complaint", function, given, named));
+            call_python("topoloom.support.call_errors", "describe_call_error", function, given, named));
     } catch (const std::exception&) {
-        return {};  // for example text that is not Unicode
+        return {};  // explanation failed, for example because of text that is not Unicode
     }
 }
 
-std::string one_line(nb::handle function, std::string_view text, PyObject* const* args, std::size_t count,
-                     PyObject* names) {
+std::string format_in_one_line(nb::handle function, std::string_view text, PyObject* const* args,
+                               std::size_t count, PyObject* names) {
     const std::string forms = list_signatures(text);
     const bool has_self = forms.find("(self") != std::string::npos;
     std::string given;
@@ -87,18 +87,18 @@ std::string one_line(nb::handle function, std::string_view text, PyObject* const
         if (!line.empty()) return line;
     }
     for (std::size_t i = self_is_fine ? 1 : 0; i < count; ++i)
-        given.append(given.empty() ? "" : ", ").append(shown(args[i]));
+        given.append(given.empty() ? "" : ", ").append(format_argument(args[i]));
     const Py_ssize_t named = names == nullptr ? 0 : PyTuple_Size(names);
     for (Py_ssize_t i = 0; i < named; ++i) {
         const std::string name = nb::str(nb::handle(PyTuple_GetItem(names, i))).c_str();
         given.append(given.empty() ? "" : ", ").append(name).append("=");
-        given.append(shown(args[count + static_cast<std::size_t>(i)]));
+        given.append(format_argument(args[count + static_cast<std::size_t>(i)]));
     }
     return std::string(text.substr(0, text.find(marker))) + "() does not take (" + given + "); it is " +
            forms;
 }
 
-void shorten(PyObject* function, PyObject* const* args, std::size_t count, PyObject* names) {
+void shorten_error(PyObject* function, PyObject* const* args, std::size_t count, PyObject* names) {
     PyObject* type = nullptr;
     PyObject* value = nullptr;
     PyObject* trace = nullptr;
@@ -106,7 +106,7 @@ void shorten(PyObject* function, PyObject* const* args, std::size_t count, PyObj
     try {
         const std::string text = nb::str(nb::handle(value)).c_str();
         if (text.find(marker) != std::string::npos) {
-            const std::string line = one_line(function, text, args, count, names);
+            const std::string line = format_in_one_line(function, text, args, count, names);
             Py_XDECREF(std::exchange(
                 value, PyUnicode_FromStringAndSize(line.data(), static_cast<Py_ssize_t>(line.size()))));
         }
@@ -116,31 +116,32 @@ void shorten(PyObject* function, PyObject* const* args, std::size_t count, PyObj
     PyErr_Restore(type, value, trace);
 }
 
-/// Higher bits of the count are flags.
+/// The higher bits of the count are flags.
 constexpr std::size_t most_arguments = 0xFFFF;
 
 template <std::size_t kind>
-PyObject* call(PyObject* self, PyObject* const* args, std::size_t flagged_count, PyObject* names) {
-    PyObject* const result = originals[kind](self, args, flagged_count, names);
+PyObject* call_with_short_errors(PyObject* self, PyObject* const* args, std::size_t flagged_count,
+                                 PyObject* names) {
+    PyObject* const result = original_calls[kind](self, args, flagged_count, names);
     if (result == nullptr && PyErr_ExceptionMatches(PyExc_TypeError) != 0)
-        shorten(self, args, flagged_count & most_arguments, names);
+        shorten_error(self, args, flagged_count & most_arguments, names);
     return result;
 }
 
 template <std::size_t... kinds>
 constexpr std::array<vectorcallfunc, sizeof...(kinds)> calls(std::index_sequence<kinds...> /*kinds*/) {
-    return {&call<kinds>...};
+    return {&call_with_short_errors<kinds>...};
 }
 
-void wrap(nb::handle function) {
+void wrap_function(nb::handle function) {
     auto* const bound = reinterpret_cast<Function*>(function.ptr());
     const vectorcallfunc original = PyVectorcall_Function(function.ptr());
     if (original == nullptr || bound->call != original) return;
-    constexpr auto ours = calls(std::make_index_sequence<originals.size()>());
-    for (std::size_t kind = 0; kind < originals.size(); ++kind) {
+    constexpr auto ours = calls(std::make_index_sequence<original_calls.size()>());
+    for (std::size_t kind = 0; kind < original_calls.size(); ++kind) {
         if (original == ours[kind]) return;
-        if (originals[kind] == nullptr) originals[kind] = original;
-        if (originals[kind] != original) continue;
+        if (original_calls[kind] == nullptr) original_calls[kind] = original;
+        if (original_calls[kind] != original) continue;
         bound->call = ours[kind];
         return;
     }
@@ -151,13 +152,13 @@ bool is_bound(nb::handle object) {
     return type == "nb_func" || type == "nb_method";
 }
 
-void wrap_all(nb::handle names) {
+void wrap_all_functions(nb::handle names) {
     for (const nb::handle object : names.attr("values")()) {
         if (is_bound(object)) {
-            wrap(object);
+            wrap_function(object);
         } else if (PyObject_TypeCheck(object.ptr(), &PyProperty_Type) != 0) {
             const nb::object setter = object.attr("fset");
-            if (is_bound(setter)) wrap(setter);
+            if (is_bound(setter)) wrap_function(setter);
         }
     }
 }
@@ -176,9 +177,9 @@ void raise_error_in_one_line(const std::exception_ptr& thrown, void* type) {
 }
 
 void shorten_argument_errors(nb::module_& m) {
-    wrap_all(m.attr("__dict__"));
+    wrap_all_functions(m.attr("__dict__"));
     for (const nb::handle object : m.attr("__dict__").attr("values")()) {
-        if (PyType_Check(object.ptr())) wrap_all(object.attr("__dict__"));
+        if (PyType_Check(object.ptr())) wrap_all_functions(object.attr("__dict__"));
     }
 }
 

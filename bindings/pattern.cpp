@@ -42,11 +42,11 @@ std::span<const T> elements_or_none(const std::optional<ArrayArgument<Number>>& 
     return array ? elements<T>(*array, name) : std::span<const T>{};
 }
 
-std::vector<double> load_of(const std::optional<Numbers>& load) {
-    return load ? copy_of<double>(*load, "load") : std::vector<double>{};
+std::vector<double> copy_loads(const std::optional<Numbers>& load) {
+    return load ? copy_elements<double>(*load, "load") : std::vector<double>{};
 }
 
-CommGraph with_proxies(CommGraph graph, const std::optional<Ids>& proxied) {
+CommGraph add_proxies(CommGraph graph, const std::optional<Ids>& proxied) {
     const std::span<const Rank> ranks =
         proxied ? elements<Rank>(*proxied, "proxied") : std::span<const Rank>{};
     return std::move(graph).with_proxies({ranks.begin(), ranks.end()});
@@ -55,10 +55,10 @@ CommGraph with_proxies(CommGraph graph, const std::optional<Ids>& proxied) {
 CommGraph from_edges(std::size_t rank_count, const Ids& source, const Ids& target, const Integers& bytes,
                      const std::optional<Integers>& messages, const std::optional<Numbers>& load,
                      const std::optional<Ids>& proxied) {
-    return with_proxies(
+    return add_proxies(
         CommGraph::from_edges(rank_count, elements<Rank>(source, "source"), elements<Rank>(target, "target"),
                               elements<Bytes>(bytes, "bytes"),
-                              elements_or_none<std::int64_t>(messages, "messages"), load_of(load)),
+                              elements_or_none<std::int64_t>(messages, "messages"), copy_loads(load)),
         proxied);
 }
 
@@ -66,12 +66,13 @@ CommGraph from_csr(const ArrayArgument<std::uint64_t>& first, const Ids& peer, c
                    const std::optional<Integers>& messages, const std::optional<Numbers>& load,
                    const std::optional<Integers>& self_bytes, const std::optional<Integers>& self_messages,
                    const std::optional<Ids>& proxied) {
-    return with_proxies(CommGraph::from_csr(elements<std::uint64_t>(first, "first"),
-                                            elements<Rank>(peer, "peer"), elements<Bytes>(bytes, "bytes"),
-                                            elements_or_none<std::int64_t>(messages, "messages"),
-                                            load_of(load), elements_or_none<Bytes>(self_bytes, "self_bytes"),
-                                            elements_or_none<std::int64_t>(self_messages, "self_messages")),
-                        proxied);
+    return add_proxies(
+        CommGraph::from_csr(elements<std::uint64_t>(first, "first"), elements<Rank>(peer, "peer"),
+                            elements<Bytes>(bytes, "bytes"),
+                            elements_or_none<std::int64_t>(messages, "messages"), copy_loads(load),
+                            elements_or_none<Bytes>(self_bytes, "self_bytes"),
+                            elements_or_none<std::int64_t>(self_messages, "self_messages")),
+        proxied);
 }
 
 CommGraph make_stencil(const std::vector<std::uint32_t>& grid, std::size_t points,
@@ -85,11 +86,11 @@ CommGraph make_stencil(const std::vector<std::uint32_t>& grid, std::size_t point
     return stencil(axes, stencil_shape(grid.size(), points), Bytes{bytes});
 }
 
-std::string_view text_of(const nb::bytes& data) { return {data.c_str(), data.size()}; }
+std::string_view copy_text(const nb::bytes& data) { return {data.c_str(), data.size()}; }
 
 /// One value per rank as a new array: the graph does not store equal values.
 template <class T, class Value>
-nb::object per_rank(const CommGraph& graph, const Value& value) {
+nb::object list_per_rank(const CommGraph& graph, const Value& value) {
     const nb::object array = nb::module_::import_("numpy").attr("empty")(
         graph.rank_count(), nb::str(std::is_same_v<T, double> ? "float64" : "int64"));
     auto writable = nb::cast<nb::ndarray<T, nb::ndim<1>, nb::c_contig>>(array);
@@ -175,7 +176,7 @@ void add_conversions(nb::class_<CommGraph>& graph_class) {
             "self-loops. `CommGraph.from_networkx` makes the same graph of it.");
 }
 
-void make_graphs_values(nb::class_<CommGraph>& graph) {
+void add_graph_value_semantics(nb::class_<CommGraph>& graph) {
     graph.def("__repr__", [](const CommGraph& g) {
         return "CommGraph(" + std::to_string(g.rank_count()) + " ranks, " + std::to_string(g.edge_count()) +
                " edges, " + std::to_string(g.total_bytes().value) + " bytes)";
@@ -271,20 +272,21 @@ void bind_pattern(nb::module_& m) {
             [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).all_messages(), g); },
             "int64 array (edges,).")
         .def_prop_ro(
-            "load", [](const CommGraph& g) { return per_rank<double>(g, [&](Rank u) { return g.load(u); }); },
+            "load",
+            [](const CommGraph& g) { return list_per_rank<double>(g, [&](Rank u) { return g.load(u); }); },
             nb::sig("def load(self) -> numpy.typing.NDArray[numpy.float64]"),
             "Compute weight of each rank; 1 unless given.")
         .def_prop_ro(
             "self_bytes",
             [](const CommGraph& g) {
-                return per_rank<std::int64_t>(g, [&](Rank u) { return g.self_bytes(u).value; });
+                return list_per_rank<std::int64_t>(g, [&](Rank u) { return g.self_bytes(u).value; });
             },
             nb::sig("def self_bytes(self) -> numpy.typing.NDArray[numpy.int64]"),
             "Bytes that each rank sends to itself.")
         .def_prop_ro(
             "self_messages",
             [](const CommGraph& g) {
-                return per_rank<std::int64_t>(g, [&](Rank u) { return g.self_messages(u); });
+                return list_per_rank<std::int64_t>(g, [&](Rank u) { return g.self_messages(u); });
             },
             nb::sig("def self_messages(self) -> numpy.typing.NDArray[numpy.int64]"))
         .def_prop_ro(
@@ -294,7 +296,7 @@ void bind_pattern(nb::module_& m) {
         .def("symmetric", &CommGraph::symmetric, Unlocked(),
              "The symmetrized graph: both directions of a pair have the sum of the two.");
     add_conversions(graph);
-    make_graphs_values(graph);
+    add_graph_value_semantics(graph);
 
     m.def("stencil", &make_stencil, "grid"_a, "points"_a, "periodic"_a = true, "bytes"_a = 1, Unlocked(),
           "Makes a halo exchange on a row-major grid of ranks: 2d+1 points for a star, 3^d for a box.");
@@ -345,14 +347,15 @@ void bind_pattern(nb::module_& m) {
           "proxies"_a = true, Unlocked(),
           "Makes ranks for the cells in order (patches), then one per interacting pair (computes).");
 
-    m.def("read_metis", [](const nb::bytes& data) { return read_metis(text_of(data)); }, "data"_a);
+    m.def("read_metis", [](const nb::bytes& data) { return read_metis(copy_text(data)); }, "data"_a);
     m.def(
-        "read_matrix_market", [](const nb::bytes& data) { return read_matrix_market(text_of(data)); },
+        "read_matrix_market", [](const nb::bytes& data) { return read_matrix_market(copy_text(data)); },
         "data"_a);
     m.def(
-        "read_dense_matrix", [](const nb::bytes& data) { return read_dense_matrix(text_of(data)); },
+        "read_dense_matrix", [](const nb::bytes& data) { return read_dense_matrix(copy_text(data)); },
         "data"_a);
-    m.def("read_monitoring", [](const nb::bytes& data) { return read_monitoring(text_of(data)); }, "data"_a);
+    m.def(
+        "read_monitoring", [](const nb::bytes& data) { return read_monitoring(copy_text(data)); }, "data"_a);
 }
 
 }  // namespace topoloom::python

@@ -41,34 +41,34 @@ Migration make_migration(const Integers& previous, std::int64_t bytes_per_rank) 
 }
 
 /// The result of place(), and whether it is proven optimal.
-struct Found {
+struct PlaceOutcome {
     PlaceResult result;
     bool optimal;
 };
 
-Found run(const CommGraph& graph, const Allocation& allocation, std::string_view mapper,
-          const ObjectiveOrName& objective, std::vector<const CommGraph*> phases,
-          const std::optional<Numbers>& background, const std::optional<Sharing>& sharing,
-          const std::optional<Integers>& previous, std::int64_t migration_cost, std::uint64_t seed,
-          std::optional<double> seconds, std::optional<std::uint64_t> work, int threads,
-          const std::optional<Progress>& progress) {
-    checked_threads(threads);
+PlaceOutcome run_place(const CommGraph& graph, const Allocation& allocation, std::string_view mapper,
+                       const ObjectiveOrName& objective, std::vector<const CommGraph*> phases,
+                       const std::optional<Numbers>& background, const std::optional<Sharing>& sharing,
+                       const std::optional<Integers>& previous, std::int64_t migration_cost,
+                       std::uint64_t seed, std::optional<double> seconds, std::optional<std::uint64_t> work,
+                       int threads, const std::optional<Progress>& progress) {
+    check_threads(threads);
     SearchMonitor monitor(progress);
     const Budget budget = make_budget(seconds, work, monitor);
-    const ObjectiveInput measured(named(objective), std::move(phases), background);
+    const ObjectiveInput input(resolve_objective(objective), std::move(phases), background);
     std::optional<Migration> migration;
     if (previous) migration = make_migration(*previous, migration_cost);
     return monitor.run([&] {
         const Problem plain(graph, allocation, seed, threads, sharing.value_or(Sharing{}));
-        const Problem problem = measured.at(migration ? plain.with_migration(std::move(*migration)) : plain);
-        Found found{place(problem, mapper, budget), false};
+        const Problem problem = input.at(migration ? plain.with_migration(std::move(*migration)) : plain);
+        PlaceOutcome found{place(problem, mapper, budget), false};
         if (const std::optional<double> least = found.result.proven)
             found.optimal = problem.objective_value(found.result.placement.slots()) <= *least * (1 + 1e-9);
         return found;
     });
 }
 
-std::string repr_of(const Found& found) {
+std::string make_repr(const PlaceOutcome& found) {
     const auto& [placement, work, exhausted, proven] = found.result;
     std::string text =
         "PlaceResult(" + std::to_string(placement.slots().size()) + " ranks, work " + std::to_string(work);
@@ -76,46 +76,48 @@ std::string repr_of(const Found& found) {
     return text + ")";
 }
 
-/// Returns use(graph), with proxies applied if ranks share slots.
-double with_proxies_applied(const CommGraph& graph, const Placement& placement, const auto& use) {
+/// Calls use(graph), with proxies applied if ranks share slots.
+double evaluate_with_proxies(const CommGraph& graph, const Placement& placement, const auto& use) {
     const bool sent_once = placement.use() == SlotUse::shared && !graph.proxied().empty();
     return sent_once ? use(apply_proxies(graph, placement.slots())) : use(graph);
 }
 
-double value_of(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
-                const ObjectiveOrName& objective, std::vector<const CommGraph*> phases,
-                const std::optional<Numbers>& background) {
-    const ObjectiveInput measured(named(objective), std::move(phases), background);
+double evaluate_objective(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
+                          const ObjectiveOrName& objective, std::vector<const CommGraph*> phases,
+                          const std::optional<Numbers>& background) {
+    const ObjectiveInput input(resolve_objective(objective), std::move(phases), background);
     const nb::gil_scoped_release released;
     placement.require_on(allocation);
-    return with_proxies_applied(
-        graph, placement, [&](const CommGraph& sent) { return measured.value(sent, allocation, placement); });
+    return evaluate_with_proxies(
+        graph, placement, [&](const CommGraph& sent) { return input.value(sent, allocation, placement); });
 }
 
-double time_of(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
-               std::vector<const CommGraph*> phases, const std::optional<Numbers>& background) {
-    const ObjectiveInput measured(NamedObjective("time"), std::move(phases), background);
+double predict_time(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
+                    std::vector<const CommGraph*> phases, const std::optional<Numbers>& background) {
+    const ObjectiveInput input(NamedObjective("time"), std::move(phases), background);
     const nb::gil_scoped_release released;
     placement.require_on(allocation);
-    return with_proxies_applied(graph, placement, [&](const CommGraph& sent) {
-        return measured.time(allocation.machine(), sent, placement);
+    return evaluate_with_proxies(graph, placement, [&](const CommGraph& sent) {
+        return input.time(allocation.machine(), sent, placement);
     });
 }
 
-std::pair<NamedObjective, std::string> choice_of(const CommGraph& graph, const Allocation& allocation,
-                                                 std::vector<const CommGraph*> phases,
-                                                 const std::optional<Numbers>& background,
-                                                 const std::optional<Sharing>& sharing) {
-    const ObjectiveInput measured(NamedObjective("auto"), std::move(phases), background);
+std::pair<NamedObjective, std::string> choose_objective_kind(const CommGraph& graph,
+                                                             const Allocation& allocation,
+                                                             std::vector<const CommGraph*> phases,
+                                                             const std::optional<Numbers>& background,
+                                                             const std::optional<Sharing>& sharing) {
+    const ObjectiveInput input(NamedObjective("auto"), std::move(phases), background);
     const nb::gil_scoped_release released;
-    ObjectiveChoice choice = measured.choose(Problem(graph, allocation, 1, 0, sharing.value_or(Sharing{})));
+    ObjectiveChoice choice = input.choose(Problem(graph, allocation, 1, 0, sharing.value_or(Sharing{})));
     return {NamedObjective(std::string(name_of(choice.objective))), std::move(choice.reason)};
 }
 
-ChosenNodes choose(const CommGraph& graph, const Allocation& free, std::size_t count, std::string_view mapper,
-                   std::uint64_t seed, std::optional<double> seconds, std::optional<std::uint64_t> work,
-                   int threads, const std::optional<Progress>& progress) {
-    checked_threads(threads);
+ChosenNodes choose_free_nodes(const CommGraph& graph, const Allocation& free, std::size_t count,
+                              std::string_view mapper, std::uint64_t seed, std::optional<double> seconds,
+                              std::optional<std::uint64_t> work, int threads,
+                              const std::optional<Progress>& progress) {
+    check_threads(threads);
     SearchMonitor monitor(progress);
     const Budget budget = make_budget(seconds, work, monitor);
     return monitor.run([&] { return choose_nodes(graph, free, count, mapper, seed, threads, budget); });
@@ -139,30 +141,30 @@ nb::list list_mappers() {
 }  // namespace
 
 void bind_place(nb::module_& m) {
-    nb::class_<Found> found(m, "PlaceResult", "The result of place().");
+    nb::class_<PlaceOutcome> found(m, "PlaceResult", "The result of place().");
     found
         .def_prop_ro(
-            "placement", [](const Found& f) -> const Placement& { return f.result.placement; },
+            "placement", [](const PlaceOutcome& f) -> const Placement& { return f.result.placement; },
             nb::rv_policy::reference_internal, "The best placement found.")
         .def_prop_ro(
-            "work", [](const Found& f) { return f.result.work; }, "Candidates evaluated.")
+            "work", [](const PlaceOutcome& f) { return f.result.work; }, "Candidates evaluated.")
         .def_prop_ro(
-            "proven", [](const Found& f) { return f.result.proven; },
+            "proven", [](const PlaceOutcome& f) { return f.result.proven; },
             "A proven lower bound of the objective; None if the search proved none.")
-        .def_ro("optimal", &Found::optimal, "Whether the placement is proven to be optimal.")
-        .def("__repr__", &repr_of)
+        .def_ro("optimal", &PlaceOutcome::optimal, "Whether the placement is proven to be optimal.")
+        .def("__repr__", &make_repr)
         .def_static(
             "_restored",
             [](const Placement& placement, std::uint64_t work, bool exhausted, std::optional<double> proven,
-               bool optimal) { return Found{{placement, work, exhausted, proven}, optimal}; },
+               bool optimal) { return PlaceOutcome{{placement, work, exhausted, proven}, optimal}; },
             "placement"_a, "work"_a, "exhausted"_a, "proven"_a.none(), "optimal"_a);
-    add_pickling(found, "PlaceResult", [](const nb::object& self, const Found& one, const auto& add) {
+    add_pickling(found, "PlaceResult", [](const nb::object& self, const PlaceOutcome& one, const auto& add) {
         const PlaceResult& result = one.result;
         return add(result.placement, result.work, result.exhausted, self.attr("proven"),
                    self.attr("optimal"));
     });
     m.def(
-        "place", &run, "graph"_a, "allocation"_a, "mapper"_a = "auto", nb::kw_only(),
+        "place", &run_place, "graph"_a, "allocation"_a, "mapper"_a = "auto", nb::kw_only(),
         "objective"_a = NamedObjective("auto"), "phases"_a = std::vector<const CommGraph*>{},
         "background"_a = nb::none(), "sharing"_a = nb::none(), "previous"_a = nb::none(),
         "migration_cost"_a = 0, "seed"_a = 1, "seconds"_a = nb::none(), "work"_a = nb::none(),
@@ -203,15 +205,15 @@ void bind_place(nb::module_& m) {
         "-------\n"
         "PlaceResult\n"
         "    The placement, the candidates evaluated, and what was proven.");
-    m.def("objective_value", &value_of, "graph"_a, "allocation"_a, "placement"_a, nb::kw_only(),
+    m.def("objective_value", &evaluate_objective, "graph"_a, "allocation"_a, "placement"_a, nb::kw_only(),
           "objective"_a, "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(),
           "Computes the objective of place(): hop-bytes, seconds, or a mix relative to block placement.\n"
           "Ranks may share slots.");
-    m.def("predicted_time", &time_of, "graph"_a, "allocation"_a, "placement"_a, nb::kw_only(),
+    m.def("predicted_time", &predict_time, "graph"_a, "allocation"_a, "placement"_a, nb::kw_only(),
           "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(),
           "Predicts the seconds of the messages: startups, latencies, and the busiest link, NIC or memory;\n"
           "0 if the machine gives no bandwidths. Ranks may share slots.");
-    m.def("choose_objective", &choice_of, "graph"_a, "allocation"_a, nb::kw_only(),
+    m.def("choose_objective", &choose_objective_kind, "graph"_a, "allocation"_a, nb::kw_only(),
           "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(), "sharing"_a = nb::none(),
           "Resolves Objective.auto: (objective, reason).");
     nb::class_<ChosenNodes>(m, "ChosenNodes", "Chosen nodes for a pattern, and the placement of its ranks.")
@@ -224,8 +226,8 @@ void bind_place(nb::module_& m) {
         .def_ro("random_hop_bytes", &ChosenNodes::random_hop_bytes,
                 "Hop-bytes of the same mapper on random nodes; None if the budget ended before.")
         .def_ro("work", &ChosenNodes::work, "Candidates evaluated.");
-    m.def("choose_nodes", &choose, "graph"_a, "free"_a, "count"_a, "mapper"_a = "auto", nb::kw_only(),
-          "seed"_a = 1, "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0,
+    m.def("choose_nodes", &choose_free_nodes, "graph"_a, "free"_a, "count"_a, "mapper"_a = "auto",
+          nb::kw_only(), "seed"_a = 1, "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0,
           "progress"_a = nb::none(), nb::keep_alive<0, 2>(),
           "Chooses free nodes with few hop-bytes of the pattern, and places its ranks.");
     m.def("mappers", &list_mappers, "Lists all mappers with their options.",

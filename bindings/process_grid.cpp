@@ -18,7 +18,7 @@ using namespace nb::literals;
 
 namespace {
 
-GridCollective collective_of(std::string_view name) {
+GridCollective parse_collective(std::string_view name) {
     constexpr std::array<std::string_view, 4> names{"broadcast", "reduce", "scatter", "gather"};
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (names[i] == name) return static_cast<GridCollective>(i);
@@ -26,7 +26,7 @@ GridCollective collective_of(std::string_view name) {
     fail("no collective '", name, "' on grids; there are broadcast, reduce, scatter and gather");
 }
 
-FormulaVariant reading_of(std::string_view name) {
+FormulaVariant parse_reading(std::string_view name) {
     if (name != "counted" && name != "printed")
         throw Error(unknown_name_message("reading", std::string(name), {"counted", "printed"}));
     return name == "printed" ? FormulaVariant::printed : FormulaVariant::counted;
@@ -65,7 +65,7 @@ void bind_process_grid(nb::module_& m) {
             "pipelined_time",
             [](const NodeMap& map, const GridLinks& links, double bytes, double segment,
                std::string_view reading) {
-                return pipelined_time(map, links, bytes, segment, reading_of(reading));
+                return pipelined_time(map, links, bytes, segment, parse_reading(reading));
             },
             "links"_a, "bytes"_a, "segment"_a, nb::kw_only(), "reading"_a = "counted",
             "Predicts the seconds of a segmented broadcast or reduction along the chains of each axis.\n"
@@ -74,14 +74,14 @@ void bind_process_grid(nb::module_& m) {
         .def(
             "best_segment",
             [](const NodeMap& map, const GridLinks& links, double bytes, std::string_view reading) {
-                return best_segment(map, links, bytes, reading_of(reading));
+                return best_segment(map, links, bytes, parse_reading(reading));
             },
             "links"_a, "bytes"_a, nb::kw_only(), "reading"_a = "counted",
             "The segment size with the least pipelined_time().")
         .def(
             "binomial_time",
             [](const NodeMap& map, std::string_view collective, const GridLinks& links, double bytes) {
-                return binomial_time(map, collective_of(collective), links, bytes);
+                return binomial_time(map, parse_collective(collective), links, bytes);
             },
             "collective"_a, "links"_a, "bytes"_a,
             "Bounds the seconds of a broadcast, reduce, scatter or gather along binomial trees of each "

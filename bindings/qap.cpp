@@ -22,16 +22,16 @@ namespace {
 
 using Matrix = ArrayArgument<std::int64_t, 2>;
 
-std::vector<std::int64_t> entries(const Matrix& m, const char* name) {
+std::vector<std::int64_t> copy_entries(const Matrix& m, const char* name) {
     const std::span<const std::int64_t> all = m.values(name);
     return {all.begin(), all.end()};
 }
 
-std::tuple<qap::Permutation, std::int64_t, std::uint64_t> solve(
+std::tuple<qap::Permutation, std::int64_t, std::uint64_t> solve_assignment(
     const Matrix& a, const Matrix& b, std::uint64_t seed, std::optional<double> seconds,
     std::optional<std::uint64_t> work, int threads, std::optional<std::int64_t> target) {
-    std::vector<std::int64_t> entries_a = entries(a, "a");
-    std::vector<std::int64_t> entries_b = entries(b, "b");
+    std::vector<std::int64_t> entries_a = copy_entries(a, "a");
+    std::vector<std::int64_t> entries_b = copy_entries(b, "b");
     if (a.size(0) != a.size(1) || b.size(0) != b.size(1) || a.size(0) != b.size(0))
         fail("expected two square matrices of one order, not ", a.size(0), " x ", a.size(1), " and ",
              b.size(0), " x ", b.size(1));
@@ -40,7 +40,7 @@ std::tuple<qap::Permutation, std::int64_t, std::uint64_t> solve(
     SearchMonitor monitor(silent);
     if (!seconds && !work) work = std::uint64_t{1} << 30;
     const Budget budget = make_budget(seconds, work, monitor);
-    qap::QapSolveOptions options{.seed = seed, .threads = checked_threads(threads)};
+    qap::QapSolveOptions options{.seed = seed, .threads = check_threads(threads)};
     if (target) options.target = *target;
     Meter meter(budget);
     const qap::QapResult result = monitor.run([&] { return qap::solve_qap(problem, {}, meter, options); });
@@ -50,7 +50,7 @@ std::tuple<qap::Permutation, std::int64_t, std::uint64_t> solve(
 }  // namespace
 
 void bind_qap(nb::module_& m) {
-    m.def("solve_qap", &solve, "a"_a, "b"_a, nb::kw_only(), "seed"_a = 1, "seconds"_a = nb::none(),
+    m.def("solve_qap", &solve_assignment, "a"_a, "b"_a, nb::kw_only(), "seed"_a = 1, "seconds"_a = nb::none(),
           "work"_a = nb::none(), "threads"_a = 0, "target"_a = nb::none(),
           "Minimizes the sum of a[i, j] * b[p[i], p[j]]; returns (p, value, work done).\n\n"
           "Ends at the target value, or with the budget: about a second where none is given.");

@@ -52,14 +52,14 @@ class SearchMonitor {
     bool raised_ = false;
 };
 
-/// Handles signals from a thread without the GIL; throws exceptions such as KeyboardInterrupt.
+/// Handles signals in a thread without the GIL; throws exceptions such as KeyboardInterrupt.
 inline void check_signals() {
     const nanobind::gil_scoped_acquire held;
     if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
 }
 
 /// Returns the number of threads, 0 for one per core. Throws Error if it is out of range.
-inline int checked_threads(int threads) {
+inline int check_threads(int threads) {
     constexpr int most = 4096;
     if (threads < 0 || threads > most)
         fail("threads is ", threads, "; it must be 0, which is one per core, to ", most);

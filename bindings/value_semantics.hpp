@@ -14,12 +14,12 @@
 
 namespace topoloom::python {
 
-/// The text, cut to this number of characters.
-[[nodiscard]] inline std::string shortened(std::string_view text, std::size_t longest = 60) {
+/// The text, truncated to this number of characters.
+[[nodiscard]] inline std::string truncate_text(std::string_view text, std::size_t longest = 60) {
     return text.size() <= longest ? std::string(text) : std::string(text.substr(0, longest)) + "...";
 }
 
-/// The hash of a text and ids.
+/// The hash of a text and a list of ids.
 template <class... Ids>
 [[nodiscard]] std::size_t hash_of_parts(const std::string& text, std::span<const Ids>... parts) {
     std::size_t hash = std::hash<std::string>()(text);

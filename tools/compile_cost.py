@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Record the compile cost of every object, and check the total against a budget.
+"""Record the compile cost of every object, and compare the total with a budget.
 
 As ``CMAKE_CXX_COMPILER_LAUNCHER`` it runs the compiler and logs the CPU time and peak
-memory of every object in ``build/compile_cost.tsv``. Every 16 objects it also compiles
-a reference file, to calibrate for the current speed of the machine.
+memory of every object in ``build/compile_cost.tsv``. After every 16 objects it also
+compiles a reference file, to calibrate the current speed of the machine.
 
 Without arguments it prints the totals and the ten slowest files, and fails if they
 exceed ``tools/compile_budget.json``. ``--update`` sets the budget to the current
-totals; give the reason in the commit.
+totals; the commit must state the reason.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAX_COMPILER_MEMORY = 512  # MiB
 
 
 def run_compiler(command: list[str]) -> int:
-    """Run a compiler; log its cost if it made an object."""
+    """Run a compiler; log the cost if the output is an object."""
     status = subprocess.run(command, check=False).returncode
     if status == 0 and "-o" in command and "-c" in command:
         _log_cost(command[command.index("-o") + 1])
@@ -59,8 +59,8 @@ def _compile_reference(compiler: str) -> None:
     _log_cost(REFERENCE.name, used.ru_utime + used.ru_stime)
 
 
-def report(update: bool) -> int:
-    """Print the totals; return 1 if they exceed the budget."""
+def print_totals(update: bool) -> int:
+    """Print the totals; return 1 if CPU time and memory exceed the budget."""
     objects, references = _read_log()
     reference = statistics.median(references)
     total = sum(seconds for seconds, _ in objects.values())
@@ -105,9 +105,9 @@ def _check_budget(
 
 
 def _read_log() -> tuple[dict[str, tuple[float, int]], list[float]]:
-    """Read the last entry of each object of the package, and all of the reference.
+    """Read the last entry of each object, and all entries of the reference.
 
-    Skips tests and the probes that CMake compiles at configure time.
+    Skip tests and the checks that CMake compiles at configure time.
     """
     objects, references = {}, []
     for line in LOG.read_text().splitlines():
@@ -123,4 +123,4 @@ if __name__ == "__main__":
     words = sys.argv[1:]
     if words and shutil.which(words[0]):
         raise SystemExit(run_compiler(words))
-    raise SystemExit(report(update="--update" in words))
+    raise SystemExit(print_totals(update="--update" in words))

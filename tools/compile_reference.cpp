@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The unit of compile times: a file that uses the standard library as the core does. A change here changes the unit.
+// Reference for compile times: a file that uses the standard library like the core. A change of
+// this file changes the unit of the budget.
 #include <algorithm>
 #include <array>
 #include <compare>

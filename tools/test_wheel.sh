@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs the newest wheel of dist/ in an empty environment, and runs the journeys there. Those under slurm/ need a cluster.
+# Installs the newest wheel of dist/ in an empty environment, and runs the journeys there, except slurm/, which requires a cluster.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,4 +10,5 @@ python3 -m venv $home
 wheel=$(ls -t dist/topoloom-*.whl | head -n 1)
 $home/bin/pip install -q "$wheel[cli,report,bound]" pytest hypothesis playwright
 PATH=$PWD/$home/bin:$PATH
+python -c 'import topoloom; from pathlib import Path; Path(topoloom.__file__).with_name("_core.pyi").read_text()'
 python -m pytest -q tests/journeys --ignore tests/journeys/slurm

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""List the functions of the core that neither libtopoloom nor the Python module uses.
+"""List core functions that neither libtopoloom nor the Python module uses.
 
-Links the objects of a build once more, as one library with only the exported functions
-as roots, and reads which functions the linker removes: nothing calls them, or all
-calls are inlined, so that they can be static or in an anonymous namespace. Exits
-with 1 if there are any.
+Links the objects of a build again as one library with only the exported functions as
+roots, and reads which functions the linker removes. Such functions are never called, or
+all calls are inlined, so that they can be static or in an anonymous namespace. The exit
+status is 1 if the linker removes any.
 
 Usage: tools/unused_functions.py [BUILD]
 """
@@ -21,13 +21,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 REMOVED = re.compile(r"section '\.text\.(?:unlikely\.|hot\.)?(_ZNK?8topoloom\w+)'")
 ALLOWED = {
-    "topoloom::NetworkView::describe[abi:cxx11]",  # the concept Topology requires it
-    "topoloom::LinkLoads::loads",  # tests compare searches with their definition
+    "topoloom::NetworkView::describe[abi:cxx11]",  # required by the concept Topology
+    "topoloom::LinkLoads::loads",  # used by tests as a reference
 }
 
 
-def run(*words: str | Path, text: str | None = None) -> str:
-    """Return what a command writes to both streams."""
+def run_command(*words: str | Path, text: str | None = None) -> str:
+    """Run a command; return standard output and error."""
     return subprocess.run(
         words,
         input=text,
@@ -38,8 +38,8 @@ def run(*words: str | Path, text: str | None = None) -> str:
     ).stdout
 
 
-def removed_functions(build: Path) -> set[str]:
-    """Link the libraries as one and return the mangled names that are removed."""
+def find_removed_functions(build: Path) -> set[str]:
+    """Link the libraries as one; return the mangled names of removed functions."""
     objects = [
         *build.glob("CMakeFiles/topoloom.dir/**/*.o"),
         *build.glob("bindings/CMakeFiles/_core.dir/**/*.o"),
@@ -49,7 +49,7 @@ def removed_functions(build: Path) -> set[str]:
     if not objects or not others or not core.exists():
         sys.exit(f"{build} has no complete build; run make build")
     with tempfile.TemporaryDirectory() as folder:
-        said = run(
+        said = run_command(
             "c++",
             "-shared",
             "-Wl,--gc-sections,--print-gc-sections,--exclude-libs,ALL",
@@ -64,17 +64,17 @@ def removed_functions(build: Path) -> set[str]:
     return set(REMOVED.findall(said))
 
 
-def external_functions(build: Path) -> set[str]:
-    """Return the mangled names of functions that have one definition in the core."""
-    listed = run("nm", "--defined-only", build / "libtopoloom_core.a")
+def find_external_functions(build: Path) -> set[str]:
+    """Return the mangled names of functions with one definition in the core."""
+    listed = run_command("nm", "--defined-only", build / "libtopoloom_core.a")
     return set(re.findall(r"^\w+ T (\w+)$", listed, re.MULTILINE))
 
 
 def main() -> None:
     """Print unused functions, one per line."""
     build = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build/release"
-    removed = sorted(removed_functions(build) & external_functions(build))
-    names = run("c++filt", text="\n".join(removed)).splitlines()
+    removed = sorted(find_removed_functions(build) & find_external_functions(build))
+    names = run_command("c++filt", text="\n".join(removed)).splitlines()
     unused = [name for name in names if name.partition("(")[0] not in ALLOWED]
     if unused:
         print("no library uses these functions of the core; delete them:")

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ruff: noqa: B018, F821
-"""Names whose callers vulture cannot see. Remove a name with its definition."""
+"""Names whose uses vulture does not find. Remove an entry with its definition."""
 
-# click calls these methods of its classes.
+# Called by click.
 list_commands
 format_commands
 get_usage_pieces
 
-# Python, IPython, pickle, NumPy, PyTorch, expat and MkDocs read or call these.
+# Read or called by Python, IPython, pickle, NumPy, PyTorch, expat and MkDocs.
 __annotations__
 __signature__
 _repr_html_
@@ -18,19 +18,19 @@ parent_pg
 StartDoctypeDeclHandler
 on_page_content
 
-# The compiled module calls these (in_python in bindings/).
+# Called by the compiled module (in_python in bindings/).
 from_networkx
 to_networkx
 from_scipy
 to_scipy
-sparse_matrix
-complaint
+build_sparse_matrix
+describe_call_error
 reduced
 machine_html
 graph_html
 judgement_html
 
-# topoloom.cli.complete loads these by name.
+# Loaded by name by topoloom.cli.complete.
 SWITCHING
 traffic_names
 injection_names
@@ -39,7 +39,7 @@ routing_names
 arbiter_names
 allocator_names
 
-# topoloom.machines.import_formats loads these by name.
+# Loaded by name by topoloom.machines.import_formats.
 read_aws_topology
 read_google_instances
 read_hwloc
@@ -61,18 +61,18 @@ recognizes_slingshot
 recognizes_slurm_address
 recognizes_tofu
 
-# Users call these: of topoloom.mpi_balance, of topoloom.mpi_streams, in own mappers.
+# Called by users of topoloom.mpi, and by user-defined mappers.
 exchange_sized
 push
 evaluator
 
-# Jinja templates of the report print these.
+# Printed by Jinja templates of the report.
 caption
 error_ticks
 ideal
 is_command
 
-# Fields that _asdict and asdict write to JSON or to tables.
+# Fields written to JSON or tables by _asdict and asdict.
 replicate
 shard
 peak

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Prints the path of the wheel in dist/ if it was built from the current commit, else nothing.
-# --record: record that the wheel was just built from the current commit. Both do nothing in a modified work tree.
+# --record: record that the wheel was just built from the current commit. Does nothing in a modified work tree.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

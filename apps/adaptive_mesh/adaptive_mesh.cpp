@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A mesh that is refined near a moving front. In every step blocks are refined or coarsened, redistributed to balance cells with
-// little traffic, and relaxed with the edges of their neighbors.
+// A mesh that is refined near a moving front. Each step refines or coarsens blocks, redistributes them to balance cells
+// per rank, and relaxes them with their neighbors' edges.
 //
 //     adaptive_mesh [BLOCKS] [STEPS] [POLICY]
 //
-// BLOCKS along both axes. POLICY is repartition, which keeps neighbors together, another policy of topoloom_rebalance, or none.
-// All cells are compared with a serial run; they are bitwise equal for any number of ranks and any policy.
+// BLOCKS is the number of blocks per axis. POLICY is repartition (keeps neighbors together), another policy of
+// topoloom_rebalance, or none. All cells are compared with a serial run; they are bitwise equal for any number of ranks
+// and any policy.
 #include <mpi.h>
 
 #include <topoloom_balance.h>
@@ -22,42 +23,42 @@
 
 namespace {
 
-constexpr double periods = 5;  // steps for which owners are chosen
+constexpr double periods = 5;  // number of steps between two rebalances, for the policy's cost estimate
 constexpr double tolerance = 0.05;
 
 class Run {
    public:
     Run(const Mesh& mesh, std::string policy, int own, int ranks)
         : mesh_(mesh), policy_(std::move(policy)), own_(own), ranks_(ranks) {
-        for (int b = 0; b < mesh_.all(); ++b) {
-            owners_.push_back(static_cast<std::uint32_t>(b * ranks / mesh_.all()));
-            if (is_own(b)) blocks_[b] = mesh_.first(b);
+        for (int b = 0; b < mesh_.block_count(); ++b) {
+            owners_.push_back(static_cast<std::uint32_t>(b * ranks / mesh_.block_count()));
+            if (is_own(b)) blocks_[b] = mesh_.initial_block(b);
         }
     }
 
-    /// Returns false, after an error message, if the policy fails.
-    [[nodiscard]] bool step(int number) {
+    /// Advances the mesh by one step. Prints an error and returns false if the policy fails.
+    [[nodiscard]] bool advance(int step) {
         std::vector<std::uint32_t> owners = owners_;
-        if (!choose_owners(number, owners)) return false;
-        for (auto& [b, block] : blocks_) block = Mesh::resampled(block, mesh_.cells(b, number));
-        redistribute(owners, number);
-        relax(number);
+        if (!choose_owners(step, owners)) return false;
+        for (auto& [b, block] : blocks_) block = Mesh::resample_block(block, mesh_.cells_per_axis(b, step));
+        redistribute(owners, step);
+        relax_blocks(step);
         std::vector<std::int64_t> loads(static_cast<std::size_t>(ranks_));
-        for (int b = 0; b < mesh_.all(); ++b) {
+        for (int b = 0; b < mesh_.block_count(); ++b) {
             const std::uint32_t owner = owners_[static_cast<std::size_t>(b)];
-            loads[owner] += cells(b, number);
+            loads[owner] += cell_count(b, step);
             for (int side = 0; side < sides; ++side)
                 if (owners_[static_cast<std::size_t>(mesh_.neighbor(b, side))] != owner)
-                    edge_bytes_ += std::int64_t{8} * mesh_.cells(b, number);
+                    edge_bytes_ += std::int64_t{8} * mesh_.cells_per_axis(b, step);
         }
         busiest_ += static_cast<double>(*std::ranges::max_element(loads)) * ranks_ /
                     static_cast<double>(std::reduce(loads.begin(), loads.end()));
         return true;
     }
 
-    /// Prints the result, and returns whether it equals that of a serial run.
-    [[nodiscard]] bool report() const {
-        const std::vector<Block> serial = mesh_.serial();
+    /// Prints the result, and returns whether all cells equal those of a serial run.
+    [[nodiscard]] bool print_result() const {
+        const std::vector<Block> serial = mesh_.run_serially();
         struct {
             std::uint64_t bits = 0, blocks = 0, wrong = 0;
         } own, all;
@@ -67,7 +68,7 @@ class Run {
             ++own.blocks;
         }
         MPI_Allreduce(&own, &all, 3, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-        const bool is_right = all.wrong == 0 && all.blocks == static_cast<std::uint64_t>(mesh_.all());
+        const bool is_right = all.wrong == 0 && all.blocks == static_cast<std::uint64_t>(mesh_.block_count());
         if (own_ == 0) {
             std::printf("%s: %d steps, bits of all cells %016llx\n", is_right ? "right" : "WRONG",
                         mesh_.steps, static_cast<unsigned long long>(all.bits));
@@ -82,28 +83,28 @@ class Run {
     [[nodiscard]] bool is_own(int b) const {
         return owners_[static_cast<std::size_t>(b)] == static_cast<std::uint32_t>(own_);
     }
-    [[nodiscard]] std::int64_t cells(int b, int number) const {
-        return static_cast<std::int64_t>(mesh_.cells(b, number)) * mesh_.cells(b, number);
+    [[nodiscard]] std::int64_t cell_count(int b, int step) const {
+        return static_cast<std::int64_t>(mesh_.cells_per_axis(b, step)) * mesh_.cells_per_axis(b, step);
     }
-    /// Bytes of a packed block: its number and its cells.
-    [[nodiscard]] long long bytes(int b, int number) const { return 8 + 8 * cells(b, number); }
+    /// Bytes of a packed block: its index and its cells.
+    [[nodiscard]] long long packed_bytes(int b, int step) const { return 8 + 8 * cell_count(b, step); }
 
-    /// Chooses the owners of blocks on rank 0.
-    [[nodiscard]] bool choose_owners(int number, std::vector<std::uint32_t>& owners) const {
+    /// Computes new owners of all blocks on rank 0, and broadcasts them.
+    [[nodiscard]] bool choose_owners(int step, std::vector<std::uint32_t>& owners) const {
         int refused = 0;
         if (own_ == 0) {
             std::vector<std::uint64_t> first{0};
             std::vector<std::uint32_t> peers;
             std::vector<std::int64_t> edges, moved;
             std::vector<double> loads;
-            for (int b = 0; b < mesh_.all(); ++b) {
+            for (int b = 0; b < mesh_.block_count(); ++b) {
                 for (int side = 0; side < sides; ++side) {
                     peers.push_back(static_cast<std::uint32_t>(mesh_.neighbor(b, side)));
-                    edges.push_back(std::int64_t{8} * mesh_.cells(b, number));
+                    edges.push_back(std::int64_t{8} * mesh_.cells_per_axis(b, step));
                 }
                 first.push_back(peers.size());
-                loads.push_back(static_cast<double>(cells(b, number)));
-                moved.push_back(bytes(b, number));
+                loads.push_back(static_cast<double>(cell_count(b, step)));
+                moved.push_back(packed_bytes(b, step));
             }
             const topoloom_objects objects{{loads.size(), first.data(), peers.data(), edges.data()},
                                            loads.data(),
@@ -126,22 +127,23 @@ class Run {
             if (refused != 0) std::fprintf(stderr, "adaptive_mesh: %s\n", error);
         }
         MPI_Bcast(&refused, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        MPI_Bcast(owners.data(), mesh_.all(), MPI_UINT32_T, 0, MPI_COMM_WORLD);
+        MPI_Bcast(owners.data(), mesh_.block_count(), MPI_UINT32_T, 0, MPI_COMM_WORLD);
         return refused == 0;
     }
 
-    /// Sends blocks to their new owners. Kept blocks come first, then those for each receiver.
-    void redistribute(const std::vector<std::uint32_t>& owners, int number) {
-        std::vector<std::pair<int, int>> order;  // receivers (-1: this rank) and blocks
+    /// Sends blocks to their new owners. In the packed array, blocks to send follow the blocks that stay, sorted by
+    /// receiver.
+    void redistribute(const std::vector<std::uint32_t>& owners, int step) {
+        std::vector<std::pair<int, int>> order;  // sort key: receiver (-1: this rank), then block index
         std::map<int, long long> leaving;
         long long capacity = 0, byte_capacity = 0;
-        for (int b = 0; b < mesh_.all(); ++b) {
+        for (int b = 0; b < mesh_.block_count(); ++b) {
             const int to = static_cast<int>(owners[static_cast<std::size_t>(b)]);
             if (is_own(b)) order.emplace_back(to == own_ ? -1 : to, b);
             if (is_own(b) && to != own_) ++leaving[to];
             if (!is_own(b) && to != own_) continue;
             ++capacity;
-            byte_capacity += bytes(b, number);
+            byte_capacity += packed_bytes(b, step);
         }
         std::ranges::sort(order);
         std::vector<char> tasks(static_cast<std::size_t>(byte_capacity) + 1);
@@ -151,9 +153,9 @@ class Run {
         for (std::size_t i = 0; i < order.size(); ++i) {
             const int b = order[i].second;
             const Block block = std::move(blocks_.extract(b).mapped());
-            sizes[i] = bytes(b, number);
-            const std::int64_t name = b;
-            std::memcpy(at, &name, 8);
+            sizes[i] = packed_bytes(b, step);
+            const std::int64_t index = b;
+            std::memcpy(at, &index, 8);
             std::memcpy(at + 8, block.values.data(), 8 * block.values.size());
             at += sizes[i];
         }
@@ -164,30 +166,30 @@ class Run {
         topoloom_plan* plan = nullptr;
         topoloom_plan_create(MPI_COMM_WORLD, static_cast<long long>(order.size()),
                              static_cast<int>(to.size()), to.data(), counts.data(), nullptr, &plan);
-        long long held = 0;
-        topoloom_exchange_sized(plan, tasks.data(), byte_capacity, sizes.data(), capacity, &held);
+        long long task_count = 0;
+        topoloom_exchange_sized(plan, tasks.data(), byte_capacity, sizes.data(), capacity, &task_count);
         topoloom_plan_free(&plan);
         for (std::size_t b = 0; b < owners.size(); ++b) {
-            if (owners[b] != owners_[b]) moved_bytes_ += bytes(static_cast<int>(b), number);
+            if (owners[b] != owners_[b]) moved_bytes_ += packed_bytes(static_cast<int>(b), step);
         }
         owners_ = owners;
-        unpack(tasks.data(), held, number);
+        unpack_blocks(tasks.data(), task_count, step);
     }
 
-    void unpack(const char* at, long long held, int number) {
-        for (long long i = 0; i < held; ++i) {
-            std::int64_t name = 0;
-            std::memcpy(&name, at, 8);
-            const int b = static_cast<int>(name);
-            Block block{mesh_.cells(b, number),
-                        std::vector<double>(static_cast<std::size_t>(cells(b, number)))};
+    void unpack_blocks(const char* at, long long task_count, int step) {
+        for (long long i = 0; i < task_count; ++i) {
+            std::int64_t index = 0;
+            std::memcpy(&index, at, 8);
+            const int b = static_cast<int>(index);
+            Block block{mesh_.cells_per_axis(b, step),
+                        std::vector<double>(static_cast<std::size_t>(cell_count(b, step)))};
             std::memcpy(block.values.data(), at + 8, 8 * block.values.size());
-            at += bytes(b, number);
+            at += packed_bytes(b, step);
             blocks_[b] = std::move(block);
         }
     }
 
-    void relax(int number) {
+    void relax_blocks(int step) {
         std::map<int, std::array<std::vector<double>, sides>> received, sent;
         std::vector<MPI_Request> requests;
         for (const auto& [b, block] : blocks_)
@@ -200,14 +202,14 @@ class Run {
                 }
                 const int rank = static_cast<int>(owners_[static_cast<std::size_t>(other)]);
                 sent[b][s] = block.edge(side);
-                received[b][s].resize(static_cast<std::size_t>(mesh_.cells(other, number)));
+                received[b][s].resize(static_cast<std::size_t>(mesh_.cells_per_axis(other, step)));
                 MPI_Irecv(received[b][s].data(), static_cast<int>(received[b][s].size()), MPI_DOUBLE, rank,
                           sides * other + back, MPI_COMM_WORLD, &requests.emplace_back());
                 MPI_Isend(sent[b][s].data(), block.cells, MPI_DOUBLE, rank, sides * b + side, MPI_COMM_WORLD,
                           &requests.emplace_back());
             }
         MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-        for (auto& [b, block] : blocks_) block = mesh_.relaxed(b, block, received[b], number);
+        for (auto& [b, block] : blocks_) block = mesh_.relax_block(b, block, received[b], step);
     }
 
     Mesh mesh_;
@@ -236,8 +238,8 @@ int main(int argc, char** argv) {
     }
     Run run(mesh, argc > 3 ? argv[3] : "repartition", own, ranks);
     int steps = 0;
-    while (steps < mesh.steps && run.step(steps + 1)) ++steps;
-    const bool is_complete = steps == mesh.steps, is_right = is_complete && run.report();
+    while (steps < mesh.steps && run.advance(steps + 1)) ++steps;
+    const bool is_complete = steps == mesh.steps, is_right = is_complete && run.print_result();
     MPI_Finalize();
     return is_right ? 0 : is_complete ? 1 : 2;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A periodic square of blocks whose cells are refined near a front. A step of a block has the same result on any rank.
+// A periodic square of blocks whose cells are refined near a front. A step of a block gives the same result on every
+// rank.
 #pragma once
 
 #include <array>
@@ -9,50 +10,50 @@
 #include <numbers>
 #include <vector>
 
-constexpr int sides = 4, levels = 3, coarsest = 4;  // cells along a block of level 0
+constexpr int sides = 4, levels = 3, coarsest = 4;  // coarsest: cells per axis of an unrefined block
 
-/// Cells of a block, row by row.
+/// The cells of a block, row by row.
 struct Block {
-    int cells = 0;  // along an axis
+    int cells = 0;  // number of cells along each axis of the block
     std::vector<double> values;
 
     [[nodiscard]] double& at(int x, int y) { return values[static_cast<std::size_t>(x * cells + y)]; }
     [[nodiscard]] double at(int x, int y) const { return values[static_cast<std::size_t>(x * cells + y)]; }
 
-    /// The cells at a side: 0 below along x, 1 above, 2 and 3 along y.
+    /// Returns the cells along a side: 0 and 1 are the lower and upper x side, 2 and 3 the lower and upper y side.
     [[nodiscard]] std::vector<double> edge(int side) const {
-        std::vector<double> found;
+        std::vector<double> result;
         const int last = side % 2 == 0 ? 0 : cells - 1;
-        for (int i = 0; i < cells; ++i) found.push_back(side < 2 ? at(last, i) : at(i, last));
-        return found;
+        for (int i = 0; i < cells; ++i) result.push_back(side < 2 ? at(last, i) : at(i, last));
+        return result;
     }
 };
 
 struct Mesh {
-    int blocks = 8, steps = 24;  // blocks along an axis
+    int blocks = 8, steps = 24;  // blocks: number of blocks along each axis
 
-    [[nodiscard]] int all() const { return blocks * blocks; }
+    [[nodiscard]] int block_count() const { return blocks * blocks; }
     [[nodiscard]] int neighbor(int block, int side) const {
         std::array<int, 2> at{block / blocks, block % blocks};
         int& along = at[static_cast<std::size_t>(side / 2)];
         along = (along + (side % 2 == 0 ? blocks - 1 : 1)) % blocks;
         return at[0] * blocks + at[1];
     }
-    /// The distance of a position from the front, a circle that moves around the center once.
+    /// Distance of a point from the front, a circle that moves once around the center during the run.
     [[nodiscard]] double distance_to_front(double x, double y, int step) const {
         const double turn = 2 * std::numbers::pi * step / steps;
         return std::fabs(std::hypot(x - 0.5 - 0.2 * std::cos(turn), y - 0.5 - 0.2 * std::sin(turn)) - 0.2);
     }
-    /// Cells along a block in a step.
-    [[nodiscard]] int cells(int block, int step) const {
+    /// Cells per axis of a block at a step.
+    [[nodiscard]] int cells_per_axis(int block, int step) const {
         const double x = (block / blocks + 0.5) / blocks, y = (block % blocks + 0.5) / blocks;
         const double distance = distance_to_front(x, y, step) * blocks;
         return coarsest << (distance < 1 ? levels - 1 : distance < 2 ? 1 : 0);
     }
-    /// Refines or coarsens a block: one cell becomes four, or four become one.
-    [[nodiscard]] static Block resampled(const Block& old, int cells) {
+    /// Refines or coarsens a block: splits each cell into four, or merges four into one.
+    [[nodiscard]] static Block resample_block(const Block& old, int cells) {
         if (old.cells == cells) return old;
-        Block made{cells, std::vector<double>(static_cast<std::size_t>(cells * cells))};
+        Block result{cells, std::vector<double>(static_cast<std::size_t>(cells * cells))};
         const int parts = old.cells > cells ? old.cells / cells : 1;
         for (int x = 0; x < cells; ++x)
             for (int y = 0; y < cells; ++y) {
@@ -61,15 +62,15 @@ struct Mesh {
                     for (int j = 0; j < parts; ++j)
                         sum += parts > 1 ? old.at(x * parts + i, y * parts + j)
                                          : old.at(x * old.cells / cells, y * old.cells / cells);
-                made.at(x, y) = sum / (parts * parts);
+                result.at(x, y) = sum / (parts * parts);
             }
-        return made;
+        return result;
     }
-    /// Replaces cells by the mean of themselves and their neighbors, and heats those near the front. `edges`: of the neighboring
-    /// blocks.
-    [[nodiscard]] Block relaxed(int block, const Block& old,
-                                const std::array<std::vector<double>, sides>& edges, int step) const {
-        Block made = old;
+    /// Replaces each cell by the mean of itself and its neighbors, and heats cells near the front. `edges`: edges of
+    /// the neighboring blocks.
+    [[nodiscard]] Block relax_block(int block, const Block& old,
+                                    const std::array<std::vector<double>, sides>& edges, int step) const {
+        Block result = old;
         const int n = old.cells;
         const auto beyond = [&](int side, int i) {
             const std::vector<double>& edge = edges[static_cast<std::size_t>(side)];
@@ -83,29 +84,29 @@ struct Mesh {
                                    (y + 1 < n ? old.at(x, y + 1) : beyond(3, x));
                 const double down = (block / blocks + (x + 0.5) / n) / blocks,
                              right = (block % blocks + (y + 0.5) / n) / blocks;
-                made.at(x, y) = sum / 5 + (distance_to_front(down, right, step) * blocks < 0.25 ? 1 : 0);
+                result.at(x, y) = sum / 5 + (distance_to_front(down, right, step) * blocks < 0.25 ? 1 : 0);
             }
-        return made;
+        return result;
     }
-    [[nodiscard]] Block first(int block) const {
-        const int n = cells(block, 0);
+    [[nodiscard]] Block initial_block(int block) const {
+        const int n = cells_per_axis(block, 0);
         return {n, std::vector<double>(static_cast<std::size_t>(n * n), std::sin(1.0 + block))};
     }
-    /// All blocks after all steps, on one rank.
-    [[nodiscard]] std::vector<Block> serial() const {
+    /// Runs all steps on one rank. Returns all blocks.
+    [[nodiscard]] std::vector<Block> run_serially() const {
         std::vector<Block> now;
-        for (int b = 0; b < all(); ++b) now.push_back(first(b));
+        for (int b = 0; b < block_count(); ++b) now.push_back(initial_block(b));
         for (int step = 1; step <= steps; ++step) {
-            for (int b = 0; b < all(); ++b)
+            for (int b = 0; b < block_count(); ++b)
                 now[static_cast<std::size_t>(b)] =
-                    resampled(now[static_cast<std::size_t>(b)], cells(b, step));
+                    resample_block(now[static_cast<std::size_t>(b)], cells_per_axis(b, step));
             std::vector<Block> next;
-            for (int b = 0; b < all(); ++b) {
+            for (int b = 0; b < block_count(); ++b) {
                 std::array<std::vector<double>, sides> edges;
                 for (int side = 0; side < sides; ++side)
                     edges[static_cast<std::size_t>(side)] =
                         now[static_cast<std::size_t>(neighbor(b, side))].edge(side ^ 1);
-                next.push_back(relaxed(b, now[static_cast<std::size_t>(b)], edges, step));
+                next.push_back(relax_block(b, now[static_cast<std::size_t>(b)], edges, step));
             }
             now = std::move(next);
         }
@@ -113,10 +114,10 @@ struct Mesh {
     }
 };
 
-/// A checksum of a block. Checksums may be summed in any order.
-inline std::uint64_t checksum(int block, const Block& of) {
-    std::uint64_t sum = static_cast<std::uint64_t>(block + 1) * 0x9e3779b97f4a7c15U;
-    for (const double value : of.values) {
+/// Checksum of a block. Checksums of several blocks can be added in any order.
+inline std::uint64_t checksum(int index, const Block& block) {
+    std::uint64_t sum = static_cast<std::uint64_t>(index + 1) * 0x9e3779b97f4a7c15U;
+    for (const double value : block.values) {
         std::uint64_t bits = 0;
         std::memcpy(&bits, &value, sizeof bits);
         sum = (sum ^ bits) * 0x94d049bb133111ebU;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connected components of a distributed random graph: `components [VERTICES [EDGES [DIMENSIONS]]]`, vertices and edges per rank,
-// dimensions of the mesh of the streams.
+// Connected components of a distributed random graph: `components [VERTICES [EDGES [DIMENSIONS]]]`, with VERTICES and
+// EDGES per rank. The virtual mesh of the streams has DIMENSIONS dimensions.
 //
-// Labels propagate without rounds: a vertex that receives a lower label sends it to its neighbors at once, in the handler. The
-// phase ends when no label is in flight. Then every vertex has the lowest number of its component. Each rank compares its labels
-// with those of a serial run over all edges, and rank 0 prints the rate.
+// Labels propagate without rounds: a vertex that receives a lower label sends it to its neighbors at once, in the
+// handler. The phase ends when no label is in flight. Then the label of each vertex is the lowest vertex number in its
+// component. Each rank compares its labels with those of a serial run over all edges, and rank 0 prints the rate.
 #include <mpi.h>
 
 #include <algorithm>
@@ -21,14 +21,14 @@ namespace {
 
 using Vertex = std::uint32_t;
 
-/// Vertices are distributed cyclically.
+/// Distributes vertices cyclically over ranks.
 struct CyclicDistribution {
     Vertex ranks;
     [[nodiscard]] int owner(Vertex v) const { return static_cast<int>(v % ranks); }
     [[nodiscard]] Vertex local_index(Vertex v) const { return v / ranks; }
 };
 
-/// Visits the random edges of a rank.
+/// Generates the random edges of a rank, and calls `use` for each edge.
 template <typename Use>
 void for_each_edge(Vertex vertices, long edges, int rank, Use use) {
     std::mt19937_64 draw(static_cast<std::uint64_t>(rank));
@@ -38,8 +38,8 @@ void for_each_edge(Vertex vertices, long edges, int rank, Use use) {
     }
 }
 
-/// The lowest vertex of each vertex's component, by union-find.
-std::vector<Vertex> serial_labels(Vertex vertices, long edges, int ranks) {
+/// Computes the lowest vertex of each vertex's component by union-find.
+std::vector<Vertex> compute_serial_labels(Vertex vertices, long edges, int ranks) {
     std::vector<Vertex> parent(vertices);
     std::iota(parent.begin(), parent.end(), 0);
     const auto lowest = [&](Vertex v) {
@@ -56,7 +56,7 @@ std::vector<Vertex> serial_labels(Vertex vertices, long edges, int ranks) {
     return parent;
 }
 
-/// Items of the two streams.
+/// Items sent through the two streams.
 struct Edge {
     Vertex from, to;
 };
@@ -67,8 +67,8 @@ struct Label {
 class Graph {
    public:
     Graph(MPI_Comm comm, Vertex own_vertices, const topoloom_stream_options& options)
-        : distribution_(distribution_over(comm)),
-          rank_(rank_of(comm)),
+        : distribution_(get_distribution(comm)),
+          rank_(get_rank(comm)),
           neighbors_(own_vertices),
           labels_(own_vertices),
           edge_stream_(
@@ -77,11 +77,11 @@ class Graph {
                   neighbors_[distribution_.local_index(edge.from)].push_back(edge.to);
               },
               options),
-          label_stream_(comm, [this](const Label& received) { receive(received); }, options) {
-        // Other ranks may send labels as soon as all edges are delivered.
-        for (Vertex i = 0; i < own_vertices; ++i) labels_[i] = vertex(i);
+          label_stream_(comm, [this](const Label& received) { apply_label(received); }, options) {
+        // Initialize labels early: other ranks may send labels as soon as all edges are delivered.
+        for (Vertex i = 0; i < own_vertices; ++i) labels_[i] = global_vertex(i);
     }
-    // Handlers refer to this object.
+    // Not copyable: the handlers capture `this`.
     Graph(const Graph&) = delete;
     Graph& operator=(const Graph&) = delete;
 
@@ -97,34 +97,34 @@ class Graph {
         label_stream_.wait();
     }
     [[nodiscard]] const std::vector<Vertex>& labels() const { return labels_; }
-    [[nodiscard]] Vertex vertex(Vertex local_index) const {
+    [[nodiscard]] Vertex global_vertex(Vertex local_index) const {
         return local_index * distribution_.ranks + static_cast<Vertex>(rank_);
     }
-    [[nodiscard]] long messages() const { return messages_; }
+    [[nodiscard]] long sent_labels() const { return sent_labels_; }
 
    private:
-    static CyclicDistribution distribution_over(MPI_Comm comm) {
+    static CyclicDistribution get_distribution(MPI_Comm comm) {
         int ranks = 1;
         MPI_Comm_size(comm, &ranks);
         return {static_cast<Vertex>(ranks)};
     }
-    static int rank_of(MPI_Comm comm) {
+    static int get_rank(MPI_Comm comm) {
         int rank = 0;
         MPI_Comm_rank(comm, &rank);
         return rank;
     }
-    void receive(const Label& received) {
+    void apply_label(const Label& received) {
         const Vertex at = distribution_.local_index(received.vertex);
         if (received.label >= labels_[at]) return;
         labels_[at] = received.label;
         send_label(at);
     }
-    /// Skips neighbors whose own number is lower.
-    void send_label(Vertex at) {
-        for (const Vertex neighbor : neighbors_[at]) {
-            if (labels_[at] >= neighbor) continue;
-            label_stream_.push({neighbor, labels_[at]}, distribution_.owner(neighbor));
-            ++messages_;
+    /// Sends the label of a vertex to its neighbors, except to neighbors with lower numbers.
+    void send_label(Vertex local_index) {
+        for (const Vertex neighbor : neighbors_[local_index]) {
+            if (labels_[local_index] >= neighbor) continue;
+            label_stream_.push({neighbor, labels_[local_index]}, distribution_.owner(neighbor));
+            ++sent_labels_;
         }
     }
 
@@ -132,7 +132,7 @@ class Graph {
     int rank_;
     std::vector<std::vector<Vertex>> neighbors_;
     std::vector<Vertex> labels_;
-    long messages_ = 0;
+    long sent_labels_ = 0;
     topoloom::Stream<Edge> edge_stream_;
     topoloom::Stream<Label> label_stream_;
 };
@@ -157,7 +157,7 @@ int main(int argc, char** argv) {
     const auto vertices = static_cast<Vertex>(own * ranks);
     int is_right = 1;
     double seconds = 0;
-    long counts[2] = {0, 0}, all[2];  // components, and labels that were sent
+    long counts[2] = {0, 0}, all[2];  // counts: number of components, number of labels sent
     {
         Graph graph(MPI_COMM_WORLD, static_cast<Vertex>(own), options);
         graph.add_edges(vertices, edges);
@@ -165,13 +165,13 @@ int main(int argc, char** argv) {
         const double begin = MPI_Wtime();
         graph.find_components();
         seconds = MPI_Wtime() - begin;
-        const std::vector<Vertex> expected = serial_labels(vertices, edges, ranks);
+        const std::vector<Vertex> expected = compute_serial_labels(vertices, edges, ranks);
         for (Vertex i = 0; i < graph.labels().size(); ++i) {
-            const Vertex v = graph.vertex(i);
+            const Vertex v = graph.global_vertex(i);
             is_right = is_right && graph.labels()[i] == expected[v];
             counts[0] += expected[v] == v;
         }
-        counts[1] = graph.messages();
+        counts[1] = graph.sent_labels();
     }
     MPI_Allreduce(counts, all, 2, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &is_right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

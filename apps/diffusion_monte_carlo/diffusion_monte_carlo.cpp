@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Diffusion Monte Carlo: walkers branch and die, and ranks rebalance walkers before each step.
-// `diffusion_monte_carlo harmonic|hydrogen [WALKERS] [STEPS] [METHOD] [BYTES] [MACHINE]`, walkers in total and bytes of each. METHOD is a
-// balancer, `none`, or `swap`: a message for each walker along a sorted list of ranks. With MACHINE, rank i is on its slot i.
-// The energy is bitwise equal for any number of ranks and any balancer; it is compared with the known one.
+// `diffusion_monte_carlo harmonic|hydrogen [WALKERS] [STEPS] [METHOD] [BYTES] [MACHINE]`, with WALKERS in total and
+// BYTES per walker. METHOD is a balancer, `none`, or `swap`: a message for each walker along a sorted list of ranks.
+// With MACHINE, rank i runs on slot i. The energy is bitwise equal for any number of ranks and any balancer. It is
+// compared with the exact energy.
 #include <mpi.h>
 
 #include <topoloom_balance.h>
@@ -19,8 +20,8 @@
 
 namespace {
 
-constexpr std::size_t walkers_per_test = 64;  // advanced between two tests of the exchange
-// With fewer walkers, population control biases the energy; with fewer steps, the initial positions do.
+constexpr std::size_t walkers_per_test = 64;  // number of walkers advanced between two tests of the exchange
+// With fewer walkers or steps, population control or the initial positions bias the energy.
 constexpr std::int64_t min_walkers = 200, min_steps = 100;
 constexpr char usage[] = "harmonic or hydrogen, WALKERS from 1, STEPS from 4, METHOD, BYTES from 32, MACHINE";
 
@@ -32,15 +33,15 @@ struct Options {
     const char* machine = nullptr;
 };
 
-struct Ranks {
+struct RankInfo {
     int own = 0, all = 1;
 };
 
-/// The usual method: ranks are sorted by load, and walkers go one by one from the most to the least loaded rank.
-void swap_along_list(Walkers& walkers, int bytes, Ranks ranks) {
+/// Baseline: sorts ranks by load, and sends single walkers from the most loaded to the least loaded rank.
+void balance_by_swaps(Walkers& walkers, int bytes, RankInfo ranks) {
     const auto count = static_cast<long long>(walkers.count());
     std::vector<std::pair<long long, int>> list(
-        static_cast<std::size_t>(ranks.all));  // surplus walkers, and ranks
+        static_cast<std::size_t>(ranks.all));  // pairs of surplus walkers and rank
     std::vector<long long> loads(list.size());
     MPI_Allgather(&count, 1, MPI_LONG_LONG, loads.data(), 1, MPI_LONG_LONG, MPI_COMM_WORLD);
     const long long sum = std::reduce(loads.begin(), loads.end());
@@ -56,38 +57,39 @@ void swap_along_list(Walkers& walkers, int bytes, Ranks ranks) {
         --list[from].first;
         ++list[to].first;
         if (list[from].second == ranks.own)
-            MPI_Send(walkers.place(--here), bytes, MPI_BYTE, list[to].second, 0, MPI_COMM_WORLD);
+            MPI_Send(walkers.data_at(--here), bytes, MPI_BYTE, list[to].second, 0, MPI_COMM_WORLD);
         if (list[to].second != ranks.own) continue;
         walkers.resize(std::max(++here, walkers.count()));
-        MPI_Recv(walkers.place(here - 1), bytes, MPI_BYTE, list[from].second, 0, MPI_COMM_WORLD,
+        MPI_Recv(walkers.data_at(here - 1), bytes, MPI_BYTE, list[from].second, 0, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
     }
     walkers.resize(here);
 }
 
-/// Elapsed seconds, and processor seconds of this process.
-struct Seconds {
+/// Elapsed time and CPU time of this process, in seconds.
+struct ElapsedTime {
     double wall = 0, processor = 0;
-    static Seconds now() {
+    static ElapsedTime now() {
         timespec used{};
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
         return {MPI_Wtime(), static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec)};
     }
-    void add_since(const Seconds& begin, double times = 1) {
-        const Seconds end = now();
-        wall += times * (end.wall - begin.wall);
-        processor += times * (end.processor - begin.processor);
+    void add_since(const ElapsedTime& begin, double sign = 1) {
+        const ElapsedTime end = now();
+        wall += sign * (end.wall - begin.wall);
+        processor += sign * (end.processor - begin.processor);
     }
 };
 
-double median(std::vector<double> of) {
-    std::nth_element(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2), of.end());
-    return of[of.size() / 2];
+double compute_median(std::vector<double> values) {
+    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                     values.end());
+    return values[values.size() / 2];
 }
 
 class Run {
    public:
-    Run(const Options& options, Ranks ranks)
+    Run(const Options& options, RankInfo ranks)
         : options_(options),
           ranks_(ranks),
           walkers_(static_cast<std::size_t>(options.bytes)),
@@ -99,28 +101,29 @@ class Run {
         for (std::int64_t i = options.walkers * ranks.own / ranks.all;
              i < options.walkers * (ranks.own + 1) / ranks.all; ++i) {
             RandomStream draw(static_cast<std::uint64_t>(i), 0);
-            walkers_.add(
-                {hash(static_cast<std::uint64_t>(i)), {draw.normal(), draw.normal(), draw.normal()}});
+            walkers_.add({hash_key(static_cast<std::uint64_t>(i)),
+                          {draw.draw_normal(), draw.draw_normal(), draw.draw_normal()}});
         }
     }
 
-    void step(std::int64_t number) {
+    void run_step(std::int64_t step) {
         Walkers next(static_cast<std::size_t>(options_.bytes));
         Sums own;
         const auto advance_all = [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
-                advance(options_.system, walkers_, i, static_cast<std::uint64_t>(number), trial_, next, own);
+                advance_walker(options_.system, walkers_, i, static_cast<std::uint64_t>(step), trial_, next,
+                               own);
         };
-        const Seconds begin = Seconds::now();
+        const ElapsedTime begin = ElapsedTime::now();
         balancing_ = {};
-        if (options_.method == "swap") swap_along_list(walkers_, options_.bytes, ranks_);
+        if (options_.method == "swap") balance_by_swaps(walkers_, options_.bytes, ranks_);
         const bool exchanges = options_.method != "swap" && options_.method != "none";
         const std::size_t advanced = exchanges ? balance_walkers(advance_all) : 0;
         balancing_.add_since(begin);
         advance_all(advanced, walkers_.count());
         walkers_ = std::move(next);
-        control_population(own, number);
-        Seconds all;
+        control_population(own, step);
+        ElapsedTime all;
         all.add_since(begin);
         balancings_.push_back(balancing_.wall);
         steps_.push_back(all.wall);
@@ -129,7 +132,7 @@ class Run {
     }
 
     /// Prints the energy, and returns whether it is correct.
-    bool report() const {
+    bool print_result() const {
         double seconds = 0, processor[2] = {0, 0};
         const double own = std::reduce(balancings_.begin(), balancings_.end());
         std::vector<double> slowest(balancings_.size());
@@ -147,14 +150,14 @@ class Run {
             std::printf("%s: energy %.17g, known %g; walkers %lld, ids %016llx\n", is_right ? good : "WRONG",
                         energy, options_.system.energy, total_, ids_);
             std::printf("balancing: %.3f us per step; median %.1f of %.1f us, processor time %.2f %%\n",
-                        1e6 * seconds / static_cast<double>(options_.steps), 1e6 * median(slowest),
-                        1e6 * median(steps_), 100 * processor[0] / processor[1]);
+                        1e6 * seconds / static_cast<double>(options_.steps), 1e6 * compute_median(slowest),
+                        1e6 * compute_median(steps_), 100 * processor[0] / processor[1]);
         }
         return is_right;
     }
 
    private:
-    /// Advances the kept walkers while others travel. Returns how many.
+    /// Rebalances walkers, and advances those that stay while others are in flight. Returns the number that stayed.
     template <class Advance>
     std::size_t balance_walkers(const Advance& advance_all) {
         topoloom_plan* plan = nullptr;
@@ -162,13 +165,13 @@ class Run {
         long long held = plan->before + plan->after - plan->kept;  // reserved capacity
         walkers_.resize(static_cast<std::size_t>(held));
         topoloom_exchange_request request = nullptr;
-        topoloom_exchange_start(plan, walkers_.place(0), options_.bytes, held, &request);
+        topoloom_exchange_start(plan, walkers_.data_at(0), options_.bytes, held, &request);
         const auto kept = static_cast<std::size_t>(plan->kept);
-        // Tests let MPI progress until all walkers have been sent and received.
+        // MPI makes progress only in these tests.
         int done = 0;
         for (std::size_t first = 0; first < kept;) {
             const std::size_t end = done != 0 ? kept : std::min(kept, first + walkers_per_test);
-            const Seconds begin = Seconds::now();
+            const ElapsedTime begin = ElapsedTime::now();
             advance_all(std::exchange(first, end), end);
             balancing_.add_since(begin, -1);
             if (done == 0) topoloom_exchange_test(request, &done);
@@ -179,8 +182,8 @@ class Run {
         return kept;
     }
 
-    /// Adjusts the trial energy to the mean, and so that the number of walkers returns to the initial one.
-    void control_population(const Sums& own, std::int64_t number) {
+    /// Sets the trial energy to the mean, corrected to bring the number of walkers back to its initial value.
+    void control_population(const Sums& own, std::int64_t step) {
         Sums all;
         MPI_Allreduce(&own, &all, 4, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
         total_ = static_cast<long long>(all.walkers);
@@ -189,25 +192,25 @@ class Run {
         if (total_ == 0) return;
         const double mean = static_cast<double>(static_cast<std::int64_t>(all.energy)) * 0x1p-30 /
                             static_cast<double>(total_);
-        smoothed_ = number == 1 ? mean : 0.95 * smoothed_ + 0.05 * mean;
+        smoothed_ = step == 1 ? mean : 0.95 * smoothed_ + 0.05 * mean;
         trial_ = smoothed_ - std::log(static_cast<double>(total_) / static_cast<double>(options_.walkers));
-        if (number <= options_.steps / 4) return;  // equilibration
+        if (step <= options_.steps / 4) return;  // equilibration
         energy_ += mean;
         ++measured_;
     }
 
     Options options_;
-    Ranks ranks_;
+    RankInfo ranks_;
     Walkers walkers_;
     topoloom_balance_options balance_options_{};
-    double trial_, smoothed_ = 0, energy_ = 0, processor_[2] = {0, 0};  // of balancing, and in total
-    Seconds balancing_;                                                 // in this step
+    double trial_, smoothed_ = 0, energy_ = 0, processor_[2] = {0, 0};  // CPU seconds: balancing, total
+    ElapsedTime balancing_;                                             // time of balancing in this step
     std::vector<double> balancings_, steps_;
     long long measured_ = 0, total_ = 0;
     unsigned long long corrupt_ = 0, ids_ = 0;
 };
 
-/// Returns false for an invalid command line.
+/// Parses the command line. Returns false if it is invalid.
 bool read_options(int argc, char** argv, Options& options) {
     const std::string system = argc > 1 ? argv[1] : "harmonic";
     if (system == "hydrogen") options.system = hydrogen;
@@ -224,7 +227,7 @@ bool read_options(int argc, char** argv, Options& options) {
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
-    Ranks ranks;
+    RankInfo ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &ranks.own);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks.all);
     Options options;
@@ -234,8 +237,8 @@ int main(int argc, char** argv) {
         return 2;
     }
     Run run(options, ranks);
-    for (std::int64_t number = 1; number <= options.steps; ++number) run.step(number);
-    const bool is_right = run.report();
+    for (std::int64_t step = 1; step <= options.steps; ++step) run.run_step(step);
+    const bool is_right = run.print_result();
     MPI_Finalize();
     return is_right ? 0 : 1;
 }

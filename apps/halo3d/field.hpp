@@ -9,7 +9,7 @@
 
 namespace halo3d {
 
-/// Cells are 1..n along each axis, ghosts 0 and n + 1; the last axis is contiguous.
+/// A cube of n^3 cells. Cells have indices 1..n along each axis, ghosts 0 and n + 1; the last axis is contiguous.
 class Field {
    public:
     explicit Field(int cells)
@@ -34,10 +34,9 @@ class Field {
         now_.swap(next_);
     }
 
-    /// Calls `visit(cell)` for each cell of the plane `axis` = `layer`, in the same order on both sides of a
-    /// face.
+    /// Calls `visit(cell)` for each cell of layer `layer` along `axis`, in the same order on both ranks of a face.
     template <class Visit>
-    void plane(int axis, int layer, Visit visit) {
+    void for_each_in_layer(int axis, int layer, Visit visit) {
         for (int a = 1; a <= cells_; ++a) {
             for (int b = 1; b <= cells_; ++b) {
                 if (axis == 0) visit(at(layer, a, b));
@@ -58,8 +57,8 @@ class Field {
     std::vector<double> now_, next_;
 };
 
-/// A discrete eigenfunction of the domain: a Jacobi step multiplies it by a factor, since
-/// cos(t-a) + cos(t+a) = 2 cos(a) cos(t). So the exact value of every cell is known after any number of steps.
+/// A discrete eigenfunction of the domain: a Jacobi step multiplies it by a factor, because cos(t-a) + cos(t+a) = 2
+/// cos(a) cos(t). This gives the exact value of every cell after any number of steps.
 class Wave {
    public:
     Wave(std::array<int, 3> global_cells, bool periodic) : periodic_(periodic) {
@@ -70,19 +69,19 @@ class Wave {
         }
     }
 
-    /// Value at the start; global cells count from 0.
-    [[nodiscard]] double start(std::array<int, 3> cell) const {
+    /// Initial value of a cell; indices in the global grid start from 0.
+    [[nodiscard]] double initial_value(std::array<int, 3> cell) const {
         double value = 1;
         for (std::size_t axis = 0; axis < 3; ++axis) {
             const double t = angle_[axis];
-            // Shifted, so that a wrong neighbor is detected even where the wave is symmetric.
+            // The phase 0.3 breaks the symmetry of the wave, so that a wrong neighbor is detected.
             value *= periodic_ ? std::cos(t * cell[axis] + 0.3) : std::sin(t * (cell[axis] + 1));
         }
         return value;
     }
 
-    [[nodiscard]] double after(std::array<int, 3> cell, int steps) const {
-        return start(cell) * std::pow(factor_, steps);
+    [[nodiscard]] double value_after(std::array<int, 3> cell, int steps) const {
+        return initial_value(cell) * std::pow(factor_, steps);
     }
 
    private:

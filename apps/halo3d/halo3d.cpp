@@ -33,26 +33,26 @@ struct Halo {
         }
     }
 
-    void exchange(MPI_Comm grid, Field& field, int cells) {
+    void exchange_ghosts(MPI_Comm grid, Field& field, int cells) {
         std::array<MPI_Request, 12> requests{};
         for (std::size_t face = 0; face < 6; ++face) {
             const int size = static_cast<int>(incoming[face].size());
-            const int opposite = static_cast<int>(face ^ 1);  // the tag is the sender's face
+            const int opposite = static_cast<int>(face ^ 1);  // the message tag is the sender's face
             MPI_Irecv(incoming[face].data(), size, MPI_DOUBLE, peer[face], opposite, grid, &requests[face]);
         }
         for (std::size_t face = 0; face < 6; ++face) {
             std::size_t i = 0;
-            field.plane(static_cast<int>(face / 2), face % 2 == 0 ? 1 : cells,
-                        [&](double& cell) { outgoing[face][i++] = cell; });
+            field.for_each_in_layer(static_cast<int>(face / 2), face % 2 == 0 ? 1 : cells,
+                                    [&](double& cell) { outgoing[face][i++] = cell; });
             MPI_Isend(outgoing[face].data(), static_cast<int>(i), MPI_DOUBLE, peer[face],
                       static_cast<int>(face), grid, &requests[6 + face]);
         }
         MPI_Waitall(12, requests.data(), MPI_STATUSES_IGNORE);
         for (std::size_t face = 0; face < 6; ++face) {
-            if (peer[face] == MPI_PROC_NULL) continue;  // the ghosts stay zero
+            if (peer[face] == MPI_PROC_NULL) continue;  // faces without a neighbor keep zero ghosts
             std::size_t i = 0;
-            field.plane(static_cast<int>(face / 2), face % 2 == 0 ? 0 : cells + 1,
-                        [&](double& cell) { cell = incoming[face][i++]; });
+            field.for_each_in_layer(static_cast<int>(face / 2), face % 2 == 0 ? 0 : cells + 1,
+                                    [&](double& cell) { cell = incoming[face][i++]; });
         }
     }
 };
@@ -70,7 +70,7 @@ void for_each_cell(int cells, std::array<int, 3> coords, Visit visit) {
     }
 }
 
-void report(MPI_Comm grid, int rank, int ranks) {
+void print_locations(MPI_Comm grid, int rank, int ranks) {
     std::array<char, MPI_MAX_PROCESSOR_NAME + 64> line{};
     std::array<char, MPI_MAX_PROCESSOR_NAME> host{};
     int length = 0;
@@ -82,8 +82,8 @@ void report(MPI_Comm grid, int rank, int ranks) {
     for (std::size_t at = 0; at < all.size(); at += line.size()) std::printf("%s\n", &all[at]);
 }
 
-/// Computes the bytes by formula: each face inside the domain is crossed once in each direction and step.
-void print_bytes(const Options& options) {
+/// Prints the total traffic by formula: each interior face is crossed once per direction and step.
+void print_traffic(const Options& options) {
     const long long ranks = 1LL * options.grid[0] * options.grid[1] * options.grid[2];
     long long messages = 0;
     for (const int width : options.grid)
@@ -93,7 +93,7 @@ void print_bytes(const Options& options) {
     std::printf("halo3d: sends %lld bytes in %lld messages\n", bytes, messages);
 }
 
-int run(Options options) {
+int run_steps(Options options) {
     int ranks = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (options.grid[0] == 0) MPI_Dims_create(ranks, 3, options.grid.data());
@@ -110,28 +110,29 @@ int run(Options options) {
     Field field(options.cells);
     Halo halo(grid, options.cells);
     for_each_cell(options.cells, coords,
-                  [&](int x, int y, int z, auto cell) { field.at(x, y, z) = wave.start(cell); });
+                  [&](int x, int y, int z, auto cell) { field.at(x, y, z) = wave.initial_value(cell); });
 
     const double begin = MPI_Wtime();
     for (int step = 0; step < options.steps; ++step) {
-        halo.exchange(grid, field, options.cells);
+        halo.exchange_ghosts(grid, field, options.cells);
         field.step();
     }
     double seconds = MPI_Wtime() - begin, slowest = 0, error = 0, worst = 0;
     for_each_cell(options.cells, coords, [&](int x, int y, int z, auto cell) {
-        const double difference = std::abs(field.at(x, y, z) - wave.after(cell, options.steps));
-        if (!(difference <= error)) error = difference;  // also for NaN
+        const double difference = std::abs(field.at(x, y, z) - wave.value_after(cell, options.steps));
+        if (!(difference <= error))
+            error = difference;  // the comparison is negated so that NaN counts as an error
     });
     MPI_Allreduce(&error, &worst, 1, MPI_DOUBLE, MPI_MAX, grid);
     MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, grid);
     const bool right = worst <= 1e-12 * (1 + options.steps);
 
-    if (options.report) report(grid, rank, ranks);
+    if (options.report) print_locations(grid, rank, ranks);
     if (rank == 0) {
         std::printf("halo3d: %d ranks %dx%dx%d, %d^3 cells each, %d steps, %.3g ms per step\n", ranks,
                     options.grid[0], options.grid[1], options.grid[2], options.cells, options.steps,
                     1e3 * slowest / options.steps);
-        if (options.bytes) print_bytes(options);
+        if (options.bytes) print_traffic(options);
         if (right)
             std::printf("halo3d: verified in every cell, largest error %.2g\n", worst);
         else
@@ -141,7 +142,7 @@ int run(Options options) {
     return right ? 0 : 1;
 }
 
-/// Returns an error message if the grid does not match the number of ranks, else an empty text.
+/// Returns an error message if the grid does not match the number of ranks, otherwise an empty string.
 std::string check_grid(const Options& options, int ranks) {
     const long long wanted = 1LL * options.grid[0] * options.grid[1] * options.grid[2];
     if (options.grid[0] == 0 || wanted == ranks) return "";
@@ -166,7 +167,7 @@ int main(int argc, char** argv) {
     } else if (options.help) {
         if (rank == 0) std::fputs(halo3d::usage, stdout);
     } else {
-        status = halo3d::run(options);
+        status = halo3d::run_steps(options);
     }
     MPI_Finalize();
     return status;

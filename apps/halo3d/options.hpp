@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command line of halo3d.
+// Command line of halo3d.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ inline const char* const usage =
     "  --bytes          print the bytes that all exchanges send, by formula\n";
 
 struct Options {
-    std::array<int, 3> grid = {0, 0, 0};  // 0 = let MPI choose
+    std::array<int, 3> grid = {0, 0, 0};  // number of ranks along each axis; 0 = let MPI choose
     int cells = 16;
     int steps = 20;
     bool periodic = false;
@@ -38,7 +38,7 @@ inline std::optional<int> parse_count(const std::string& text) {
     return static_cast<int>(value);
 }
 
-/// Parses the command line. Returns an error message, or an empty text.
+/// Parses the command line. Returns an error message, or an empty string.
 inline std::string read_options(int argc, char** argv, Options& options) {
     for (int i = 1; i < argc; ++i) {
         const std::string word = argv[i];

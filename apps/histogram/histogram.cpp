@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
             std::mt19937_64 draw(static_cast<uint64_t>(rank));
             for (long i = 0; i < updates; ++i) {
                 const uint64_t at = draw() % (entries * static_cast<uint64_t>(ranks));
-                // Entries are distributed cyclically.
+                // Entries are distributed cyclically over ranks.
                 increments.push(at / static_cast<uint64_t>(ranks),
                                 static_cast<int>(at % static_cast<uint64_t>(ranks)));
             }
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
         const double begin = MPI_Wtime();
         is_right = update_all() == updates * ranks;
         seconds = MPI_Wtime() - begin;
-        // The same updates once more: each entry must be twice what it was.
+        // Repeats the same updates: each entry must double.
         const std::vector<long> once = table;
         is_right = update_all() == 2 * updates * ranks && is_right;
         for (uint64_t i = 0; i < entries; ++i) is_right = is_right && table[i] == 2 * once[i];

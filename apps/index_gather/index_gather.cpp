@@ -23,7 +23,7 @@ struct Reply {
     uint64_t place;
 };
 
-/// The value of an entry, by its index in the whole table.
+/// Value of the table entry with a global index.
 uint64_t value_at(uint64_t index) { return 3 * index + 1; }
 
 }  // namespace

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Jacobi's method on a periodic grid of blocks, each an object. In every step a cell becomes the mean of itself and its
-// neighbors, 4 in two dimensions and 6 in three. While the edges of one block travel, another computes.
+// Jacobi's method on a periodic grid of blocks, each an object. Each step replaces every cell by the mean of itself and
+// its 4 (2-D) or 6 (3-D) neighbors. Blocks compute while the edges of other blocks are in flight.
 //
 //     jacobi_objects DIMENSIONS BLOCKS CELLS STEPS [MAP [POLICY [MACHINE]]]
 //
-// BLOCKS of the grid, such as 8 along each axis or 8x8x16; CELLS along each axis of a block. MAP is the initial mapping (Bhatele
-// and Kale, PPL 18(4), 2008): blocks (of indices), round-robin, hashed (in two dimensions), random, boxes, or boxes=4x4x8: on a
-// torus whose first axis varies fastest. Halfway, blocks are rebalanced by POLICY, if any, on MACHINE; times are of later steps.
-// All cells are compared with a serial run. Under SimGrid, a cell instead takes NS_PER_CELL (an environment variable).
+// BLOCKS is the number of blocks per axis, such as 8 or 8x8x16; CELLS is the number of cells per axis of a block. MAP
+// is the initial mapping (Bhatele and Kale, PPL 18(4), 2008): blocks (of indices), round-robin, hashed (2-D only),
+// random, boxes, or boxes=4x4x8 (on a torus whose first axis varies fastest). After half of the steps, blocks are
+// rebalanced by POLICY (if any) on MACHINE; only later steps are timed. All cells are compared with a serial run. Under
+// SimGrid, cells are not computed; each costs NS_PER_CELL (an environment variable).
 #include <mpi.h>
 
 #include <algorithm>
@@ -29,14 +30,14 @@ namespace {
 
 using Extents = std::array<int, 3>;
 
-/// Parses a text such as 8x8x16; a single number is for all axes.
+/// Parses the number per axis, such as 8x8x16. A single number applies to all axes.
 Extents parse_extents(const std::string& text) {
     Extents read{};
     if (std::sscanf(text.c_str(), "%dx%dx%d", &read[0], &read[1], &read[2]) == 1) read.fill(read[0]);
     return read;
 }
 
-/// Cells of a box with a layer of ghost cells, the last axis fastest; axis 2 has one cell in two dimensions.
+/// Cells of a box, with a layer of ghost cells; the last axis is contiguous. In two dimensions, axis 2 has one cell.
 class Grid {
    public:
     Grid() = default;
@@ -46,16 +47,16 @@ class Grid {
         values_.assign(static_cast<std::size_t>((cells[0] + 2) * (cells[1] + 2)) * depth, 0.0);
         old_ = values_;
     }
-    [[nodiscard]] int sides() const { return 2 * dimensions_; }
-    [[nodiscard]] int count() const { return cells_[0] * cells_[1] * cells_[2]; }
-    /// Cells begin at 0, and ghost cells at -1.
-    [[nodiscard]] double& at(int x, int y, int z) { return values_[offset(x, y, z)]; }
+    [[nodiscard]] int side_count() const { return 2 * dimensions_; }
+    [[nodiscard]] int cell_count() const { return cells_[0] * cells_[1] * cells_[2]; }
+    /// Interior cells start at index 0; ghost cells have index -1.
+    [[nodiscard]] double& at(int x, int y, int z) { return values_[get_offset(x, y, z)]; }
 
     template <typename Visit>
     void for_each_cell(const Visit& visit) {
-        for_each_between({0, 0, 0}, cells_, visit);
+        for_each_in_box({0, 0, 0}, cells_, visit);
     }
-    /// Visits the cells next to side 2 * axis (below) or 2 * axis + 1, or the ghost cells there.
+    /// Visits the cells, or the ghost cells, at side 2 * axis (below) or 2 * axis + 1 (above).
     template <typename Visit>
     void for_each_in_layer(int side, bool is_ghost, const Visit& visit) {
         const auto axis = static_cast<std::size_t>(side / 2);
@@ -63,29 +64,29 @@ class Grid {
         Extents first{}, last = cells_;
         first[axis] = is_ghost ? (side % 2 == 0 ? -1 : cells_[axis]) : inside;
         last[axis] = first[axis] + 1;
-        for_each_between(first, last, [&](int x, int y, int z) { visit(at(x, y, z)); });
+        for_each_in_box(first, last, [&](int x, int y, int z) { visit(at(x, y, z)); });
     }
-    void step() {
+    void advance() {
         old_ = values_;
-        const std::size_t next_x = offset(1, 0, 0) - offset(0, 0, 0),
-                          next_y = offset(0, 1, 0) - offset(0, 0, 0);
+        const std::size_t next_x = get_offset(1, 0, 0) - get_offset(0, 0, 0),
+                          next_y = get_offset(0, 1, 0) - get_offset(0, 0, 0);
         for_each_cell([&](int x, int y, int z) {
-            const double* const here = &old_[offset(x, y, z)];
+            const double* const here = &old_[get_offset(x, y, z)];
             double sum = *here + *(here - next_x) + *(here + next_x) + *(here - next_y) + *(here + next_y);
             if (dimensions_ == 3) sum += *(here - 1) + *(here + 1);
-            at(x, y, z) = sum / (sides() + 1);
+            at(x, y, z) = sum / (side_count() + 1);
         });
     }
     void serialize(auto& archive) { archive(dimensions_, cells_, values_, old_); }
 
    private:
     template <typename Visit>
-    static void for_each_between(const Extents& first, const Extents& last, const Visit& visit) {
+    static void for_each_in_box(const Extents& first, const Extents& last, const Visit& visit) {
         for (int x = first[0]; x < last[0]; ++x)
             for (int y = first[1]; y < last[1]; ++y)
                 for (int z = first[2]; z < last[2]; ++z) visit(x, y, z);
     }
-    [[nodiscard]] std::size_t offset(int x, int y, int z) const {
+    [[nodiscard]] std::size_t get_offset(int x, int y, int z) const {
         const int row = (x + 1) * (cells_[1] + 2) + y + 1;
         return static_cast<std::size_t>(dimensions_ == 2 ? row : row * (cells_[2] + 2) + z + 1);
     }
@@ -94,7 +95,7 @@ class Grid {
     std::vector<double> values_, old_;
 };
 
-/// The initial value of a cell of the whole grid.
+/// Initial value of a cell of the global grid.
 double initial_value(int x, int y, int z) { return std::sin(0.7 * x) + std::cos(1.3 * y) + 0.1 * z; }
 
 struct Settings {
@@ -115,18 +116,18 @@ struct Block : topoloom::Object<Block> {
             [&](int x, int y, int z) { grid.at(x, y, z) = initial_value(x0 + x, y0 + y, z0 + z); });
     }
 
-    void start(int steps) {
+    void start_steps(int steps) {
         last += steps;
         send_edges();
-        compute();
+        advance_if_ready();
     }
-    /// Receives the layer beyond a side, of this step or, from a neighbor that is ahead, of the next.
-    void take(int side, int of_step, std::vector<double> edge) {
-        (of_step == step ? now : next).emplace_back(side, std::move(edge));
-        compute();
+    /// Receives ghost cells for a side, for the current step or, from a neighbor that is ahead, for the next.
+    void receive_edge(int side, int edge_step, std::vector<double> edge) {
+        (edge_step == step ? now : next).emplace_back(side, std::move(edge));
+        advance_if_ready();
     }
     void serialize(auto& archive) { archive(settings, grid, step, last, now, next); }
-    using methods = topoloom::Methods<&Block::start, &Block::take>;
+    using methods = topoloom::Methods<&Block::start_steps, &Block::receive_edge>;
 
     Settings settings;
     Grid grid;
@@ -135,25 +136,25 @@ struct Block : topoloom::Object<Block> {
    private:
     void send_edges() {
         if (step == last) return;
-        for (int side = 0; side < grid.sides(); ++side) {
+        for (int side = 0; side < grid.side_count(); ++side) {
             std::vector<double> edge;
             grid.for_each_in_layer(side, false, [&](const double& value) { edge.push_back(value); });
             std::array<std::int64_t, 3> to{index().x, index().y, index().z};
             const auto axis = static_cast<std::size_t>(side / 2);
             to[axis] = (to[axis] + (side % 2 == 0 ? settings.blocks[axis] - 1 : 1)) % settings.blocks[axis];
-            array()[{to[0], to[1], to[2]}].send<&Block::take>(side ^ 1, step, edge);
+            array()[{to[0], to[1], to[2]}].send<&Block::receive_edge>(side ^ 1, step, edge);
         }
     }
-    void compute() {
-        while (step < last && static_cast<int>(now.size()) == grid.sides()) {
+    void advance_if_ready() {
+        while (step < last && static_cast<int>(now.size()) == grid.side_count()) {
             for (const auto& [side, edge] : now) {
                 const double* from = edge.data();
                 grid.for_each_in_layer(side, true, [&](double& value) { value = *from++; });
             }
 #ifdef SMPI_H
-            smpi_execute(settings.seconds_per_cell * grid.count());
+            smpi_execute(settings.seconds_per_cell * grid.cell_count());
 #else
-            grid.step();
+            grid.advance();
 #endif
             now = std::exchange(next, {});
             ++step;
@@ -163,8 +164,8 @@ struct Block : topoloom::Object<Block> {
     std::vector<std::pair<int, std::vector<double>>> now, next;
 };
 
-/// A random order, the same on all ranks.
-std::vector<std::int64_t> random_order(std::int64_t count) {
+/// Returns a random permutation, the same on all ranks.
+std::vector<std::int64_t> make_random_order(std::int64_t count) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(count));
     std::iota(order.begin(), order.end(), 0);
     std::uint64_t drawn = 1;
@@ -175,42 +176,42 @@ std::vector<std::int64_t> random_order(std::int64_t count) {
     return order;
 }
 
-/// The initial rank of a block.
-int home_rank(const std::string& map, const Settings& s, int ranks, const topoloom::Index& at) {
+/// Initial rank of a block.
+int get_home_rank(const std::string& map, const Settings& s, int ranks, const topoloom::Index& at) {
     const std::int64_t count = std::int64_t{1} * s.blocks[0] * s.blocks[1] * s.blocks[2];
     const std::int64_t number = (at.x * s.blocks[1] + at.y) * s.blocks[2] + at.z;
     if (map == "round-robin") return static_cast<int>(number % ranks);
-    if (map == "hashed") {  // the round-robin of Charm++ for grids
+    if (map == "hashed") {  // the hash function of Charm++'s round-robin map for grids
         const auto x = static_cast<std::uint32_t>(at.x), y = static_cast<std::uint32_t>(at.y);
         const std::uint32_t mixed = x + std::rotl(y, 21) + std::rotl(y, 16) + 739U;
         return static_cast<int>(mixed % 1280107U % static_cast<std::uint32_t>(ranks));
     }
     if (map == "random") {
-        static const std::vector<std::int64_t> order = random_order(count);
+        static const std::vector<std::int64_t> order = make_random_order(count);
         return static_cast<int>(order[static_cast<std::size_t>(number)] * ranks / count);
     }
     if (map == "blocks") return static_cast<int>(number * ranks / count);
     Extents torus = map == "boxes" ? Extents{} : parse_extents(map.substr(std::strlen("boxes=")));
     if (map == "boxes") MPI_Dims_create(ranks, s.dimensions, torus.data());
-    // A two-dimensional grid covers the planes of the last axis one after another.
+    // A two-dimensional grid is mapped to the planes of the torus one after another.
     if (s.dimensions == 2) torus = {torus[0], torus[1] * std::max(torus[2], 1), 1};
     const std::int64_t x = at.x * torus[0] / s.blocks[0], y = at.y * torus[1] / s.blocks[1];
     return static_cast<int>(x + torus[0] * (y + torus[1] * (at.z * torus[2] / s.blocks[2])));
 }
 
-/// Whether all blocks of this rank are bitwise equal to those of a serial run.
-bool equals_serial_run(const topoloom::Objects<Block>& blocks, const Settings& s, int steps) {
+/// Whether all local blocks are bitwise equal to those of a serial run.
+bool is_equal_to_serial_run(const topoloom::Objects<Block>& blocks, const Settings& s, int steps) {
     const int n = s.cells;
     Grid whole(s.dimensions, {s.blocks[0] * n, s.blocks[1] * n, s.blocks[2] * n});
     whole.for_each_cell([&](int x, int y, int z) { whole.at(x, y, z) = initial_value(x, y, z); });
     for (int step = 0; step < steps; ++step) {
-        for (int side = 0; side < whole.sides(); ++side) {
+        for (int side = 0; side < whole.side_count(); ++side) {
             std::vector<double> edge;
             whole.for_each_in_layer(side ^ 1, false, [&](const double& value) { edge.push_back(value); });
             const double* from = edge.data();
             whole.for_each_in_layer(side, true, [&](double& value) { value = *from++; });
         }
-        whole.step();
+        whole.advance();
     }
     bool is_equal = true;
     blocks.for_each_local([&](Block& block) {
@@ -224,7 +225,7 @@ bool equals_serial_run(const topoloom::Objects<Block>& blocks, const Settings& s
     return is_equal;
 }
 
-/// Whether a mapping is valid for this number of ranks.
+/// Whether a mapping is valid for this number of ranks and dimensions.
 bool is_valid_map(const std::string& map, const Settings& s, int ranks) {
     if (map.starts_with("boxes=")) {
         const Extents torus = parse_extents(map.substr(std::strlen("boxes=")));
@@ -249,12 +250,12 @@ Options read_options(int argc, char** argv) {
                  text(6, "none"),
                  text(7, "")};
     if (read.settings.dimensions == 2) read.settings.blocks[2] = 1;
-    if (const char* const given = std::getenv("NS_PER_CELL"))
-        read.settings.seconds_per_cell = 1e-9 * std::atof(given);
+    if (const char* const ns_per_cell = std::getenv("NS_PER_CELL"))
+        read.settings.seconds_per_cell = 1e-9 * std::atof(ns_per_cell);
     return read;
 }
 
-bool are_valid(const Options& options, int ranks) {
+bool is_valid_options(const Options& options, int ranks) {
     const Settings& s = options.settings;
     return s.dimensions >= 2 && s.dimensions <= 3 && std::ranges::min(s.blocks) >= 1 && s.cells >= 1 &&
            options.steps >= (options.policy == "none" ? 1 : 2) && is_valid_map(options.map, s, ranks);
@@ -269,7 +270,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const Options options = read_options(argc, argv);
     const auto& [settings, steps, map, policy, machine] = options;
-    if (!are_valid(options, ranks)) {
+    if (!is_valid_options(options, ranks)) {
         if (rank == 0)
             std::fprintf(
                 stderr,
@@ -284,25 +285,26 @@ int main(int argc, char** argv) {
     double seconds = 0;
     topoloom::RebalanceResult moved;
     {
-        // A message holds an edge: longer records are announced first, which takes another round trip.
+        // Messages must fit an edge: longer records need a rendezvous, which costs another round trip.
         const std::int64_t edge = 8LL * settings.cells * (settings.dimensions == 3 ? settings.cells : 1);
         const auto message_bytes = static_cast<int>(std::clamp<std::int64_t>(edge + 1024, 16384, 1 << 24));
         topoloom::Scheduler scheduler(MPI_COMM_WORLD, {.message_bytes = message_bytes});
         topoloom::ObjectsOptions array_options;
         array_options.home = [&](const topoloom::Index& at) {
-            return home_rank(options.map, options.settings, ranks, at);
+            return get_home_rank(options.map, options.settings, ranks, at);
         };
         topoloom::Objects<Block> blocks(
             scheduler, {settings.blocks[0], settings.blocks[1], settings.blocks[2]},
             [&](topoloom::Index at) { return Block(options.settings, at); }, array_options);
         const auto run = [&](int more) {
-            blocks.for_each_local([&](Block& block) { blocks[block.index()].send<&Block::start>(more); });
+            blocks.for_each_local(
+                [&](Block& block) { blocks[block.index()].send<&Block::start_steps>(more); });
             scheduler.run();
         };
         const int first = policy == "none" ? 0 : steps / 2;
         if (first > 0) {
             run(first);
-            // A long run, so that migrations pay.
+            // A large number of periods makes migrations pay off.
             moved = scheduler.rebalance(policy, {.machine = machine, .periods = 100});
         }
         MPI_Barrier(MPI_COMM_WORLD);
@@ -311,7 +313,7 @@ int main(int argc, char** argv) {
         seconds = (MPI_Wtime() - start) / (steps - first);
 #ifndef SMPI_H
         right = "right";
-        is_right = equals_serial_run(blocks, settings, steps) ? 1 : 0;
+        is_right = is_equal_to_serial_run(blocks, settings, steps) ? 1 : 0;
 #endif
     }
     MPI_Allreduce(MPI_IN_PLACE, &is_right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

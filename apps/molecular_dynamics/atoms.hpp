@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lennard-Jones atoms in a periodic box of patches, and a serial run of them.
+// Lennard-Jones atoms in a periodic box of patches, and a serial reference run.
 #ifndef ATOMS_HPP
 #define ATOMS_HPP
 
@@ -16,19 +16,19 @@ struct Atom {
     Vector position, velocity;
 };
 
-constexpr double cutoff = 2.5, width = 3.3, time_step = 0.002;  // in units of Lennard-Jones
-constexpr int exchange_every = 10;  // steps in which no atom moves farther than (width - cutoff) / 2
+constexpr double cutoff = 2.5, width = 3.3, time_step = 0.002;  // all values are in Lennard-Jones units
+constexpr int exchange_every = 10;  // number of steps, in which atoms move at most (width - cutoff) / 2
 
 struct Box {
     std::array<int, 3> cells{3, 3, 3};
-    int side = 3;  // atoms per patch and axis initially
-    [[nodiscard]] int patches() const { return cells[0] * cells[1] * cells[2]; }
-    [[nodiscard]] std::array<int, 3> cell(int patch) const {
+    int side = 3;  // initial number of atoms along each axis of a patch
+    [[nodiscard]] int patch_count() const { return cells[0] * cells[1] * cells[2]; }
+    [[nodiscard]] std::array<int, 3> patch_position(int patch) const {
         return {patch / (cells[1] * cells[2]), patch / cells[2] % cells[1], patch % cells[2]};
     }
-    /// The patch at an offset, and the periodic shift of its positions.
+    /// Returns the patch at an offset, and the periodic shift of its positions.
     [[nodiscard]] std::pair<int, Vector> neighbor(int patch, const std::array<int, 3>& offset) const {
-        std::array<int, 3> at = cell(patch);
+        std::array<int, 3> at = patch_position(patch);
         Vector shift{};
         for (std::size_t a = 0; a < 3; ++a) {
             const int there = at[a] + offset[a], n = cells[a];
@@ -37,9 +37,9 @@ struct Box {
         }
         return {(at[0] * cells[1] + at[1]) * cells[2] + at[2], shift};
     }
-    [[nodiscard]] std::vector<Atom> atoms(int patch) const {
-        std::vector<Atom> made;
-        const std::array<int, 3> at = cell(patch);
+    [[nodiscard]] std::vector<Atom> initial_atoms(int patch) const {
+        std::vector<Atom> atoms;
+        const std::array<int, 3> at = patch_position(patch);
         std::uint64_t drawn = 1000003ULL * static_cast<std::uint64_t>(patch) + 1;
         for (int i = 0; i < side * side * side; ++i) {
             const std::array<int, 3> spot{i / (side * side), i / side % side, i % side};
@@ -49,13 +49,14 @@ struct Box {
                 atom.position[a] = (at[a] + (spot[a] + 0.5) / side) * width;
                 atom.velocity[a] = 3 * (static_cast<double>(drawn >> 11) / 0x1p53 - 0.5);
             }
-            made.push_back(atom);
+            atoms.push_back(atom);
         }
-        return made;
+        return atoms;
     }
 };
 
-/// Adds the force on an atom at distance vector `apart` from another. Returns the energy of the pair; 0 beyond the cutoff.
+/// Adds the force on an atom at distance vector `apart` from another. Returns the pair's energy, which is 0 beyond the
+/// cutoff.
 inline double add_force(const Vector& apart, Vector& force) {
     const double square = apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2];
     if (square >= cutoff * cutoff) return 0;
@@ -65,32 +66,32 @@ inline double add_force(const Vector& apart, Vector& force) {
     return 4 * (sixth * (sixth - 1) - at_cutoff * (at_cutoff - 1));
 }
 
-inline void kick(std::vector<Atom>& atoms, const std::vector<Vector>& forces) {
+inline void update_velocities(std::vector<Atom>& atoms, const std::vector<Vector>& forces) {
     for (std::size_t i = 0; i < atoms.size(); ++i)
         for (std::size_t a = 0; a < 3; ++a) atoms[i].velocity[a] += time_step / 2 * forces[i][a];
 }
-inline void drift(std::vector<Atom>& atoms) {
+inline void update_positions(std::vector<Atom>& atoms) {
     for (Atom& atom : atoms)
         for (std::size_t a = 0; a < 3; ++a) atom.position[a] += time_step * atom.velocity[a];
 }
-inline double kinetic(const std::vector<Atom>& atoms) {
+inline double kinetic_energy(const std::vector<Atom>& atoms) {
     double sum = 0;
     for (const Atom& atom : atoms)
         for (const double v : atom.velocity) sum += v * v / 2;
     return sum;
 }
 
-/// The energies of all steps, from all pairs of atoms.
-inline std::vector<double> serial_energies(const Box& box, int steps) {
+/// Runs all steps serially over all pairs of atoms. Returns the energy after each step.
+inline std::vector<double> compute_serial_energies(const Box& box, int steps) {
     std::vector<Atom> atoms;
-    for (int patch = 0; patch < box.patches(); ++patch)
-        for (const Atom& atom : box.atoms(patch)) atoms.push_back(atom);
+    for (int patch = 0; patch < box.patch_count(); ++patch)
+        for (const Atom& atom : box.initial_atoms(patch)) atoms.push_back(atom);
     std::vector<Vector> forces;
     std::vector<double> energies;
     for (int step = 0; step <= steps; ++step) {
         if (step > 0) {
-            kick(atoms, forces);
-            drift(atoms);
+            update_velocities(atoms, forces);
+            update_positions(atoms);
         }
         forces.assign(atoms.size(), {});
         double potential = 0;
@@ -109,8 +110,8 @@ inline std::vector<double> serial_energies(const Box& box, int steps) {
                 }
             }
         }
-        if (step > 0) kick(atoms, forces);
-        energies.push_back(potential + kinetic(atoms));
+        if (step > 0) update_velocities(atoms, forces);
+        energies.push_back(potential + kinetic_energy(atoms));
     }
     return energies;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Molecular dynamics of objects: `molecular_dynamics CELLS ATOMS STEPS [POLICY [MACHINE]]`.
+// Molecular dynamics with migratable objects: `molecular_dynamics CELLS ATOMS STEPS [POLICY [MACHINE]]`.
 //
 // A box of CELLS (such as 4x4x3) patches, each with ATOMS^3 Lennard-Jones atoms initially. For each patch, and each pair of
-// neighboring patches, a compute object calculates the forces. A patch multicasts its positions once to each rank that has
-// computes of it. Each rank returns the sum of their forces (Bhatele and Kale, PPL 18(4), 2008). Atoms that leave their patch
-// travel through the computes, too.
-// After half of the steps, objects are rebalanced by POLICY on MACHINE. Rank 0 prints hop-bytes, and whether the energies of all
-// steps equal those of a serial run over all pairs of atoms. Under SimGrid, a pair of atoms takes NS_PER_PAIR.
+// neighboring patches, a compute object calculates the forces. A patch multicasts its positions once to each rank with
+// compute objects of this patch. Each rank returns the sum of their forces (Bhatele and Kale, PPL 18(4), 2008). Compute
+// objects also forward atoms that leave their patch. After half of the steps, objects are rebalanced by POLICY on
+// MACHINE. Rank 0 prints hop-bytes, and whether the energies of all steps equal those of a serial run. Under SimGrid, a
+// pair of atoms costs NS_PER_PAIR (an environment variable).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -23,36 +23,38 @@
 
 namespace {
 
-/// Half of the neighborhood, without opposite neighbors; the first one is the patch itself.
+/// Number of neighbor offsets without opposite ones; offset 0 is the patch itself.
 constexpr int half = 14;
-constexpr std::array<int, 3> offset_of(int number) {
+constexpr std::array<int, 3> get_offset(int number) {
     const int code = 13 + number;
     return {code / 9 - 1, code / 3 % 3 - 1, code % 3 - 1};
 }
 
 struct Patch;
 
-/// Calculates the forces between a patch, which is side 0, and its neighbor.
+/// Compute object: calculates the forces between a patch (side 0) and a neighbor (side 1).
 struct Compute : topoloom::Object<Compute> {
     Compute() = default;
     Compute(const Box& box, topoloom::Handle<Patch> handle, topoloom::Index at) : patches(handle) {
-        const auto [there, by] = box.neighbor(static_cast<int>(at.x), offset_of(static_cast<int>(at.y)));
+        const auto [there, by] = box.neighbor(static_cast<int>(at.x), get_offset(static_cast<int>(at.y)));
         ends = {static_cast<int>(at.x), there};
         shift = by;
     }
-    void join(int patch, topoloom::Section<Compute> computes) { sections[side(patch)] = computes; }
-    void receive_positions(int patch, std::vector<Vector> given);
-    void forward_atoms(int side, std::vector<Atom> leaving);
+    void set_section(int patch, topoloom::Section<Compute> section) { sections[get_side(patch)] = section; }
+    void receive_positions(int patch, std::vector<Vector> received_positions);
+    void forward_atoms(int side, std::vector<Atom> atoms);
     void serialize(auto& archive) { archive(patches, ends, shift, sections, positions, leavers, received); }
-    using methods = topoloom::Methods<&Compute::join, &Compute::receive_positions, &Compute::forward_atoms>;
+    using methods =
+        topoloom::Methods<&Compute::set_section, &Compute::receive_positions, &Compute::forward_atoms>;
 
-    [[nodiscard]] std::size_t side(int patch) const { return patch == ends[0] ? 0 : 1; }
-    void add(std::size_t side, double energy, const std::vector<Vector>& forces);
+    [[nodiscard]] std::size_t get_side(int patch) const { return patch == ends[0] ? 0 : 1; }
+    void send_forces(std::size_t side, double energy, const std::vector<Vector>& forces);
 
     topoloom::Handle<Patch> patches;
     std::array<int, 2> ends{};
     Vector shift{};
-    std::array<topoloom::Section<Compute>, 2> sections;  // all computes of each patch
+    std::array<topoloom::Section<Compute>, 2>
+        sections;  // for each of the two patches, the section of its compute objects
     std::array<std::vector<Vector>, 2> positions;
     std::array<std::vector<Atom>, 2> leavers;
     int received = 0;
@@ -60,41 +62,42 @@ struct Compute : topoloom::Object<Compute> {
 
 struct Patch : topoloom::Object<Patch> {
     Patch() = default;
-    Patch(const Box& given, int at) : box(given), atoms(given.atoms(at)) {}
+    Patch(const Box& given, int at) : box(given), atoms(given.initial_atoms(at)) {}
 
-    void start(int steps, topoloom::Handle<Compute> handle, topoloom::Callback<std::vector<double>> to) {
+    void start_steps(int steps, topoloom::Handle<Compute> handle,
+                     topoloom::Callback<std::vector<double>> callback) {
         computes = handle;
-        result = to;
+        result = callback;
         last = step + steps;
         if (forces.empty()) {
             std::vector<topoloom::Index> members;
             const int own = static_cast<int>(index().x);
             for (int k = 0; k < half; ++k) {
-                const auto [x, y, z] = offset_of(k);
+                const auto [x, y, z] = get_offset(k);
                 members.push_back({own, k});
                 if (k > 0) members.push_back({box.neighbor(own, {-x, -y, -z}).first, k});
             }
             section = objects_of(computes).section(members);
-            objects_of(computes).multicast<&Compute::join>(section, own, section);
+            objects_of(computes).multicast<&Compute::set_section>(section, own, section);
             send_positions();
         } else {
-            advance();
+            advance_step();
         }
     }
-    /// Receives the energy and the forces of all computes.
-    void add(std::vector<double> given) {
+    /// Receives the sum of energies and forces over all compute objects of the patch.
+    void receive_forces(std::vector<double> packed) {
         const bool is_first = forces.empty();
         forces.assign(atoms.size(), {});
-        for (std::size_t i = 0; i < 3 * atoms.size(); ++i) forces[i / 3][i % 3] = given[i + 1];
-        if (!is_first) kick(atoms, forces);
-        energies.push_back(given[0] + kinetic(atoms));
+        for (std::size_t i = 0; i < 3 * atoms.size(); ++i) forces[i / 3][i % 3] = packed[i + 1];
+        if (!is_first) update_velocities(atoms, forces);
+        energies.push_back(packed[0] + kinetic_energy(atoms));
         if (step < last)
-            advance();
+            advance_step();
         else
             contribute<topoloom::sum>(result, std::exchange(energies, {}));
     }
-    void receive(int compute, std::vector<Atom> coming) {
-        arrived[compute] = std::move(coming);
+    void receive_atoms(int compute, std::vector<Atom> received) {
+        arrived[compute] = std::move(received);
         if (static_cast<int>(arrived.size()) < 2 * half - 2) return;
         for (const auto& [number, some] : arrived) atoms.insert(atoms.end(), some.begin(), some.end());
         arrived.clear();
@@ -103,7 +106,7 @@ struct Patch : topoloom::Object<Patch> {
     void serialize(auto& archive) {
         archive(box, computes, result, section, atoms, forces, energies, arrived, step, last);
     }
-    using methods = topoloom::Methods<&Patch::start, &Patch::add, &Patch::receive>;
+    using methods = topoloom::Methods<&Patch::start_steps, &Patch::receive_forces, &Patch::receive_atoms>;
 
     Box box;
     topoloom::Handle<Compute> computes;
@@ -122,12 +125,12 @@ struct Patch : topoloom::Object<Patch> {
         objects_of(computes).multicast<&Compute::receive_positions>(section, static_cast<int>(index().x),
                                                                     positions);
     }
-    void advance() {
-        kick(atoms, forces);
-        drift(atoms);
+    void advance_step() {
+        update_velocities(atoms, forces);
+        update_positions(atoms);
         if (++step % exchange_every != 0) return send_positions();
         std::array<std::vector<Atom>, 27> leaving;
-        const std::array<int, 3> at = box.cell(static_cast<int>(index().x));
+        const std::array<int, 3> at = box.patch_position(static_cast<int>(index().x));
         for (const Atom& atom : std::exchange(atoms, {})) {
             int code = 0;
             Atom moved = atom;
@@ -141,7 +144,7 @@ struct Patch : topoloom::Object<Patch> {
         }
         atoms = std::move(leaving[13]);
         for (int k = 1; k < half; ++k) {
-            const auto [x, y, z] = offset_of(k);
+            const auto [x, y, z] = get_offset(k);
             const std::int64_t own = index().x,
                                before = box.neighbor(static_cast<int>(own), {-x, -y, -z}).first;
             const auto code = static_cast<std::size_t>(13 + k), opposite = static_cast<std::size_t>(13 - k);
@@ -151,9 +154,9 @@ struct Patch : topoloom::Object<Patch> {
     }
 };
 
-void Compute::receive_positions(int patch, std::vector<Vector> given) {
+void Compute::receive_positions(int patch, std::vector<Vector> received_positions) {
     const int sides = ends[0] == ends[1] ? 1 : 2;
-    positions[side(patch)] = std::move(given);
+    positions[get_side(patch)] = std::move(received_positions);
     if (++received < sides) return;
     received = 0;
     const std::vector<Vector>&here = positions[0], &there = positions[static_cast<std::size_t>(sides) - 1];
@@ -175,29 +178,30 @@ void Compute::receive_positions(int patch, std::vector<Vector> given) {
         std::getenv("NS_PER_PAIR") != nullptr ? std::atof(std::getenv("NS_PER_PAIR")) : 0;
     smpi_execute(1e-9 * ns * static_cast<double>(here.size() * there.size()) / (sides == 1 ? 2 : 1));
 #endif
-    add(0, energy, forces);
-    if (sides == 2) add(1, 0, back);
+    send_forces(0, energy, forces);
+    if (sides == 2) send_forces(1, 0, back);
 }
 
-void Compute::add(std::size_t side, double energy, const std::vector<Vector>& forces) {
+void Compute::send_forces(std::size_t side, double energy, const std::vector<Vector>& forces) {
     std::vector<double> packed{energy};
     for (const Vector& force : forces) packed.insert(packed.end(), force.begin(), force.end());
-    contribute_to<topoloom::sum, &Patch::add>(sections[side], patches, {ends[side]}, packed);
+    contribute_to<topoloom::sum, &Patch::receive_forces>(sections[side], patches, {ends[side]}, packed);
 }
 
-void Compute::forward_atoms(int side, std::vector<Atom> leaving) {
-    leavers[static_cast<std::size_t>(side)] = std::move(leaving);
+void Compute::forward_atoms(int side, std::vector<Atom> atoms) {
+    leavers[static_cast<std::size_t>(side)] = std::move(atoms);
     if (++received < 2) return;
     received = 0;
     const int number = ends[0] * half + static_cast<int>(index().y);
     for (std::size_t from : {0U, 1U})
-        objects_of(patches)[ends[1 - from]].send<&Patch::receive>(number, std::exchange(leavers[from], {}));
+        objects_of(patches)[ends[1 - from]].send<&Patch::receive_atoms>(number,
+                                                                        std::exchange(leavers[from], {}));
 }
 
-/// Prints the results, and returns whether the energies equal those of a serial run.
-bool report(const Box& box, int steps, const std::vector<double>& energies,
-            const topoloom::RebalanceResult& result, const std::array<double, 2>& seconds) {
-    const std::vector<double> serial = serial_energies(box, steps);
+/// Prints the result, and returns whether the energies equal those of a serial run.
+bool print_result(const Box& box, int steps, const std::vector<double>& energies,
+                  const topoloom::RebalanceResult& result, const std::array<double, 2>& seconds) {
+    const std::vector<double> serial = compute_serial_energies(box, steps);
     bool is_right = energies.size() == serial.size();
     double farthest = 0;
     for (std::size_t i = 0; is_right && i < serial.size(); ++i)
@@ -241,13 +245,13 @@ int main(int argc, char** argv) {
     {
         topoloom::Scheduler scheduler(MPI_COMM_WORLD);
         const auto home = [&](const topoloom::Index& at) {
-            return static_cast<int>(at.x * ranks / box.patches());
+            return static_cast<int>(at.x * ranks / box.patch_count());
         };
         topoloom::Objects<Patch> patches(
-            scheduler, {box.patches()},
+            scheduler, {box.patch_count()},
             [&](topoloom::Index at) { return Patch(box, static_cast<int>(at.x)); }, {.home = home});
         topoloom::Objects<Compute> computes(
-            scheduler, {box.patches(), half},
+            scheduler, {box.patch_count(), half},
             [&](topoloom::Index at) { return Compute(box, patches.handle(), at); }, {.home = home});
         const auto append = scheduler.callback<std::vector<double>>([&](const std::vector<double>& more) {
             energies.insert(energies.end(), more.begin(), more.end());
@@ -255,7 +259,7 @@ int main(int argc, char** argv) {
         for (const std::size_t part : {0U, 1U}) {
             const int part_steps = part == 0 ? steps / 2 : steps - steps / 2;
             const double begin = MPI_Wtime();
-            if (rank == 0) patches.broadcast<&Patch::start>(part_steps, computes.handle(), append);
+            if (rank == 0) patches.broadcast<&Patch::start_steps>(part_steps, computes.handle(), append);
             scheduler.run();
             seconds[part] = (MPI_Wtime() - begin) / part_steps;
             if (part > 0) break;
@@ -264,7 +268,7 @@ int main(int argc, char** argv) {
             result = scheduler.rebalance(argc > 4 ? argv[4] : "none", options);
         }
     }
-    const bool is_right = rank != 0 || report(box, steps, energies, result, seconds);
+    const bool is_right = rank != 0 || print_result(box, steps, energies, result, seconds);
     MPI_Finalize();
     return is_right ? 0 : 1;
 }

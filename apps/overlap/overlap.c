@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transposes a matrix with distributed rows, as a parallel FFT does: by MPI_Alltoall, and by persistent topoloom_alltoall in
-// two halves, of which one travels while the other is packed. `overlap [N]`: N rows per rank.
+// Transposes a matrix with distributed rows, as a parallel FFT does. Compares MPI_Alltoall with two persistent calls of
+// topoloom_alltoall, each for half of the rows, so that one half is in flight while the other is packed. `overlap [N]`:
+// N rows per rank.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,14 +10,14 @@
 
 enum { repetitions = 20, halves = 2 };
 
-/// Packs rows `first` to `last` of this rank into one block of columns for each rank.
+/// Packs local rows `first` to `last` (excluded) into one block of columns per receiver.
 static void pack(const double* rows, int n, int ranks, int first, int last, double* blocks) {
     for (int to = 0; to < ranks; ++to)
         for (int r = first; r < last; ++r)
             for (int c = 0; c < n; ++c) *blocks++ = rows[(size_t)r * n * ranks + to * n + c];
 }
 
-/// Unpacks rows `first` to `last` of each rank as columns of the transposed matrix.
+/// Unpacks rows `first` to `last` (excluded) of each sender as columns of the transposed matrix.
 static void unpack(const double* blocks, int n, int ranks, int first, int last, double* rows) {
     for (int from = 0; from < ranks; ++from)
         for (int r = first; r < last; ++r)
@@ -24,19 +25,19 @@ static void unpack(const double* blocks, int n, int ranks, int first, int last, 
 }
 
 struct matrix {
-    int n, ranks;            // rows per rank, which are n * ranks long
-    double *rows, *columns;  // before and after
+    int n, ranks;            // n: number of rows per rank; a row has n * ranks elements
+    double *rows, *columns;  // rows: the original matrix; columns: the transposed matrix
     double *out, *in;        // packed
     topoloom_request half[halves];
 };
 
-static void by_mpi(struct matrix* m) {
+static void transpose_by_mpi(struct matrix* m) {
     pack(m->rows, m->n, m->ranks, 0, m->n, m->out);
     MPI_Alltoall(m->out, m->n * m->n, MPI_DOUBLE, m->in, m->n * m->n, MPI_DOUBLE, MPI_COMM_WORLD);
     unpack(m->in, m->n, m->ranks, 0, m->n, m->columns);
 }
 
-static void by_topoloom(struct matrix* m) {
+static void transpose_by_topoloom(struct matrix* m) {
     const size_t size = (size_t)m->n * m->n * m->ranks / halves;
     for (int h = 0; h < halves; ++h) {
         pack(m->rows, m->n, m->ranks, h * m->n / halves, (h + 1) * m->n / halves, m->out + h * size);
@@ -48,8 +49,9 @@ static void by_topoloom(struct matrix* m) {
     }
 }
 
-/// Returns the seconds per transposition on the slowest rank, without the first one; -1 if an element is wrong.
-static double measure(void (*transpose)(struct matrix*), struct matrix* m, int rank) {
+/// Returns the seconds per transposition on the slowest rank, without the first transposition; -1 if an element is
+/// wrong.
+static double measure_seconds(void (*transpose)(struct matrix*), struct matrix* m, int rank) {
     const int width = m->n * m->ranks;
     double start = 0, mine, slowest;
     memset(m->columns, 0, sizeof *m->columns * m->n * width);
@@ -87,7 +89,8 @@ int main(int argc, char** argv) {
     for (int h = 0; h < halves; ++h)
         topoloom_alltoall_init(m.out + h * size / halves, count, MPI_DOUBLE, m.in + h * size / halves, count,
                                MPI_DOUBLE, MPI_COMM_WORLD, MPI_INFO_NULL, &m.half[h]);
-    const double theirs = measure(by_mpi, &m, rank), ours = measure(by_topoloom, &m, rank);
+    const double theirs = measure_seconds(transpose_by_mpi, &m, rank),
+                 ours = measure_seconds(transpose_by_topoloom, &m, rank);
     if (rank == 0 && theirs >= 0 && ours >= 0)
         printf("overlap: %d ranks, %d x %d: MPI %.1f us, Topoloom %.1f us; verified\n", m.ranks,
                m.n * m.ranks, m.n * m.ranks, 1e6 * theirs, 1e6 * ours);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Monte Carlo transport of particles through a rod, in which they fly forward or backward until they are scattered or absorbed.
-// A beam enters at rank 0 only. In each step a particle flies to its next collision, after ranks have rebalanced particles.
+// Monte Carlo transport of particles through a rod. Particles fly forward or backward until they are scattered or
+// absorbed. A beam enters the rod on rank 0 only. In each step, ranks rebalance particles, then each particle flies to
+// its next collision.
 //
 //     particle_transport [PARTICLES] [BIRTHS] [METHOD] [ALBEDO] [LENGTH]
 //
-// PARTICLES in total, born in equal parts in the first BIRTHS steps. METHOD is a balancer of one round, `none`, or `ring`: each
-// rank sends a quarter of its particles to each neighbor, whatever their loads. ALBEDO is the fraction of collisions that
-// scatter, forward as often as backward; LENGTH is the rod's, in mean free paths. The transmitted, reflected and
-// absorbed fractions are compared with the exact solution. They do not depend on the number of ranks or the method.
+// PARTICLES in total, born in equal parts in the first BIRTHS steps. METHOD is a balancer of one round, `none`, or
+// `ring`: each rank sends a quarter of its particles to each neighbor, independent of loads. ALBEDO is the fraction of
+// collisions that scatter, half of them backward; LENGTH is the length of the rod in mean free paths. The transmitted,
+// reflected and absorbed fractions are compared with the exact solution. These fractions do not depend on the number of
+// ranks or the method.
 #include <mpi.h>
 
 #include <topoloom_balance.h>
@@ -27,20 +29,20 @@ struct Particle {
     double at, direction;
 };
 
-/// A random number for each key: SplitMix64 (Steele, Lea, Flood 2014).
-std::uint64_t hash(std::uint64_t key) {
+/// Hashes a key to a random number by SplitMix64 (Steele, Lea, Flood 2014).
+std::uint64_t hash_key(std::uint64_t key) {
     key += 0x9e3779b97f4a7c15U;
     key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9U;
     key = (key ^ (key >> 27)) * 0x94d049bb133111ebU;
     return key ^ (key >> 31);
 }
-double uniform(std::uint64_t key) { return (static_cast<double>(hash(key) >> 11) + 0.5) * 0x1p-53; }
+double draw_uniform(std::uint64_t key) { return (static_cast<double>(hash_key(key) >> 11) + 0.5) * 0x1p-53; }
 
 struct Rod {
     double albedo = 0.8, length = 3;
 
-    /// The transmitted and reflected fractions of the beam, from the two transport equations.
-    [[nodiscard]] std::array<double, 2> exact() const {
+    /// Exact transmitted and reflected fractions of the beam, from the two transport equations.
+    [[nodiscard]] std::array<double, 2> exact_fractions() const {
         const double leaves = 1 - albedo / 2, turns = albedo / 2, k = std::sqrt(1 - albedo);
         if (k == 0) return {1 / (1 + length / 2), length / 2 / (1 + length / 2)};
         const double below = k * std::cosh(k * length) + leaves * std::sinh(k * length);
@@ -48,26 +50,26 @@ struct Rod {
     }
 };
 
-/// Counts of ended particles, and a checksum of their final positions.
+/// Numbers of terminated particles, and a checksum of their final positions.
 struct Tally {
     std::uint64_t transmitted = 0, reflected = 0, absorbed = 0, histories = 0;
-    [[nodiscard]] std::uint64_t all() const { return transmitted + reflected + absorbed; }
+    [[nodiscard]] std::uint64_t total() const { return transmitted + reflected + absorbed; }
 };
 
-/// Flies to the next collision. Returns false if the particle has ended.
-bool fly(const Rod& rod, Particle& particle, Tally& tally) {
-    const std::uint64_t key = hash(particle.id) + 3 * particle.events++;
-    particle.at -= particle.direction * std::log(uniform(key));
+/// Moves a particle to its next collision. Returns false if the particle left the rod or was absorbed.
+bool fly_to_collision(const Rod& rod, Particle& particle, Tally& tally) {
+    const std::uint64_t key = hash_key(particle.id) + 3 * particle.events++;
+    particle.at -= particle.direction * std::log(draw_uniform(key));
     const bool leaves = particle.at < 0 || particle.at > rod.length;
-    const bool ends_here = leaves || uniform(key + 1) >= rod.albedo;
+    const bool ends_here = leaves || draw_uniform(key + 1) >= rod.albedo;
     if (!ends_here) {
-        particle.direction = uniform(key + 2) < 0.5 ? 1 : -1;
+        particle.direction = draw_uniform(key + 2) < 0.5 ? 1 : -1;
         return true;
     }
     ++(!leaves ? tally.absorbed : particle.at < 0 ? tally.reflected : tally.transmitted);
     std::uint64_t bits = 0;
     std::memcpy(&bits, &particle.at, sizeof bits);
-    tally.histories += hash(particle.id ^ hash(bits));
+    tally.histories += hash_key(particle.id ^ hash_key(bits));
     return false;
 }
 
@@ -84,17 +86,18 @@ class Run {
         balance_options_.reserve_capacity = 1;
     }
 
-    /// Returns false if no particle is left on any rank.
-    bool step(std::int64_t number) {
-        if (own_ == 0 && number < options_.births)
-            for (std::int64_t i = options_.particles * number / options_.births;
-                 i < options_.particles * (number + 1) / options_.births; ++i)
+    /// Runs one step. Returns false if no particles are left on any rank.
+    bool run_step(std::int64_t step) {
+        if (own_ == 0 && step < options_.births)
+            for (std::int64_t i = options_.particles * step / options_.births;
+                 i < options_.particles * (step + 1) / options_.births; ++i)
                 particles_.push_back({static_cast<std::uint64_t>(i), 0, 0, 1});
         std::size_t flown = 0;
         std::vector<Particle> next;
         const auto fly_until = [&](std::size_t end) {
             for (; flown < end; ++flown)
-                if (fly(options_.rod, particles_[flown], tally_)) next.push_back(particles_[flown]);
+                if (fly_to_collision(options_.rod, particles_[flown], tally_))
+                    next.push_back(particles_[flown]);
         };
         if (options_.method != "none") balance_particles(fly_until);
         const auto load = static_cast<std::int64_t>(particles_.size());
@@ -106,28 +109,28 @@ class Run {
         MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
         busiest_ += most;
         flights_ += sums[0];
-        return sums[1] > 0 || number + 1 < options_.births;
+        return sums[1] > 0 || step + 1 < options_.births;
     }
 
     /// Prints the fractions, and returns whether they are correct.
-    bool report(std::int64_t steps) const {
+    bool print_result(std::int64_t steps) const {
         Tally all;
         MPI_Allreduce(&tally_, &all, 4, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
         std::int64_t moved = 0;
         MPI_Reduce(&moved_, &moved, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
         const auto particles = static_cast<double>(options_.particles);
-        const std::array<double, 2> exact = options_.rod.exact(),
+        const std::array<double, 2> exact = options_.rod.exact_fractions(),
                                     found{static_cast<double>(all.transmitted) / particles,
                                           static_cast<double>(all.reflected) / particles};
-        bool is_right = all.all() == static_cast<std::uint64_t>(options_.particles);
-        for (std::size_t i = 0; i < 2; ++i)  // five standard deviations of a count
+        bool is_right = all.total() == static_cast<std::uint64_t>(options_.particles);
+        for (std::size_t i = 0; i < 2; ++i)  // the tolerance is five standard deviations of a count
             is_right &= std::fabs(found[i] - exact[i]) <=
                         5 * std::sqrt(exact[i] * (1 - exact[i]) / particles) + 1 / particles;
         if (own_ == 0) {
             std::printf(
                 "%s: transmitted %.4f of %.4f, reflected %.4f of %.4f; %lld ended, histories %016llx\n",
                 is_right ? "right" : "WRONG", found[0], exact[0], found[1], exact[1],
-                static_cast<long long>(all.all()), static_cast<unsigned long long>(all.histories));
+                static_cast<long long>(all.total()), static_cast<unsigned long long>(all.histories));
             std::printf(
                 "%lld steps: the busiest rank has %.3f of the mean, %lld of %lld flights after a move\n",
                 static_cast<long long>(steps),
@@ -138,7 +141,7 @@ class Run {
     }
 
    private:
-    /// Sends a fixed fraction to both neighbors on a ring.
+    /// Creates a plan that sends a quarter of the particles to each of the two neighbors on a ring.
     topoloom_plan* make_ring_plan() const {
         const auto count = static_cast<long long>(particles_.size());
         std::vector<int> to{(own_ + ranks_ - 1) % ranks_, (own_ + 1) % ranks_};
@@ -151,7 +154,7 @@ class Run {
         return plan;
     }
 
-    /// Flies the kept particles while others travel.
+    /// Rebalances particles, and moves those that stay while others are in flight.
     template <class Fly>
     void balance_particles(const Fly& fly_until) {
         topoloom_plan* plan = nullptr;
@@ -179,7 +182,7 @@ class Run {
     std::int64_t busiest_ = 0, flights_ = 0, moved_ = 0;
 };
 
-/// Parses a number from 1 to 10^9. Returns 0 for any other text.
+/// Parses a number from 1 to 10^9. Returns 0 for invalid text.
 std::int64_t parse_count(const char* text) {
     char* end = nullptr;
     const long long number = std::strtoll(text, &end, 10);
@@ -212,8 +215,8 @@ int main(int argc, char** argv) {
     }
     Run run(options, own, ranks);
     std::int64_t steps = 1;
-    while (run.step(steps - 1)) ++steps;
-    const bool is_right = run.report(steps);
+    while (run.run_step(steps - 1)) ++steps;
+    const bool is_right = run.print_result(steps);
     MPI_Finalize();
     return is_right ? 0 : 1;
 }

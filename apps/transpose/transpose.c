@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transposes a square matrix repeatedly by MPI_Alltoall, as multidimensional Fourier transforms do.
+// Transposes a square matrix repeatedly with MPI_Alltoall, as multidimensional Fourier transforms do.
 //
-// Usage: transpose [ROWS] [TIMES]. Every rank has ROWS rows of the matrix and sends a block of ROWS x ROWS numbers to each other
-// rank. It prints the time of a transposition on the slowest rank, and checks the last one.
+// Usage: transpose [ROWS] [TIMES]. Every rank has ROWS rows of the matrix and sends a block of ROWS x ROWS doubles to
+// each other rank. Rank 0 prints the time per transposition on the slowest rank. The final matrix is checked.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 struct matrix {
-    int rows, size, first;  // of this rank; of the matrix; this rank's first row
+    int rows, size, first;  // rows of this rank, rows of the matrix, this rank's first row
     double *own, *blocks, *received;
 };
 
-static double element(int row, int column) { return 1e-3 * row + column; }
+static double initial_element(int row, int column) { return 1e-3 * row + column; }
 
-/// Packs a transposed block for each rank.
+/// Packs a transposed block for each receiver.
 static void pack(const struct matrix* m) {
     double* to = m->blocks;
     for (int block = 0; block < m->size; block += m->rows)
@@ -36,12 +36,13 @@ static void transpose(const struct matrix* m) {
     unpack(m);
 }
 
-static long count_wrong(const struct matrix* m, int times) {
+static long count_wrong_elements(const struct matrix* m, int times) {
     long wrong = 0;
     for (int row = 0; row < m->rows; ++row)
         for (int column = 0; column < m->size; ++column) {
             const int there = m->first + row;
-            const double right = times % 2 == 0 ? element(there, column) : element(column, there);
+            const double right =
+                times % 2 == 0 ? initial_element(there, column) : initial_element(column, there);
             wrong += m->own[row * m->size + column] != right;
         }
     return wrong;
@@ -64,13 +65,13 @@ int main(int argc, char** argv) {
     }
     for (int row = 0; row < m.rows; ++row)
         for (int column = 0; column < m.size; ++column)
-            m.own[row * m.size + column] = element(m.first + row, column);
+            m.own[row * m.size + column] = initial_element(m.first + row, column);
     transpose(&m);
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
     for (int i = 1; i < times; ++i) transpose(&m);
     double seconds = MPI_Wtime() - begin, longest;
-    long wrong = count_wrong(&m, times), all_wrong;
+    long wrong = count_wrong_elements(&m, times), all_wrong;
     MPI_Reduce(&seconds, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     MPI_Reduce(&wrong, &all_wrong, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0)

@@ -9,7 +9,7 @@ from topoloom import Allocation, CommGraph, load_machine
 from topoloom.graphs import Request
 from topoloom.graphs.patterns import make_graph
 from topoloom.tasks import rank_affinities, rates_by_size
-from topoloom.tasks.bus.affinity import BEST, Drawn, Rate
+from topoloom.tasks.bus.affinity import BEST, RandomStatistics, Rate
 from topoloom.tasks.bus.named_affinities import NAMED
 
 #: Patterns in the order of the source's table 4.1.
@@ -31,7 +31,7 @@ class Bandwidths(NamedTuple):
 
     pattern: str
     by_affinity: dict[str, Rate]
-    drawn: Drawn
+    drawn: RandomStatistics
 
 
 def graph_of(pattern: str, size: int = SIZE) -> CommGraph:

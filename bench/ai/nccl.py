@@ -11,7 +11,7 @@ from topoloom.nccl.hardware import Hardware, find_hardware
 from topoloom.nccl.times import AlgorithmTime, predict_algorithms
 from topoloom.nccl.tuning import RELEASE
 from topoloom.support.toml_document import read_toml
-from topoloom.support.units import exact_bytes
+from topoloom.support.units import format_exact_bytes
 
 TABLES = Path(__file__).parent / "nccl_tables.toml"
 #: A row matches if its relative error is at most this.
@@ -111,5 +111,5 @@ def _outside(rows: Iterable[Row]) -> str:
 
 def _range(found: list[Row]) -> str:
     worst = max((row.off for row in found), key=abs)
-    ends = dict.fromkeys(exact_bytes(row.bytes) for row in (found[0], found[-1]))
+    ends = dict.fromkeys(format_exact_bytes(row.bytes) for row in (found[0], found[-1]))
     return f"{' to '.join(ends)}: {100 * worst:+.0f} %"

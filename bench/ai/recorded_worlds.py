@@ -22,8 +22,12 @@ from ai.recorder import (
 )
 from topoloom.frameworks.framework_jobs import parse_framework
 from topoloom.frameworks.megatron import MegatronJob
-from topoloom.frameworks.pytorch.notes import read_notes
-from topoloom.frameworks.pytorch.recorded_job import play_ranks, read_recording, run_job
+from topoloom.frameworks.pytorch.process_notes import read_notes
+from topoloom.frameworks.pytorch.recorded_job import (
+    emulate_ranks,
+    read_recording,
+    run_job,
+)
 from topoloom.graphs.axes import Traffic
 from topoloom.graphs.layouts import layout_graph
 
@@ -96,7 +100,7 @@ def play_megatron(python: Path, release: str) -> Megatron:
     command = [str(python), script, str(wheel), json.dumps(sizes), json.dumps(SENT)]
     with tempfile.TemporaryDirectory() as name:
         named = ",".join(map(str, ranks))
-        done = play_ranks(command, job.ranks, named, name, stdout=sys.stderr)
+        done = emulate_ranks(command, job.ranks, named, name, stdout=sys.stderr)
         assert done.status == 0
         made = set(read_notes(Path(name))[0].groups)
         trace = read_recording(name)
@@ -130,7 +134,7 @@ def compare_training(python: Path, ranks: int = RANKS) -> Trained:
     ):
         with tempfile.TemporaryDirectory() as name:
             if is_played:
-                done = play_ranks(command, ranks, "0", name, stdout=sys.stderr)
+                done = emulate_ranks(command, ranks, "0", name, stdout=sys.stderr)
             else:
                 done = run_job(command, name, stdout=sys.stderr)
             assert done.status == 0

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from random import Random
 from time import perf_counter
 
-import topoloom
 from topoloom._core import AxisOrder
+
+import topoloom
 from topoloom.frameworks import MegatronJob, make_megatron_job
 from topoloom.frameworks.models import MODELS, count_traffic
 from topoloom.graphs import LayoutOrders, MeshOrders

@@ -12,7 +12,7 @@ from collectives.platforms import PlacedJob, place_on
 from collectives.simulated import AUTO, SELECTORS, run_cases
 from topoloom.model.model_names import load_model
 from topoloom.schedules import Strategy, fitted_schedules
-from topoloom.schedules.choose import Call, schedule_names
+from topoloom.schedules.choose import Call, list_schedule_names
 
 MIB = 1 << 20
 #: (machine, nodes of the job) -> (operation, sizes) of its calls.
@@ -91,7 +91,7 @@ def _predicted(
     strategy = Strategy(*placed.slots, model)
     texts = fitted_schedules(*placed.slots)
     best: dict[str, tuple[float, str]] = {}
-    for name in schedule_names(call, placed.slots):
+    for name in list_schedule_names(call, placed.slots):
         fits = [text for text in texts if name.startswith(text[:-1])]
         key = fits[0] if fits else name.partition("(")[0]
         if not fits and any(text.startswith(f"{key}(grid") for text in texts):

@@ -20,7 +20,7 @@ from topoloom.schedules.choose import (
     find_default_schedule,
     rank_schedules,
 )
-from topoloom.schedules.joint_search import block_order, optimize_jointly
+from topoloom.schedules.joint_search import make_block_order, optimize_jointly
 
 RANKS = 1024
 SIZES = (64, 256, 1024)
@@ -85,7 +85,7 @@ def measure(machine: str, size: int, seed: int = 1) -> Result:
     model = network_model(machine)
     call = Call("all-to-all", RANKS, size)
     start = perf_counter()
-    block = RankSlots(allocation, block_order(call, allocation))
+    block = RankSlots(allocation, make_block_order(call, allocation))
     ranked = rank_schedules(call, model, block)
     usual = find_default_schedule(call) or ""
     plain = rank_schedules(call, model, block, ["at-once", usual])

@@ -13,7 +13,7 @@ from topoloom.machines.machine_file import load_machine
 from topoloom.model.message_lines import format_model
 from topoloom.model.model_names import load_model
 from topoloom.schedules.choose import Call, RankSlots
-from topoloom.schedules.joint_search import block_order, optimize_jointly
+from topoloom.schedules.joint_search import make_block_order, optimize_jointly
 
 #: Attributes of SimGrid clusters of 1,024 hosts with links of 10 GB/s.
 PLATFORMS = {
@@ -70,7 +70,7 @@ def place_job(name: str, placement: str, ranks: int, folder: Path) -> PlacedJob:
         nodes = sorted(fragmented_allocation(machine, ranks, 4, 1).nodes)
     allocation = Allocation(machine, list(nodes), list(nodes))
     call = Call("all-to-all", ranks, 512)
-    order = block_order(call, allocation)
+    order = make_block_order(call, allocation)
     if placement == "ours":
         model = load_model("simgrid").model
         order = optimize_jointly(call, allocation, model, seed=1).placement

@@ -21,7 +21,7 @@ from preloaded.calls import calls, self_barriers
 from preloaded.jobs import launch
 from preloaded.programs import Program, Run, build_nas, hpcc, lammps, nas
 from smpi import find
-from topoloom.preload.collectives import build_collectives
+from topoloom.preload.collectives import build_collective_library
 from topoloom.tasks.collectives.measure import median_interval
 
 MARKS = "<!-- bench-preloaded: begin -->", "<!-- bench-preloaded: end -->"
@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def applications(sources: Path | None, repeat: int) -> str:
     """Measure all programs; NAS programs only if sources are passed."""
     compiler = find("mpicc.openmpi", "libopenmpi-dev")
-    library = build_collectives(Path(compiler))
+    library = build_collective_library(Path(compiler))
     lines = [HEAD]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -10,7 +10,7 @@ from statistics import median
 
 from preloaded.jobs import HERE, launch
 from smpi import find
-from topoloom.preload.collectives import build_collectives
+from topoloom.preload.collectives import build_collective_library
 
 
 def self_barriers(library: Path, compiler: str, repeat: int) -> str:
@@ -47,7 +47,7 @@ def _calls(mpi: str, ranks: int) -> dict[str, list[tuple[float, float]]]:
     """Return the times by MPI and by the library, for each operation and size."""
     package = "libopenmpi-dev" if mpi == "openmpi" else "libmpich-dev"
     compiler = find(f"mpicc.{mpi}", package)
-    library = build_collectives(Path(compiler))
+    library = build_collective_library(Path(compiler))
     found: dict[str, list[tuple[float, float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "calls"

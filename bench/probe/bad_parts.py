@@ -24,8 +24,8 @@ from topoloom.probe.locate.diagnose_parts import (
     diagnose_parts,
     limit_rounds,
 )
+from topoloom.probe.locate.pair_tables import Row, compare_rows
 from topoloom.probe.locate.parts import Pair, Parts
-from topoloom.probe.locate.tables import Row, compare_rows
 
 #: Additional usual time per hop, relative to a pair without hops.
 _HOP = 0.05

@@ -23,7 +23,7 @@ from topoloom.machines.machine_file import load_machine_and_hosts
 from topoloom.machines.machine_writers import save_machine
 from topoloom.model.model_names import load_model
 from topoloom.schedules import program_time
-from topoloom.tasks.machines.probe import model_in, probe_machine
+from topoloom.tasks.machines.probe import load_cost_model, probe_machine
 
 #: Candidates per rank in the search for a placement.
 _WORK = 20_000
@@ -113,7 +113,7 @@ def _export(
 ) -> list[str]:
     """Export the platform and its hosts; return the launcher."""
     platform, names = folder / "export.xml", folder / "export.hosts"
-    save_machine(platform, machine, model=model_in(str(file)))
+    save_machine(platform, machine, model=load_cost_model(str(file)))
     node = {host: number for number, host in enumerate(hosts)}
     names.write_text("".join(f"node-{node[h]}.topoloom\n" for h in case.host_of))
     words = [smpi.find("smpirun", "libsimgrid-dev"), "-np", str(case.ranks)]

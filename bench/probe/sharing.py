@@ -13,7 +13,7 @@ from probe.platforms import uplinks_above
 from topoloom import Machine
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.shared_links import SLOWED_RATIO
-from topoloom.probe.machine import describe_machine
+from topoloom.probe.measured_machine import describe_machine
 
 Pair = tuple[int, int]
 #: Bandwidths of a route's links by name.

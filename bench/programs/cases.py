@@ -10,8 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
-
-from topoloom import Machine
 from topoloom._core import (
     ProgramMeasure,
     Schedule,
@@ -20,6 +18,8 @@ from topoloom._core import (
     simulate_messages,
     simulate_schedule,
 )
+
+from topoloom import Machine
 from topoloom.simulate.switch_toml import SwitchModel
 
 MIB = 1 << 20

@@ -11,7 +11,7 @@ from published.table import Ours
 from topoloom import Allocation, Machine, schedules
 from topoloom.model import load_model
 from topoloom.schedules.choose import RankSlots, rank_schedules
-from topoloom.schedules.joint_search import block_order
+from topoloom.schedules.joint_search import make_block_order
 
 SOURCE = "Kumar 2005"
 TABLE = "in text: 3 all-to-all"
@@ -61,7 +61,7 @@ def ranked(ranks: int, size: int) -> list[schedules.RankedSchedule]:
     machine = Machine(MACHINE)
     allocation = Allocation(machine, range(ranks // 4))
     call = schedules.Call("all-to-all", ranks, size)
-    slots = RankSlots(allocation, block_order(call, allocation))
+    slots = RankSlots(allocation, make_block_order(call, allocation))
     return rank_schedules(call, QSNET, slots)
 
 

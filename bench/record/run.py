@@ -20,7 +20,7 @@ from pathlib import Path
 from timings import timings
 from topoloom.preload.record.build import build_recorder
 from topoloom.preload.shim import add_preload, find_compiler, find_launcher
-from topoloom.preload.world import build_world
+from topoloom.preload.world import build_world_library
 
 HERE = Path(__file__).parent
 REPETITIONS = 9
@@ -49,7 +49,7 @@ def prepared(shim: str, compiler: Path, folder: str) -> tuple[Path, dict[str, st
         return build_recorder(compiler), {"TOPOLOOM_RECORD": folder}
     plan = Path(folder) / "plan"
     plan.write_text(f"0 {socket.gethostname()} 0 - - -\n")
-    return build_world(compiler), {"TOPOLOOM_WORLD": str(plan)}
+    return build_world_library(compiler), {"TOPOLOOM_WORLD": str(plan)}
 
 
 def measure(name: str, shim: str) -> None:

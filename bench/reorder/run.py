@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from timings import timings
 from topoloom import CommGraph, _core
 from topoloom.graphs import random_geometric, stencil
-from topoloom.preload.mpi_library import build_reorderer
+from topoloom.preload.mpi_library import build_reorder_library
 from topoloom.preload.shim import add_preload, find_compiler, find_launcher
 
 HERE = Path(__file__).parent
@@ -180,7 +180,7 @@ def calls(name: str, compiler: Path, folder: Path) -> None:
     """Time calls with and without the wrapper."""
     program = folder / "calls"
     subprocess.run([compiler, "-O2", "-w", HERE / "calls.c", "-o", program], check=True)
-    library = build_reorderer(compiler)
+    library = build_reorder_library(compiler)
     plain = [name, "-n", "1", str(program)]
     bare = {**os.environ, **AS_ROOT}
     variables = {"TOPOLOOM_REORDER": str(folder / "result")}

@@ -23,7 +23,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// Collects answers for the given links, by default all; a single number for a single link.
+/// Collects one answer per link, by default of all links; a single number for a single link.
 template <class Number, class Answer>
 nb::object query_links(const Machine& m, const std::optional<Ids>& given, const Answer& answer) {
     const NetworkView network(m.topology());
@@ -74,16 +74,16 @@ nb::object links_up(const Machine& m) {
     return new_array(std::move(up));
 }
 
-/// The given ids, by default all.
+/// The ids in the argument, by default all.
 template <class I>
-std::vector<I> listed(const std::optional<Ids>& given, const char* name, std::size_t count) {
-    if (given) return copy_of<I>(*given, name);
+std::vector<I> ids_or_all(const std::optional<Ids>& given, const char* name, std::size_t count) {
+    if (given) return copy_elements<I>(*given, name);
     const ids<I> all(count);
     return {all.begin(), all.end()};
 }
 
 template <class Make>
-nb::object square(std::size_t rows, const Make& make) {
+nb::object make_square_array(std::size_t rows, const Make& make) {
     PairMatrix matrix;
     {
         const nb::gil_scoped_release unlocked;
@@ -93,13 +93,13 @@ nb::object square(std::size_t rows, const Make& make) {
 }
 
 nb::object hops_of_nodes(const Machine& m, const std::optional<Ids>& given) {
-    const std::vector<Node> nodes = listed<Node>(given, "nodes", m.node_count());
-    return square(nodes.size(), [&] { return hop_matrix(m, nodes); });
+    const std::vector<Node> nodes = ids_or_all<Node>(given, "nodes", m.node_count());
+    return make_square_array(nodes.size(), [&] { return hop_matrix(m, nodes); });
 }
 
 nb::object distances_of_slots(const Machine& m, const std::optional<Ids>& given) {
-    const std::vector<Slot> slots = listed<Slot>(given, "slots", m.slot_count());
-    return square(slots.size(), [&] { return distance_matrix(m, slots); });
+    const std::vector<Slot> slots = ids_or_all<Slot>(given, "slots", m.slot_count());
+    return make_square_array(slots.size(), [&] { return distance_matrix(m, slots); });
 }
 
 nb::object routes(const Machine& m, const Ids& a, const Ids& b) {
@@ -110,7 +110,7 @@ nb::object routes(const Machine& m, const Ids& a, const Ids& b) {
         const nb::gil_scoped_release unlocked;
         rows = route_matrix(m, from, to);
     }
-    return call_python("topoloom.machines.route_matrix", "sparse_matrix", from.size(), m.link_count(),
+    return call_python("topoloom.machines.route_matrix", "build_sparse_matrix", from.size(), m.link_count(),
                        new_array(std::move(rows.first)), new_array(std::move(rows.link)),
                        new_array(std::move(rows.share)));
 }
@@ -125,7 +125,7 @@ Machine from_links(const ArrayArgument<std::uint32_t, 2>& links, const Numbers& 
     if (given_routes) {
         for (std::size_t i = 0; i < given_routes->size(); ++i) {
             const std::string name = "routes[" + std::to_string(i) + "]";
-            stops.push_back(copy_of<std::uint32_t>((*given_routes)[i], name.c_str()));
+            stops.push_back(copy_elements<std::uint32_t>((*given_routes)[i], name.c_str()));
         }
     }
     return make_graph_machine({link_ends, bandwidth.values("bandwidth"), latency.values("latency"), directed},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Methods of machines, allocations and placements that have files of their own.
+// Methods of machines, allocations and placements that are defined in separate files.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -31,7 +31,7 @@ std::vector<Named> list_affinities() {
     return list;
 }
 
-std::array<std::uint32_t, bus_elements> stations_of(const Allocation& allocation) {
+std::array<std::uint32_t, bus_elements> list_stations(const Allocation& allocation) {
     std::array<std::uint32_t, bus_elements> stations;
     std::ranges::transform(elements_of(allocation), stations.begin(), &Node::value);
     return stations;
@@ -41,7 +41,7 @@ BusAffinities rank_affinities(const Allocation& allocation, const CommGraph& gra
     return rank_bus_affinities(ring_bus_of(allocation.machine()), elements_of(allocation), graph);
 }
 
-nb::object scores_of(const BusAffinities& found) {
+nb::object list_scores(const BusAffinities& found) {
     std::vector<std::int64_t> scores;
     for (const RankedAffinity& one : found.ranking)
         scores.insert(scores.end(),
@@ -56,7 +56,8 @@ nb::object elements_of_threads(const BusAffinities& found) {
     return new_array(std::move(elements), found.ranking.size());
 }
 
-BusTiming timing_of(std::int64_t piece, double startup, std::optional<std::uint32_t> memory, bool ring_ends) {
+BusTiming make_timing(std::int64_t piece, double startup, std::optional<std::uint32_t> memory,
+                      bool ring_ends) {
     BusTiming timing{Bytes{piece}, Seconds{startup}};
     if (memory) timing.memory = Node{*memory};
     timing.ring_ends = ring_ends;
@@ -64,12 +65,12 @@ BusTiming timing_of(std::int64_t piece, double startup, std::optional<std::uint3
 }
 
 /// Rates of all affinities, in the order of the ranking.
-nb::object rates_of_affinities(const BusAffinities& found, const Allocation& allocation,
-                               const CommGraph& graph, std::int64_t piece, double startup,
-                               std::optional<std::uint32_t> memory, bool ring_ends) {
+nb::object list_rates_of_affinities(const BusAffinities& found, const Allocation& allocation,
+                                    const CommGraph& graph, std::int64_t piece, double startup,
+                                    std::optional<std::uint32_t> memory, bool ring_ends) {
     if (graph.rank_count() != bus_elements) fail("affinities are of 8 threads, not of ", graph.rank_count());
     const auto all = affinity_rates(ring_bus_of(allocation.machine()), elements_of(allocation), graph,
-                                    found.ranking, timing_of(piece, startup, memory, ring_ends));
+                                    found.ranking, make_timing(piece, startup, memory, ring_ends));
     std::vector<double> values;
     for (const auto& [slowest, average] : all) {
         for (const BusRate& rate : {slowest, average})
@@ -78,8 +79,9 @@ nb::object rates_of_affinities(const BusAffinities& found, const Allocation& all
     return new_array(std::move(values), all.size());
 }
 
-BusRates rates_of(const Machine& machine, const Ids& sources, const Ids& targets, const Integers& bytes,
-                  std::int64_t piece, double startup, std::optional<std::uint32_t> memory, bool ring_ends) {
+BusRates compute_rates(const Machine& machine, const Ids& sources, const Ids& targets, const Integers& bytes,
+                       std::int64_t piece, double startup, std::optional<std::uint32_t> memory,
+                       bool ring_ends) {
     const auto from = elements<Node>(sources, "sources");
     const auto to = elements<Node>(targets, "targets");
     const auto sizes = elements<Bytes>(bytes, "bytes");
@@ -88,18 +90,18 @@ BusRates rates_of(const Machine& machine, const Ids& sources, const Ids& targets
              sizes.size());
     std::vector<BusMessage> messages;
     for (std::size_t i = 0; i < from.size(); ++i) messages.push_back({from[i], to[i], sizes[i]});
-    return bus_rates(ring_bus_of(machine), messages, timing_of(piece, startup, memory, ring_ends));
+    return bus_rates(ring_bus_of(machine), messages, make_timing(piece, startup, memory, ring_ends));
 }
 
 /// Worst, mean and best rate of each message.
-nb::object message_rates(const BusRates& rates) {
+nb::object list_message_rates(const BusRates& rates) {
     std::vector<double> values;
     for (const BusRate& rate : rates.of_message)
         values.insert(values.end(), {rate.worst.value, rate.mean.value, rate.best.value});
     return new_array(std::move(values), rates.of_message.size());
 }
 
-std::array<double, 3> three(const BusRate& rate) {
+std::array<double, 3> rate_tuple(const BusRate& rate) {
     return {rate.worst.value, rate.mean.value, rate.best.value};
 }
 
@@ -110,18 +112,18 @@ void bind_ring_bus(nb::module_& m) {
     m.def("named_affinities", &list_affinities,
           "Lists named assignments of eight threads to the elements of the Cell: (name, summary, element of\n"
           "each thread).");
-    m.def("bus_stations", &stations_of, "allocation"_a,
+    m.def("bus_stations", &list_stations, "allocation"_a,
           "Lists the stations of elements 0 ... 7: the SPEs of the Cell, or the eight slots in order.");
     nb::class_<BusAffinities>(m, "BusAffinities", "All 40,320 assignments, the best first.")
         .def_prop_ro(
-            "scores", &scores_of,
+            "scores", &list_scores,
             "A row per assignment: load of the busiest link, imbalance of the directions, excess over two\n"
             "messages on links, half-way bytes; in halves of `unit`. Rows are compared\n"
             "lexicographically; less is better.")
         .def_prop_ro("elements", &elements_of_threads,
                      nb::sig("def elements(self) -> numpy.typing.NDArray[numpy.uint8]"),
                      "A row per assignment: the element of each thread.")
-        .def("rates", &rates_of_affinities,
+        .def("rates", &list_rates_of_affinities,
              nb::sig("def rates(self, allocation: Allocation, graph: CommGraph, *, piece: int = 16384, "
                      "startup: float = 0.0, memory: int | None = None, ring_ends: bool = False) -> "
                      "numpy.typing.NDArray[numpy.float64]"),
@@ -137,16 +139,17 @@ void bind_ring_bus(nb::module_& m) {
           "Scores all assignments of eight threads to the elements of a ring bus.");
     nb::class_<BusRates>(m, "BusRates",
                          "Bytes per second: worst, mean and best over the directions of half-way messages.")
-        .def_prop_ro("messages", &message_rates,
+        .def_prop_ro("messages", &list_message_rates,
                      nb::sig("def messages(self) -> numpy.typing.NDArray[numpy.float64]"),
                      "A row per message.")
         .def_prop_ro(
-            "slowest", [](const BusRates& r) { return three(r.slowest); }, "Rates of the slowest message.")
+            "slowest", [](const BusRates& r) { return rate_tuple(r.slowest); },
+            "Rates of the slowest message.")
         .def_prop_ro(
-            "average", [](const BusRates& r) { return three(r.average); }, "Rates over all messages.")
+            "average", [](const BusRates& r) { return rate_tuple(r.average); }, "Rates over all messages.")
         .def_ro("ways", &BusRates::ways, "The number of combinations of directions of half-way messages.");
     m.def(
-        "bus_rates", &rates_of, "machine"_a, "sources"_a, "targets"_a, "bytes"_a, nb::kw_only(),
+        "bus_rates", &compute_rates, "machine"_a, "sources"_a, "targets"_a, "bytes"_a, nb::kw_only(),
         "piece"_a = 16384, "startup"_a = 0.0, "memory"_a = nb::none(), "ring_ends"_a = false,
         "Computes the rates of concurrent messages between stations of a ring bus. Pieces take turns on its\n"
         "rings, each of which has up to `transfers` disjoint ones. `memory` is the station of the memory\n"

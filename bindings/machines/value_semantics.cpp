@@ -19,7 +19,7 @@ using namespace nb::literals;
 
 namespace {
 
-Machine restored_machine(const std::string& text, const std::vector<std::string>& remarks) {
+Machine restore_machine(const std::string& text, const std::vector<std::string>& remarks) {
     Machine machine = make_machine(text);
     for (const std::string& remark : remarks) {
         if (std::ranges::find(machine.remarks(), remark) == machine.remarks().end())
@@ -28,21 +28,21 @@ Machine restored_machine(const std::string& text, const std::vector<std::string>
     return machine;
 }
 
-std::string shown_value(const Machine& machine) {
+std::string make_repr(const Machine& machine) {
     constexpr std::size_t longest = 200;
     if (machine.text().size() <= longest) return "Machine('" + machine.text() + "')";
-    return "Machine('" + shortened(machine.text()) + "': " + machine.describe() + ")";
+    return "Machine('" + truncate_text(machine.text()) + "': " + machine.describe() + ")";
 }
 
-std::string shown_value(const Allocation& allocation) {
+std::string make_repr(const Allocation& allocation) {
     return "Allocation(" + std::to_string(allocation.nodes().size()) + " nodes, " +
-           std::to_string(allocation.slot_count()) + " slots of '" + shortened(allocation.machine().text()) +
-           "')";
+           std::to_string(allocation.slot_count()) + " slots of '" +
+           truncate_text(allocation.machine().text()) + "')";
 }
 
-std::string shown_value(const Placement& placement) {
+std::string make_repr(const Placement& placement) {
     return "Placement(" + std::to_string(placement.rank_count()) + " ranks on '" +
-           shortened(placement.machine_text()) + "'" +
+           truncate_text(placement.machine_text()) + "'" +
            (placement.use() == SlotUse::shared ? ", shared slots)" : ")");
 }
 
@@ -50,8 +50,8 @@ std::string shown_value(const Placement& placement) {
 
 void add_value_semantics(nb::class_<Machine>& machine, nb::class_<Allocation>& allocation,
                          nb::class_<Placement>& placement) {
-    machine.def("__repr__", [](const Machine& m) { return shown_value(m); })
-        .def_static("_restored", &restored_machine, "text"_a, "remarks"_a);
+    machine.def("__repr__", [](const Machine& m) { return make_repr(m); })
+        .def_static("_restored", &restore_machine, "text"_a, "remarks"_a);
     add_equality(
         machine, [](const Machine& a, const Machine& b) { return a.text() == b.text(); },
         [](const Machine& m) { return hash_of_parts(m.text()); });
@@ -59,7 +59,7 @@ void add_value_semantics(nb::class_<Machine>& machine, nb::class_<Allocation>& a
         return add(self.attr("text"), self.attr("remarks"));
     });
 
-    allocation.def("__repr__", [](const Allocation& a) { return shown_value(a); });
+    allocation.def("__repr__", [](const Allocation& a) { return make_repr(a); });
     add_equality(
         allocation,
         [](const Allocation& a, const Allocation& b) {
@@ -71,12 +71,12 @@ void add_value_semantics(nb::class_<Machine>& machine, nb::class_<Allocation>& a
         return add(self.attr("machine"), self.attr("nodes"), self.attr("slots"));
     });
 
-    placement.def("__repr__", [](const Placement& p) { return shown_value(p); })
+    placement.def("__repr__", [](const Placement& p) { return make_repr(p); })
         .def_static(
             "_restored",
             [](std::string text, const Ids& slots, bool shared) {
                 return Placement::restored(std::make_shared<const std::string>(std::move(text)),
-                                           copy_of<Slot>(slots, "slots"),
+                                           copy_elements<Slot>(slots, "slots"),
                                            shared ? SlotUse::shared : SlotUse::one_rank);
             },
             "machine_text"_a, "slots"_a, "shared"_a);

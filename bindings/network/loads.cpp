@@ -27,12 +27,12 @@ using namespace nb::literals;
 namespace {
 
 /// A random workload of unicast or multicast packets.
-struct Senders {
-    Senders(const SwitchWiring& wiring, std::string_view traffic, std::string_view injection,
-            std::uint32_t packet, double load, std::uint64_t seed) {
+struct RandomSenders {
+    RandomSenders(const SwitchWiring& wiring, std::string_view traffic, std::string_view injection,
+                  std::uint32_t packet, double load, std::uint64_t seed) {
         const Injection when(injection);
         const std::size_t nodes = wiring.fabric.node_count();
-        if (MulticastSets::is_named(traffic)) {
+        if (MulticastSets::is_multicast_text(traffic)) {
             sets.emplace(traffic, nodes, seed);
             if (sets->in_switches) groups = multicast_groups(wiring.fabric.machine(), *sets);
             source = std::make_unique<MulticastLoad>(*sets, nodes, packet, load, seed, when);
@@ -99,13 +99,13 @@ void bind_network(nb::module_& m) {
                std::string_view allocator, std::uint32_t iterations, std::string_view injection,
                bool watch_waits, std::uint64_t seed, int threads, const std::optional<Progress>& progress) {
                 const NamedSwitch how =
-                    named_switch({router, switching, arbiter, allocator}, {.vcs = vcs,
+                    parse_switch({router, switching, arbiter, allocator}, {.vcs = vcs,
                                                                            .buffer = buffer,
                                                                            .crossing = crossing,
                                                                            .channel = channel,
                                                                            .iterations = iterations,
                                                                            .allow_deadlock = watch_waits});
-                const Senders senders(wiring, traffic, injection, packet, load, seed);
+                const RandomSenders senders(wiring, traffic, injection, packet, load, seed);
                 SearchMonitor monitor(progress);
                 const Budget budget = make_budget(std::nullopt, std::nullopt, monitor);
                 Meter meter(budget);
@@ -114,7 +114,7 @@ void bind_network(nb::module_& m) {
                         make_network(wiring, *senders.source, how, seed, threads, {}, senders.groups);
                     try {
                         return measure_load(*network, *senders.source, {}, meter);
-                    } catch (const Stalled& stalled) {
+                    } catch (const DeadlockError& stalled) {
                         if (!watch_waits) throw;
                         return LoadMeasure{.offered = load, .stalled = stalled.what()};
                     }

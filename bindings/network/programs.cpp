@@ -38,7 +38,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// How switches are simulated.
+/// The switch model of a simulation.
 struct SwitchSettings {
     PacketFormat format;
     NamedSwitch how;
@@ -57,14 +57,14 @@ struct ProgramMeasure {
     std::vector<double> busy{};  // [channel]: seconds
 };
 
-/// How a simulation is run.
+/// Options of a simulation run.
 struct RunOptions {
     std::uint64_t seed;
     int threads;
     const std::optional<Progress>& progress;
 };
 
-/// By channel: the cycles during which it sent.
+/// By channel: the number of cycles in which it sent.
 std::vector<double> busy_cycles(const NetworkTiming& times, const std::vector<std::uint64_t>& carried) {
     std::vector<double> busy(carried.size());
     for (std::size_t c = 0; c < busy.size(); ++c)
@@ -72,10 +72,11 @@ std::vector<double> busy_cycles(const NetworkTiming& times, const std::vector<st
     return busy;
 }
 
-/// Simulates the workload make(times) in switches; finish(workload, cycles) writes when its ranks were done.
+/// Simulates the workload make(times) on switches; finish(workload, cycles) writes the completion cycle of
+/// each rank.
 template <class Make, class Finish>
-ProgramMeasure measure(const SwitchWiring& wiring, const SwitchSettings& settings, const RunOptions& run,
-                       std::span<const SwitchGroup> groups, const Make& make, const Finish& finish) {
+ProgramMeasure simulate(const SwitchWiring& wiring, const SwitchSettings& settings, const RunOptions& run,
+                        std::span<const SwitchGroup> groups, const Make& make, const Finish& finish) {
     SearchMonitor monitor(run.progress);
     return monitor.run([&] {
         const NetworkTiming times = compute_network_timing(
@@ -85,9 +86,8 @@ ProgramMeasure measure(const SwitchWiring& wiring, const SwitchSettings& setting
             fail("buffers and channels of ", wiring.fabric.router_count(), " switches take ", needed >> 20,
                  " MiB, more than there is; choose smaller buffers, fewer virtual channels or larger flits");
         const auto senders = make(times);
-        const auto network =
-            make_network(wiring, *senders, {settings.how.router, times.options}, run.seed,
-                         checked_threads(run.threads), times.channels, groups, times.combine);
+        const auto network = make_network(wiring, *senders, {settings.how.router, times.options}, run.seed,
+                                          check_threads(run.threads), times.channels, groups, times.combine);
         ProgramMeasure found{.cycle = times.cycle};
         Budget budget;
         budget.keep_going = [&](std::uint64_t) {
@@ -108,7 +108,7 @@ ProgramMeasure measure(const SwitchWiring& wiring, const SwitchSettings& setting
     });
 }
 
-std::vector<Node> to_nodes(const Ids& node_of_rank) {
+std::vector<Node> list_nodes(const Ids& node_of_rank) {
     std::vector<Node> nodes;
     for (const std::uint32_t node : node_of_rank.values("node_of_rank")) nodes.push_back(Node{node});
     return nodes;
@@ -118,10 +118,10 @@ const auto list_finishes = [](const auto& ranks, std::vector<std::uint64_t>& fin
     for (const Rank rank : ids<Rank>(ranks.rank_count())) finish.push_back(ranks.finish(rank));
 };
 
-ProgramMeasure measure_program(const SwitchWiring& wiring, const Program& program, const Ids& node_of_rank,
-                               const SwitchSettings& settings, const RunOptions& run) {
-    const std::vector<Node> nodes = to_nodes(node_of_rank);
-    return measure(
+ProgramMeasure simulate_program(const SwitchWiring& wiring, const Program& program, const Ids& node_of_rank,
+                                const SwitchSettings& settings, const RunOptions& run) {
+    const std::vector<Node> nodes = list_nodes(node_of_rank);
+    return simulate(
         wiring, settings, run, {},
         [&](const NetworkTiming& times) {
             return std::make_unique<ProgramRun>(program, nodes, wiring.fabric.node_count(), settings.format,
@@ -130,11 +130,11 @@ ProgramMeasure measure_program(const SwitchWiring& wiring, const Program& progra
         list_finishes);
 }
 
-ProgramMeasure measure_operations(const SwitchWiring& wiring, const OperationGraph& graph,
-                                  const Ids& node_of_rank, const SwitchSettings& settings,
-                                  const RunOptions& run) {
-    const std::vector<Node> nodes = to_nodes(node_of_rank);
-    return measure(
+ProgramMeasure simulate_operations(const SwitchWiring& wiring, const OperationGraph& graph,
+                                   const Ids& node_of_rank, const SwitchSettings& settings,
+                                   const RunOptions& run) {
+    const std::vector<Node> nodes = list_nodes(node_of_rank);
+    return simulate(
         wiring, settings, run, {},
         [&](const NetworkTiming& times) {
             return std::make_unique<OperationRun>(graph, nodes, wiring.fabric.node_count(), settings.format,
@@ -143,10 +143,10 @@ ProgramMeasure measure_operations(const SwitchWiring& wiring, const OperationGra
         list_finishes);
 }
 
-ProgramMeasure measure_collective(const SwitchWiring& wiring, std::string_view collective,
-                                  const std::vector<const MachineTree*>& trees,
-                                  const std::vector<Ids>& members, std::int64_t bytes,
-                                  const SwitchSettings& settings, const RunOptions& run) {
+ProgramMeasure simulate_collective(const SwitchWiring& wiring, std::string_view collective,
+                                   const std::vector<const MachineTree*>& trees,
+                                   const std::vector<Ids>& members, std::int64_t bytes,
+                                   const SwitchSettings& settings, const RunOptions& run) {
     if (trees.size() != members.size())
         fail("each tree needs its members: there are ", trees.size(), " trees and ", members.size(),
              " lists of members");
@@ -160,7 +160,7 @@ ProgramMeasure measure_collective(const SwitchWiring& wiring, std::string_view c
                         {}});
         for (const std::uint32_t member : members[i].values("members")) group.members.push_back(Node{member});
     }
-    return measure(
+    return simulate(
         wiring, settings, run, groups,
         [&](const NetworkTiming& times) {
             return std::make_unique<CollectiveRun>(groups, wiring.fabric.node_count(), Bytes{bytes},
@@ -172,7 +172,7 @@ ProgramMeasure measure_collective(const SwitchWiring& wiring, std::string_view c
         });
 }
 
-std::vector<StoredMessage> listed(const Ids& source, const Ids& target, const Integers& bytes) {
+std::vector<StoredMessage> list_messages(const Ids& source, const Ids& target, const Integers& bytes) {
     const auto from = source.values("source"), to = target.values("target");
     const auto sizes = bytes.values("bytes");
     if (from.size() != to.size() || from.size() != sizes.size())
@@ -197,9 +197,9 @@ void bind_network_programs(nb::module_& m) {
                std::string_view router, std::string_view arbiter, std::string_view allocator,
                std::uint32_t iterations, std::optional<double> switch_latency,
                std::optional<double> injection, std::uint32_t units, std::optional<double> combining) {
-                const NamedSwitch how = named_switch({router, switching, arbiter, allocator},
+                const NamedSwitch how = parse_switch({router, switching, arbiter, allocator},
                                                      {.vcs = vcs, .iterations = iterations});
-                const bool crosspoints = copies(how.router);
+                const bool crosspoints = can_copy(how.router);
                 new (self) SwitchSettings{{flit, payload, header},
                                           how,
                                           {.switch_latency = switch_latency,
@@ -293,8 +293,8 @@ void bind_network_programs(nb::module_& m) {
            const Integers& bytes, const SwitchSettings& settings, std::uint64_t seed, int threads,
            const std::optional<Progress>& progress) {
             const StoredProgram program(node_of_rank.values("node_of_rank").size(),
-                                        listed(source, target, bytes));
-            return measure_program(wiring, program, node_of_rank, settings, {seed, threads, progress});
+                                        list_messages(source, target, bytes));
+            return simulate_program(wiring, program, node_of_rank, settings, {seed, threads, progress});
         },
         "wiring"_a, "node_of_rank"_a, "source"_a, "target"_a, "bytes"_a, nb::kw_only(), "settings"_a,
         "seed"_a = 1, "threads"_a = 1, "progress"_a = nb::none(),
@@ -304,7 +304,7 @@ void bind_network_programs(nb::module_& m) {
         [](const SwitchWiring& wiring, const Ids& node_of_rank, const OperationGraph& operations,
            const SwitchSettings& settings, std::uint64_t seed, int threads,
            const std::optional<Progress>& progress) {
-            return measure_operations(wiring, operations, node_of_rank, settings, {seed, threads, progress});
+            return simulate_operations(wiring, operations, node_of_rank, settings, {seed, threads, progress});
         },
         "wiring"_a, "node_of_rank"_a, "operations"_a, nb::kw_only(), "settings"_a, "seed"_a = 1,
         "threads"_a = 1, "progress"_a = nb::none(),
@@ -315,7 +315,7 @@ void bind_network_programs(nb::module_& m) {
            const SwitchSettings& settings, std::uint64_t seed, int threads,
            const std::optional<Progress>& progress) {
             const ScheduleProgram program(schedule);
-            return measure_program(wiring, program, node_of_rank, settings, {seed, threads, progress});
+            return simulate_program(wiring, program, node_of_rank, settings, {seed, threads, progress});
         },
         "wiring"_a, "node_of_rank"_a, "schedule"_a, nb::kw_only(), "settings"_a, "seed"_a = 1,
         "threads"_a = 1, "progress"_a = nb::none(),
@@ -326,8 +326,8 @@ void bind_network_programs(nb::module_& m) {
         [](const SwitchWiring& wiring, std::string_view collective,
            const std::vector<const MachineTree*>& trees, const std::vector<Ids>& members, std::int64_t bytes,
            const SwitchSettings& settings, std::uint64_t seed, const std::optional<Progress>& progress) {
-            return measure_collective(wiring, collective, trees, members, bytes, settings,
-                                      {seed, 1, progress});
+            return simulate_collective(wiring, collective, trees, members, bytes, settings,
+                                       {seed, 1, progress});
         },
         "wiring"_a, "collective"_a, "trees"_a, "members"_a, "bytes"_a, nb::kw_only(), "settings"_a,
         "seed"_a = 1, "progress"_a = nb::none(),

@@ -31,7 +31,7 @@ void bind_alternatives(nanobind::module_& m, const char* name, std::span<const A
         help);
 }
 
-NamedSwitch named_switch(const SwitchNames& names, SwitchOptions options) {
+NamedSwitch parse_switch(const SwitchNames& names, SwitchOptions options) {
     const auto router = parse_alternative<SwitchRouter>("router", names.router, routers);
     options.switching = parse_alternative<Switching>("switching", names.switching, switchings);
     options.arbiter = parse_alternative<Arbiter>("arbiter", names.arbiter, arbiters);
@@ -49,7 +49,7 @@ std::unique_ptr<PacketNetwork> make_network(const SwitchWiring& wiring, Workload
                                             std::span<const ChannelTimes> times,
                                             std::span<const SwitchGroup> groups,
                                             const CombineOptions& combine) {
-    if (copies(how.router))
+    if (can_copy(how.router))
         return make_crosspoint_network(wiring.fabric, wiring.paths, workload, how.options, seed, times,
                                        groups, combine);
     if (!groups.empty())

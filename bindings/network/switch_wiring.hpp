@@ -19,9 +19,9 @@
 
 namespace topoloom::python {
 
-/// A fabric and its paths, built once for many simulations.
+/// A fabric and its paths, built once for several simulations.
 struct SwitchWiring {
-    /// Can be interrupted by signals.
+    /// Constructed in a thread without the GIL; signals can interrupt it.
     SwitchWiring(const Machine& machine, std::string_view routing);
     Fabric fabric;
     Paths paths;
@@ -36,12 +36,12 @@ inline constexpr std::array<Alternative, 5> routers{{
     {"whole-fanout", "a queue at each input, whose first packet is copied to all its outputs at once"},
 }};
 
-/// Adds a function that lists the names and helps of alternatives.
+/// Adds a function that lists the names and help texts of alternatives.
 void bind_alternatives(nanobind::module_& m, const char* name, std::span<const Alternative> alternatives,
                        const char* help);
 
-/// Whether switches of this kind copy packets.
-[[nodiscard]] inline bool copies(SwitchRouter router) { return router >= SwitchRouter::output_queued; }
+/// Whether this kind of switch copies packets.
+[[nodiscard]] inline bool can_copy(SwitchRouter router) { return router >= SwitchRouter::output_queued; }
 
 /// The names of the components of a switch.
 struct SwitchNames {
@@ -52,10 +52,10 @@ struct NamedSwitch {
     SwitchOptions options;
 };
 /// Throws Error for unknown names.
-[[nodiscard]] NamedSwitch named_switch(const SwitchNames& names, SwitchOptions options);
+[[nodiscard]] NamedSwitch parse_switch(const SwitchNames& names, SwitchOptions options);
 
-/// Makes the simulated network. It refers to all arguments but groups and times. Throws Error for groups in switches that
-/// neither copy nor combine.
+/// Creates the simulated network. It refers to all arguments except groups and times. Throws Error for groups
+/// on switches that neither copy nor combine.
 [[nodiscard]] std::unique_ptr<PacketNetwork> make_network(const SwitchWiring& wiring, Workload& workload,
                                                           const NamedSwitch& how, std::uint64_t seed,
                                                           int threads,

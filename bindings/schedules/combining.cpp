@@ -17,19 +17,19 @@ using namespace nb::literals;
 
 namespace {
 
-Combining strategy_of(std::string_view name) {
+CombiningStrategy parse_strategy(std::string_view name) {
     constexpr std::array<std::string_view, 4> names{"direct", "mesh", "grid", "hypercube"};
     for (std::size_t i = 0; i < names.size(); ++i) {
-        if (names[i] == name) return static_cast<Combining>(i);
+        if (names[i] == name) return static_cast<CombiningStrategy>(i);
     }
     throw Error(unknown_name_message("strategy", std::string(name), {names.begin(), names.end()}));
 }
 
-FormulaVariant reading_of(bool printed) {
+FormulaVariant select_reading(bool printed) {
     return printed ? FormulaVariant::printed : FormulaVariant::counted;
 }
 
-VirtualMesh mesh_of(std::size_t ranks, int axes) {
+VirtualMesh make_mesh(std::size_t ranks, int axes) {
     if (ranks == 0 || ranks >= std::size_t{1} << 31) fail(ranks, " ranks; there must be 1 to 2147483647");
     if (axes != 2 && axes != 3) fail("a virtual mesh of ", axes, " axes; there are 2 or 3");
     return {ranks, axes};
@@ -52,7 +52,7 @@ void bind_schedules_combining(nb::module_& m) {
         "all_to_all_time",
         [](std::string_view strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
            bool printed) {
-            return all_to_all_time(strategy_of(strategy), ranks, bytes, costs, reading_of(printed));
+            return all_to_all_time(parse_strategy(strategy), ranks, bytes, costs, select_reading(printed));
         },
         "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "printed"_a = false,
         "Predicts the seconds of an all-to-all with bytes per pair. Strategies: direct, mesh, grid, "
@@ -61,7 +61,7 @@ void bind_schedules_combining(nb::module_& m) {
         "all_gather_time",
         [](std::string_view strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
            bool printed) {
-            return all_gather_time(strategy_of(strategy), ranks, bytes, costs, reading_of(printed));
+            return all_gather_time(parse_strategy(strategy), ranks, bytes, costs, select_reading(printed));
         },
         "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "printed"_a = false,
         "Predicts the seconds of an all-gather with bytes per rank.");
@@ -69,8 +69,8 @@ void bind_schedules_combining(nb::module_& m) {
         "nic_all_gather_time",
         [](std::string_view strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
            unsigned direct, bool printed) {
-            return nic_all_gather_time(strategy_of(strategy), ranks, bytes, costs, direct,
-                                       reading_of(printed));
+            return nic_all_gather_time(parse_strategy(strategy), ranks, bytes, costs, direct,
+                                       select_reading(printed));
         },
         "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "direct"_a = 0, "printed"_a = false,
         "Predicts the same from NIC memory; the last `direct` dimensions of a hypercube are one round.");
@@ -80,14 +80,15 @@ void bind_schedules_combining(nb::module_& m) {
         "many_to_many_time",
         [](std::string_view strategy, std::size_t ranks, double degree, double bytes,
            const CombiningCosts& costs, bool printed) {
-            return many_to_many_time(strategy_of(strategy), ranks, degree, bytes, costs, reading_of(printed));
+            return many_to_many_time(parse_strategy(strategy), ranks, degree, bytes, costs,
+                                     select_reading(printed));
         },
         "strategy"_a, "ranks"_a, "degree"_a, "bytes"_a, "costs"_a, nb::kw_only(), "printed"_a = false,
         "Predicts the seconds of a many-to-many with bytes to each of `degree` ranks.");
     m.def(
         "virtual_mesh_receivers",
         [](std::size_t ranks, int axes, std::uint32_t rank) {
-            const VirtualMesh mesh = mesh_of(ranks, axes);
+            const VirtualMesh mesh = make_mesh(ranks, axes);
             if (rank >= ranks) fail("rank ", rank, " is none of 0 to ", ranks - 1);
             std::vector<std::vector<std::uint32_t>> receivers(mesh.rounds());
             for (std::uint64_t round = 0; round < mesh.rounds(); ++round) {

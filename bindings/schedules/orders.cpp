@@ -23,7 +23,7 @@ namespace {
 
 using Costs = ArrayArgument<double, 2>;
 
-CostMatrix matrix_of(const Costs& costs) {
+CostMatrix make_matrix(const Costs& costs) {
     const std::span<const double> values = costs.values("costs");
     if (costs.size(0) != costs.size(1))
         fail("costs are of ", costs.size(0), " by ", costs.size(1),
@@ -31,7 +31,7 @@ CostMatrix matrix_of(const Costs& costs) {
     return {costs.size(0), {values.begin(), values.end()}};
 }
 
-ChannelSharing sharing_of(std::string_view name) {
+ChannelSharing parse_sharing(std::string_view name) {
     constexpr std::array<std::string_view, 4> names{"growing", "printed", "node", "independent"};
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (names[i] == name) return static_cast<ChannelSharing>(i);
@@ -96,7 +96,7 @@ void bind_schedules_orders(nb::module_& m) {
     m.def(
         "find_cost_groups",
         [](const Costs& costs, double significance) {
-            return find_cost_groups(matrix_of(costs), significance);
+            return find_cost_groups(make_matrix(costs), significance);
         },
         "costs"_a, nb::kw_only(), "significance"_a = 0.01,
         "Finds groups of processes by the seconds of messages between them: costs[from, to]. The "
@@ -104,7 +104,7 @@ void bind_schedules_orders(nb::module_& m) {
     m.def(
         "group_costs",
         [](const Costs& costs, const CostGroups& groups, double significance) {
-            const CostMatrix found = group_costs(matrix_of(costs), groups, significance);
+            const CostMatrix found = group_costs(make_matrix(costs), groups, significance);
             std::vector<double> seconds;
             for (const Rank from : ids<Rank>(found.size())) {
                 for (const Rank to : ids<Rank>(found.size())) seconds.push_back(found(from, to));
@@ -124,7 +124,7 @@ void bind_schedules_orders(nb::module_& m) {
            std::uint64_t seed) {
             std::vector<std::uint32_t> order;
             for (const Rank process :
-                 binomial_order(matrix_of(costs), parse_binomial_order(method), Rank{root}, channels, seed))
+                 binomial_order(make_matrix(costs), parse_binomial_order(method), Rank{root}, channels, seed))
                 order.push_back(process.value);
             return order;
         },
@@ -135,11 +135,11 @@ void bind_schedules_orders(nb::module_& m) {
         "binomial_scatter_steps",
         [](const Costs& costs, const Ids& order, std::uint32_t channels, const CostGroups* groups,
            std::string_view reading) {
-            const CostMatrix matrix = matrix_of(costs);
+            const CostMatrix matrix = make_matrix(costs);
             if (groups != nullptr && groups->of.size() != matrix.size())
                 fail("groups of ", groups->of.size(), " processes, but costs of ", matrix.size());
             return binomial_scatter_steps(matrix, groups != nullptr ? *groups : find_cost_groups(matrix),
-                                          elements<Rank>(order, "order"), channels, sharing_of(reading));
+                                          elements<Rank>(order, "order"), channels, parse_sharing(reading));
         },
         "costs"_a, "order"_a, nb::kw_only(), "channels"_a = 1, "groups"_a = nb::none(),
         "reading"_a = "growing",

@@ -17,42 +17,42 @@ using namespace nb::literals;
 
 namespace {
 
-nb::tuple tuple_of(const Location& place) {
+nb::tuple make_tuple(const Location& place) {
     constexpr std::array<const char*, 3> names{"input", "output", "scratch"};
     return nb::make_tuple(names[static_cast<std::size_t>(place.memory)], place.offset);
 }
 
-nb::list list_of(std::span<const LocalOperation> operations) {
+nb::list make_list(std::span<const LocalOperation> operations) {
     nb::list list;
     for (const LocalOperation& work : operations)
-        list.append(nb::make_tuple(work.combines, tuple_of(work.from), tuple_of(work.to), work.units));
+        list.append(nb::make_tuple(work.combines, make_tuple(work.from), make_tuple(work.to), work.units));
     return list;
 }
 
-nb::list list_of(std::span<const BufferMessage> messages) {
+nb::list make_list(std::span<const BufferMessage> messages) {
     nb::list list;
     for (const BufferMessage& message : messages)
-        list.append(nb::make_tuple(message.peer.value, tuple_of(message.at), message.units));
+        list.append(nb::make_tuple(message.peer.value, make_tuple(message.at), message.units));
     return list;
 }
 
-nb::tuple program_of(const AnySchedule& schedule, std::uint32_t rank) {
+nb::tuple compile_program(const AnySchedule& schedule, std::uint32_t rank) {
     const Collective& collective = schedule.collective();
     if (rank >= collective.ranks()) fail("no rank ", rank, "; there are ", collective.ranks());
     const RankProgram program = compile(schedule, BlockLayout(collective, Rank{rank}));
     nb::list rounds;
     for (const ProgramRound& round : program.rounds)
         rounds.append(nb::make_tuple(
-            list_of(program.operations_of(round.before)), list_of(program.messages_of(round.receives)),
-            list_of(program.messages_of(round.sends)), list_of(program.operations_of(round.meanwhile)),
-            list_of(program.operations_of(round.after))));
+            make_list(program.operations_of(round.before)), make_list(program.messages_of(round.receives)),
+            make_list(program.messages_of(round.sends)), make_list(program.operations_of(round.meanwhile)),
+            make_list(program.operations_of(round.after))));
     return nb::make_tuple(program.scratch_units, rounds);
 }
 
 }  // namespace
 
 void bind_rank_program(nb::module_& m) {
-    m.def("rank_program", &program_of, "schedule"_a, "rank"_a,
+    m.def("rank_program", &compile_program, "schedule"_a, "rank"_a,
           nb::sig("def rank_program(schedule: Schedule, rank: int) -> tuple[int, list[tuple["
                   "list[tuple[bool, tuple[str, int], tuple[str, int], int]], "
                   "list[tuple[int, tuple[str, int], int]], list[tuple[int, tuple[str, int], int]], "

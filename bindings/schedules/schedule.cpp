@@ -39,25 +39,25 @@ void check_round(const AnySchedule& schedule, std::uint64_t round) {
 }
 
 template <class T>
-nb::object array_of(const std::vector<SentMessage>& messages, T SentMessage::* member) {
-    using Number = typename Plain<T>::type;
+nb::object make_array(const std::vector<SentMessage>& messages, T SentMessage::* member) {
+    using Number = typename PlainNumber<T>::type;
     std::vector<Number> numbers;
     for (const SentMessage& message : messages) numbers.push_back((message.*member).value);
     return new_array(std::move(numbers));
 }
 
-nb::tuple messages_of(const AnySchedule& schedule, std::uint64_t round) {
+nb::tuple list_round_messages(const AnySchedule& schedule, std::uint64_t round) {
     check_round(schedule, round);
     std::vector<SentMessage> messages;
     list_messages(schedule, round, messages);
-    return nb::make_tuple(array_of(messages, &SentMessage::from), array_of(messages, &SentMessage::to),
-                          array_of(messages, &SentMessage::bytes));
+    return nb::make_tuple(make_array(messages, &SentMessage::from), make_array(messages, &SentMessage::to),
+                          make_array(messages, &SentMessage::bytes));
 }
 
-/// Takes 1 to 2 GiB.
-constexpr std::size_t max_listed = std::size_t{1} << 26;
+/// Maximum number of messages in a list; they take 1 to 2 GiB.
+constexpr std::size_t max_listed_messages = std::size_t{1} << 26;
 
-nb::tuple all_messages_of(const AnySchedule& schedule) {
+nb::tuple list_all_messages(const AnySchedule& schedule) {
     std::vector<SentMessage> messages;
     std::vector<std::uint64_t> round_of;
     std::vector<SentMessage> of_round;
@@ -65,15 +65,16 @@ nb::tuple all_messages_of(const AnySchedule& schedule) {
         of_round.clear();
         list_messages(schedule, round, of_round);
         messages.insert(messages.end(), of_round.begin(), of_round.end());
-        if (messages.size() > max_listed)
-            fail("there are more than ", max_listed, " messages; take those of each round, messages(round)");
+        if (messages.size() > max_listed_messages)
+            fail("there are more than ", max_listed_messages,
+                 " messages; take those of each round, messages(round)");
         round_of.resize(messages.size(), round);
     }
-    return nb::make_tuple(new_array(std::move(round_of)), array_of(messages, &SentMessage::from),
-                          array_of(messages, &SentMessage::to), array_of(messages, &SentMessage::bytes));
+    return nb::make_tuple(new_array(std::move(round_of)), make_array(messages, &SentMessage::from),
+                          make_array(messages, &SentMessage::to), make_array(messages, &SentMessage::bytes));
 }
 
-nb::tuple message_blocks_of(const AnySchedule& schedule, std::uint64_t round) {
+nb::tuple list_message_blocks(const AnySchedule& schedule, std::uint64_t round) {
     check_round(schedule, round);
     std::vector<SentMessage> messages;
     list_messages(schedule, round, messages);
@@ -87,7 +88,7 @@ nb::tuple message_blocks_of(const AnySchedule& schedule, std::uint64_t round) {
     return nb::make_tuple(new_array(std::move(first)), new_array(std::move(blocks)));
 }
 
-nb::list blocks_of(const AnySchedule& schedule, std::uint64_t round, std::uint32_t from, std::uint32_t to) {
+nb::list list_blocks(const AnySchedule& schedule, std::uint64_t round, std::uint32_t from, std::uint32_t to) {
     check_round(schedule, round);
     nb::list blocks;
     bool sent = false;
@@ -98,7 +99,7 @@ nb::list blocks_of(const AnySchedule& schedule, std::uint64_t round, std::uint32
     return blocks;
 }
 
-/// The communication graph of an all-gather; unit: every message has `bytes`.
+/// The communication graph of an all-gather, in which every message has `bytes` bytes.
 CommGraph all_gather_pattern(std::string_view name, std::size_t ranks, std::int64_t bytes, bool unit) {
     const Call call{Operation::all_gather, ranks, Bytes{unit ? 0 : bytes}};
     if (unit && bytes < 0) fail("all-gather: ", bytes, " bytes; there must be 0 or more");
@@ -170,18 +171,18 @@ void bind_schedule(nb::module_& m) {
                      [](const AnySchedule& s) { return operation_name(collective(s).operation()); })
         .def_prop_ro("ranks", [](const AnySchedule& s) { return collective(s).ranks(); })
         .def_prop_ro("rounds", &rounds)
-        .def("messages", &messages_of, "round"_a,
+        .def("messages", &list_round_messages, "round"_a,
              nb::sig("def messages(self, round: int) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]"),
              "Lists senders, receivers and bytes of the messages of a round.")
-        .def("blocks", &blocks_of, "round"_a, "source"_a, "target"_a,
+        .def("blocks", &list_blocks, "round"_a, "source"_a, "target"_a,
              nb::sig("def blocks(self, round: int, source: int, target: int) -> list[int]"),
              "Lists the blocks of data in a message.")
-        .def("all_messages", &all_messages_of,
+        .def("all_messages", &list_all_messages,
              nb::sig("def all_messages(self) -> tuple[numpy.typing.NDArray[numpy.uint64], "
                      "numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.uint32], "
                      "numpy.typing.NDArray[numpy.int64]]"),
              "Lists rounds, senders, receivers and bytes of all messages: four arrays of equal length.")
-        .def("message_blocks", &message_blocks_of, "round"_a,
+        .def("message_blocks", &list_message_blocks, "round"_a,
              nb::sig("def message_blocks(self, round: int) -> tuple[numpy.typing.NDArray[numpy.uint64], "
                      "numpy.typing.NDArray[numpy.uint64]]"),
              "Lists the blocks in all messages of a round: (first, block). Those of the i-th of\n"
@@ -199,7 +200,7 @@ void bind_schedule(nb::module_& m) {
         .def(
             "graph",
             [](const AnySchedule& s, int threads) {
-                return pattern(s, std::nullopt, checked_threads(threads));
+                return pattern(s, std::nullopt, check_threads(threads));
             },
             "threads"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
             "Makes the communication graph of all messages.")

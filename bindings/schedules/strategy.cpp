@@ -29,8 +29,8 @@ using namespace nb::literals;
 namespace {
 
 /// Refers to the allocation's machine.
-void strategy_on(Strategy* strategy, const Allocation& allocation, const Placement& placement,
-                 const NetworkModel* model) {
+void make_strategy(Strategy* strategy, const Allocation& allocation, const Placement& placement,
+                   const NetworkModel* model) {
     placement.require_on(allocation);
     const std::vector<Slot> slots(placement.slots().begin(), placement.slots().end());
     new (strategy) Strategy(slots.size(), cost_basis_on({std::shared_ptr<void>(), &allocation.machine()},
@@ -50,7 +50,7 @@ void bind_strategy(nb::module_& m) {
                 new (strategy) Strategy(ranks, cost_basis_apart(ranks, model));
             },
             "ranks"_a, "model"_a, "Each rank is on a node of its own.")
-        .def("__init__", &strategy_on, "allocation"_a, "placement"_a, "model"_a = nb::none(),
+        .def("__init__", &make_strategy, "allocation"_a, "placement"_a, "model"_a = nb::none(),
              nb::keep_alive<1, 2>(),
              "Messages pass the links of a placement. Without a model, costs are those of the machine.")
         .def(
@@ -73,7 +73,7 @@ void bind_strategy(nb::module_& m) {
         .def_static(
             "size_of",
             [](std::string_view operation, std::int64_t bytes) {
-                return Strategy::size_of(parse_operation(operation), Bytes{bytes}).value;
+                return Strategy::round_size(parse_operation(operation), Bytes{bytes}).value;
             },
             "operation"_a, "bytes"_a,
             "The size class of a call, of 16 between powers of two: calls of a class take the same "

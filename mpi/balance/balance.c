@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// topoloom_balance(): finds a balancer, and computes the plan of this rank.
+// topoloom_balance(): finds a balancer, and computes this rank's part of the plan.
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static int compare_slots(const void* left, const void* right) {
     return a[1] < b[1] ? -1 : 1;
 }
 
-/// Fails if two ranks share a slot, with the same message on all ranks.
+/// Raises an error, with the same message on all ranks, if two ranks share a slot.
 static int check_slots(const struct comm_state* state, const uint32_t* slots, const char* machine) {
     const size_t ranks = (size_t)state->ranks;
     uint32_t (*sorted)[2] = malloc(ranks * sizeof *sorted);
@@ -64,18 +64,18 @@ static int check_slots(const struct comm_state* state, const uint32_t* slots, co
     return status;
 }
 
-/// Makes the balancer of these options, unless the last call had the same. Collective.
-static int find_balancer(struct comm_state* state, const topoloom_balance_options* options,
-                         const char* method) {
+/// Creates the balancer for these options, unless the options of the last call were equal. Collective.
+static int prepare_balancer(struct comm_state* state, const topoloom_balance_options* options,
+                            const char* method) {
     if (state->balancer != NULL && is_same_text(state->method, method) &&
         is_same_text(state->machine, options->machine) && state->slot == options->slot)
         return MPI_SUCCESS;
     uint32_t* slots = NULL;
     int status = options->machine == NULL ? MPI_SUCCESS : gather_slots(state, options, &slots);
     if (status != MPI_SUCCESS) return status;
-    topoloom_balancer* made = NULL;
+    topoloom_balancer* created = NULL;
     char error[256] = "";
-    const int failed = topoloom_balancer_make(method, options->machine, (size_t)state->ranks, slots, &made,
+    const int failed = topoloom_balancer_make(method, options->machine, (size_t)state->ranks, slots, &created,
                                               error, sizeof error);
     if (failed) {
         free(slots);
@@ -84,20 +84,20 @@ static int find_balancer(struct comm_state* state, const topoloom_balance_option
     status = slots != NULL ? check_slots(state, slots, options->machine) : MPI_SUCCESS;
     free(slots);
     if (status != MPI_SUCCESS) {
-        topoloom_balancer_free(made);
+        topoloom_balancer_free(created);
         return status;
     }
     topoloom_balancer_free(state->balancer);
     free(state->method);
     free(state->machine);
-    state->balancer = made;
+    state->balancer = created;
     state->method = copy_text(method);
     state->machine = copy_text(options->machine);
     state->slot = options->slot;
     return MPI_SUCCESS;
 }
 
-static int decide_from_loads(struct comm_state* state, long long count, topoloom_own_plan* own) {
+static int plan_from_gathered_loads(struct comm_state* state, long long count, topoloom_own_plan* own) {
     const int64_t* loads = NULL;
     const int status = gather_loads(state, count, &loads);
     char error[256] = "";
@@ -107,21 +107,21 @@ static int decide_from_loads(struct comm_state* state, long long count, topoloom
     return failed ? raise_error(state->own, MPI_ERR_COUNT, "balance", "%s", error) : status;
 }
 
-static int decide(struct comm_state* state, long long count, const topoloom_balance_options* options,
-                  topoloom_own_plan* own) {
+static int compute_own_plan(struct comm_state* state, long long count,
+                            const topoloom_balance_options* options, topoloom_own_plan* own) {
     const char* method = options->method;
     if (method == NULL) method = options->machine != NULL ? "auto" : "sweep";
     const bool is_sweep = strcmp(method, "sweep") == 0;
     if (options->decide == TOPOLOOM_DECIDE_BY_MESSAGES && !is_sweep)
         return raise_error(state->own, MPI_ERR_ARG, "balance",
                            "decide by messages supports only the method sweep, not %.60s", method);
-    bool gathers = options->decide == TOPOLOOM_DECIDE_GATHERED || !is_sweep;
+    bool should_gather = options->decide == TOPOLOOM_DECIDE_GATHERED || !is_sweep;
     int status = MPI_SUCCESS;
     if (options->decide == TOPOLOOM_DECIDE_FASTEST && is_sweep)
-        status = choose_decision(state, options, &gathers);
-    if (status == MPI_SUCCESS && !gathers) return decide_by_messages(state, count, own);
-    if (status == MPI_SUCCESS) status = find_balancer(state, options, method);
-    return status == MPI_SUCCESS ? decide_from_loads(state, count, own) : status;
+        status = choose_decision_method(state, options, &should_gather);
+    if (status == MPI_SUCCESS && !should_gather) return decide_by_messages(state, count, own);
+    if (status == MPI_SUCCESS) status = prepare_balancer(state, options, method);
+    return status == MPI_SUCCESS ? plan_from_gathered_loads(state, count, own) : status;
 }
 
 static int check_arguments(const struct comm_state* state, const topoloom_balance_options* options,
@@ -141,9 +141,10 @@ static int check_arguments(const struct comm_state* state, const topoloom_balanc
     return MPI_SUCCESS;
 }
 
-int topoloom_balance(MPI_Comm comm, long long count, const topoloom_balance_options* given,
+int topoloom_balance(MPI_Comm comm, long long count, const topoloom_balance_options* user_options,
                      topoloom_plan** plan) {
-    const topoloom_balance_options options = given != NULL ? *given : (topoloom_balance_options){0};
+    const topoloom_balance_options options =
+        user_options != NULL ? *user_options : (topoloom_balance_options){0};
     struct comm_state* state = NULL;
     topoloom_own_plan own = {0};
     clear_error_message();
@@ -152,14 +153,14 @@ int topoloom_balance(MPI_Comm comm, long long count, const topoloom_balance_opti
     if (status != MPI_SUCCESS) return status;
     state->has_equal_options = true;
     status = check_arguments(state, &options, plan);
-    if (status == MPI_SUCCESS) status = decide(state, count, &options, &own);
+    if (status == MPI_SUCCESS) status = compute_own_plan(state, count, &options, &own);
     if (status != MPI_SUCCESS) return status;
-    struct plan* made = NULL;
-    status = make_plan(state, &own, count, options.stall_timeout, &made);
+    struct plan* created = NULL;
+    status = make_plan(state, &own, count, options.stall_timeout, &created);
     topoloom_own_plan_free(&own);
     if (status != MPI_SUCCESS) return status;
-    made->reserve_capacity = options.reserve_capacity != 0;
-    *plan = &made->shares;
+    created->reserve_capacity = options.reserve_capacity != 0;
+    *plan = &created->shares;
     return status;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Internal interfaces of libtopoloom-balance. Functions that return int return MPI error codes.
+// Internal interfaces of libtopoloom-balance. Functions of type int return MPI error codes.
 #ifndef TOPOLOOM_BALANCE_PARTS_H
 #define TOPOLOOM_BALANCE_PARTS_H
 
@@ -9,33 +9,33 @@
 #include "topoloom_balance.h"
 #include "topoloom_balancers.h"
 
-/// The attribute of a communicator.
+/// State of a communicator, stored as its attribute.
 struct comm_state {
-    MPI_Comm own;  // a duplicate, with the program's error handler
+    MPI_Comm own;  // private duplicate of the communicator, with the program's error handler
     int rank, ranks;
-    int users;  // the attribute, and plans
-    int plans;  // created so far
+    int users;  // reference count: one for the attribute, one per plan
+    int plans;  // number of plans created so far
     topoloom_balancer* balancer;
-    char *method, *machine;  // of the balancer
+    char *method, *machine;  // method and machine of the current balancer
     int slot;
-    bool has_equal_options;  // on all ranks
-    struct nodes* nodes;     // NULL: not found yet
+    bool has_equal_options;  // whether the options are equal on all ranks
+    struct nodes* nodes;     // NULL: nodes are not yet known
     struct process* process;
     struct comm_state* next;
 };
 
-/// Tags: first those of decisions, then those of exchanges.
+/// Message tags: the first are used to decide on a plan, the others for exchanges.
 enum { gather_tag = 15, decision_tags = 16, exchange_tags = 3, exchanges_at_once = 8, plans_at_once = 1024 };
 enum exchange_tag { size_tag, reply_tag, task_tag };
 
 struct plan {
-    topoloom_plan shares;  // must be first
+    topoloom_plan shares;  // must be the first member, because plans are cast to topoloom_plan
     struct comm_state* state;
-    int number;     // of the communicator's plans
-    int exchanges;  // started so far
+    int number;     // index of the plan on its communicator
+    int exchanges;  // number of exchanges started so far
     double stall_timeout;
-    bool is_user_defined;   // by topoloom_plan_create: may contain cycles
-    bool reserve_capacity;  // all ranks guarantee capacity for received tasks besides all present ones
+    bool is_user_defined;   // the plan was created by topoloom_plan_create, and may contain cycles
+    bool reserve_capacity;  // all ranks guarantee capacity for the present and the received tasks together
 };
 
 // ---- comm_state.c ------------------------------------------------------------------------------------------------
@@ -45,26 +45,27 @@ void retain_state(struct comm_state* state);
 void release_state(struct comm_state* state);
 
 // ---- compare_options.c -------------------------------------------------------------------------------------------
-/// Fails on all ranks if options differ. Collective.
+/// Raises an error on all ranks if options differ. Collective.
 int compare_options(const struct comm_state* state, const topoloom_balance_options* options);
 
 // ---- node_memory.c -----------------------------------------------------------------------------------------------
-/// Compares gathering loads with decide_by_messages(). Collective.
-int choose_decision(struct comm_state* state, const topoloom_balance_options* options, bool* gathers);
-/// Frees the MPI objects of nodes; collective. free_nodes() frees the rest.
+/// Chooses the faster of gather_loads() and decide_by_messages() by predicted time. Collective.
+int choose_decision_method(struct comm_state* state, const topoloom_balance_options* options,
+                           bool* should_gather);
+/// Frees the communicator and the window of the nodes. Collective. free_nodes() frees the memory.
 void close_nodes(struct nodes* nodes);
 void free_nodes(struct nodes* nodes);
 
 // ---- gather_loads.c ----------------------------------------------------------------------------------------------
-/// Gathers the loads of all ranks, valid until the next call. Collective.
+/// Gathers the loads of all ranks into an array that is valid until the next call. Collective.
 int gather_loads(struct comm_state* state, int64_t load, const int64_t** loads);
 
 // ---- decide_by_messages.c ----------------------------------------------------------------------------------------
-/// Computes a plan by topoloom_decide. Collective.
+/// Computes a plan by topoloom_decide_by_messages(). Collective.
 int decide_by_messages(struct comm_state* state, long long count, topoloom_own_plan* own);
 
 // ---- plan.c ------------------------------------------------------------------------------------------------------
-/// Makes a plan from these shares; it retains the state.
+/// Creates a plan from the transfers of this rank. The plan retains the state.
 int make_plan(struct comm_state* state, const topoloom_own_plan* own, long long count, double stall_timeout,
               struct plan** plan);
 

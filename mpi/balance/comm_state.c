@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state of a communicator is an attribute of it: nothing is global but the key.
+// Stores the state of a communicator as an attribute, so that only the keyval is global.
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "balance.h"
 #include "errors.h"
 
-/// An attribute of MPI_COMM_SELF, whose attributes MPI_Finalize deletes first: so duplicates are freed in time.
+/// State of a process, stored as an attribute of MPI_COMM_SELF: MPI_Finalize deletes it first, when duplicates can
+/// still be freed.
 struct process {
     struct comm_state* states;
-    int key;  // of communicator attributes
+    int key;  // keyval of the communicator attributes that store the states
 };
 
-static void free_comms(struct comm_state* state) {
+static void free_communicators(struct comm_state* state) {
     close_nodes(state->nodes);
     if (state->own != MPI_COMM_NULL) PMPI_Comm_free(&state->own);
 }
@@ -23,7 +24,7 @@ static void free_state(struct comm_state* state) {
         while (*link != state) link = &(*link)->next;
         *link = state->next;
     }
-    free_comms(state);
+    free_communicators(state);
     free_nodes(state->nodes);
     topoloom_balancer_free(state->balancer);
     free(state->method);
@@ -43,37 +44,37 @@ static int delete_state(MPI_Comm comm, int key, void* value, void* extra) {
     return MPI_SUCCESS;
 }
 
-static int delete_process(MPI_Comm comm, int key, void* value, void* extra) {
+static int delete_process_state(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)extra;
     struct process* process = value;
     for (struct comm_state* state = process->states; state != NULL; state = state->next) {
-        free_comms(state);
+        free_communicators(state);
         state->process = NULL;
     }
     free(process);
     return MPI_SUCCESS;
 }
 
-static int find_process(struct process** process) {
+static int find_process_state(struct process** process) {
     static _Atomic int key = MPI_KEYVAL_INVALID;
     int status = MPI_SUCCESS, found = 0;
     if (atomic_load(&key) == MPI_KEYVAL_INVALID) {
-        int made = MPI_KEYVAL_INVALID, none = MPI_KEYVAL_INVALID;
-        status = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_process, &made, NULL);
+        int created = MPI_KEYVAL_INVALID, none = MPI_KEYVAL_INVALID;
+        status = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_process_state, &created, NULL);
         if (status != MPI_SUCCESS) return status;
-        if (!atomic_compare_exchange_strong(&key, &none, made)) PMPI_Comm_free_keyval(&made);
+        if (!atomic_compare_exchange_strong(&key, &none, created)) PMPI_Comm_free_keyval(&created);
     }
     status = PMPI_Comm_get_attr(MPI_COMM_SELF, atomic_load(&key), (void*)process, &found);
     if (status != MPI_SUCCESS || found) return status;
-    struct process* made = calloc(1, sizeof *made);
-    if (made == NULL) return MPI_ERR_NO_MEM;
-    // One key per process: simulated processes (SimGrid) share MPI_COMM_WORLD and its attributes.
-    status = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_state, &made->key, NULL);
-    if (status == MPI_SUCCESS) status = PMPI_Comm_set_attr(MPI_COMM_SELF, atomic_load(&key), made);
+    struct process* created = calloc(1, sizeof *created);
+    if (created == NULL) return MPI_ERR_NO_MEM;
+    // One keyval per process: simulated processes (SimGrid) share MPI_COMM_WORLD and its attributes.
+    status = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_state, &created->key, NULL);
+    if (status == MPI_SUCCESS) status = PMPI_Comm_set_attr(MPI_COMM_SELF, atomic_load(&key), created);
     if (status != MPI_SUCCESS)
-        free(made);
+        free(created);
     else
-        *process = made;
+        *process = created;
     return status;
 }
 
@@ -94,20 +95,20 @@ static int make_state(MPI_Comm comm, struct process* process, struct comm_state*
     int status = PMPI_Comm_test_inter(comm, &is_inter);
     if (status != MPI_SUCCESS) return status;
     if (is_inter) return raise_error(comm, MPI_ERR_COMM, "balance", "intercommunicators are not supported");
-    struct comm_state* made = calloc(1, sizeof *made);
-    if (made == NULL) return raise_error(comm, MPI_ERR_NO_MEM, "balance", "not enough memory");
-    made->own = MPI_COMM_NULL;
-    made->users = 1;
-    status = duplicate_comm(comm, made);
-    if (status == MPI_SUCCESS) status = PMPI_Comm_set_attr(comm, process->key, made);
+    struct comm_state* created = calloc(1, sizeof *created);
+    if (created == NULL) return raise_error(comm, MPI_ERR_NO_MEM, "balance", "not enough memory");
+    created->own = MPI_COMM_NULL;
+    created->users = 1;
+    status = duplicate_comm(comm, created);
+    if (status == MPI_SUCCESS) status = PMPI_Comm_set_attr(comm, process->key, created);
     if (status != MPI_SUCCESS) {
-        free_state(made);
+        free_state(created);
         return status;
     }
-    made->process = process;
-    made->next = process->states;
-    process->states = made;
-    *state = made;
+    created->process = process;
+    created->next = process->states;
+    process->states = created;
+    *state = created;
     return status;
 }
 
@@ -117,7 +118,7 @@ int find_state(MPI_Comm comm, struct comm_state** state) {
                            "the communicator is MPI_COMM_NULL: freed, or never created");
     struct process* process = NULL;
     int found = 0;
-    int status = find_process(&process);
+    int status = find_process_state(&process);
     if (status == MPI_SUCCESS) status = PMPI_Comm_get_attr(comm, process->key, (void*)state, &found);
     if (status != MPI_SUCCESS || found) return status;
     return make_state(comm, process, state);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares the options of all ranks: with different ones they would deadlock or make plans that do not match.
+// Compares the options of all ranks: different options would lead to deadlocks or inconsistent plans.
 #include <string.h>
 
 #include "balance.h"

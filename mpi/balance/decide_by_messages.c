@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Carries the messages of topoloom_decide().
+// Sends and receives the messages of topoloom_decide_by_messages().
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { min_capacity = 16 };
 
-/// A message that may still be in flight.
+/// A message whose send may be incomplete.
 struct sent_message {
     struct sent_message* next;
     MPI_Request request;
@@ -30,13 +30,13 @@ static int record_status(struct channel* channel, int status) {
 
 static int send_message(void* context, uint32_t to, int tag, const int64_t* values, size_t count) {
     struct channel* channel = context;
-    struct sent_message* made = malloc(sizeof *made + count * sizeof *values);
-    if (made == NULL) return record_status(channel, MPI_ERR_NO_MEM);
-    if (count > 0) memcpy(made->values, values, count * sizeof *values);
-    made->next = channel->sent;
-    channel->sent = made;
-    return record_status(channel, PMPI_Isend(made->values, (int)count, MPI_INT64_T, (int)to, tag,
-                                             channel->comm, &made->request));
+    struct sent_message* created = malloc(sizeof *created + count * sizeof *values);
+    if (created == NULL) return record_status(channel, MPI_ERR_NO_MEM);
+    if (count > 0) memcpy(created->values, values, count * sizeof *values);
+    created->next = channel->sent;
+    channel->sent = created;
+    return record_status(channel, PMPI_Isend(created->values, (int)count, MPI_INT64_T, (int)to, tag,
+                                             channel->comm, &created->request));
 }
 
 static int receive_message(void* context, uint32_t from, int tag, const int64_t** values, size_t* count) {
@@ -64,8 +64,8 @@ int decide_by_messages(struct comm_state* state, long long count, topoloom_own_p
     struct channel channel = {.comm = state->own};
     const topoloom_channel messages = {&channel, send_message, receive_message};
     char error[256] = "";
-    const int decided = topoloom_decide((uint32_t)state->rank, (uint32_t)state->ranks, count, &messages, own,
-                                        error, sizeof error);
+    const int result = topoloom_decide_by_messages((uint32_t)state->rank, (uint32_t)state->ranks, count,
+                                                   &messages, own, error, sizeof error);
     while (channel.sent != NULL) {
         struct sent_message* next = channel.sent->next;
         if (channel.status == MPI_SUCCESS)
@@ -74,6 +74,6 @@ int decide_by_messages(struct comm_state* state, long long count, topoloom_own_p
         channel.sent = next;
     }
     free(channel.received);
-    if (decided == 1) return raise_error(state->own, MPI_ERR_COUNT, "balance", "%s", error);
+    if (result == 1) return raise_error(state->own, MPI_ERR_COUNT, "balance", "%s", error);
     return channel.status;
 }

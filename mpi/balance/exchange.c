@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The public functions of exchanges, and the final arrangement of tasks.
+// Public functions of exchanges, and the arrangement of tasks at the end.
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "errors.h"
 #include "transfers.h"
 
-/// Describes an invalid argument; NULL: all are valid.
+/// Returns a description of an invalid argument, or NULL if all arguments are valid.
 static const char* find_invalid_argument(struct topoloom_exchange_state* exchange) {
     const topoloom_plan* plan = &exchange->plan->shares;
     const bool is_sized = exchange->task_bytes == 0, is_idle = plan->before == 0 && plan->after == 0;
@@ -18,7 +18,7 @@ static const char* find_invalid_argument(struct topoloom_exchange_state* exchang
     if (exchange->tasks == NULL && !is_idle) return "the tasks are NULL";
     if (is_sized && exchange->sizes == NULL && !is_idle) return "the sizes are NULL";
     if (plan->before > exchange->capacity) return "the capacity is below the present number of tasks";
-    // MPI counts the sizes in a message by an int.
+    // The number of sizes in a message must fit MPI's int count.
     for (int i = 0; is_sized && i < plan->to_count + plan->from_count; ++i) {
         const bool is_to = i < plan->to_count;
         if ((is_to ? plan->tasks_to[i] : plan->tasks_from[i - plan->to_count]) > INT_MAX)
@@ -27,15 +27,15 @@ static const char* find_invalid_argument(struct topoloom_exchange_state* exchang
     for (long long i = 0; is_sized && i < plan->before; ++i)
         if (exchange->sizes[i] < 0) return "a size is negative";
     exchange->bytes =
-        is_sized ? sum_sizes(exchange->sizes, plan->before) : plan->before * exchange->task_bytes;
+        is_sized ? sum_task_sizes(exchange->sizes, plan->before) : plan->before * exchange->task_bytes;
     exchange->kept_bytes =
-        is_sized ? sum_sizes(exchange->sizes, plan->kept) : plan->kept * exchange->task_bytes;
+        is_sized ? sum_task_sizes(exchange->sizes, plan->kept) : plan->kept * exchange->task_bytes;
     return exchange->bytes > exchange->byte_capacity
                ? "the byte capacity is below the bytes of the present tasks"
                : NULL;
 }
 
-/// Lists transfers: the last tasks leave, in the order of receivers. False: not enough memory.
+/// Lists the transfers: the last tasks are sent, in the order of receivers. Returns false if memory is exhausted.
 static bool list_transfers(struct topoloom_exchange_state* exchange) {
     const topoloom_plan* plan = &exchange->plan->shares;
     const bool is_sized = exchange->task_bytes == 0;
@@ -52,8 +52,8 @@ static bool list_transfers(struct topoloom_exchange_state* exchange) {
         if (exchange->fault != NULL) continue;
         transfer->data = exchange->tasks + bytes;
         if (is_sized) transfer->sizes = exchange->sizes + first;
-        transfer->bytes =
-            is_sized ? sum_sizes(transfer->sizes, transfer->tasks) : transfer->tasks * exchange->task_bytes;
+        transfer->bytes = is_sized ? sum_task_sizes(transfer->sizes, transfer->tasks)
+                                   : transfer->tasks * exchange->task_bytes;
         first += transfer->tasks;
         bytes += transfer->bytes;
     }
@@ -73,7 +73,7 @@ static bool list_transfers(struct topoloom_exchange_state* exchange) {
 }
 
 static void free_exchange(struct topoloom_exchange_state* exchange) {
-    if (exchange->request_count > 0) return;  // MPI may still read it
+    if (exchange->request_count > 0) return;  // requests are pending, so MPI may still access the memory
     free(exchange->to);
     free(exchange->from);
     free(exchange->arrived);
@@ -85,7 +85,7 @@ static void free_exchange(struct topoloom_exchange_state* exchange) {
     free(exchange);
 }
 
-/// Aborts, as tasks that are sent to this rank without asking would be lost.
+/// Aborts the program: senders do not wait for replies, so tasks sent to this rank would be lost.
 static void abort_over_capacity(const struct topoloom_exchange_state* exchange) {
     const topoloom_plan* plan = &exchange->plan->shares;
     const char* reason = exchange->fault != NULL ? exchange->fault : "its capacity is lower";
@@ -97,26 +97,28 @@ static void abort_over_capacity(const struct topoloom_exchange_state* exchange) 
     PMPI_Abort(exchange->plan->state->own, MPI_ERR_TRUNCATE);
 }
 
-static int start_exchange(struct topoloom_exchange_state given, topoloom_exchange_request* request) {
-    struct plan* plan = given.plan;
+static int start_exchange(struct topoloom_exchange_state initial_state, topoloom_exchange_request* request) {
+    struct plan* plan = initial_state.plan;
     clear_error_message();
     if (plan == NULL) return raise_error(MPI_COMM_WORLD, MPI_ERR_ARG, "exchange", "the plan is NULL");
-    struct topoloom_exchange_state* made = malloc(sizeof *made);
-    if (made == NULL) return raise_error(plan->state->own, MPI_ERR_NO_MEM, "exchange", "not enough memory");
-    *made = given;
-    made->tag = decision_tags + exchange_tags * (exchanges_at_once * (plan->number % plans_at_once) +
-                                                 plan->exchanges % exchanges_at_once);
-    made->is_reserved = plan->reserve_capacity && made->task_bytes != 0;
-    made->fault = find_invalid_argument(made);
-    if (!list_transfers(made)) {
-        free_exchange(made);
+    struct topoloom_exchange_state* created = malloc(sizeof *created);
+    if (created == NULL)
+        return raise_error(plan->state->own, MPI_ERR_NO_MEM, "exchange", "not enough memory");
+    *created = initial_state;
+    created->tag = decision_tags + exchange_tags * (exchanges_at_once * (plan->number % plans_at_once) +
+                                                    plan->exchanges % exchanges_at_once);
+    created->is_reserved = plan->reserve_capacity && created->task_bytes != 0;
+    created->fault = find_invalid_argument(created);
+    if (!list_transfers(created)) {
+        free_exchange(created);
         return raise_error(plan->state->own, MPI_ERR_NO_MEM, "exchange", "not enough memory");
     }
-    if (made->is_reserved && plan->shares.from_count > 0 && (made->fault != NULL || !fits_capacity(made)))
-        abort_over_capacity(made);
+    if (created->is_reserved && plan->shares.from_count > 0 &&
+        (created->fault != NULL || !fits_capacity(created)))
+        abort_over_capacity(created);
     ++plan->exchanges;
-    start_transfers(made);
-    *request = made;
+    start_transfers(created);
+    *request = created;
     return MPI_SUCCESS;
 }
 
@@ -143,9 +145,9 @@ int topoloom_exchange_sized_start(topoloom_plan* plan, void* tasks, long long by
                           request);
 }
 
-/// Moves the tasks of a transfer after those already in place.
-static void place_tasks(struct topoloom_exchange_state* exchange, const struct transfer* transfer,
-                        long long* tasks, long long* bytes) {
+/// Moves the tasks of a transfer behind the tasks already arranged.
+static void append_tasks(struct topoloom_exchange_state* exchange, const struct transfer* transfer,
+                         long long* tasks, long long* bytes) {
     memmove(exchange->tasks + *bytes, transfer->data, (size_t)transfer->bytes);
     if (exchange->task_bytes == 0)
         memmove(exchange->sizes + *tasks, transfer->sizes, (size_t)transfer->tasks * sizeof *transfer->sizes);
@@ -153,7 +155,7 @@ static void place_tasks(struct topoloom_exchange_state* exchange, const struct t
     *bytes += transfer->bytes;
 }
 
-/// Returns how many tasks are on this rank.
+/// Arranges the tasks after an exchange. Returns the number of tasks on this rank.
 static long long arrange_tasks(struct topoloom_exchange_state* exchange, const struct transfer** refused,
                                const struct transfer** missing) {
     const topoloom_plan* plan = &exchange->plan->shares;
@@ -161,18 +163,18 @@ static long long arrange_tasks(struct topoloom_exchange_state* exchange, const s
     for (int i = 0; i < plan->to_count; ++i) {
         if (exchange->to[i].is_accepted && exchange->to[i].open_parts == 0) continue;
         *refused = &exchange->to[i];
-        place_tasks(exchange, &exchange->to[i], &tasks, &bytes);
+        append_tasks(exchange, &exchange->to[i], &tasks, &bytes);
     }
     for (int i = 0; i < plan->from_count; ++i) {
         if (!exchange->from[i].is_sent || exchange->from[i].open_parts > 0)
             *missing = &exchange->from[i];
         else if (exchange->is_accepted)
-            place_tasks(exchange, &exchange->from[i], &tasks, &bytes);
+            append_tasks(exchange, &exchange->from[i], &tasks, &bytes);
     }
     return tasks;
 }
 
-/// Arranges tasks, and raises an error if some could not move.
+/// Arranges the tasks, and raises an error if some were not transferred.
 static int finish_exchange(struct topoloom_exchange_state* exchange, long long* held) {
     const topoloom_plan* plan = &exchange->plan->shares;
     const MPI_Comm comm = exchange->plan->state->own;

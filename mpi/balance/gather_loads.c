@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gathers the loads of all ranks. On nodes with many ranks, these share memory, and each exchanges loads with some of the
-// other nodes: one step between nodes instead of log2 P. No rank decides on incomplete loads: if MPI fails for a rank, its node
-// fails and notifies the others by messages without loads.
+// Gathers the loads of all ranks. On nodes with many ranks, ranks share memory, and each rank exchanges loads with some
+// of the other nodes: one inter-node step instead of log2 P. No rank decides on incomplete loads: if MPI fails on a
+// rank, all ranks of its node fail, and send empty messages to other nodes.
 #include <sched.h>
 #include <string.h>
 
 #include "errors.h"
 #include "node_memory.h"
 
-/// Whether this rank exchanges loads with another node.
-static bool is_responsible(const struct nodes* nodes, int node) {
-    return node != nodes->own && node % node_size(nodes, nodes->own) == nodes->local;
+/// Whether this rank exchanges loads with a node.
+static bool is_assigned_node(const struct nodes* nodes, int node) {
+    return node != nodes->own && node % get_node_size(nodes, nodes->own) == nodes->local;
 }
 
-/// The rank of a node that exchanges loads with this node.
-static int peer_of(const struct nodes* nodes, int node) {
-    return nodes->member[nodes->first[node] + nodes->own % node_size(nodes, node)];
+/// Rank of another node that exchanges loads with this node.
+static int get_peer_rank(const struct nodes* nodes, int node) {
+    return nodes->member[nodes->first[node] + nodes->own % get_node_size(nodes, node)];
 }
 
 static bool has_failed(const struct nodes* nodes) {
@@ -31,39 +31,39 @@ static void record_failure(const struct comm_state* state) {
     atomic_compare_exchange_strong(&shared->failed_in, &none, state->nodes->gatherings);
 }
 
-/// Waits until a counter reaches a value, or a rank of the node fails.
+/// Waits until a counter reaches a value, or a rank of this node fails.
 static int wait_for_counter(const struct comm_state* state, const _Atomic int64_t* counter, int64_t value) {
     int status = MPI_SUCCESS, found = 0;
     while (atomic_load_explicit(counter, memory_order_acquire) < value && status == MPI_SUCCESS &&
            !has_failed(state->nodes)) {
-        // The probe lets MPI progress. The awaited rank may need this core.
+        // The probe drives MPI's progress. The other rank may need this core, so yield.
         status = PMPI_Iprobe(MPI_ANY_SOURCE, gather_tag, state->own, &found, MPI_STATUS_IGNORE);
         sched_yield();
     }
     return status;
 }
 
-/// Sends empty messages to the nodes from `first` on that wait for loads from this rank.
+/// Sends empty messages to the nodes, from `first` on, that expect loads from this rank.
 static void notify_failure(const struct comm_state* state, int first) {
     const struct nodes* nodes = state->nodes;
     MPI_Request sent = MPI_REQUEST_NULL;
     for (int node = first; node < nodes->count; ++node)
-        if (is_responsible(nodes, node) && PMPI_Isend(NULL, 0, MPI_INT64_T, peer_of(nodes, node), gather_tag,
-                                                      state->own, &sent) == MPI_SUCCESS)
+        if (is_assigned_node(nodes, node) && PMPI_Isend(NULL, 0, MPI_INT64_T, get_peer_rank(nodes, node),
+                                                        gather_tag, state->own, &sent) == MPI_SUCCESS)
             PMPI_Request_free(&sent);
 }
 
-/// Exchanges this node's loads with this rank's share of the other nodes, and stores theirs in `loads`.
+/// Exchanges loads with the nodes assigned to this rank, and stores the received loads in `loads`.
 static int exchange_loads(const struct comm_state* state, const int64_t* own_loads, int64_t* received,
                           int64_t* loads) {
     const struct nodes* nodes = state->nodes;
-    const int size = node_size(nodes, nodes->own);
+    const int size = get_node_size(nodes, nodes->own);
     int count = 0;
     int64_t* at = received;
     for (int node = 0; node < nodes->count; ++node) {
-        if (!is_responsible(nodes, node)) continue;
+        if (!is_assigned_node(nodes, node)) continue;
         MPI_Request* requests = &nodes->requests[count];
-        const int others = node_size(nodes, node), peer = peer_of(nodes, node);
+        const int others = get_node_size(nodes, node), peer = get_peer_rank(nodes, node);
         int status = PMPI_Irecv(at, others, MPI_INT64_T, peer, gather_tag, state->own, &requests[0]);
         if (status == MPI_SUCCESS)
             status = PMPI_Isend(own_loads, size, MPI_INT64_T, peer, gather_tag, state->own, &requests[1]);
@@ -78,7 +78,7 @@ static int exchange_loads(const struct comm_state* state, const int64_t* own_loa
     if (status != MPI_SUCCESS) return status;
     count = 0;
     for (int node = 0; node < nodes->count; ++node) {
-        if (!is_responsible(nodes, node)) continue;
+        if (!is_assigned_node(nodes, node)) continue;
         int received_count = 0;
         PMPI_Get_count(&nodes->statuses[count], MPI_INT64_T, &received_count);
         if (received_count == 0) return MPI_ERR_OTHER;
@@ -89,7 +89,7 @@ static int exchange_loads(const struct comm_state* state, const int64_t* own_loa
     return status;
 }
 
-/// Raises the error on all ranks of the node, in this and in every later gathering.
+/// Raises the error on all ranks of this node, in this gathering and all later ones.
 static int raise_failure(const struct comm_state* state) {
     return raise_error(state->own, MPI_ERR_OTHER, "balance",
                        "cannot gather the loads of all ranks: MPI failed on rank %d, or on a node that it "
@@ -97,13 +97,13 @@ static int raise_failure(const struct comm_state* state) {
                        atomic_load(&state->nodes->shared->failed_rank));
 }
 
-static int gather_by_nodes(const struct comm_state* state, int64_t load) {
+static int gather_in_shared_memory(const struct comm_state* state, int64_t load) {
     struct nodes* nodes = state->nodes;
     struct shared_loads* shared = nodes->shared;
-    // The second failed gathering has notified the nodes that the first one did not.
+    // Nodes not notified by the first failed gathering are notified by the second.
     if (nodes->failures > 1) return raise_failure(state);
     const size_t ranks = (size_t)state->ranks;
-    const int size = node_size(nodes, nodes->own);
+    const int size = get_node_size(nodes, nodes->own);
     int64_t* all_loads = shared->loads + (size_t)(nodes->gatherings % 2) * ranks;
     int64_t* own_loads = nodes->messages;
     const int64_t complete = ++nodes->gatherings * size;
@@ -131,6 +131,6 @@ int gather_loads(struct comm_state* state, int64_t load, const int64_t** loads) 
     const int status = find_nodes(state);
     if (status != MPI_SUCCESS) return status;
     *loads = state->nodes->loads;
-    if (state->nodes->shared != NULL) return gather_by_nodes(state, load);
+    if (state->nodes->shared != NULL) return gather_in_shared_memory(state, load);
     return PMPI_Allgather(&load, 1, MPI_INT64_T, state->nodes->loads, 1, MPI_INT64_T, state->own);
 }

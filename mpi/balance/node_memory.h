@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The nodes of a communicator's ranks, and the memory that the ranks of a node share to gather loads.
+// The nodes of a communicator, and the shared memory in which the ranks of a node gather loads.
 #ifndef TOPOLOOM_BALANCE_NODE_MEMORY_H
 #define TOPOLOOM_BALANCE_NODE_MEMORY_H
 
@@ -7,36 +7,36 @@
 
 #include "balance.h"
 
-/// Shared by the ranks of a node. Counters grow by the node's ranks in each gathering, so they need no reset.
+/// Memory shared by the ranks of a node. Counters grow by the node's rank count per gathering, so they are never reset.
 struct shared_loads {
-    _Atomic int64_t written;    // own loads
-    _Atomic int64_t received;   // shares of other nodes' loads
-    _Atomic int64_t failed_in;  // the first gathering in which MPI failed; 0: none
-    _Atomic int failed_rank;    // one for which it failed
-    int64_t loads[];            // by rank, of this gathering and of the previous one, which may still be read
+    _Atomic int64_t written;    // counts ranks that have written their own load
+    _Atomic int64_t received;   // counts ranks that have received their share of other nodes' loads
+    _Atomic int64_t failed_in;  // index of the first gathering in which MPI failed; 0: none
+    _Atomic int failed_rank;    // a rank on which MPI failed
+    int64_t loads[];  // loads by rank, for this and the previous gathering, which ranks may still read
 };
 
 struct nodes {
-    MPI_Comm comm;                // of this node's ranks
-    MPI_Win window;               // of the shared memory
-    struct shared_loads* shared;  // NULL: MPI_Allgather is used
-    int64_t gatherings;           // begun so far
-    int local, own;               // this rank's number in its node, and the number of the node
+    MPI_Comm comm;                // communicator of the ranks of this node
+    MPI_Win window;               // window of the shared memory
+    struct shared_loads* shared;  // shared memory; NULL: gather by MPI_Allgather
+    int64_t gatherings;           // number of gatherings begun so far
+    int local, own;               // local: this rank in `comm`; own: index of this node
     int count;
     int *first, *member;  // member[first[n]] to member[first[n + 1] - 1] are the ranks of node n, ascending
-    int64_t* loads;       // by rank, of the last gathering
-    int64_t* messages;    // own loads, then received ones
+    int64_t* loads;       // loads by rank, from the last gathering
+    int64_t* messages;    // send and receive buffer: own loads, then received loads
     MPI_Request* requests;
     MPI_Status* statuses;
-    int failures;  // gatherings that failed
+    int failures;  // number of failed gatherings
 };
 
-static inline int node_size(const struct nodes* nodes, int node) {
+static inline int get_node_size(const struct nodes* nodes, int node) {
     return nodes->first[node + 1] - nodes->first[node];
 }
 
-/// Finds the nodes of a communicator once, and allocates shared memory if it pays. Collective. Fails on all ranks if one has not
-/// enough memory.
+/// Finds the nodes of a communicator, and allocates shared memory if it pays off. Collective, once per communicator.
+/// Raises an error on all ranks if memory is exhausted on one.
 int find_nodes(struct comm_state* state);
 
 #endif

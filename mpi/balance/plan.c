@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans of a rank, from a decision or from the program.
+// Creates the plan of a rank, from a balancer's decision or from the program.
 #include <stdlib.h>
 
 #include "balance.h"
@@ -34,19 +34,20 @@ static struct plan* allocate_plan(const topoloom_own_plan* own, long long count)
 
 int make_plan(struct comm_state* state, const topoloom_own_plan* own, long long count, double stall_timeout,
               struct plan** plan) {
-    struct plan* made = allocate_plan(own, count);
-    if (made == NULL) return raise_error(state->own, MPI_ERR_NO_MEM, "balance", "not enough memory");
-    made->state = state;
-    made->number = state->plans++;
-    made->stall_timeout = stall_timeout;
+    struct plan* created = allocate_plan(own, count);
+    if (created == NULL) return raise_error(state->own, MPI_ERR_NO_MEM, "balance", "not enough memory");
+    created->state = state;
+    created->number = state->plans++;
+    created->stall_timeout = stall_timeout;
     retain_state(state);
-    *plan = made;
+    *plan = created;
     return MPI_SUCCESS;
 }
 
-/// Writes the tasks for each rank. Returns what is wrong with the arguments, or NULL.
-static const char* list_by_rank(const struct comm_state* state, long long count, int to_count, const int* to,
-                                const long long* tasks_to, long long* tasks) {
+/// Checks the arguments, and writes the number of tasks for each rank. Returns a description of an invalid argument, or
+/// NULL.
+static const char* list_tasks_by_rank(const struct comm_state* state, long long count, int to_count,
+                                      const int* to, const long long* tasks_to, long long* tasks) {
     if (count < 0 || to_count < 0) return "count or to_count is negative";
     for (int i = 0; i < to_count; ++i) {
         if (to[i] < 0 || to[i] >= state->ranks || to[i] == state->rank)
@@ -60,7 +61,7 @@ static const char* list_by_rank(const struct comm_state* state, long long count,
     return NULL;
 }
 
-/// Makes the plan from what this rank sends, and tasks_from[i] tasks that rank i sends to it.
+/// Creates a plan in which this rank sends tasks_to, and receives tasks_from[i] tasks from rank i.
 static int make_user_plan(struct comm_state* state, long long count, int to_count, const int* to,
                           const long long* tasks_to, const long long* tasks_from, double stall_timeout,
                           topoloom_plan** plan) {
@@ -72,12 +73,12 @@ static int make_user_plan(struct comm_state* state, long long count, int to_coun
     for (int i = 0; i < state->ranks; ++i)
         if (tasks_from[i] > 0)
             shares[(size_t)to_count + own.from_count++] = (topoloom_share){(uint32_t)i, tasks_from[i]};
-    struct plan* made = NULL;
-    const int status = make_plan(state, &own, count, stall_timeout, &made);
+    struct plan* created = NULL;
+    const int status = make_plan(state, &own, count, stall_timeout, &created);
     free(shares);
     if (status != MPI_SUCCESS) return status;
-    made->is_user_defined = true;
-    *plan = &made->shares;
+    created->is_user_defined = true;
+    *plan = &created->shares;
     return status;
 }
 
@@ -96,9 +97,9 @@ int topoloom_plan_create(MPI_Comm comm, long long count, int to_count, const int
         free(received);
         return raise_error(state->own, MPI_ERR_NO_MEM, "plan_create", "not enough memory");
     }
-    const char* fault = stall_timeout >= 0 ? list_by_rank(state, count, to_count, to, tasks_to, sent)
+    const char* fault = stall_timeout >= 0 ? list_tasks_by_rank(state, count, to_count, to, tasks_to, sent)
                                            : "stall_timeout is negative";
-    // Tells all ranks, which would otherwise wait for tasks of this one.
+    // Notifies all ranks, which would otherwise wait for tasks from this rank.
     for (int i = 0; fault != NULL && i < state->ranks; ++i) sent[i] = -1;
     status = PMPI_Alltoall(sent, 1, MPI_LONG_LONG, received, 1, MPI_LONG_LONG, state->own);
     int faulty = -1;
@@ -119,10 +120,10 @@ int topoloom_plan_create(MPI_Comm comm, long long count, int to_count, const int
 int topoloom_plan_free(topoloom_plan** plan) {
     clear_error_message();
     if (plan == NULL) return raise_error(MPI_COMM_WORLD, MPI_ERR_ARG, "plan_free", "the plan is NULL");
-    struct plan* made = (struct plan*)*plan;
+    struct plan* created = (struct plan*)*plan;
     *plan = NULL;
-    if (made == NULL) return MPI_SUCCESS;
-    release_state(made->state);
-    free(made);
+    if (created == NULL) return MPI_SUCCESS;
+    release_state(created->state);
+    free(created);
     return MPI_SUCCESS;
 }

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Moves tasks. They are sent only after the receiver has replied that it has capacity, so that none is lost.
+// Moves tasks. A task is sent only after the receiver has confirmed its capacity, so that no task is lost.
 #include "transfers.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
-// A message is split into parts, as MPI counts bytes by an int.
+// Messages are split into parts, because MPI counts bytes in an int.
 enum { part_bytes = 1 << 30 };
 
-static MPI_Comm comm_of(const struct topoloom_exchange_state* exchange) { return exchange->plan->state->own; }
+static MPI_Comm get_comm(const struct topoloom_exchange_state* exchange) {
+    return exchange->plan->state->own;
+}
 
 static void record_first_error(struct topoloom_exchange_state* exchange, int status) {
     if (exchange->status == MPI_SUCCESS) exchange->status = status;
 }
 
-long long sum_sizes(const long long* sizes, long long count) {
+long long sum_task_sizes(const long long* sizes, long long count) {
     long long sum = 0;
     for (long long i = 0; i < count; ++i)
         sum = sizes[i] < 0 || sizes[i] > LLONG_MAX - sum ? LLONG_MAX : sum + sizes[i];
     return sum;
 }
 
-static bool grow(struct topoloom_exchange_state* exchange) {
+static bool grow_request_arrays(struct topoloom_exchange_state* exchange) {
     const size_t most = 2 * (size_t)exchange->request_capacity + 8;
     void* requests = realloc(exchange->requests, most * sizeof *exchange->requests);
     if (requests != NULL) exchange->requests = requests;
@@ -36,22 +38,22 @@ static bool grow(struct topoloom_exchange_state* exchange) {
     return true;
 }
 
-/// The transfer of an event.
-static struct transfer* transfer_of(struct topoloom_exchange_state* exchange, struct event event) {
+/// Returns the transfer of an event.
+static struct transfer* get_transfer(struct topoloom_exchange_state* exchange, struct request_event event) {
     const bool is_from =
         event.kind == sizes_received || event.kind == reply_sent || event.kind == part_received;
     return &(is_from ? exchange->from : exchange->to)[event.transfer];
 }
 
-/// Starts to send or receive.
-static void post(struct topoloom_exchange_state* exchange, struct event event, void* data, int count,
-                 MPI_Datatype type) {
-    if (exchange->request_count == exchange->request_capacity && !grow(exchange)) {
+/// Posts a send or a receive.
+static void post_request(struct topoloom_exchange_state* exchange, struct request_event event, void* data,
+                         int count, MPI_Datatype type) {
+    if (exchange->request_count == exchange->request_capacity && !grow_request_arrays(exchange)) {
         record_first_error(exchange, MPI_ERR_NO_MEM);
         return;
     }
     const bool sends = event.kind == sizes_sent || event.kind == reply_sent || event.kind == part_sent;
-    const int rank = transfer_of(exchange, event)->rank;
+    const int rank = get_transfer(exchange, event)->rank;
     const int tag = exchange->tag + (event.kind <= sizes_received   ? size_tag
                                      : event.kind <= reply_received ? reply_tag
                                                                     : task_tag);
@@ -59,28 +61,28 @@ static void post(struct topoloom_exchange_state* exchange, struct event event, v
     exchange->events[exchange->request_count++] = event;
     *request = MPI_REQUEST_NULL;
     record_first_error(exchange, sends
-                                     ? PMPI_Isend(data, count, type, rank, tag, comm_of(exchange), request)
-                                     : PMPI_Irecv(data, count, type, rank, tag, comm_of(exchange), request));
+                                     ? PMPI_Isend(data, count, type, rank, tag, get_comm(exchange), request)
+                                     : PMPI_Irecv(data, count, type, rank, tag, get_comm(exchange), request));
 }
 
-/// Posts the parts of a transfer; one empty part if there are no bytes.
+/// Posts the parts of a transfer. A transfer of 0 bytes has one empty part.
 static void post_parts(struct topoloom_exchange_state* exchange, enum event_kind kind, int number, char* data,
                        long long bytes) {
     long long at = 0;
     do {
         const long long left = bytes - at;
         const int length = left < part_bytes ? (int)left : part_bytes;
-        const struct event event = {kind, number, at == 0};
-        post(exchange, event, data == NULL ? NULL : data + at, length, MPI_BYTE);
-        ++transfer_of(exchange, event)->open_parts;
+        const struct request_event event = {kind, number, at == 0};
+        post_request(exchange, event, data == NULL ? NULL : data + at, length, MPI_BYTE);
+        ++get_transfer(exchange, event)->open_parts;
         at += length;
     } while (at < bytes);
 }
 
-/// Counts what stays here while tasks arrive: all present tasks if the plan may contain cycles or capacity is reserved, else
-/// those that receivers have not accepted.
-static void count_staying(const struct topoloom_exchange_state* exchange, long long* tasks,
-                          long long* bytes) {
+/// Counts the tasks that occupy memory while tasks arrive: all present tasks if the plan may contain cycles or capacity
+/// is reserved, otherwise the kept tasks and those that receivers have not accepted.
+static void count_remaining_tasks(const struct topoloom_exchange_state* exchange, long long* tasks,
+                                  long long* bytes) {
     const topoloom_plan* plan = &exchange->plan->shares;
     *tasks = plan->kept;
     *bytes = exchange->kept_bytes;
@@ -95,7 +97,7 @@ static void count_staying(const struct topoloom_exchange_state* exchange, long l
 bool fits_capacity(const struct topoloom_exchange_state* exchange) {
     const topoloom_plan* plan = &exchange->plan->shares;
     long long tasks = 0, bytes = 0;
-    count_staying(exchange, &tasks, &bytes);
+    count_remaining_tasks(exchange, &tasks, &bytes);
     for (int i = 0; i < plan->from_count; ++i) {
         const struct transfer* transfer = &exchange->from[i];
         if (transfer->tasks > exchange->capacity - tasks || transfer->bytes > exchange->byte_capacity - bytes)
@@ -106,7 +108,8 @@ bool fits_capacity(const struct topoloom_exchange_state* exchange) {
     return true;
 }
 
-/// Assigns memory to received tasks: a separate buffer if others still leave. False: not enough memory.
+/// Assigns memory to received tasks: a separate buffer while other tasks are still being sent. Returns false if memory
+/// is exhausted.
 static bool assign_memory(struct topoloom_exchange_state* exchange) {
     const topoloom_plan* plan = &exchange->plan->shares;
     long long bytes = 0;
@@ -123,12 +126,12 @@ static bool assign_memory(struct topoloom_exchange_state* exchange) {
     return true;
 }
 
-static int accepted_task_bytes(const struct topoloom_exchange_state* exchange) {
+static int get_accepted_task_bytes(const struct topoloom_exchange_state* exchange) {
     return exchange->task_bytes == 0 ? 1 : (int)exchange->task_bytes;
 }
 
-/// Replies to sources as soon as it is known whether their tasks fit. Without capacity for all cases, that depends on replies of
-/// receivers; in a plan with cycles all ranks would then wait for each other.
+/// Replies to sources once it is certain whether their tasks fit. If capacity is scarce, this depends on the replies of
+/// receivers. In a plan with cycles, ranks would then deadlock.
 static void reply_to_sources(struct topoloom_exchange_state* exchange) {
     const topoloom_plan* plan = &exchange->plan->shares;
     if (exchange->has_replied || exchange->unknown_sizes > 0) return;
@@ -139,14 +142,15 @@ static void reply_to_sources(struct topoloom_exchange_state* exchange) {
     exchange->is_accepted = fits && assign_memory(exchange);
     for (int i = 0; i < plan->from_count; ++i) {
         struct transfer* transfer = &exchange->from[i];
-        transfer->accepted_bytes = exchange->is_accepted ? accepted_task_bytes(exchange) : 0;
+        transfer->accepted_bytes = exchange->is_accepted ? get_accepted_task_bytes(exchange) : 0;
         if (exchange->is_accepted) post_parts(exchange, part_received, i, transfer->data, transfer->bytes);
-        post(exchange, (struct event){reply_sent, i, false}, &transfer->accepted_bytes, 1, MPI_INT);
+        post_request(exchange, (struct request_event){reply_sent, i, false}, &transfer->accepted_bytes, 1,
+                     MPI_INT);
     }
 }
 
-/// Starts without replies: received tasks are placed after all present ones, which leave at once.
-static void start_reserved(struct topoloom_exchange_state* exchange) {
+/// Starts without replies: sends tasks at once, and receives tasks behind all present tasks.
+static void start_without_replies(struct topoloom_exchange_state* exchange) {
     const topoloom_plan* plan = &exchange->plan->shares;
     char* at = exchange->tasks + exchange->bytes;
     exchange->has_replied = exchange->is_accepted = true;
@@ -159,47 +163,48 @@ static void start_reserved(struct topoloom_exchange_state* exchange) {
     for (int i = 0; i < plan->to_count; ++i) {
         struct transfer* transfer = &exchange->to[i];
         transfer->is_accepted = true;
-        // An empty part tells the receiver that nothing is sent.
+        // An empty part signals that no tasks are sent.
         post_parts(exchange, part_sent, i, transfer->data, exchange->fault == NULL ? transfer->bytes : 0);
     }
 }
 
 void start_transfers(struct topoloom_exchange_state* exchange) {
     if (exchange->is_reserved) {
-        start_reserved(exchange);
+        start_without_replies(exchange);
         return;
     }
     const topoloom_plan* plan = &exchange->plan->shares;
     const bool is_sized = exchange->task_bytes == 0;
     for (int i = 0; is_sized && i < plan->from_count; ++i)
-        post(exchange, (struct event){sizes_received, i, false}, exchange->from[i].sizes,
-             (int)exchange->from[i].tasks, MPI_LONG_LONG);
+        post_request(exchange, (struct request_event){sizes_received, i, false}, exchange->from[i].sizes,
+                     (int)exchange->from[i].tasks, MPI_LONG_LONG);
     for (int i = 0; i < plan->to_count; ++i) {
         struct transfer* transfer = &exchange->to[i];
-        // No sizes tell the receiver that nothing is sent.
+        // An empty list of sizes signals that no tasks are sent.
         if (is_sized)
-            post(exchange, (struct event){sizes_sent, i, false}, transfer->sizes,
-                 exchange->fault == NULL ? (int)transfer->tasks : 0, MPI_LONG_LONG);
-        post(exchange, (struct event){reply_received, i, false}, &transfer->accepted_bytes, 1, MPI_INT);
+            post_request(exchange, (struct request_event){sizes_sent, i, false}, transfer->sizes,
+                         exchange->fault == NULL ? (int)transfer->tasks : 0, MPI_LONG_LONG);
+        post_request(exchange, (struct request_event){reply_received, i, false}, &transfer->accepted_bytes, 1,
+                     MPI_INT);
     }
     reply_to_sources(exchange);
 }
 
-static void handle_event(struct topoloom_exchange_state* exchange, struct event event,
-                         const MPI_Status* status) {
+static void process_event(struct topoloom_exchange_state* exchange, struct request_event event,
+                          const MPI_Status* status) {
     int count = 0;
-    struct transfer* transfer = transfer_of(exchange, event);
+    struct transfer* transfer = get_transfer(exchange, event);
     switch (event.kind) {
         case sizes_received:
             PMPI_Get_count(status, MPI_LONG_LONG, &count);
             transfer->is_sent = count > 0;
             if (count == 0) transfer->tasks = 0;
-            transfer->bytes = sum_sizes(transfer->sizes, transfer->tasks);
+            transfer->bytes = sum_task_sizes(transfer->sizes, transfer->tasks);
             --exchange->unknown_sizes;
             break;
         case reply_received:
             --exchange->awaited_replies;
-            transfer->is_accepted = transfer->accepted_bytes == accepted_task_bytes(exchange);
+            transfer->is_accepted = transfer->accepted_bytes == get_accepted_task_bytes(exchange);
             if (transfer->accepted_bytes != 0)
                 post_parts(exchange, part_sent, event.transfer, transfer->data,
                            transfer->is_accepted && exchange->fault == NULL ? transfer->bytes : 0);
@@ -219,7 +224,7 @@ static void handle_event(struct topoloom_exchange_state* exchange, struct event 
     reply_to_sources(exchange);
 }
 
-static void remove_complete(struct topoloom_exchange_state* exchange) {
+static void remove_complete_requests(struct topoloom_exchange_state* exchange) {
     int kept = 0;
     for (int i = 0; i < exchange->request_count; ++i) {
         if (exchange->requests[i] == MPI_REQUEST_NULL) continue;
@@ -229,12 +234,12 @@ static void remove_complete(struct topoloom_exchange_state* exchange) {
     exchange->request_count = kept;
 }
 
-/// Cancels all receives, so that tasks can be arranged. Sends cannot be cancelled and stay open.
+/// Cancels all receives, so that tasks can be arranged. Sends cannot be cancelled and remain pending.
 static void cancel_transfers(struct topoloom_exchange_state* exchange) {
     exchange->is_cancelled = true;
     for (int i = 0; i < exchange->request_count; ++i) {
-        const struct event event = exchange->events[i];
-        struct transfer* transfer = transfer_of(exchange, event);
+        const struct request_event event = exchange->events[i];
+        struct transfer* transfer = get_transfer(exchange, event);
         if (exchange->requests[i] == MPI_REQUEST_NULL) continue;
         transfer->has_stalled = true;
         if (event.kind != sizes_received && event.kind != reply_received && event.kind != part_received)
@@ -244,11 +249,11 @@ static void cancel_transfers(struct topoloom_exchange_state* exchange) {
         PMPI_Cancel(&exchange->requests[i]);
         PMPI_Wait(&exchange->requests[i], &status);
         PMPI_Test_cancelled(&status, &is_cancelled);
-        // Tasks that have just arrived are no longer at their source. A reply is too late.
-        if (event.kind == part_received && !is_cancelled) handle_event(exchange, event, &status);
+        // If tasks have just arrived, their source no longer has them. Replies that arrive now are ignored.
+        if (event.kind == part_received && !is_cancelled) process_event(exchange, event, &status);
         if (event.kind == reply_received) transfer->is_accepted = false;
     }
-    remove_complete(exchange);
+    remove_complete_requests(exchange);
 }
 
 bool advance_transfers(struct topoloom_exchange_state* exchange, bool waits) {
@@ -260,15 +265,15 @@ bool advance_transfers(struct topoloom_exchange_state* exchange, bool waits) {
         exchange->request_count, exchange->requests, &count, exchange->indices, exchange->statuses);
     record_first_error(exchange, status);
     if (exchange->status != MPI_SUCCESS || count == MPI_UNDEFINED) return true;
-    if (update_stall(exchange, count > 0)) {
+    if (update_stall_timer(exchange, count > 0)) {
         cancel_transfers(exchange);
         return true;
     }
-    // New posts may reallocate the arrays, but keep their order.
+    // Posting requests may reallocate the arrays, but preserves their order.
     for (int i = 0; i < count; ++i) {
         const MPI_Status completed = exchange->statuses[i];
-        handle_event(exchange, exchange->events[exchange->indices[i]], &completed);
+        process_event(exchange, exchange->events[exchange->indices[i]], &completed);
     }
-    remove_complete(exchange);
+    remove_complete_requests(exchange);
     return exchange->request_count == 0;
 }

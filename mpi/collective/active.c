@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The active calls of a process. Whoever waits for one advances all, because other ranks may wait for the others.
+// The active calls of a process. A thread that waits for one call advances all active calls, because other ranks may
+// wait for them.
 #include <sched.h>
 
 #include "collective.h"
 
-// ---- under the guard of the process ------------------------------------------------------------------------------
+// ---- callers hold the mutex of the process ------------------------------------------------------------------------
 
 void activate_call(struct process_state* process, struct call* call) {
     call->is_complete = false;
@@ -44,7 +45,7 @@ struct call* advance_active_calls(struct process_state* process) {
     return any_complete ? remove_complete_calls(process) : NULL;
 }
 
-// ---- not under the guard -----------------------------------------------------------------------------------------
+// ---- callers do not hold the mutex -------------------------------------------------------------------------------
 
 void notify_complete(struct call* call) {
     while (call != NULL) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which buffers a rank uses, and checks of a call's arguments.
+// Checks the arguments of a call, and determines which buffers a rank uses.
 #include "collective.h"
 
 static bool is_root(const struct arguments* arguments, int rank) { return rank == arguments->root; }
@@ -30,7 +30,8 @@ static bool is_rooted(enum topoloom_operation operation) {
            operation == TOPOLOOM_GATHER;
 }
 
-/// The root of a scatter passes MPI_IN_PLACE as its output, other operations as the input of a rank with an output.
+/// Whether a rank may pass MPI_IN_PLACE: as the output of the root in a scatter, otherwise as the input of a rank with
+/// output.
 static bool can_be_in_place(const struct arguments* arguments, bool is_input, int rank) {
     if (arguments->operation == TOPOLOOM_SCATTER) return !is_input && is_root(arguments, rank);
     return is_input && has_output(arguments, rank);
@@ -61,7 +62,7 @@ static int check_buffer(const struct arguments* arguments, bool is_input, int ra
     if (desc->buffer != NULL || !has_elements) return MPI_SUCCESS;
     struct type_desc type;
     const int status = describe_type(desc->type, &type);
-    // A datatype of absolute addresses needs no buffer.
+    // A datatype with absolute addresses does not need a buffer.
     if (status != MPI_SUCCESS || type.size == 0 || type.true_lb != 0) return status;
     return raise_error(comm, MPI_ERR_BUFFER, arguments->name, "the %s buffer is null", which);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocking calls, which alone are timed and traced.
+// Blocking calls. Only these are timed and traced.
 #include <sched.h>
 
 #include "collective.h"
 #include "fence.h"
 
-/// A barrier during which active calls advance, because other ranks may have to finish those first.
+/// Runs a barrier during which active calls advance, because other ranks may have to finish these calls first.
 static int wait_for_all_ranks(const struct call* call) {
     MPI_Request request = MPI_REQUEST_NULL;
     int status = PMPI_Ibarrier(call->state->duplicate, &request);
@@ -18,7 +18,7 @@ static int wait_for_all_ranks(const struct call* call) {
     return status;
 }
 
-/// Writes the trace of a call. All ranks have traced it, or none.
+/// Writes the trace of a call. Collective: either all ranks have traced the call or none.
 static int write_call_trace(const struct call* call) {
     struct trace* trace = call->state->trace;
     if (call->run == NULL || trace == NULL || call->run->trace != trace) return MPI_SUCCESS;
@@ -30,13 +30,13 @@ static int write_call_trace(const struct call* call) {
     return status == MPI_SUCCESS ? write_trace(trace, &traced, call->state->duplicate, call->tag) : status;
 }
 
-int run_blocking(const struct arguments* arguments) {
+int run_blocking_call(const struct arguments* arguments) {
     struct call call = {.arguments = *arguments, .is_blocking = true};
     const int begun = begin_call(&call);
     if (begun != MPI_SUCCESS) return begun;
     const int finished = finish_call(&call);
     int status = MPI_SUCCESS;
-    // Even after an error on this rank: other ranks may have none.
+    // collective, so also after an error on this rank: other ranks may have succeeded
     if (call.is_prepared && call.is_timed) status = record_time(&call);
     if (call.is_prepared && status == MPI_SUCCESS) status = write_call_trace(&call);
     end_call(&call);

@@ -25,8 +25,8 @@ void locate_blocks(const struct buffer_desc* desc, int64_t unit, int ranks, bool
 
 enum copy_direction { into_copy, out_of_copy };
 
-/// Moves the block of one rank, or all blocks if `rank` is below 0.
-static int move_blocks(const struct buffer_desc* desc, const struct type_desc* type, int ranks, int rank,
+/// Copies the block of one rank, or all blocks if `rank` is negative.
+static int copy_blocks(const struct buffer_desc* desc, const struct type_desc* type, int ranks, int rank,
                        char* copy, enum copy_direction direction) {
     char* buffer = (char*)desc->buffer;
     const int blocks = desc->has_block_per_rank ? ranks : 1;
@@ -46,9 +46,9 @@ static int move_blocks(const struct buffer_desc* desc, const struct type_desc* t
 
 int pack_buffer(const struct buffer_desc* desc, const struct type_desc* type, int ranks, int rank,
                 char* copy) {
-    return move_blocks(desc, type, ranks, rank, copy, into_copy);
+    return copy_blocks(desc, type, ranks, rank, copy, into_copy);
 }
 
 int unpack_buffer(const struct buffer_desc* desc, const struct type_desc* type, int ranks, const char* copy) {
-    return move_blocks(desc, type, ranks, -1, (char*)copy, out_of_copy);
+    return copy_blocks(desc, type, ranks, -1, (char*)copy, out_of_copy);
 }

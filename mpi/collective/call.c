@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A collective call: from its arguments to the run of a plan.
+// Executes a collective call: creates a plan from its arguments, and runs the plan.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 
 // ---- errors ------------------------------------------------------------------------------------------------------
 
-/// The error of a pending call is raised when the program waits for it: error handlers belong to the program's threads, and
-/// the communicator may have been freed.
+/// The error of a pending call is raised when the program completes the request: error handlers must run in the
+/// program's threads, and the communicator may have been freed.
 static int record_error(struct call* call, int status, const char* reason) {
     if (status == MPI_SUCCESS) return status;
     int length = 0;
@@ -37,14 +37,14 @@ void abort_with_call_error(const struct call* call) {
 
 // ---- arguments ---------------------------------------------------------------------------------------------------
 
-/// After this, an input in the output's memory is an input like any other where a copy of it will be made.
+/// Marks in-place input. In-place input that will be copied becomes a separate input buffer.
 static void resolve_in_place(struct call* call) {
     struct arguments* arguments = &call->arguments;
     struct buffer_desc *input = &arguments->input, *output = &arguments->output;
     const bool has_in = has_input(arguments, call->state->rank);
     const bool has_out = has_output(arguments, call->state->rank);
     call->combines = arguments->op != MPI_OP_NULL;
-    // MPI forbids to combine into the input, but some libraries accept it.
+    // MPI forbids equal input and output buffers in reductions, but some libraries accept them.
     if (call->combines && has_out && input->buffer == output->buffer) input->buffer = MPI_IN_PLACE;
     call->in_place = arguments->operation == TOPOLOOM_SCATTER ? has_out && output->buffer == MPI_IN_PLACE
                                                               : has_in && input->buffer == MPI_IN_PLACE;
@@ -64,7 +64,7 @@ static int describe_types(struct call* call) {
     return record_error(call, status, NULL);
 }
 
-/// Lets MPI check what only it knows: that types are committed and the operator is defined for them.
+/// Checks by MPI calls that datatypes are committed and the operator is defined for them.
 static int check_types(struct call* call) {
     const struct arguments* arguments = &call->arguments;
     struct comm_state* state = call->state;
@@ -90,7 +90,7 @@ static int64_t get_block_bytes(const struct buffer_desc* desc, const struct type
     return (desc->counts != NULL ? desc->counts[rank] : desc->count) * type->size;
 }
 
-/// A rank receives from itself as much as it sends to itself.
+/// Checks that a rank sends as many bytes to itself as it receives from itself.
 static int check_own_block(struct call* call) {
     const struct arguments* arguments = &call->arguments;
     if (call->combines || !call->reads_input || !call->writes_output) return MPI_SUCCESS;
@@ -134,7 +134,7 @@ int begin_call(struct call* call) {
     __atomic_add_fetch(&state->references, 1, __ATOMIC_RELAXED);
     call->run = acquire_repeated_run(call);
     if (call->run != NULL) {
-        call->tag = take_tag(state, false);
+        call->tag = allocate_tag(state, false);
         set_run_parameters(call);
         call->is_prepared = true;
         return MPI_SUCCESS;
@@ -149,14 +149,14 @@ int begin_call(struct call* call) {
     if (status == MPI_SUCCESS && arguments->line == NULL)
         status = record_error(call, begin_setup(arguments->comm, state), NULL);
     if (status == MPI_SUCCESS)
-        call->tag = take_tag(state, call->is_persistent);  // only now: this rank may repeat a failed call
+        call->tag = allocate_tag(state, call->is_persistent);  // last, because a failed call may be retried
     else
         end_call(call);
     return status;
 }
 
-/// The program's operator gets a duplicate with the type's attributes. Other duplicates have none, because deleting them
-/// would call the program in whatever thread frees the duplicate.
+/// Duplicates a datatype. The program's operator needs the attributes. Other duplicates have none: deleting attributes
+/// would call the program in the thread that frees the duplicate.
 static int duplicate_type(MPI_Datatype* type, bool with_attributes, bool* is_owned) {
     int status = MPI_SUCCESS;
     if (is_predefined_type(*type, &status) || status != MPI_SUCCESS) return status;
@@ -185,15 +185,16 @@ int duplicate_types(struct call* call) {
 
 // ---- the plan ----------------------------------------------------------------------------------------------------
 
-/// The arguments to find the plan.
+/// Arguments of the search for a plan.
 struct plan_query {
     topoloom_call call;
-    const char* schedule;                      // NULL: to be chosen
-    int64_t bytes;                             // by which it is chosen
-    const struct buffer_desc *input, *output;  // those whose blocks differ; NULL: blocks are equal
+    const char* schedule;                      // NULL: not yet chosen
+    int64_t bytes;                             // message size by which the schedule is chosen
+    const struct buffer_desc *input, *output;  // buffers with blocks of different sizes; otherwise NULL
 };
 
-/// Bytes, or elements of a reduction: of the vector, a rank's block, or a pair's. The mean if blocks differ.
+/// Size of a call: elements in a reduction, otherwise bytes. Counts the vector, the block of a rank, or the block of a
+/// pair of ranks; the mean if blocks differ.
 static int64_t count_units(const struct call* call) {
     const struct arguments* arguments = &call->arguments;
     const int ranks = call->state->ranks;
@@ -201,7 +202,7 @@ static int64_t count_units(const struct call* call) {
     if (arguments->operation == TOPOLOOM_REDUCE_SCATTER)
         return arguments->input.counts == NULL ? arguments->input.count
                                                : get_total_count(&arguments->input, ranks) / ranks;
-    // Ranks may count different types of the same total size.
+    // Counts may differ between ranks with different datatypes, but the size in bytes does not.
     if (arguments->operation == TOPOLOOM_ALL_GATHER && arguments->output.counts != NULL)
         return get_total_count(&arguments->output, ranks) * call->output_type.size / ranks;
     const int64_t count = call->reads_input ? arguments->input.count : arguments->output.count;
@@ -230,7 +231,7 @@ static int build_plan_query(const struct call* call, struct plan_query* query) {
         core->in_rank_order = !commutes;
         core->unit_bytes = size > 0 ? (uint64_t)size : 1;
         if (!commutes && arguments->operation == TOPOLOOM_REDUCE && arguments->root != 0) {
-            // Trees keep the order of ranks only from root 0.
+            // Trees combine in rank order only if the root is rank 0.
             core->operation = TOPOLOOM_ALL_REDUCE;
             core->root = 0;
             core->wants_result = state->rank == arguments->root;
@@ -239,7 +240,7 @@ static int build_plan_query(const struct call* call, struct plan_query* query) {
     }
     query->bytes = core->units * (int64_t)core->unit_bytes;
     if (!arguments->is_vector) return MPI_SUCCESS;
-    // Only direct messages need no knowledge of other ranks' blocks.
+    // Only schedules of direct messages need no information about other ranks' blocks.
     if (arguments->operation == TOPOLOOM_ALL_TO_ALL) query->schedule = "at-once";
     if (arguments->operation == TOPOLOOM_GATHER || arguments->operation == TOPOLOOM_SCATTER)
         query->schedule = "linear";
@@ -250,7 +251,7 @@ static int build_plan_query(const struct call* call, struct plan_query* query) {
     return MPI_SUCCESS;
 }
 
-/// Writes sizes, then offsets of the blocks of a buffer; returns how many values these are.
+/// Writes the sizes, then the offsets of a buffer's blocks. Returns the number of values.
 static size_t list_blocks(const struct call* call, const struct buffer_desc* desc,
                           const struct type_desc* type, bool is_copy, int64_t* values,
                           const int64_t** core_units, const int64_t** core_offsets) {
@@ -291,7 +292,7 @@ static int find_call_plan(const struct call* call, struct plan_query* query, cha
 
 // ---- copies of buffers -------------------------------------------------------------------------------------------
 
-/// A copy of input that is to be combined keeps the layout of its elements; other copies are contiguous.
+/// Allocates copies. A copy of a reduction's input has the layout of the original; other copies are contiguous.
 static int allocate_copies(struct call* call) {
     const struct arguments* arguments = &call->arguments;
     const int ranks = call->state->ranks;
@@ -336,14 +337,14 @@ static int fill_copies(struct call* call) {
 
 // ---- the run -----------------------------------------------------------------------------------------------------
 
-/// Chooses the schedule unless the query names it, and acquires a run of the plan. Under the guard of the state.
+/// Chooses the schedule if the query has none, and acquires a run of the plan. Caller holds the state's mutex.
 static int acquire_call_run(struct call* call, struct plan_query* query, char* error, size_t error_size) {
-    const struct choice choice = {.operation = query->call.operation,
-                                  .bytes = query->bytes,
-                                  .in_rank_order = query->call.in_rank_order,
-                                  .is_timed = call->is_blocking};
+    const struct schedule_query schedule_query = {.operation = query->call.operation,
+                                                  .bytes = query->bytes,
+                                                  .in_rank_order = query->call.in_rank_order,
+                                                  .is_timed = call->is_blocking};
     if (query->schedule == NULL &&
-        !choose_schedule(call->state, &choice, &query->schedule, error, error_size))
+        !choose_schedule(call->state, &schedule_query, &query->schedule, error, error_size))
         return MPI_ERR_OTHER;
     struct plan* plan = NULL;
     const int status = find_call_plan(call, query, error, error_size, &plan);
@@ -370,8 +371,8 @@ static int create_call_run(struct call* call, char* error, size_t error_size) {
     pthread_mutex_unlock(&state->guard);
     if (status != MPI_SUCCESS) return status;
     set_run_parameters(call);
-    remember_call(call);
-    // Timed from here, because only the first call with a schedule creates its plan.
+    cache_repeated_call(call);
+    // Start the timer after creating the plan, because only the first call with a schedule creates one.
     call->is_timed = is_schedule_chosen && call->is_blocking && state->learner != NULL;
     if (call->is_timed) call->begin = PMPI_Wtime();
     return call->is_persistent ? create_persistent_requests(call->run) : MPI_SUCCESS;
@@ -383,14 +384,14 @@ int prepare_call(struct call* call, bool wait, bool* done) {
     if (status != MPI_SUCCESS) return record_error(call, status, NULL);
     if (!*done) return MPI_SUCCESS;
     const bool may_be_timed = call->is_blocking && state->learner != NULL;
-    // A timed call may try another schedule, from which later choices follow. Active calls choose before, as on all ranks.
+    // A timed call may try another schedule, which changes later choices. So active calls choose first, on all ranks.
     if (may_be_timed) drive_active_calls(state->process);
     char error[512];
     error[0] = '\0';
     status = create_call_run(call, error, sizeof error);
     call->is_prepared = status == MPI_SUCCESS;
-    // This rank may learn less than others: it fails all later calls rather than choose another schedule. Errors other than
-    // too little memory occur on all ranks.
+    // Without this measurement, this rank could choose another schedule than other ranks, so all its later calls fail.
+    // Errors other than exhausted memory occur on all ranks.
     if (!call->is_prepared && may_be_timed) state->error = MPI_ERR_NO_MEM;
     return record_error(call, status, error[0] == '\0' ? NULL : error);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state of a communicator, an attribute of it: nothing is global but keyvals.
+// State of a communicator, stored as its attribute. Only keyvals are global.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static void free_state(struct comm_state* state) {
     free(state);
 }
 
-static void remove_from_process(struct comm_state* state) {
+static void remove_state_from_process(struct comm_state* state) {
     struct process_state* process = state->process;
     if (process == NULL) return;
     lock_process(process);
@@ -36,14 +36,14 @@ static void remove_from_process(struct comm_state* state) {
 void release_state(struct comm_state* state) {
     if (__atomic_sub_fetch(&state->references, 1, __ATOMIC_ACQ_REL) > 0) return;
     struct comm_state* parent = state->parent;
-    remove_from_process(state);
+    remove_state_from_process(state);
     if (state->setup != NULL) return;  // MPI may still write to it
     if (parent == NULL && state->duplicate != MPI_COMM_NULL) PMPI_Comm_free(&state->duplicate);
     free_state(state);
     if (parent != NULL) release_state(parent);
 }
 
-/// MPI calls it when the program frees the communicator.
+/// Called by MPI when the program frees the communicator.
 static int delete_state(MPI_Comm comm, int keyval, void* value, void* extra) {
     (void)comm, (void)keyval, (void)extra;
     struct comm_state* state = value;
@@ -56,7 +56,7 @@ static int delete_state(MPI_Comm comm, int keyval, void* value, void* extra) {
 }
 
 static int get_tags_per_kind(MPI_Comm comm) {
-    enum { guaranteed_max = 32767 };  // by the MPI standard
+    enum { guaranteed_max = 32767 };  // minimum of MPI_TAG_UB in the MPI standard
     int* max = NULL;
     int found = 0;
     PMPI_Comm_get_attr(comm, MPI_TAG_UB, (void*)&max, &found);
@@ -77,7 +77,8 @@ static struct comm_state* create_state(int rank, int ranks, int tags_per_kind) {
     return state;
 }
 
-/// Two threads may use different communicators for the first time at once, but not the same one.
+/// Creates the state of a communicator. Threads may call this function concurrently, but only for different
+/// communicators.
 static int create_attached_state(MPI_Comm comm, int keyval, struct comm_state** state) {
     struct process_state* process = NULL;
     int status = get_process_state(&process);
@@ -114,7 +115,7 @@ struct comm_state* create_line_state(struct comm_state* parent, int rank, int ra
     return state;
 }
 
-// ---- from communicator to state ----------------------------------------------------------------------------------
+// ---- lookup of a state -------------------------------------------------------------------------------------------
 
 static int get_keyval(int* keyval) {
 #ifdef SMPI_H  // whose ranks share MPI_COMM_WORLD and its attributes: each has a keyval of its own
@@ -182,18 +183,19 @@ void detach_state(MPI_Comm comm) {
 
 // ---- use ---------------------------------------------------------------------------------------------------------
 
-int take_tag(struct comm_state* state, bool persistent) {
+int allocate_tag(struct comm_state* state, bool persistent) {
     int* next = persistent ? &state->next_persistent_tag : &state->next_tag;
     const int tag = *next + (persistent ? state->tags_per_kind : 0);
     *next = (*next + 1) % state->tags_per_kind;
     return tag;
 }
 
-bool is_worth_replacing(struct comm_state* state, enum topoloom_operation operation, int64_t bytes,
+bool is_faster_than_mpi(struct comm_state* state, enum topoloom_operation operation, int64_t bytes,
                         bool in_rank_order, double round_delay) {
-    if (state->learner != NULL || state->trace != NULL) return true;  // the user asked to observe every call
+    if (state->learner != NULL || state->trace != NULL)
+        return true;  // learn= and trace= must observe every call
     if (state->error != MPI_SUCCESS) return true;
-    struct comparison* last = &state->comparisons[operation];
+    struct cached_comparison* last = &state->comparisons[operation];
     if (last->is_known && last->bytes == bytes && last->in_rank_order == in_rank_order &&
         last->round_delay == round_delay)
         return last->is_faster;
@@ -201,25 +203,25 @@ bool is_worth_replacing(struct comm_state* state, enum topoloom_operation operat
     char error[256];
     if (topoloom_strategy_saves_time(state->strategy, operation, bytes, in_rank_order, round_delay,
                                      &is_faster, error, sizeof error)) {
-        state->error = MPI_ERR_NO_MEM;  // other errors occur on all ranks, and earlier
+        state->error = MPI_ERR_NO_MEM;  // other errors occur on all ranks, before this call
         return true;
     }
-    *last = (struct comparison){.is_known = true,
-                                .in_rank_order = in_rank_order,
-                                .is_faster = is_faster,
-                                .bytes = bytes,
-                                .round_delay = round_delay};
+    *last = (struct cached_comparison){.is_known = true,
+                                       .in_rank_order = in_rank_order,
+                                       .is_faster = is_faster,
+                                       .bytes = bytes,
+                                       .round_delay = round_delay};
     return is_faster;
 }
 
 int find_schedule(struct comm_state* state, const char* name, MPI_Comm comm, const char* operation,
                   long long bytes, const char** schedule) {
-    struct choice choice = {.bytes = bytes};
+    struct schedule_query schedule_query = {.bytes = bytes};
     char error[256];
-    if (topoloom_parse_operation(operation, &choice.operation, error, sizeof error) != 0)
+    if (topoloom_parse_operation(operation, &schedule_query.operation, error, sizeof error) != 0)
         return raise_error(comm, MPI_ERR_ARG, name, "%s", error);
     pthread_mutex_lock(&state->guard);
-    const bool is_chosen = choose_schedule(state, &choice, schedule, error, sizeof error);
+    const bool is_chosen = choose_schedule(state, &schedule_query, schedule, error, sizeof error);
     pthread_mutex_unlock(&state->guard);
     return is_chosen ? MPI_SUCCESS : raise_error(comm, MPI_ERR_ARG, name, "%s", error);
 }

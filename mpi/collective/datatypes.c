@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory layout of datatypes; packs, unpacks and copies elements.
+// Memory layout of datatypes. Packs, unpacks and copies elements.
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +26,8 @@ bool is_predefined_type(MPI_Datatype type, int* status) {
            combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
 
-/// MPI_Pack counts bytes in int, so many elements are packed in several steps.
-static int64_t max_elements_per_step(const struct type_desc* type) {
+/// MPI_Pack counts bytes in int, so long arrays are packed in several steps.
+static int64_t get_max_elements_per_step(const struct type_desc* type) {
     enum { max_bytes = INT_MAX / 2 };
     const int64_t count = type->size > 0 ? max_bytes / type->size : max_bytes;
     return count > 0 ? count : 1;
@@ -38,7 +38,7 @@ int pack_elements(const struct type_desc* type, const char* from, int64_t count,
         if (count > 0) memcpy(bytes, from, (size_t)(count * type->size));
         return MPI_SUCCESS;
     }
-    const int64_t step = max_elements_per_step(type);
+    const int64_t step = get_max_elements_per_step(type);
     for (int64_t done = 0; done < count; done += step) {
         const int part = (int)(count - done < step ? count - done : step);
         int position = 0;
@@ -51,7 +51,7 @@ int pack_elements(const struct type_desc* type, const char* from, int64_t count,
 
 int unpack_elements(const struct type_desc* type, const char* bytes, int64_t count, char* to) {
     if (type->is_contiguous) return pack_elements(type, bytes, count, to);
-    const int64_t step = max_elements_per_step(type);
+    const int64_t step = get_max_elements_per_step(type);
     for (int64_t done = 0; done < count; done += step) {
         const int part = (int)(count - done < step ? count - done : step);
         int position = 0;
@@ -64,7 +64,7 @@ int unpack_elements(const struct type_desc* type, const char* bytes, int64_t cou
 
 int copy_elements(const struct type_desc* type, const char* from, char* to, int64_t count) {
     if (type->is_contiguous) return pack_elements(type, from, count, to);
-    char on_stack[4096];  // only an element larger than this allocates memory
+    char on_stack[4096];  // elements up to this size need no allocated memory
     const bool is_large = type->size > (MPI_Aint)sizeof on_stack;
     char* bytes = is_large ? malloc((size_t)type->size) : on_stack;
     if (bytes == NULL) return MPI_ERR_NO_MEM;

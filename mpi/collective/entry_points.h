@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Generates the entry points of an operation from the names of its parameters, from which their types follow.
+// Generates the entry points of an operation from its parameter names, which determine the types.
 //
 //     COLLECTIVE(bcast, buffer, count, datatype, root, comm) { return (struct arguments){...}; }
 //
-// defines topoloom_bcast, topoloom_ibcast and topoloom_bcast_init as topoloom_collective.h declares them, and
-// describe_bcast, whose body follows. fortran/CMakeLists.txt generates the Fortran procedures from the same lines.
+// defines topoloom_bcast, topoloom_ibcast and topoloom_bcast_init of topoloom_collective.h. The body that follows is
+// that of describe_bcast. fortran/CMakeLists.txt generates the Fortran procedures from the same lines.
 #ifndef TOPOLOOM_COLLECTIVE_ENTRY_POINTS_H
 #define TOPOLOOM_COLLECTIVE_ENTRY_POINTS_H
 
@@ -14,16 +14,16 @@
     struct arguments describe_##name(PARAMETERS(__VA_ARGS__));                                      \
     int topoloom_##name(PARAMETERS(__VA_ARGS__)) {                                                  \
         const struct arguments arguments = describe_##name(__VA_ARGS__);                            \
-        return run_blocking(&arguments);                                                            \
+        return run_blocking_call(&arguments);                                                       \
     }                                                                                               \
     int topoloom_i##name(PARAMETERS(__VA_ARGS__), topoloom_request* request) {                      \
         const struct arguments arguments = describe_##name(__VA_ARGS__);                            \
-        return start_nonblocking(&arguments, request);                                              \
+        return start_nonblocking_call(&arguments, request);                                         \
     }                                                                                               \
     int topoloom_##name##_init(PARAMETERS(__VA_ARGS__), MPI_Info info, topoloom_request* request) { \
         (void)info;                                                                                 \
         const struct arguments arguments = describe_##name(__VA_ARGS__);                            \
-        return create_persistent(&arguments, request);                                              \
+        return create_persistent_call(&arguments, request);                                         \
     }                                                                                               \
     struct arguments describe_##name(PARAMETERS(__VA_ARGS__))
 
@@ -45,7 +45,7 @@
 #define DECLARE_root int root
 #define DECLARE_comm MPI_Comm comm
 
-// PARAMETERS(sendbuf, count) becomes `const void* sendbuf, int count`, for up to nine names.
+// PARAMETERS(sendbuf, count) becomes `const void* sendbuf, int count`, for one to nine names.
 #define PARAMETERS_1(name) DECLARE_##name
 #define PARAMETERS_2(name, ...) DECLARE_##name, PARAMETERS_1(__VA_ARGS__)
 #define PARAMETERS_3(name, ...) DECLARE_##name, PARAMETERS_2(__VA_ARGS__)

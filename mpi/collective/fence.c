@@ -11,7 +11,7 @@ static int sum_over_ranks(struct comm_state* state, MPI_Comm comm, int64_t* valu
         .is_blocking = true,
         .advance = advance_call,
         .state = state,
-        .tag = take_tag(state, false),
+        .tag = allocate_tag(state, false),
         .is_prepared = true,
         .run = run};
     run->duplicate = state->duplicate;
@@ -30,13 +30,13 @@ static int run_fence(struct comm_state* state, MPI_Comm comm) {
     pthread_mutex_unlock(&state->guard);
     if (count == 0) return MPI_SUCCESS;
     const int status = sum_over_ranks(state, comm, values, sums, count);
-    // Active calls choose their schedule when they first advance: before this rank learns, as on all other ranks.
+    // Active calls choose their schedules when they first advance. On all ranks, this must precede learning.
     drive_active_calls(state->process);
     char error[256];
     pthread_mutex_lock(&state->guard);
     const bool has_learned = status == MPI_SUCCESS &&
                              topoloom_learner_learn(state->learner, sums, count, error, sizeof error) == 0;
-    // This rank may know less than others: it fails all later calls rather than choose another schedule.
+    // Without these times, this rank could choose another schedule than other ranks, so all its later calls fail.
     if (!has_learned) state->error = status != MPI_SUCCESS ? status : MPI_ERR_OTHER;
     pthread_mutex_unlock(&state->guard);
     if (status != MPI_SUCCESS || has_learned) return status;

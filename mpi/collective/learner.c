@@ -3,19 +3,21 @@
 
 #include <stdio.h>
 
-/// Numbers of values that fences sum. A schedule has 32 values, and most fences follow one call.
+/// Capacities of fence runs, in values to sum. A schedule has 32 values, and most fences follow one call.
 static const int64_t fence_sizes[fence_size_count] = {32, 128, TOPOLOOM_MAX_OBSERVATIONS};
 
-bool choose_schedule(struct comm_state* state, const struct choice* choice, const char** schedule,
-                     char* error, size_t error_size) {
+bool choose_schedule(struct comm_state* state, const struct schedule_query* schedule_query,
+                     const char** schedule, char* error, size_t error_size) {
     if (state->learner == NULL)
-        return topoloom_strategy_choose(state->strategy, choice->operation, choice->bytes,
-                                        choice->in_rank_order, schedule, error, error_size) == 0;
-    return topoloom_learner_choose(state->learner, choice->operation, choice->bytes, choice->in_rank_order,
-                                   choice->is_timed, schedule, error, error_size) == 0;
+        return topoloom_strategy_choose(state->strategy, schedule_query->operation, schedule_query->bytes,
+                                        schedule_query->in_rank_order, schedule, error, error_size) == 0;
+    return topoloom_learner_choose(state->learner, schedule_query->operation, schedule_query->bytes,
+                                   schedule_query->in_rank_order, schedule_query->is_timed, schedule, error,
+                                   error_size) == 0;
 }
 
-/// Our own all-reduce, during which other active calls advance. NULL with the error.
+/// Creates a run of our all-reduce, during which other active calls advance. Returns NULL, and writes `error`, on
+/// failure.
 static struct run* create_fence_run(struct comm_state* state, int64_t size, char* error, size_t error_size) {
     const topoloom_call call = {.operation = TOPOLOOM_ALL_REDUCE,
                                 .ranks = (size_t)state->ranks,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI counts elements in int: a longer message is sent as one element of a derived datatype.
+// MPI counts elements in int. Longer messages are sent as one element of a derived datatype.
 #include "messages.h"
 
 #include <limits.h>
 
-/// One element of the new type is `count` elements of `type`: blocks of 2^30, and the rest.
+/// Creates a datatype whose element is `count` elements of `type`: blocks of 2^30 elements, and the rest.
 static int create_long_type(const struct type_desc* type, int64_t count, MPI_Datatype* long_type) {
     enum { block_length = 1 << 30 };
     MPI_Datatype block = MPI_DATATYPE_NULL;
@@ -19,7 +19,7 @@ static int create_long_type(const struct type_desc* type, int64_t count, MPI_Dat
     return status == MPI_SUCCESS ? PMPI_Type_commit(long_type) : status;
 }
 
-int post_message(const struct message* message, enum direction direction, bool persistent,
+int post_message(const struct message* message, enum message_direction direction, bool persistent,
                  MPI_Request* request) {
     MPI_Datatype type = message->type->type;
     int count = (int)message->count;

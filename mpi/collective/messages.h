@@ -12,9 +12,9 @@ struct message {
     int peer, tag;
     MPI_Comm comm;
 };
-enum direction { sending, receiving };
+enum message_direction { sending, receiving };
 /// Starts the message, or creates a persistent request for it.
-int post_message(const struct message* message, enum direction direction, bool persistent,
+int post_message(const struct message* message, enum message_direction direction, bool persistent,
                  MPI_Request* request);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans and their runs. A communicator caches the plans it used last, a plan its idle runs.
+// Plans and their runs. A communicator caches its most recently used plans; a plan caches its idle runs.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collective.h"
 
-static bool have_same_key(const struct plan_key* a, const struct plan_key* b) {
+static bool has_same_key(const struct plan_key* a, const struct plan_key* b) {
     return a->operation == b->operation && a->root == b->root && a->units == b->units &&
            a->unit_bytes == b->unit_bytes && a->schedule == b->schedule && a->in_place == b->in_place &&
            a->in_rank_order == b->in_rank_order && a->wants_result == b->wants_result;
@@ -14,7 +14,7 @@ static bool have_same_key(const struct plan_key* a, const struct plan_key* b) {
 
 static bool is_plan_for(const struct plan* plan, const struct plan_key* key, const int64_t* blocks,
                         size_t length) {
-    return have_same_key(&plan->key, key) && plan->blocks_length == length &&
+    return has_same_key(&plan->key, key) && plan->blocks_length == length &&
            (length == 0 || memcmp(plan->blocks, blocks, length * sizeof *blocks) == 0);
 }
 
@@ -99,7 +99,7 @@ struct run* acquire_run(struct plan* plan, const struct type_desc* type) {
 }
 
 void release_run(struct run* run) {
-    if (run->in_flight > 0) return;  // after an error, messages may still use its memory
+    if (run->in_flight > 0) return;  // after an error, pending messages may still use the run's memory
     struct plan* plan = run->plan;
     if (run->persistent != NULL || run->round > 0) {
         free_run(run);

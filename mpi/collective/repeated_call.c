@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A blocking call that equals the last one of its operation, but for the addresses of buffers, reuses its plan without checks,
-// choice of a schedule or search.
+// If a blocking call equals the last call of its operation except for buffer addresses, it reuses the plan. This skips
+// checks, the choice of a schedule, and the search for a plan.
 #include "collective.h"
 
-/// Derived datatypes are excluded, because MPI may reuse the handle of a freed one.
+/// Excludes derived datatypes, because MPI may reuse the handle of a freed datatype.
 static bool is_repeatable(const struct call* call) {
     const struct arguments* arguments = &call->arguments;
     const struct comm_state* state = call->state;
@@ -15,7 +15,7 @@ static bool is_repeatable(const struct call* call) {
            status == MPI_SUCCESS;
 }
 
-void remember_call(const struct call* call) {
+void cache_repeated_call(const struct call* call) {
     if (!is_repeatable(call)) return;
     struct comm_state* state = call->state;
     struct repeated_call* last = &state->last_calls[call->arguments.operation];
@@ -33,23 +33,23 @@ void remember_call(const struct call* call) {
     pthread_mutex_unlock(&state->guard);
 }
 
-/// Both NULL, both MPI_IN_PLACE, or both addresses of memory.
-static bool have_same_kind(const void* a, const void* b) {
+/// Whether both pointers are NULL, both MPI_IN_PLACE, or both other addresses.
+static bool has_same_address_kind(const void* a, const void* b) {
     return (a == NULL) == (b == NULL) && (a == MPI_IN_PLACE) == (b == MPI_IN_PLACE);
 }
 
-static bool have_same_layout(const struct buffer_desc* a, const struct buffer_desc* b) {
-    return a->count == b->count && a->type == b->type && have_same_kind(a->buffer, b->buffer);
+static bool has_same_layout(const struct buffer_desc* a, const struct buffer_desc* b) {
+    return a->count == b->count && a->type == b->type && has_same_address_kind(a->buffer, b->buffer);
 }
 
 static bool is_repeated(const struct repeated_call* last, const struct arguments* arguments) {
     const struct arguments* before = &last->arguments;
     if (last->plan == NULL || arguments->is_vector || arguments->root != before->root ||
-        arguments->op != before->op || !have_same_layout(&arguments->input, &before->input) ||
-        !have_same_layout(&arguments->output, &before->output))
+        arguments->op != before->op || !has_same_layout(&arguments->input, &before->input) ||
+        !has_same_layout(&arguments->output, &before->output))
         return false;
     if (!last->combines) return true;
-    int commutes = 0;  // the handle of a freed operator may be that of another
+    int commutes = 0;  // MPI may reuse the handle of a freed operator
     return arguments->input.buffer != arguments->output.buffer &&
            PMPI_Op_commutative(arguments->op, &commutes) == MPI_SUCCESS && commutes == last->commutes;
 }

@@ -38,7 +38,7 @@ static int create_request(const struct arguments* arguments, bool persistent, to
 static void start_request(topoloom_request request) {
     struct process_state* process = request->call.state->process;
     request->is_active = true;
-    request->call.error = MPI_SUCCESS;  // of an earlier start
+    request->call.error = MPI_SUCCESS;  // resets the error of an earlier start
     lock_process(process);
     activate_call(process, &request->call);
     struct call* to_notify =
@@ -48,16 +48,16 @@ static void start_request(topoloom_request request) {
     notify_complete(to_notify);
 }
 
-int start_nonblocking(const struct arguments* arguments, topoloom_request* request) {
+int start_nonblocking_call(const struct arguments* arguments, topoloom_request* request) {
     const int status = create_request(arguments, false, request);
     if (status == MPI_SUCCESS) start_request(*request);
     return status;
 }
 
-int create_persistent(const struct arguments* arguments, topoloom_request* request) {
+int create_persistent_call(const struct arguments* arguments, topoloom_request* request) {
     int status = create_request(arguments, true, request);
     if (status != MPI_SUCCESS) return status;
-    // Afterwards a start allocates nothing.
+    // Prepare now, so that starts allocate no memory.
     struct call* call = &(*request)->call;
     struct process_state* process = call->state->process;
     bool done = false;
@@ -70,7 +70,7 @@ int create_persistent(const struct arguments* arguments, topoloom_request* reque
     return status;
 }
 
-// Requests have no communicator on which wrong arguments could be raised as errors: they are returned.
+// Errors for invalid arguments are only returned, because no communicator is available to raise them on.
 
 int topoloom_start(topoloom_request* request) {
     if (request == NULL || *request == TOPOLOOM_REQUEST_NULL || (*request)->is_active ||
@@ -115,7 +115,7 @@ int consume_status(topoloom_request* request) {
     return status;
 }
 
-/// Consumes a completed request and raises its error.
+/// Consumes a completed request, and raises its error.
 static int finish_request(topoloom_request* request) {
     const struct call* call = &(*request)->call;
     const struct comm_state* state = call->state->parent != NULL ? call->state->parent : call->state;
@@ -137,7 +137,7 @@ static bool is_active(topoloom_request request) {
     return request != TOPOLOOM_REQUEST_NULL && request->is_active;
 }
 
-static bool test_active(topoloom_request request) {
+static bool test_active_request(topoloom_request request) {
     struct process_state* process = request->call.state->process;
     lock_process(process);
     struct call* to_notify = request->call.is_complete ? NULL : advance_active_calls(process);
@@ -147,20 +147,20 @@ static bool test_active(topoloom_request request) {
     return is_complete;
 }
 
-static void wait_active(topoloom_request request) {
+static void wait_for_active_request(topoloom_request request) {
     struct process_state* process = request->call.state->process;
     struct call* call = &request->call;
     while (process->is_threaded || call->is_complete || has_other_active_calls(process, call)) {
-        if (test_active(request)) return;
+        if (test_active_request(request)) return;
         sched_yield();
     }
     advance_active_call(call, waiting);
-    (void)remove_complete_calls(process);  // no other is active, and no other thread waits for this one
+    (void)remove_complete_calls(process);  // needs no lock: no other thread waits
 }
 
 int topoloom_test(topoloom_request* request, int* flag, MPI_Status* status) {
     if (request == NULL || flag == NULL) return MPI_ERR_ARG;
-    *flag = !is_active(*request) || test_active(*request);
+    *flag = !is_active(*request) || test_active_request(*request);
     if (!*flag) return MPI_SUCCESS;
     set_empty_status(status);
     return is_active(*request) ? finish_request(request) : MPI_SUCCESS;
@@ -170,14 +170,15 @@ int topoloom_wait(topoloom_request* request, MPI_Status* status) {
     if (request == NULL) return MPI_ERR_ARG;
     set_empty_status(status);
     if (!is_active(*request)) return MPI_SUCCESS;
-    wait_active(*request);
+    wait_for_active_request(*request);
     return finish_request(request);
 }
 
 int topoloom_testall(int count, topoloom_request requests[], int* flag, MPI_Status statuses[]) {
     if (flag == NULL || (count > 0 && requests == NULL)) return MPI_ERR_ARG;
     *flag = 1;
-    for (int i = 0; i < count && *flag; ++i) *flag = !is_active(requests[i]) || test_active(requests[i]);
+    for (int i = 0; i < count && *flag; ++i)
+        *flag = !is_active(requests[i]) || test_active_request(requests[i]);
     return *flag ? topoloom_waitall(count, requests, statuses) : MPI_SUCCESS;
 }
 

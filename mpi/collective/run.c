@@ -16,7 +16,7 @@ static char* get_address(const struct run* run, topoloom_place place) {
     return run->base[place.memory] + place.offset * run->type.extent;
 }
 
-static int combine(const struct run* run, const char* from, char* to, int64_t count) {
+static int reduce_elements(const struct run* run, const char* from, char* to, int64_t count) {
     for (int64_t done = 0; done < count; done += INT_MAX) {
         const int part = (int)(count - done < INT_MAX ? count - done : INT_MAX);
         const MPI_Aint offset = (MPI_Aint)done * run->type.extent;
@@ -26,13 +26,13 @@ static int combine(const struct run* run, const char* from, char* to, int64_t co
     return MPI_SUCCESS;
 }
 
-static int execute_work(const struct run* run, topoloom_slice slice) {
+static int execute_local_work(const struct run* run, topoloom_slice slice) {
     const double begin = run->trace != NULL ? PMPI_Wtime() : 0;
     for (uint32_t i = slice.begin; i < slice.end; ++i) {
         const topoloom_work* work = &run->plan->program.works[i];
         const char* from = get_address(run, work->from);
         char* to = get_address(run, work->to);
-        const int status = work->combines ? combine(run, from, to, work->units)
+        const int status = work->combines ? reduce_elements(run, from, to, work->units)
                                           : copy_elements(&run->type, from, to, work->units);
         if (status != MPI_SUCCESS) return status;
     }
@@ -42,7 +42,7 @@ static int execute_work(const struct run* run, topoloom_slice slice) {
 
 // ---- messages ----------------------------------------------------------------------------------------------------
 
-static int post_planned_message(const struct run* run, uint32_t index, enum direction direction,
+static int post_planned_message(const struct run* run, uint32_t index, enum message_direction direction,
                                 bool persistent, MPI_Request* request) {
     const topoloom_message* planned = &run->plan->program.messages[index];
     const int peer = (int)planned->peer;
@@ -58,13 +58,13 @@ static int post_planned_message(const struct run* run, uint32_t index, enum dire
     return post_message(&message, direction, persistent, request);
 }
 
-// The receives of a round are followed by its sends among the messages.
+// In the array of messages, the sends of a round follow its receives.
 static int start_messages(struct run* run, const topoloom_round* round) {
     int first = MPI_SUCCESS;
     for (uint32_t m = round->receives.begin; m < round->sends.end; ++m) {
         MPI_Request* request = &run->requests[run->in_flight++];
         *request = MPI_REQUEST_NULL;
-        const enum direction direction = m < round->sends.begin ? receiving : sending;
+        const enum message_direction direction = m < round->sends.begin ? receiving : sending;
         record_first_error(&first, post_planned_message(run, m, direction, false, request));
     }
     return first;
@@ -85,7 +85,7 @@ static int start_persistent_requests(struct run* run, const topoloom_round* roun
     return first;
 }
 
-/// Open MPI sends short messages within MPI_Isend, sooner than by a persistent request; other libraries take as long.
+/// Open MPI sends short messages faster by MPI_Isend than by a persistent request; other libraries are equally fast.
 static bool is_sent_eagerly(const struct run* run, const topoloom_message* message) {
     enum { max_bytes = 256 };
     return message->units * run->type.size <= max_bytes;
@@ -96,7 +96,7 @@ static int create_missing_requests(const struct run* run) {
     for (size_t r = 0; r < program->round_count; ++r) {
         const topoloom_round* round = &program->rounds[r];
         for (uint32_t m = round->receives.begin; m < round->sends.end; ++m) {
-            const enum direction direction = m < round->sends.begin ? receiving : sending;
+            const enum message_direction direction = m < round->sends.begin ? receiving : sending;
             if (run->persistent[m] != MPI_REQUEST_NULL) continue;
             if (direction == sending && is_sent_eagerly(run, &program->messages[m])) continue;
             const int status = post_planned_message(run, m, direction, true, &run->persistent[m]);
@@ -119,25 +119,25 @@ int create_persistent_requests(struct run* run) {
 // ---- rounds ------------------------------------------------------------------------------------------------------
 
 static int start_round(struct run* run, const topoloom_round* round) {
-    int first = execute_work(run, round->before);
+    int first = execute_local_work(run, round->before);
     if (run->trace != NULL) begin_traced_messages(run->trace);
     record_first_error(
         &first, run->persistent != NULL ? start_persistent_requests(run, round) : start_messages(run, round));
     run->is_round_started = true;
-    record_first_error(&first, execute_work(run, round->meanwhile));
+    record_first_error(&first, execute_local_work(run, round->meanwhile));
     return first;
 }
 
-/// The first error in the statuses, in place of MPI_ERR_IN_STATUS; `otherwise` if there is none.
-static int find_first_error(const struct run* run, int otherwise) {
+/// Returns the first error in the statuses, which replaces MPI_ERR_IN_STATUS, or `fallback` if there is none.
+static int find_first_error(const struct run* run, int fallback) {
     for (int i = 0; i < run->in_flight; ++i) {
         const int status = run->statuses[i].MPI_ERROR;
         if (status != MPI_SUCCESS && status != MPI_ERR_PENDING) return status;
     }
-    return otherwise;
+    return fallback;
 }
 
-/// After an error each request is completed alone, because its state is unknown.
+/// Completes each request separately, because their states are unknown after an error.
 static bool complete_individually(struct run* run, bool wait) {
     bool all = true;
     for (int i = 0; i < run->in_flight; ++i) {
@@ -163,7 +163,7 @@ static int complete_round(struct run* run, enum advance_mode mode, bool* done) {
     } else {
         status = wait ? PMPI_Waitall(run->in_flight, run->requests, run->statuses)
                       : PMPI_Testall(run->in_flight, run->requests, &flag, run->statuses);
-        // Open MPI returns MPI_SUCCESS where a persistent request has failed.
+        // Open MPI may return MPI_SUCCESS even if a persistent request has failed.
         const bool may_hide_error = status == MPI_SUCCESS && flag && run->persistent != NULL;
         if (status == MPI_ERR_IN_STATUS || may_hide_error) status = find_first_error(run, status);
     }
@@ -172,7 +172,8 @@ static int complete_round(struct run* run, enum advance_mode mode, bool* done) {
     return status;
 }
 
-/// The other rounds follow after an error, because peers wait for their messages, unless the error ends the program.
+/// Records an error. Returns true if the remaining rounds must be executed, because peers wait for their messages.
+/// Returns false if the error is fatal.
 static bool continue_after_error(struct run* run, int status) {
     record_first_error(&run->error, status);
     return status == MPI_SUCCESS || run->error_comm == MPI_COMM_NULL || !is_fatal(run->error_comm);
@@ -188,12 +189,12 @@ int advance_run(struct run* run, enum advance_mode mode, bool* done) {
         if (!continue_after_error(run, complete_round(run, mode, &complete))) return run->error;
         if (!complete && mode == waiting) continue;  // after an error, other requests are still in flight
         if (!complete) return MPI_SUCCESS;
-        if (!continue_after_error(run, execute_work(run, round->after))) return run->error;
+        if (!continue_after_error(run, execute_local_work(run, round->after))) return run->error;
         run->is_round_started = false;
         ++run->round;
     }
     const int status = run->error;
-    // Some libraries free persistent requests that fail, but the next start needs them.
+    // Some libraries free failed persistent requests, which the next start needs.
     if (status != MPI_SUCCESS && run->persistent != NULL) (void)create_missing_requests(run);
     run->round = 0;
     run->error = MPI_SUCCESS;
@@ -203,7 +204,7 @@ int advance_run(struct run* run, enum advance_mode mode, bool* done) {
 
 // ---- memory ------------------------------------------------------------------------------------------------------
 
-/// The base is where the first element's lower bound of 0 would be.
+/// Allocates scratch memory. The base is shifted by the true lower bound of the type.
 static bool reserve_scratch(struct run* run) {
     const int64_t units = run->plan->program.scratch_units;
     const struct type_desc* type = &run->type;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads TOPOLOOM_COLLECTIVES and the files that it names.
+// Reads the settings in TOPOLOOM_COLLECTIVES and in the files that it names.
 #define _GNU_SOURCE
 #include "settings.h"
 
@@ -49,20 +49,20 @@ static bool read_file(const char* name, struct text* text, char* error, size_t e
 static const char* const option_names[setting_count] = {
     "machine", "placement", "decisions", "schedule", "report", "exchange", "learn", "trace", "progress"};
 
-bool parse_exchange(const char* name, enum exchange_algorithm* found) {
+bool parse_exchange_algorithm(const char* name, enum exchange_algorithm* algorithm) {
     static const char* const algorithms[] = {"", "reduction", "nbx", "mesh"};
     for (int i = exchange_default; i <= exchange_mesh; ++i) {
         if (strcmp(name, algorithms[i]) != 0) continue;
-        *found = (enum exchange_algorithm)i;
+        *algorithm = (enum exchange_algorithm)i;
         return true;
     }
     return false;
 }
 
-/// Reads one option, whose text is modified.
+/// Reads one option, and modifies its text.
 static bool read_option(char* option, struct text parts[setting_count], char* error, size_t error_size) {
     char* value = strchr(option, '=');
-    int which = setting_decisions;  // the default: a file name alone
+    int which = setting_decisions;  // an option without a name is a decision table
     if (value != NULL) {
         *value++ = '\0';
         for (which = 0; which < setting_count && strcmp(option, option_names[which]) != 0; ++which) {
@@ -82,7 +82,7 @@ static bool read_option(char* option, struct text parts[setting_count], char* er
         return false;
     }
     enum exchange_algorithm exchange;
-    if (which == setting_exchange && !parse_exchange(value, &exchange)) {
+    if (which == setting_exchange && !parse_exchange_algorithm(value, &exchange)) {
         snprintf(error, error_size,
                  "TOPOLOOM_COLLECTIVES has no exchange '%s'; there are: reduction, nbx, mesh", value);
         return false;
@@ -99,7 +99,7 @@ static bool read_option(char* option, struct text parts[setting_count], char* er
     return parts[which].data != NULL;
 }
 
-/// An option ends at a semicolon outside of parentheses, because schedules have options of their own.
+/// Finds the end of an option: a semicolon outside of parentheses, which enclose options of schedules.
 static char* find_option_end(char* text) {
     int depth = 0;
     for (; *text != '\0'; ++text) {
@@ -109,7 +109,7 @@ static char* find_option_end(char* text) {
     return text;
 }
 
-static char* join_parts(const struct text parts[setting_count], size_t* length) {
+static char* join_setting_parts(const struct text parts[setting_count], size_t* length) {
     *length = setting_count;
     for (int i = 0; i < setting_count; ++i) *length += parts[i].length;
     char* all = malloc(*length);
@@ -124,8 +124,8 @@ static char* join_parts(const struct text parts[setting_count], size_t* length) 
 
 char* read_settings(size_t* length, char* error, size_t error_size) {
     error[0] = '\0';
-    const char* given = getenv("TOPOLOOM_COLLECTIVES");
-    char* options = strdup(given == NULL ? "" : given);
+    const char* variable = getenv("TOPOLOOM_COLLECTIVES");
+    char* options = strdup(variable == NULL ? "" : variable);
     struct text parts[setting_count] = {{NULL, 0}};
     bool is_valid = options != NULL;
     for (char* option = options; is_valid && *option != '\0';) {
@@ -135,7 +135,7 @@ char* read_settings(size_t* length, char* error, size_t error_size) {
         if (*option != '\0') is_valid = read_option(option, parts, error, error_size);
         option = next;
     }
-    char* all = is_valid ? join_parts(parts, length) : NULL;
+    char* all = is_valid ? join_setting_parts(parts, length) : NULL;
     for (int i = 0; i < setting_count; ++i) free(parts[i].data);
     free(options);
     return all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each step starts one collective of MPI. Whoever advances the setup waits only on request, because other calls may have to
-// advance first.
+// Sets up the state of a communicator. Each step starts one MPI collective. Advancing the setup waits only if
+// requested, because other calls may have to advance first.
 #define _GNU_SOURCE
 #include "setup.h"
 
@@ -13,8 +13,8 @@
 #include "machine_file.h"
 #include "settings.h"
 
-/// The collective that is in flight.
-enum step {
+/// The MPI collective in flight.
+enum setup_step {
     duplicate_communicator,
     broadcast_length,
     agree_on_memory,
@@ -23,18 +23,18 @@ enum step {
     agree_on_strategy
 };
 
-/// What a rank says of itself: its number as the settings count, a number that only ranks of its host have, and whether it
+/// Fields that each rank broadcasts: its location as numbered in the settings, a hash of its host name, and whether it
 /// has a progress thread.
 enum { field_location, field_host, field_has_thread, field_count };
 
 struct setup {
-    enum step step;
+    enum setup_step step;
     MPI_Request request;
-    int64_t length;  // of the settings
+    int64_t length;  // length of the settings text in bytes
     char* text;
     int64_t own_location[field_count];
-    int64_t* locations;    // field_count values per rank
-    int64_t agreement[2];  // the smallest value, and the negative of the largest
+    int64_t* locations;    // field_count values for each rank
+    int64_t agreement[2];  // minimum of `value` over ranks, and minimum of -value
 };
 
 static void print_once(const struct comm_state* state, const char* message) {
@@ -74,8 +74,8 @@ void free_setup(struct comm_state* state) {
 
 // ---- agreement ---------------------------------------------------------------------------------------------------
 
-/// An error of one rank, mostly too little memory, ends the setup of all: with another strategy, or none, it would block
-/// the others. `value` is above 0 on success, and equal where ranks have done the same.
+/// Starts an agreement of all ranks. An error on one rank, usually exhausted memory, ends the setup on all ranks:
+/// different strategies would deadlock. `value` is positive on success; it must be equal on all ranks.
 static int start_agreement(struct comm_state* state, struct setup* setup, int64_t value) {
     setup->agreement[0] = value;
     setup->agreement[1] = -value;
@@ -88,13 +88,13 @@ static int start_agreement(struct comm_state* state, struct setup* setup, int64_
 #endif
 }
 
-static bool have_agreed(const struct setup* setup) {
+static bool has_agreed(const struct setup* setup) {
     return setup->agreement[0] > 0 && setup->agreement[0] == -setup->agreement[1];
 }
 
 // ---- settings ----------------------------------------------------------------------------------------------------
 
-/// Rank 0 reads the settings. Where they are invalid, it prints why, and all ranks go on without settings.
+/// Reads the settings on rank 0. If they are invalid, rank 0 prints the reason, and all ranks use the defaults.
 static int start_length_broadcast(struct comm_state* state, struct setup* setup) {
     PMPI_Comm_set_errhandler(state->duplicate, MPI_ERRORS_RETURN);
     if (state->rank == 0) {
@@ -115,7 +115,7 @@ static int start_memory_agreement(struct comm_state* state, struct setup* setup)
 }
 
 static int start_settings_broadcast(struct comm_state* state, struct setup* setup) {
-    if (!have_agreed(setup)) return MPI_ERR_NO_MEM;
+    if (!has_agreed(setup)) return MPI_ERR_NO_MEM;
     return PMPI_Ibcast(setup->text, (int)setup->length, MPI_CHAR, 0, state->duplicate, &setup->request);
 }
 
@@ -127,7 +127,7 @@ static uint64_t compute_hash(const char* text) {  // FNV-1a
     return hash;
 }
 
-/// -1: not in MPI_COMM_WORLD.
+/// Returns the rank in MPI_COMM_WORLD, or -1 if this process is not in MPI_COMM_WORLD.
 static int64_t get_world_rank(const struct comm_state* state) {
     MPI_Group own = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
     int rank = MPI_UNDEFINED;
@@ -139,15 +139,15 @@ static int64_t get_world_rank(const struct comm_state* state) {
     return rank == MPI_UNDEFINED ? -1 : rank;
 }
 
-/// The node of a host in a machine file; -1: unknown. `otherwise` if the file describes no machine.
-static int64_t find_node(const char* text, const char* host, int64_t otherwise) {
+/// Returns the node of a host in a machine file; -1: unknown. Returns `fallback` if the file describes no machine.
+static int64_t find_node(const char* text, const char* host, int64_t fallback) {
     struct machine_file machine;
     char error[256];
     FILE* stream = fmemopen((void*)text, strlen(text), "r");
     if (stream == NULL) return -1;
     int64_t node = -1;
     if (read_machine_stream(stream, "the machine file", &machine, error, sizeof error)) {
-        node = machine.text == NULL ? otherwise : node_of_host(&machine, host);
+        node = machine.text == NULL ? fallback : find_node_of_host(&machine, host);
         free_machine_file(&machine);
     }
     fclose(stream);
@@ -189,7 +189,7 @@ static int start_location_gather(struct comm_state* state, struct setup* setup) 
 #endif
 }
 
-/// Reorders the values so that those of a field are adjacent.
+/// Transposes the values, so that the values of each field are adjacent.
 static bool transpose_locations(int64_t* locations, size_t ranks) {
     int64_t* transposed = malloc(field_count * ranks * sizeof *transposed);
     if (transposed == NULL) return false;
@@ -200,7 +200,7 @@ static bool transpose_locations(int64_t* locations, size_t ranks) {
     return true;
 }
 
-static bool have_all_threads(const int64_t* has_thread, size_t ranks) {
+static bool has_thread_on_all_ranks(const int64_t* has_thread, size_t ranks) {
     for (size_t r = 0; r < ranks; ++r)
         if (has_thread[r] == 0) return false;
     return true;
@@ -208,7 +208,7 @@ static bool have_all_threads(const int64_t* has_thread, size_t ranks) {
 
 // ---- strategy ----------------------------------------------------------------------------------------------------
 
-/// Creates the strategy from the first settings that allow it. Returns their number, from 1; 0: none does.
+/// Creates the strategy from the first valid settings. Returns their index, from 1 on, or 0 if none are valid.
 static int64_t create_strategy(struct comm_state* state, const topoloom_setting* const settings[],
                                int64_t count) {
     char error[512];
@@ -220,10 +220,10 @@ static int64_t create_strategy(struct comm_state* state, const topoloom_setting*
     return 0;
 }
 
-/// Applies exchange=, trace= and learn=.
+/// Applies the settings exchange=, trace= and learn=.
 static bool apply_other_settings(struct comm_state* state, const char* const parts[setting_count]) {
     char error[512];
-    parse_exchange(parts[setting_exchange], &state->exchange);
+    parse_exchange_algorithm(parts[setting_exchange], &state->exchange);
     if (parts[setting_trace][0] != '\0') {
         state->trace = make_trace(parts[setting_trace]);
         if (state->trace == NULL) return false;
@@ -241,19 +241,19 @@ static int start_strategy_agreement(struct comm_state* state, struct setup* setu
     const size_t ranks = (size_t)state->ranks;
     if (!transpose_locations(setup->locations, ranks)) return start_agreement(state, setup, 0);
     const int64_t* hosts = setup->locations + field_host * ranks;
-    state->has_progress_threads = have_all_threads(setup->locations + field_has_thread * ranks, ranks);
-    const topoloom_setting given = {.ranks = ranks,
-                                    .locations = setup->locations + field_location * ranks,
-                                    .machine = parts[setting_machine],
-                                    .placement = parts[setting_placement],
-                                    .decisions = parts[setting_decisions],
-                                    .schedule = parts[setting_schedule]};
+    state->has_progress_threads = has_thread_on_all_ranks(setup->locations + field_has_thread * ranks, ranks);
+    const topoloom_setting user_setting = {.ranks = ranks,
+                                           .locations = setup->locations + field_location * ranks,
+                                           .machine = parts[setting_machine],
+                                           .placement = parts[setting_placement],
+                                           .decisions = parts[setting_decisions],
+                                           .schedule = parts[setting_schedule]};
     const topoloom_setting without_machine = {.ranks = ranks,
                                               .locations = hosts,
                                               .decisions = parts[setting_decisions],
                                               .schedule = parts[setting_schedule]};
     const topoloom_setting only_hosts = {.ranks = ranks, .locations = hosts};
-    const topoloom_setting* const settings[] = {&given, &without_machine, &only_hosts};
+    const topoloom_setting* const settings[] = {&user_setting, &without_machine, &only_hosts};
     int64_t used = create_strategy(state, settings, 3);
     if (used > 0 && !apply_other_settings(state, parts)) used = 0;
     if (used > 0 && parts[setting_report][0] == '1')
@@ -263,7 +263,7 @@ static int start_strategy_agreement(struct comm_state* state, struct setup* setu
 
 // ---- steps -------------------------------------------------------------------------------------------------------
 
-/// Starts the next step when one is complete.
+/// Starts the step that follows the current one.
 static int start_next_step(struct comm_state* state, struct setup* setup, bool* done) {
     switch (setup->step++) {
         case duplicate_communicator:
@@ -278,23 +278,24 @@ static int start_next_step(struct comm_state* state, struct setup* setup, bool* 
             return start_strategy_agreement(state, setup);
         default:
             *done = true;
-            return have_agreed(setup) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+            return has_agreed(setup) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     }
 }
 
-/// Completes one step and starts the next, if possible. Under the guard of the state.
+/// If the current step is complete, starts the next. Caller holds the state's mutex.
 static int advance_step(struct comm_state* state, bool wait, bool* has_advanced) {
     struct setup* setup = state->setup;
     int complete = 1, status = MPI_SUCCESS;
     bool done = false;
     *has_advanced = true;
-    if (setup == NULL || state->error != MPI_SUCCESS) return state->error;  // another thread was faster
+    if (setup == NULL || state->error != MPI_SUCCESS)
+        return state->error;  // another thread has completed the setup
     status = wait ? PMPI_Wait(&setup->request, MPI_STATUS_IGNORE)
                   : PMPI_Test(&setup->request, &complete, MPI_STATUS_IGNORE);
     *has_advanced = complete != 0;
     if (status == MPI_SUCCESS && complete) status = start_next_step(state, setup, &done);
     state->error = status;
-    // After an error, MPI may still write to the memory.
+    // after an error, MPI may still write to the memory
     if (done || (status != MPI_SUCCESS && setup->request == MPI_REQUEST_NULL)) free_setup(state);
     return status;
 }
@@ -307,7 +308,7 @@ int advance_setup(struct comm_state* state, bool wait, bool* done) {
         if (*done) return state->error;
         if (status != MPI_SUCCESS || (!has_advanced && !wait)) return status;
         if (!has_advanced) sched_yield();
-        // The program's threads and the progress thread may get here at once: none may wait while it holds the guard.
+        // Several threads may reach this point concurrently: none may block while it holds the mutex.
         pthread_mutex_lock(&state->guard);
         status = advance_step(state, wait && !state->process->is_threaded, &has_advanced);
         pthread_mutex_unlock(&state->guard);

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libtopoloom-collective: MPI's collectives, by the schedule that suits the machine and the size of each call.
+/* libtopoloom-collective: MPI's collectives, by schedules that match the machine and the size of each call.
  *
- * Names, arguments, MPI_IN_PLACE and return values are MPI's. The first call on a communicator duplicates it, so that
- * messages are kept apart from the program's; the duplicate is freed with the communicator. The schedule of a call depends
- * only on its operation, its size, the settings and, with learn=1, on what all ranks have learned: ranks always agree.
+ * Names, arguments, MPI_IN_PLACE and return values are as in MPI. The first call on a communicator duplicates it, to
+ * separate messages from those of the program; the duplicate is freed with the communicator. The schedule of a call
+ * depends only on its operation, its size, the settings and, with learn=1, on times shared by all ranks. So all ranks
+ * choose the same schedule.
  *
  * Rank 0 of the communicator reads the settings from the environment variable TOPOLOOM_COLLECTIVES: options separated by
- * semicolons, or the name of a decision table. Without it, only the hosts of the processes are known.
- *   machine=FILE     lines `machine TEXT` and `node NUMBER HOST`, and message costs
- *   placement=FILE   written by `topoloom map`: the slot of each rank of MPI_COMM_WORLD
- *   decisions=FILE   written by `topoloom collective --decisions`
+ * semicolons, or the name of a decision table. Without settings, schedules are chosen only by the hosts of the
+ * processes.
+ *   machine=FILE     machine file: lines `machine TEXT` and `node NUMBER HOST`, and message costs
+ *   placement=FILE   slot of each rank of MPI_COMM_WORLD, written by `topoloom map`
+ *   decisions=FILE   decision table, written by `topoloom collective --decisions`
  *   schedule=NAME    the only schedule, for operations that support it
- *   exchange=NAME    of topoloom_exchange.h: reduction, nbx or mesh
- *   learn=1          choose schedules by measured times of the communicator's blocking calls, too
- *   trace=FILE       rank 0 appends who waited for whom in the first 100 blocking calls of a communicator
- *   progress=1       a thread per process advances started collectives, if the program asked for MPI_THREAD_MULTIPLE
- *   report=1         rank 0 prints to standard error what each communicator uses
+ *   exchange=NAME    algorithm of topoloom_exchange.h: reduction, nbx or mesh
+ *   learn=1          choose schedules also by measured times of blocking calls
+ *   trace=FILE       rank 0 appends which ranks waited for which, for the first 100 blocking calls of a communicator
+ *   progress=1       a thread per process advances started collectives, if the program requested MPI_THREAD_MULTIPLE
+ *   report=1         rank 0 prints the strategy of each communicator to standard error
  *
- * Errors are raised by the communicator's error handler, those of a started collective when it is tested or waited for.
- * MPICH raises errors of messages on MPI_COMM_WORLD. Intercommunicators are not supported. The operator of a started
- * collective gets duplicates of derived datatypes, because the program may have freed its own.
+ * Errors invoke the communicator's error handler: for a started collective, when it is tested or waited for. MPICH
+ * raises errors of messages on MPI_COMM_WORLD. Intercommunicators are not supported. The operator of a started
+ * collective receives duplicates of derived datatypes, because the program may free the originals.
  */
 #ifndef TOPOLOOM_COLLECTIVE_H
 #define TOPOLOOM_COLLECTIVE_H
@@ -36,7 +38,7 @@ extern "C" {
 typedef struct topoloom_request_state* topoloom_request; /* NOLINT(readability-identifier-naming): C */
 #define TOPOLOOM_REQUEST_NULL ((topoloom_request)0)
 
-/* The blocking, non-blocking and persistent form of each operation. Without progress=1, a started collective advances only
+/* Blocking, non-blocking and persistent form of each operation. Without progress=1, a started collective advances only
  * when the process tests or waits for a request. */
 TOPOLOOM_COLLECTIVE_API int topoloom_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                               void* recvbuf, int recvcount, MPI_Datatype recvtype,
@@ -200,8 +202,8 @@ TOPOLOOM_COLLECTIVE_API int topoloom_barrier(MPI_Comm comm);
 TOPOLOOM_COLLECTIVE_API int topoloom_ibarrier(MPI_Comm comm, topoloom_request* request);
 TOPOLOOM_COLLECTIVE_API int topoloom_barrier_init(MPI_Comm comm, MPI_Info info, topoloom_request* request);
 
-/* As MPI_Start and its relatives: a null or inactive request is complete, completion frees a request unless it is
- * persistent, and statuses are empty. */
+/* Equivalents of MPI_Start etc. Null and inactive requests are complete, completion frees non-persistent requests, and
+ * statuses are empty. */
 TOPOLOOM_COLLECTIVE_API int topoloom_start(topoloom_request* request);
 TOPOLOOM_COLLECTIVE_API int topoloom_startall(int count, topoloom_request requests[]);
 TOPOLOOM_COLLECTIVE_API int topoloom_test(topoloom_request* request, int* flag, MPI_Status* status);
@@ -212,16 +214,16 @@ TOPOLOOM_COLLECTIVE_API int topoloom_waitall(int count, topoloom_request request
 /* Frees an inactive persistent request. */
 TOPOLOOM_COLLECTIVE_API int topoloom_request_free(topoloom_request* request);
 
-/* With learn=1, all ranks share the measured times of their calls; from the next call on, they choose the schedules that are
- * then fastest. Collective. The library runs fences itself, after each call at first, then ever more rarely; this function is
- * for a good time that only the program knows, such as the start of a phase. Without learn=1 it does nothing.
+/* With learn=1, shares the measured times of all ranks; from the next call on, ranks choose the fastest schedules.
+ * Collective. The library itself runs fences, at first after each call, then less and less often. Call this function at
+ * suitable points of the program, such as the start of a phase. Without learn=1 it has no effect.
  *
- * It needs no memory beyond what the setup of the communicator has allocated. A rank on which a blocking call fails before it
- * begins, such as for lack of memory, knows less than others: it fails all later calls on the communicator. */
+ * A fence allocates no memory. If a blocking call fails on one rank before it begins, such as for lack of memory, all
+ * later calls of this rank on the communicator fail: its measured times would be incomplete. */
 TOPOLOOM_COLLECTIVE_API int topoloom_collective_fence(MPI_Comm comm);
 
-/* Finds the schedule of a call of this operation (`alltoall`, ...) and size; bytes are those of `topoloom collective`. The
- * first use of a communicator is collective. The text lives as long as the communicator. */
+/* Finds the schedule of a call by operation (`alltoall`, ...) and size; `bytes` is defined as in `topoloom collective`.
+ * Collective on first use of a communicator. The text is valid until the communicator is freed. */
 TOPOLOOM_COLLECTIVE_API int topoloom_schedule_of(MPI_Comm comm, const char* operation, long long bytes,
                                                  const char** schedule);
 

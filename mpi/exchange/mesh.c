@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchange along a virtual mesh: parts are combined along one dimension after the other.
+// Exchange along a virtual mesh: parts are combined along one dimension after another.
 //
-// Ranks form a ring. Stage i covers digit i, to the base of the extent, of the distance to the destination (Bruck et al.,
-// IEEE TPDS 1997, section 3). So any number of ranks makes a mesh without holes. In a stage a rank sends to all ranks at
-// distances digit * extent^i, even if it has nothing for them, so that no rank must know who sends to it. With 2
-// dimensions it sends 2 (sqrt P - 1) messages (Kumar, Kale, IPDPS 2003). Long parts are only announced, and sent directly.
+// Ranks form a ring. Stage i covers digit i of the distance to the destination, in base `extent` (Bruck et al., IEEE
+// TPDS 1997, section 3). So the mesh has no holes for any number of ranks. In stage i, each rank sends to all ranks at
+// distances digit * extent^i, even if it has no parts for them, so that every receiver can compute its senders. With
+// 2 dimensions it sends 2 (sqrt P - 1) messages (Kumar, Kale, IPDPS 2003). Long parts are only announced along the
+// mesh, and sent directly.
 #include <string.h>
 
 #include "exchange.h"
 #include "messages.h"
 
-// Another message costs about 2 us on both sides, another stage about 3: from 8 to 4,096 ranks an extent of 4 is best or
-// close to it.
+// An additional message costs about 2 us on both sides, an additional stage about 3 us. From 8 to 4,096 ranks, an
+// extent of 4 is optimal or nearly so.
 enum { max_extent = 4 };
-// Up to this many bytes a part costs less in a bundle than as a message of its own.
+// Parts up to this size are cheaper in a bundle than as a separate message.
 enum { max_bundled_bytes = 1024 };
-// The head of a bundle fits the eager limit of MPIs, headers included; the tail follows when its length is known.
+// The head of a bundle, with MPI's header, must not exceed common eager limits. The tail follows when its length is
+// known.
 enum { head_bytes = 4032, max_neighbors = 3 * 16 };
 
-/// Announces a part. Its bytes follow if they are bundled, padded to a multiple of 8.
-struct entry {
+/// Announces a part. Bundled parts follow their entry, padded to a multiple of 8 bytes.
+struct bundle_entry {
     int32_t source, destination;
     int64_t bytes;
 };
 
-/// Entries for a neighbor, after the length of the bundle.
+/// The length of a bundle, followed by entries for a neighbor.
 struct bundle {
     char* data;
     int64_t length, capacity;
@@ -34,7 +36,7 @@ struct neighbor {
     int distance, stage;
     struct bundle out;
     char* head;
-    int64_t length;  // of the received bundle
+    int64_t length;  // length of the received bundle in bytes
     MPI_Request heads[2], tails[2];
 };
 
@@ -44,12 +46,13 @@ struct mesh {
     struct neighbor neighbors[max_neighbors];
 };
 
-enum way { in, out };
+enum direction_index { in, out };
 
-static void set_up_stages(struct mesh* mesh, int ranks) {
+static void create_stages(struct mesh* mesh, int ranks) {
     int64_t reach = 1;
     for (; reach < ranks; reach *= max_extent) ++mesh->stages;
-    for (reach = 1, mesh->extent = 1; reach < ranks;) {  // the smallest with which the stages suffice
+    for (reach = 1, mesh->extent = 1;
+         reach < ranks;) {  // find the smallest sufficient extent for this number of stages
         ++mesh->extent;
         reach = 1;
         for (int i = 0; i < mesh->stages; ++i) reach *= mesh->extent;
@@ -65,33 +68,33 @@ static void set_up_stages(struct mesh* mesh, int ranks) {
     }
 }
 
-/// The next hop covers the lowest non-zero digit of the distance.
-static struct neighbor* next_neighbor(struct mesh* mesh, int distance) {
+/// Returns the next hop, which covers the lowest non-zero digit of the distance.
+static struct neighbor* get_next_hop_neighbor(struct mesh* mesh, int distance) {
     int stage = 0;
     for (; distance % mesh->extent == 0; distance /= mesh->extent) ++stage;
     return &mesh->neighbors[stage * (mesh->extent - 1) + distance % mesh->extent - 1];
 }
 
-static int source_of(const struct mesh* mesh, const struct neighbor* neighbor) {
+static int get_source(const struct mesh* mesh, const struct neighbor* neighbor) {
     const struct comm_state* state = mesh->exchange->state;
     return (int)(((int64_t)state->rank + state->ranks - neighbor->distance) % state->ranks);
 }
 
-static int target_of(const struct mesh* mesh, const struct neighbor* neighbor) {
+static int get_target(const struct mesh* mesh, const struct neighbor* neighbor) {
     const struct comm_state* state = mesh->exchange->state;
     return (int)(((int64_t)state->rank + neighbor->distance) % state->ranks);
 }
 
 static int post_heads(struct mesh* mesh) {
     const struct comm_state* state = mesh->exchange->state;
-    char* heads = exchange_alloc(mesh->exchange, 2 * (size_t)mesh->count * head_bytes);
+    char* heads = allocate_exchange_memory(mesh->exchange, 2 * (size_t)mesh->count * head_bytes);
     if (heads == NULL) return MPI_ERR_NO_MEM;
     int status = MPI_SUCCESS;
     for (int i = 0; i < mesh->count && status == MPI_SUCCESS; ++i) {
         struct neighbor* neighbor = &mesh->neighbors[i];
         neighbor->head = heads + 2 * i * head_bytes;
         neighbor->out = (struct bundle){neighbor->head + head_bytes, sizeof(int64_t), head_bytes};
-        status = PMPI_Irecv(neighbor->head, head_bytes, MPI_BYTE, source_of(mesh, neighbor),
+        status = PMPI_Irecv(neighbor->head, head_bytes, MPI_BYTE, get_source(mesh, neighbor),
                             mesh->exchange->bundle_tag, state->duplicate, &neighbor->heads[in]);
     }
     return status;
@@ -99,15 +102,15 @@ static int post_heads(struct mesh* mesh) {
 
 // ---- bundles -----------------------------------------------------------------------------------------------------
 
-static int64_t bundled_bytes(const struct entry* entry) {
+static int64_t get_bundled_bytes(const struct bundle_entry* entry) {
     return entry->bytes > max_bundled_bytes ? 0 : (entry->bytes + 7) / 8 * 8;
 }
 
-static int append(struct exchange* exchange, struct bundle* bundle, const struct entry* entry,
-                  const char* data) {
-    const int64_t length = bundle->length + (int64_t)sizeof *entry + bundled_bytes(entry);
+static int append_entry(struct exchange* exchange, struct bundle* bundle, const struct bundle_entry* entry,
+                        const char* data) {
+    const int64_t length = bundle->length + (int64_t)sizeof *entry + get_bundled_bytes(entry);
     if (length > bundle->capacity) {
-        char* larger = exchange_alloc(exchange, 2 * (size_t)length);
+        char* larger = allocate_exchange_memory(exchange, 2 * (size_t)length);
         if (larger == NULL) return MPI_ERR_NO_MEM;
         memcpy(larger, bundle->data, (size_t)bundle->length);
         bundle->data = larger;
@@ -115,32 +118,32 @@ static int append(struct exchange* exchange, struct bundle* bundle, const struct
     }
     char* at = bundle->data + bundle->length;
     memcpy(at, entry, sizeof *entry);
-    if (bundled_bytes(entry) > 0) memcpy(at + sizeof *entry, data, (size_t)entry->bytes);
+    if (get_bundled_bytes(entry) > 0) memcpy(at + sizeof *entry, data, (size_t)entry->bytes);
     bundle->length = length;
     return MPI_SUCCESS;
 }
 
-/// Bundles an entry for the next hop, or adds it to the arrivals.
-static int forward(struct mesh* mesh, const struct entry* entry, const char* data) {
+/// Appends an entry to the bundle for the next hop, or to the arrivals if this rank is the destination.
+static int forward_entry(struct mesh* mesh, const struct bundle_entry* entry, const char* data) {
     const struct comm_state* state = mesh->exchange->state;
     if (entry->destination != state->rank) {
         const int64_t distance = (int64_t)entry->destination - state->rank;
         const int positive = (int)(distance < 0 ? distance + state->ranks : distance);
-        return append(mesh->exchange, &next_neighbor(mesh, positive)->out, entry, data);
+        return append_entry(mesh->exchange, &get_next_hop_neighbor(mesh, positive)->out, entry, data);
     }
     const char* there = entry->bytes > max_bundled_bytes ? NULL : data;
     return add_arrival(mesh->exchange, entry->source, (int)entry->bytes, there) == NULL ? MPI_ERR_NO_MEM
                                                                                         : MPI_SUCCESS;
 }
 
-static int bundle_outgoing(struct mesh* mesh) {
+static int bundle_outgoing_parts(struct mesh* mesh) {
     const struct exchange* exchange = mesh->exchange;
     int status = MPI_SUCCESS;
     for (size_t i = 0; i < exchange->outgoing_count && status == MPI_SUCCESS; ++i) {
-        const struct outgoing* part = &exchange->outgoing[i];
+        const struct outgoing_part* part = &exchange->outgoing[i];
         if (part->destination == exchange->state->rank) continue;
-        const struct entry entry = {exchange->state->rank, part->destination, part->bytes};
-        status = forward(mesh, &entry, part->data);
+        const struct bundle_entry entry = {exchange->state->rank, part->destination, part->bytes};
+        status = forward_entry(mesh, &entry, part->data);
     }
     return status;
 }
@@ -148,18 +151,18 @@ static int bundle_outgoing(struct mesh* mesh) {
 static int forward_entries(struct mesh* mesh, const char* entries, int64_t length) {
     int status = MPI_SUCCESS;
     for (const char* end = entries + length; entries < end && status == MPI_SUCCESS;) {
-        struct entry entry;
+        struct bundle_entry entry;
         memcpy(&entry, entries, sizeof entry);
-        status = forward(mesh, &entry, entries + sizeof entry);
-        entries += (int64_t)sizeof entry + bundled_bytes(&entry);
+        status = forward_entry(mesh, &entry, entries + sizeof entry);
+        entries += (int64_t)sizeof entry + get_bundled_bytes(&entry);
     }
     return status;
 }
 
 // ---- stages ------------------------------------------------------------------------------------------------------
 
-static int post_tail(struct mesh* mesh, char* tail, int64_t length, int peer, enum direction direction,
-                     MPI_Request* request) {
+static int post_tail(struct mesh* mesh, char* tail, int64_t length, int peer,
+                     enum message_direction direction, MPI_Request* request) {
     struct type_desc bytes;
     describe_type(MPI_BYTE, &bytes);
     const struct message message = {.type = &bytes,
@@ -174,7 +177,7 @@ static int post_tail(struct mesh* mesh, char* tail, int64_t length, int peer, en
 static int send_bundle(struct mesh* mesh, struct neighbor* neighbor) {
     const struct comm_state* state = mesh->exchange->state;
     struct bundle* bundle = &neighbor->out;
-    const int peer = target_of(mesh, neighbor);
+    const int peer = get_target(mesh, neighbor);
     memcpy(bundle->data, &bundle->length, sizeof bundle->length);
     const int64_t head = bundle->length < head_bytes ? bundle->length : head_bytes;
     const int status = PMPI_Isend(bundle->data, (int)head, MPI_BYTE, peer, mesh->exchange->bundle_tag,
@@ -185,46 +188,46 @@ static int send_bundle(struct mesh* mesh, struct neighbor* neighbor) {
 
 /// Waits for the head of a bundle, and posts a receive for the tail.
 static int receive_head(struct mesh* mesh, struct neighbor* neighbor) {
-    const int status = wait_one(mesh->exchange, &neighbor->heads[in]);
+    const int status = wait_for_request(mesh->exchange, &neighbor->heads[in]);
     if (status != MPI_SUCCESS) return status;
     memcpy(&neighbor->length, neighbor->head, sizeof neighbor->length);
     if (neighbor->length <= head_bytes) return MPI_SUCCESS;
-    char* whole = exchange_alloc(mesh->exchange, (size_t)neighbor->length);
+    char* whole = allocate_exchange_memory(mesh->exchange, (size_t)neighbor->length);
     if (whole == NULL) return MPI_ERR_NO_MEM;
     memcpy(whole, neighbor->head, head_bytes);
     neighbor->head = whole;
-    return post_tail(mesh, whole + head_bytes, neighbor->length - head_bytes, source_of(mesh, neighbor),
+    return post_tail(mesh, whole + head_bytes, neighbor->length - head_bytes, get_source(mesh, neighbor),
                      receiving, &neighbor->tails[in]);
 }
 
-static int receive_rest(struct mesh* mesh, struct neighbor* neighbor) {
-    const int status = wait_one(mesh->exchange, &neighbor->tails[in]);
+static int receive_tail(struct mesh* mesh, struct neighbor* neighbor) {
+    const int status = wait_for_request(mesh->exchange, &neighbor->tails[in]);
     if (status != MPI_SUCCESS) return status;
     const int64_t before = sizeof neighbor->length;
     return forward_entries(mesh, neighbor->head + before, neighbor->length - before);
 }
 
-static int for_each_in_stage(struct mesh* mesh, int stage, int (*act)(struct mesh*, struct neighbor*)) {
+static int for_each_in_stage(struct mesh* mesh, int stage, int (*process)(struct mesh*, struct neighbor*)) {
     int status = MPI_SUCCESS;
     for (int i = 0; i < mesh->count && status == MPI_SUCCESS; ++i)
-        if (mesh->neighbors[i].stage == stage) status = act(mesh, &mesh->neighbors[i]);
+        if (mesh->neighbors[i].stage == stage) status = process(mesh, &mesh->neighbors[i]);
     return status;
 }
 
 int exchange_by_mesh(struct exchange* exchange) {
     struct mesh mesh = {.exchange = exchange};
-    set_up_stages(&mesh, exchange->state->ranks);
+    create_stages(&mesh, exchange->state->ranks);
     exchange->announced_above = max_bundled_bytes;
     int status = post_heads(&mesh);
-    if (status == MPI_SUCCESS) status = bundle_outgoing(&mesh);
+    if (status == MPI_SUCCESS) status = bundle_outgoing_parts(&mesh);
     for (int stage = 0; stage < mesh.stages && status == MPI_SUCCESS; ++stage) {
         status = for_each_in_stage(&mesh, stage, send_bundle);
         if (status == MPI_SUCCESS) status = for_each_in_stage(&mesh, stage, receive_head);
-        if (status == MPI_SUCCESS) status = for_each_in_stage(&mesh, stage, receive_rest);
+        if (status == MPI_SUCCESS) status = for_each_in_stage(&mesh, stage, receive_tail);
     }
     for (int i = 0; i < mesh.count && status == MPI_SUCCESS; ++i) {
-        status = wait_one(exchange, &mesh.neighbors[i].heads[out]);
-        if (status == MPI_SUCCESS) status = wait_one(exchange, &mesh.neighbors[i].tails[out]);
+        status = wait_for_request(exchange, &mesh.neighbors[i].heads[out]);
+        if (status == MPI_SUCCESS) status = wait_for_request(exchange, &mesh.neighbors[i].tails[out]);
     }
     return status;
 }

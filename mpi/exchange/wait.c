@@ -4,7 +4,7 @@
 
 #include "exchange.h"
 
-int wait_all(const struct exchange* exchange, int count, MPI_Request* requests) {
+int wait_for_all_requests(const struct exchange* exchange, int count, MPI_Request* requests) {
     int status = MPI_SUCCESS, done = 0;
     while (status == MPI_SUCCESS && !done) {
         if (!drive_active_calls(exchange->state->process))
@@ -15,4 +15,6 @@ int wait_all(const struct exchange* exchange, int count, MPI_Request* requests) 
     return status;
 }
 
-int wait_one(const struct exchange* exchange, MPI_Request* request) { return wait_all(exchange, 1, request); }
+int wait_for_request(const struct exchange* exchange, MPI_Request* request) {
+    return wait_for_all_requests(exchange, 1, request);
+}

@@ -7,7 +7,7 @@
 
 const int topoloom_tiled[1] = {0};
 
-/// The communication pattern: one byte between neighbors along every dimension.
+/// Communication pattern: 1 byte between neighbors along each dimension.
 struct neighbors {
     uint64_t* first;
     uint32_t* peers;
@@ -16,16 +16,16 @@ struct neighbors {
 
 static bool list_neighbors(const struct topoloom_grid_state* grid, size_t cells,
                            struct neighbors* neighbors) {
-    const size_t most = 2 * (size_t)grid->dimensions * cells;
+    const size_t max_neighbors = 2 * (size_t)grid->dimensions * cells;
     neighbors->first = malloc((cells + 1) * sizeof *neighbors->first);
-    neighbors->peers = malloc(most * sizeof *neighbors->peers);
-    neighbors->bytes = malloc(most * sizeof *neighbors->bytes);
+    neighbors->peers = malloc(max_neighbors * sizeof *neighbors->peers);
+    neighbors->bytes = malloc(max_neighbors * sizeof *neighbors->bytes);
     if (neighbors->first == NULL || neighbors->peers == NULL || neighbors->bytes == NULL) return false;
     size_t count = 0;
     for (size_t cell = 0; cell < cells; ++cell) {
         neighbors->first[cell] = count;
         for (int d = 0; d < grid->dimensions; ++d) {
-            const size_t stride = (size_t)stride_along(grid, d), extent = (size_t)grid->extents[d];
+            const size_t stride = (size_t)get_stride(grid, d), extent = (size_t)grid->extents[d];
             const size_t at = cell / stride % extent;
             if (at > 0) neighbors->peers[count++] = (uint32_t)(cell - stride);
             if (at + 1 < extent) neighbors->peers[count++] = (uint32_t)(cell + stride);
@@ -36,8 +36,8 @@ static bool list_neighbors(const struct topoloom_grid_state* grid, size_t cells,
     return true;
 }
 
-/// Writes the mapper options, without dimensions of extent 1.
-static void write_options(const struct topoloom_grid_state* grid, char* text, size_t size) {
+/// Writes the mapper options, omitting dimensions of extent 1.
+static void write_mapper_options(const struct topoloom_grid_state* grid, char* text, size_t size) {
     int length = snprintf(text, size, "mapper=tile(grid=");
     const char* before = "";
     for (int d = 0; d < grid->dimensions && (size_t)length < size; ++d) {
@@ -48,49 +48,50 @@ static void write_options(const struct topoloom_grid_state* grid, char* text, si
     if ((size_t)length < size) snprintf(text + length, size - (size_t)length, ")");
 }
 
-/// False: `why` has the reason.
-static bool tile(const struct topoloom_grid_state* grid, uint32_t* rank_of_cell, char* why, size_t why_size) {
+/// Computes a tiled order by the mapper `tile`. On failure returns false and writes the reason to `reason`.
+static bool compute_tiled_order(const struct topoloom_grid_state* grid, uint32_t* rank_of_cell, char* reason,
+                                size_t reason_size) {
     const size_t cells = (size_t)grid->whole->ranks;
     char options[512];
-    write_options(grid, options, sizeof options);
+    write_mapper_options(grid, options, sizeof options);
     struct neighbors neighbors = {0};
     int64_t* nodes = malloc(cells * sizeof *nodes);
     topoloom_process_map* process_map = NULL;
-    bool found = list_neighbors(grid, cells, &neighbors) && nodes != NULL;
-    if (!found) snprintf(why, why_size, "not enough memory");
-    if (found) {
+    bool is_ok = list_neighbors(grid, cells, &neighbors) && nodes != NULL;
+    if (!is_ok) snprintf(reason, reason_size, "not enough memory");
+    if (is_ok) {
         topoloom_strategy_nodes(grid->whole->strategy, nodes);
-        found = topoloom_process_map_from_groups(cells, 1, 0, nodes, &process_map, why, why_size) == 0;
+        is_ok = topoloom_process_map_from_groups(cells, 1, 0, nodes, &process_map, reason, reason_size) == 0;
     }
-    if (found) {
+    if (is_ok) {
         const topoloom_pattern pattern = {cells, neighbors.first, neighbors.peers, neighbors.bytes};
         topoloom_gain gain;
-        found = topoloom_order(process_map, &pattern, options, rank_of_cell, &gain, why, why_size) == 0;
+        is_ok = topoloom_order(process_map, &pattern, options, rank_of_cell, &gain, reason, reason_size) == 0;
         topoloom_process_map_free(process_map);
     }
     free(neighbors.first);
     free(neighbors.peers);
     free(neighbors.bytes);
     free(nodes);
-    return found;
+    return is_ok;
 }
 
-static void find_tiles(struct topoloom_grid_state* grid) {
+static void order_by_tiles(struct topoloom_grid_state* grid) {
     const size_t cells = (size_t)grid->whole->ranks;
-    uint32_t* found = malloc(cells * sizeof *found);
-    char why[256] = "not enough memory";
-    const bool tiled = found != NULL && tile(grid, found, why, sizeof why);
-    if (!tiled) fprintf(stderr, "topoloom: grid: %s; the order is row-major\n", why);
-    for (size_t cell = 0; tiled && cell < cells; ++cell) grid->rank_of_cell[cell] = (int)found[cell];
-    free(found);
+    uint32_t* tiled_order = malloc(cells * sizeof *tiled_order);
+    char reason[256] = "not enough memory";
+    const bool tiled = tiled_order != NULL && compute_tiled_order(grid, tiled_order, reason, sizeof reason);
+    if (!tiled) fprintf(stderr, "topoloom: grid: %s; the order is row-major\n", reason);
+    for (size_t cell = 0; tiled && cell < cells; ++cell) grid->rank_of_cell[cell] = (int)tiled_order[cell];
+    free(tiled_order);
 }
 
 int assign_cells(struct topoloom_grid_state* grid, const int order[]) {
     const int cells = grid->whole->ranks;
     if (grid->rank == 0) {
-        const bool given = order != NULL && order != topoloom_tiled;
-        for (int cell = 0; cell < cells; ++cell) grid->rank_of_cell[cell] = given ? order[cell] : cell;
-        if (order == topoloom_tiled && cells > 1) find_tiles(grid);
+        const bool has_order = order != NULL && order != topoloom_tiled;
+        for (int cell = 0; cell < cells; ++cell) grid->rank_of_cell[cell] = has_order ? order[cell] : cell;
+        if (order == topoloom_tiled && cells > 1) order_by_tiles(grid);
     }
     const int status = PMPI_Bcast(grid->rank_of_cell, cells, MPI_INT, 0, grid->whole->duplicate);
     if (status != MPI_SUCCESS)

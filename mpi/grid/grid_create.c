@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Creates and frees grids with the lines of a rank, and converts coordinates.
+// Creates and frees grids and their lines, and converts coordinates.
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static int check_extents(MPI_Comm comm, int dimensions, const int extents[]) {
                        cells > ranks ? "more" : "fewer", ranks);
 }
 
-static struct topoloom_grid_state* allocate(int dimensions, const int extents[], int ranks) {
+static struct topoloom_grid_state* allocate_grid(int dimensions, const int extents[], int ranks) {
     struct topoloom_grid_state* grid = calloc(1, sizeof *grid);
     if (grid == NULL) return NULL;
     grid->comm = MPI_COMM_NULL;
@@ -59,43 +59,43 @@ static int free_grid(struct topoloom_grid_state* grid) {
     return status;
 }
 
-/// Lists all lines along a dimension, with members in the order of coordinates.
+/// Lists the members of all lines along a dimension, line by line, in the order of coordinates.
 static void list_lines(const struct topoloom_grid_state* grid, int dimension, uint32_t* ranks) {
-    const int stride = stride_along(grid, dimension), extent = grid->extents[dimension];
+    const int stride = get_stride(grid, dimension), extent = grid->extents[dimension];
     for (int first = 0; first < grid->whole->ranks; ++first) {
         if (first / stride % extent != 0) continue;
         for (int at = 0; at < extent; ++at) *ranks++ = (uint32_t)grid->rank_of_cell[first + at * stride];
     }
 }
 
-static int make_line(struct topoloom_grid_state* grid, int dimension) {
-    const int extent = grid->extents[dimension], stride = stride_along(grid, dimension);
+static int create_line(struct topoloom_grid_state* grid, int dimension) {
+    const int extent = grid->extents[dimension], stride = get_stride(grid, dimension);
     const int at = grid->coords[dimension];
     const size_t ranks = (size_t)grid->whole->ranks;
     uint32_t* listed = malloc(ranks * sizeof *listed);
     int* members = malloc((size_t)extent * sizeof *members);
     topoloom_strategy* strategy = NULL;
-    char why[256] = "not enough memory";
-    bool made = listed != NULL && members != NULL;
-    if (made) {
+    char reason[256] = "not enough memory";
+    bool is_ok = listed != NULL && members != NULL;
+    if (is_ok) {
         list_lines(grid, dimension, listed);
-        made = topoloom_strategy_at_once(grid->whole->strategy, ranks / (size_t)extent, listed, &strategy,
-                                         why, sizeof why) == 0;
+        is_ok = topoloom_strategy_for_concurrent_calls(grid->whole->strategy, ranks / (size_t)extent, listed,
+                                                       &strategy, reason, sizeof reason) == 0;
     }
     free(listed);
-    if (made) {
+    if (is_ok) {
         const int first = grid->cell_of_rank[grid->rank] - at * stride;
         for (int i = 0; i < extent; ++i) members[i] = grid->rank_of_cell[first + i * stride];
         grid->lines[dimension] = create_line_state(grid->whole, at, extent, members, strategy);
-        made = grid->lines[dimension] != NULL;
+        is_ok = grid->lines[dimension] != NULL;
     }
-    if (made) return MPI_SUCCESS;
+    if (is_ok) return MPI_SUCCESS;
     free(members);
     topoloom_strategy_free(strategy);
-    return raise_error(grid->comm, MPI_ERR_OTHER, "grid_create", "%s", why);
+    return raise_error(grid->comm, MPI_ERR_OTHER, "grid_create", "%s", reason);
 }
 
-static int set_up(struct topoloom_grid_state* grid, MPI_Comm comm, const int order[]) {
+static int set_up_grid(struct topoloom_grid_state* grid, MPI_Comm comm, const int order[]) {
     int status = PMPI_Comm_dup(comm, &grid->comm);
     if (status == MPI_SUCCESS) status = open_state(grid->comm, &grid->whole);
     if (status != MPI_SUCCESS) return status;
@@ -106,8 +106,8 @@ static int set_up(struct topoloom_grid_state* grid, MPI_Comm comm, const int ord
     status = assign_cells(grid, order);
     if (status != MPI_SUCCESS) return status;
     for (int d = 0; d < grid->dimensions; ++d)
-        grid->coords[d] = grid->cell_of_rank[grid->rank] / stride_along(grid, d) % grid->extents[d];
-    for (int d = 0; d < grid->dimensions && status == MPI_SUCCESS; ++d) status = make_line(grid, d);
+        grid->coords[d] = grid->cell_of_rank[grid->rank] / get_stride(grid, d) % grid->extents[d];
+    for (int d = 0; d < grid->dimensions && status == MPI_SUCCESS; ++d) status = create_line(grid, d);
     return status;
 }
 
@@ -119,13 +119,13 @@ int topoloom_grid_create(MPI_Comm comm, int dimensions, const int extents[], con
     int status = check_extents(comm, dimensions, extents);
     if (status == MPI_SUCCESS) status = PMPI_Comm_size(comm, &ranks);
     if (status != MPI_SUCCESS) return status;
-    struct topoloom_grid_state* made = allocate(dimensions, extents, ranks);
-    status = is_allocated(made) ? set_up(made, comm, order)
-                                : raise_error(comm, MPI_ERR_NO_MEM, "grid_create", "not enough memory");
+    struct topoloom_grid_state* created = allocate_grid(dimensions, extents, ranks);
+    status = is_allocated(created) ? set_up_grid(created, comm, order)
+                                   : raise_error(comm, MPI_ERR_NO_MEM, "grid_create", "not enough memory");
     if (status == MPI_SUCCESS) {
-        *grid = made;
+        *grid = created;
     } else {
-        free_grid(made);
+        free_grid(created);
     }
     return status;
 }
@@ -143,7 +143,7 @@ int topoloom_grid_coords(topoloom_grid grid, int rank, int coords[]) {
         return raise_error(grid->comm, MPI_ERR_RANK, "grid_coords", "rank is %d, but ranks are 0 to %d", rank,
                            grid->whole->ranks - 1);
     for (int d = 0; d < grid->dimensions; ++d)
-        coords[d] = grid->cell_of_rank[rank] / stride_along(grid, d) % grid->extents[d];
+        coords[d] = grid->cell_of_rank[rank] / get_stride(grid, d) % grid->extents[d];
     return MPI_SUCCESS;
 }
 
@@ -154,7 +154,7 @@ int topoloom_grid_rank(topoloom_grid grid, const int coords[], int* rank) {
         if (coords[d] < 0 || coords[d] >= grid->extents[d])
             return raise_error(grid->comm, MPI_ERR_DIMS, "grid_rank", "coords[%d] is %d, but must be 0 to %d",
                                d, coords[d], grid->extents[d] - 1);
-        cell += coords[d] * stride_along(grid, d);
+        cell += coords[d] * get_stride(grid, d);
     }
     *rank = grid->rank_of_cell[cell];
     return MPI_SUCCESS;

@@ -2,8 +2,9 @@
 // Collectives on the lines of a grid.
 #include "grid.h"
 
-/// Directs a call to the caller's line along a dimension.
-static int put_on_line(struct arguments* arguments, const char* name, topoloom_grid grid, int dimension) {
+/// Restricts a call to the caller's line along a dimension.
+static int restrict_to_line(struct arguments* arguments, const char* name, topoloom_grid grid,
+                            int dimension) {
     if (dimension < 0 || dimension >= grid->dimensions)
         return raise_error(grid->comm, MPI_ERR_DIMS, name, "dimension is %d, but must be 0 to %d", dimension,
                            grid->dimensions - 1);
@@ -15,15 +16,15 @@ static int put_on_line(struct arguments* arguments, const char* name, topoloom_g
 
 static int run_on_line(struct arguments arguments, const char* name, topoloom_grid grid, int dimension) {
     if (grid == TOPOLOOM_GRID_NULL) return MPI_ERR_ARG;
-    const int status = put_on_line(&arguments, name, grid, dimension);
-    return status == MPI_SUCCESS ? run_blocking(&arguments) : status;
+    const int status = restrict_to_line(&arguments, name, grid, dimension);
+    return status == MPI_SUCCESS ? run_blocking_call(&arguments) : status;
 }
 
 static int start_on_line(struct arguments arguments, const char* name, topoloom_grid grid, int dimension,
                          topoloom_request* request) {
     if (grid == TOPOLOOM_GRID_NULL) return MPI_ERR_ARG;
-    const int status = put_on_line(&arguments, name, grid, dimension);
-    return status == MPI_SUCCESS ? start_nonblocking(&arguments, request) : status;
+    const int status = restrict_to_line(&arguments, name, grid, dimension);
+    return status == MPI_SUCCESS ? start_nonblocking_call(&arguments, request) : status;
 }
 
 int topoloom_line_bcast(void* buffer, int count, MPI_Datatype datatype, int root, topoloom_grid grid,
@@ -111,7 +112,7 @@ int topoloom_line_schedule_of(topoloom_grid grid, int dimension, const char* ope
                               const char** schedule) {
     if (grid == TOPOLOOM_GRID_NULL || schedule == NULL) return MPI_ERR_ARG;
     struct arguments arguments = {0};
-    const int status = put_on_line(&arguments, "line_schedule_of", grid, dimension);
+    const int status = restrict_to_line(&arguments, "line_schedule_of", grid, dimension);
     return status == MPI_SUCCESS
                ? find_schedule(arguments.line, arguments.name, grid->comm, operation, bytes, schedule)
                : status;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives on the lines of a process grid: on all rows at once, on all columns, and so on. Part of libtopoloom-collective:
- * settings, requests and errors are as in topoloom_collective.h.
+/* Collectives on the lines of a process grid, such as on all rows or all columns at once. Part of
+ * libtopoloom-collective: settings, requests and errors are as in topoloom_collective.h.
  *
- * Cells are identified by their coordinates, of which the last varies fastest. A line along a dimension consists of the cells
- * that differ in that coordinate only. Lines need no communicators: their members follow from arithmetic. The schedule of a
- * line is the fastest one while all lines along the dimension call the same collective at once, as they share the network.
+ * Cells are identified by coordinates; the last coordinate varies fastest. A line along a dimension consists of the
+ * cells that differ only in this coordinate. Lines need no communicators, because their members are computed. Schedules
+ * are chosen for the case that all lines along a dimension call the same collective at once and share the network.
  */
 #ifndef TOPOLOOM_GRID_H
 #define TOPOLOOM_GRID_H
@@ -20,25 +20,26 @@ extern "C" {
 typedef struct topoloom_grid_state* topoloom_grid;
 #define TOPOLOOM_GRID_NULL ((topoloom_grid)0)
 
-/* An order that gives every node a compact tile of the grid, so that few neighbors are on other nodes (Karlsson 2012, alg. 5.11,
- * 5.12). If ranks per node do not divide the grid into tiles, or nodes have unequal numbers of ranks, the mapper `tile` chooses
- * other cuts. If none keeps more neighbors on a node, the order is row-major. */
+/* Order in which every node has a compact tile of the grid, so that few neighbors are on other nodes (Karlsson 2012,
+ * alg. 5.11, 5.12). If the ranks per node do not divide the grid into tiles, or nodes have unequal numbers of ranks,
+ * the mapper `tile` chooses other cuts. If no cuts reduce the number of neighbors on other nodes, the order is
+ * row-major. */
 TOPOLOOM_COLLECTIVE_API extern const int topoloom_tiled[1];
 
-/* Creates a grid with extents[i] >= 1 cells along dimension i, as many in total as comm has ranks. Collective. `order` is
- * significant on rank 0 only: order[c] is the rank of cell c in row-major order; NULL: rank c; or topoloom_tiled. The grid has
- * a communicator of its own: comm may be freed. Fails on all ranks if extents or order are invalid. */
+/* Creates a grid with extents[i] >= 1 cells along dimension i; the number of cells must equal the size of comm.
+ * Collective. `order` is significant only on rank 0: order[c] is the rank of cell c in row-major order; NULL (rank c);
+ * or topoloom_tiled. The grid duplicates comm, which may be freed. Fails on all ranks if extents or order are invalid. */
 TOPOLOOM_COLLECTIVE_API int topoloom_grid_create(MPI_Comm comm, int dimensions, const int extents[],
                                                  const int order[], topoloom_grid* grid);
 /* Frees a grid and sets it to TOPOLOOM_GRID_NULL. Collective. */
 TOPOLOOM_COLLECTIVE_API int topoloom_grid_free(topoloom_grid* grid);
 
-/* Convert between a rank of the communicator and its coordinates, one per dimension. */
+/* Convert between ranks of the communicator and coordinates, one per dimension. */
 TOPOLOOM_COLLECTIVE_API int topoloom_grid_coords(topoloom_grid grid, int rank, int coords[]);
 TOPOLOOM_COLLECTIVE_API int topoloom_grid_rank(topoloom_grid grid, const int coords[], int* rank);
 
-/* Work like the MPI functions on a communicator of the caller's line along `dimension`, in which ranks are coordinates: so are
- * roots, and blocks are in the order of coordinates. Collective on the line. */
+/* Equivalent to the MPI functions on a communicator of the caller's line along `dimension`. Ranks in this communicator
+ * are coordinates: `root` is a coordinate, and blocks are in the order of coordinates. Collective on the line. */
 TOPOLOOM_COLLECTIVE_API int topoloom_line_bcast(void* buffer, int count, MPI_Datatype datatype, int root,
                                                 topoloom_grid grid, int dimension);
 TOPOLOOM_COLLECTIVE_API int topoloom_line_reduce(const void* sendbuf, void* recvbuf, int count,
@@ -57,7 +58,7 @@ TOPOLOOM_COLLECTIVE_API int topoloom_line_allreduce(const void* sendbuf, void* r
                                                     MPI_Datatype datatype, MPI_Op op, topoloom_grid grid,
                                                     int dimension);
 
-/* Non-blocking forms, completed by topoloom_wait and topoloom_test. Calls along different dimensions may overlap. */
+/* Non-blocking forms, to be completed by topoloom_wait or topoloom_test. Calls along different dimensions may overlap. */
 TOPOLOOM_COLLECTIVE_API int topoloom_line_ibcast(void* buffer, int count, MPI_Datatype datatype, int root,
                                                  topoloom_grid grid, int dimension,
                                                  topoloom_request* request);
@@ -81,8 +82,8 @@ TOPOLOOM_COLLECTIVE_API int topoloom_line_iallreduce(const void* sendbuf, void* 
                                                      MPI_Datatype datatype, MPI_Op op, topoloom_grid grid,
                                                      int dimension, topoloom_request* request);
 
-/* Returns the schedule of a call of this operation (`bcast`, ...) and size on lines along a dimension, as topoloom_schedule_of
- * does. The text is valid as long as the grid. */
+/* Returns the schedule of a call on lines along a dimension, by operation (`bcast`, ...) and size; see
+ * topoloom_schedule_of. The text is valid until the grid is freed. */
 TOPOLOOM_COLLECTIVE_API int topoloom_line_schedule_of(topoloom_grid grid, int dimension,
                                                       const char* operation, long long bytes,
                                                       const char** schedule);

@@ -23,7 +23,7 @@ void exit_with_problem(const struct job* job, const char* format, ...) {
     exit(0);
 }
 
-static FILE* open_in(const char* folder, const char* name, const char* mode) {
+static FILE* open_file_in_folder(const char* folder, const char* name, const char* mode) {
     char* path = NULL;
     FILE* file = asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : fopen(path, mode);
     if (file == NULL) {
@@ -36,15 +36,15 @@ static FILE* open_in(const char* folder, const char* name, const char* mode) {
     return file;
 }
 
-static void share_text(struct job* job, const char* folder) {
+static void broadcast_text(struct job* job, const char* folder) {
     int rank = 0, length = 0;
     size_t capacity = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0) {
-        FILE* file = open_in(folder, "cases", "re");
+        FILE* file = open_file_in_folder(folder, "cases", "re");
         length = (int)getdelim(&job->text, &capacity, '\0', file);
         fclose(file);
-        job->output = open_in(folder, "samples", "we");
+        job->output = open_file_in_folder(folder, "samples", "we");
     }
     MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (rank != 0) job->text = malloc((size_t)length + 1);
@@ -52,7 +52,7 @@ static void share_text(struct job* job, const char* folder) {
     job->text[length] = '\0';
 }
 
-static void read_line(struct job* job, char* line) {
+static void read_job_line(struct job* job, char* line) {
     char* value = strchr(line, ' ');
     if (value == NULL) return;
     *value++ = '\0';
@@ -74,13 +74,13 @@ static void read_line(struct job* job, char* line) {
 
 void read_job(struct job* job, const char* folder) {
     *job = (struct job){.text = NULL};
-    share_text(job, folder);
+    broadcast_text(job, folder);
     size_t lines = 1;
     for (const char* at = job->text; *at != '\0'; ++at) lines += *at == '\n';
     job->variants = malloc(lines * sizeof *job->variants);
     job->cases = malloc(lines * sizeof *job->cases);
     char* rest = job->text;
-    for (char* line; (line = strsep(&rest, "\n")) != NULL;) read_line(job, line);
+    for (char* line; (line = strsep(&rest, "\n")) != NULL;) read_job_line(job, line);
 }
 
 void free_job(struct job* job) {

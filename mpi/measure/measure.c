@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times schedules and MPI's own collective in turns, so that temporary disturbances affect all of them.
+// Times schedules and MPI's own collective alternately, so that temporary disturbances affect all of them.
 //
-// Usage: measure FOLDER; job.h describes its files. Times are from a common start to the end of the last rank.
+// Usage: measure FOLDER; see job.h for its files. Times are from a common start to the end of the last rank.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdbool.h>
@@ -13,13 +13,16 @@
 #include "job.h"
 #include "topoloom_collective.h"
 
-static bool is_mpi(const struct job* job, int variant) { return strcmp(job->variants[variant], "mpi") == 0; }
+static bool is_mpi_variant(const struct job* job, int variant) {
+    return strcmp(job->variants[variant], "mpi") == 0;
+}
 
-/// A communicator that uses one schedule: rank 0 reads the variable when the library sets the communicator up.
+/// Creates a communicator that uses one schedule. During setup of a communicator, the library reads the environment
+/// variable on rank 0.
 static MPI_Comm create_comm(const struct job* job, int variant, const char* trace) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    if (is_mpi(job, variant)) return comm;
+    if (is_mpi_variant(job, variant)) return comm;
     const char* used = NULL;
     char* setting = NULL;
     if (asprintf(&setting, "schedule=%s%s%s", job->variants[variant],
@@ -33,12 +36,12 @@ static MPI_Comm create_comm(const struct job* job, int variant, const char* trac
     return comm;
 }
 
-/// Sets the arguments of a case; returns the function to call.
+/// Sets the arguments of a case. Returns the function to call.
 static collective_call* prepare_case(const struct job* job, struct buffers* buffers,
-                                     const struct sized_case* one, MPI_Comm comm) {
-    set_block(buffers, job->operation, one->bytes);
+                                     const struct sized_case* sized_case, MPI_Comm comm) {
+    set_block(buffers, job->operation, sized_case->bytes);
     buffers->comm = comm;
-    return is_mpi(job, one->variant) ? job->operation->run : job->our_call;
+    return is_mpi_variant(job, sized_case->variant) ? job->operation->run : job->our_call;
 }
 
 static struct buffers make_all_buffers(const struct job* job) {
@@ -55,10 +58,10 @@ static struct buffers make_all_buffers(const struct job* job) {
     return buffers;
 }
 
-static void trace_all(const struct job* job, struct buffers* buffers, struct common_start* start) {
+static void trace_all_variants(const struct job* job, struct buffers* buffers, struct common_start* start) {
     for (int i = 0; i < job->case_count && job->cases[i].bytes == job->cases[0].bytes; ++i) {
         const struct sized_case* one = &job->cases[i];
-        if (is_mpi(job, one->variant)) continue;
+        if (is_mpi_variant(job, one->variant)) continue;
         MPI_Comm comm = create_comm(job, one->variant, job->trace);
         collective_call* call = prepare_case(job, buffers, one, comm);
         call(buffers);
@@ -67,12 +70,12 @@ static void trace_all(const struct job* job, struct buffers* buffers, struct com
     }
 }
 
-static void measure(const struct job* job) {
+static void measure_all_cases(const struct job* job) {
     struct buffers buffers = make_all_buffers(job);
     struct common_start start = make_common_start(MPI_COMM_WORLD);
     MPI_Comm* comms = malloc((size_t)job->variant_count * sizeof *comms);
     for (int v = 0; v < job->variant_count; ++v) comms[v] = create_comm(job, v, NULL);
-    for (int i = 0; i < job->case_count; ++i)  // warm up: the first calls set up schedules and connections
+    for (int i = 0; i < job->case_count; ++i)  // warm-up calls set up schedules and connections
         prepare_case(job, &buffers, &job->cases[i], comms[job->cases[i].variant])(&buffers);
     for (int turn = 0; turn < job->repeats; ++turn) {
         resync_clocks(&start);
@@ -82,9 +85,9 @@ static void measure(const struct job* job) {
             const double seconds = time_collective(&start, call, &buffers);
             if (job->output != NULL) fprintf(job->output, "sample %d %.9e\n", i, seconds);
         }
-        if (job->output != NULL) fflush(job->output);  // keep what there is if the job is interrupted
+        if (job->output != NULL) fflush(job->output);  // flush, so that an interrupted job leaves its samples
     }
-    if (job->trace != NULL) trace_all(job, &buffers, &start);
+    if (job->trace != NULL) trace_all_variants(job, &buffers, &start);
     if (job->output != NULL) fputs("end\n", job->output);
     for (int v = 0; v < job->variant_count; ++v) MPI_Comm_free(&comms[v]);
     free(comms);
@@ -99,7 +102,7 @@ int main(int argc, char** argv) {
     int ranks = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (ranks != job.ranks) exit_with_problem(&job, "the launcher starts %d, not %d ranks", ranks, job.ranks);
-    measure(&job);
+    measure_all_cases(&job);
     free_job(&job);
     return MPI_Finalize();
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Broadcasts and multicasts.
 //
-// Rank 0 numbers broadcasts, and a tree of ranks carries them in this order. A migrating object takes along the number of
-// broadcasts delivered to it, and a rank keeps those of the phase. So an object from a rank that is behind gets the missing
-// ones, and an object from a rank that is ahead gets none twice.
+// Rank 0 numbers broadcasts, and sends them down a tree of ranks in this order. Each rank stores the broadcasts of the
+// phase. A migrating object carries the number of broadcasts delivered to it. So the new rank delivers exactly the
+// broadcasts that the object has not received.
 #include <algorithm>
 #include <utility>
 
@@ -14,11 +14,11 @@ namespace topoloom::objects {
 void State::broadcast(Message* message) {
     message->header.origin = transport->rank();
     if (transport->rank() == 0) {
-        message->header.kind = Kind::broadcast;
+        message->header.kind = MessageKind::broadcast;
         message->header.index = arrays[message->header.array]->broadcast_count + 1;
         receive_broadcast(message->header, message->values());
     } else {
-        message->header.kind = Kind::broadcast_request;
+        message->header.kind = MessageKind::broadcast_request;
         transport->send(0, message->header, message->values());
     }
     Message::discard(message);
@@ -30,17 +30,18 @@ void State::receive_broadcast(const Header& header, const char* values) {
     Array& array = *arrays[header.array];
     array.broadcast_count = header.index;
     Message* const kept = Message::copy(header, values);
-    kept->header.kind = Kind::call;
+    kept->header.kind = MessageKind::call;
     kept->header.was_forwarded = false;
     array.broadcasts.push_back(kept);
-    array.residents.each([&](std::uint64_t, Resident* resident) { deliver_broadcasts(array, *resident); });
+    array.residents.for_each(
+        [&](std::uint64_t, Resident* resident) { deliver_broadcasts(array, *resident); });
 }
 
 void State::deliver_broadcasts(Array& array, Resident& resident) {
     const std::uint64_t first = array.broadcast_count - array.broadcasts.size();
     while (resident.broadcasts < array.broadcast_count) {
-        const Message* const given = array.broadcasts[resident.broadcasts++ - first];
-        Message* const copy = Message::copy(given->header, reinterpret_cast<const char*>(given + 1));
+        const Message* const stored = array.broadcasts[resident.broadcasts++ - first];
+        Message* const copy = Message::copy(stored->header, reinterpret_cast<const char*>(stored + 1));
         copy->header.index = resident.index;
         queue.push(copy);
     }
@@ -53,26 +54,26 @@ void State::discard_broadcasts() {
     }
 }
 
-/// Delivers to members on this rank. Sends the list of the upper half of the other ranks to one of them, and repeats for the
-/// rest.
+/// Delivers to members on this rank. With route tree, sends the list of the upper half of the other ranks to its first
+/// rank, and repeats this for the lower half.
 void State::multicast(const Header& header, const std::vector<std::uint64_t>& members, const char* values) {
     Array& array = *arrays[header.array];
     if (array.user_array == nullptr) return;
-    std::vector<std::pair<int, std::uint64_t>> others;  // last known ranks and members
+    std::vector<std::pair<int, std::uint64_t>> others;  // pairs of last known rank and member
     for (const std::uint64_t member : members) {
         if (array.residents.find(member) == nullptr) {
-            others.emplace_back(last_known_rank(array, member), member);
+            others.emplace_back(get_last_known_rank(array, member), member);
             if (others.back().first == transport->rank())
                 fail(describe_object(header.array, member) + " is on no rank");
             continue;
         }
         Message* const message = Message::copy(header, values);
-        message->header.kind = Kind::call;
+        message->header.kind = MessageKind::call;
         message->header.index = member;
         queue.push(message);
     }
     std::ranges::stable_sort(others, {}, &std::pair<int, std::uint64_t>::first);
-    std::vector<std::size_t> starts;  // of each rank's members
+    std::vector<std::size_t> starts;  // indices in `others` of each rank's first member
     for (std::size_t i = 0; i < others.size(); ++i)
         if (i == 0 || others[i].first != others[i - 1].first) starts.push_back(i);
     while (!starts.empty()) {
@@ -90,7 +91,7 @@ void State::multicast(const Header& header, const std::vector<std::uint64_t>& me
         std::memcpy(packed.data(), listed.data(), bytes);
         if (header.bytes > 0) std::memcpy(packed.data() + bytes, values, header.bytes);
         Header forwarded = header;
-        forwarded.kind = Kind::multicast;
+        forwarded.kind = MessageKind::multicast;
         forwarded.bytes = static_cast<std::uint32_t>(packed.size());
         transport->send(others[begin].first, forwarded, packed.data());
         others.resize(begin);
@@ -99,7 +100,7 @@ void State::multicast(const Header& header, const std::vector<std::uint64_t>& me
 }
 
 void State::receive_multicast(const Header& header, const char* values) {
-    std::uint64_t counts[2];  // of all members, and of those expected on this rank
+    std::uint64_t counts[2];  // number of all members, and of members expected on this rank
     std::memcpy(counts, values, sizeof counts);
     std::vector<std::uint64_t> members(counts[0]);
     const std::size_t bytes = sizeof counts + members.size() * sizeof members[0];

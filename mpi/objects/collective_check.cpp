@@ -17,7 +17,7 @@ namespace topoloom::objects {
 
 namespace {
 
-/// The error of the lowest rank with a fault.
+/// Error of the lowest rank with a fault.
 struct FirstError {
     char text[480] = "";
     bool is_printed = false;
@@ -25,10 +25,10 @@ struct FirstError {
 
 }  // namespace
 
-std::int64_t comparable(const std::string& text) {
+std::int64_t hash_for_comparison(const std::string& text) {
     return static_cast<std::int64_t>(std::hash<std::string>()(text));
 }
-std::int64_t comparable(double number) {
+std::int64_t hash_for_comparison(double number) {
     return std::bit_cast<std::int64_t>(number + 0.0);  // -0 is 0
 }
 
@@ -57,7 +57,7 @@ void check_on_all_ranks(MPI_Comm comm, const std::string& fault, std::initialize
         error.is_printed = is_fatal(comm);
         if (error.is_printed) print_before_abort("topoloom: topoloom_objects: %s\n", error.text);
     }
-    // No rank ends the job before the error is printed.
+    // broadcast first, so that no rank ends the job before the error is printed
     PMPI_Bcast(&error, sizeof error, MPI_BYTE, first, comm);
     if (error.is_printed)
         PMPI_Comm_call_errhandler(comm, MPI_ERR_ARG);

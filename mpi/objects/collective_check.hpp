@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collective checks: a fault on one rank is an error on all, so that none waits for others.
+// Collective checks: a fault on one rank raises an error on all ranks, so that no rank hangs.
 #pragma once
 
 #include <mpi.h>
@@ -10,17 +10,18 @@
 
 namespace topoloom::objects {
 
-/// A value that must be the same on all ranks.
+/// A value that must be equal on all ranks.
 struct CommonValue {
     const char* name;
     std::int64_t value;
 };
 
-/// A number to compare a text, or a floating-point number, by.
-[[nodiscard]] std::int64_t comparable(const std::string& text);
-[[nodiscard]] std::int64_t comparable(double number);
+/// Converts a text or a floating-point number to an integer for comparison between ranks.
+[[nodiscard]] std::int64_t hash_for_comparison(const std::string& text);
+[[nodiscard]] std::int64_t hash_for_comparison(double number);
 
-/// Collective. If a rank has a fault, or values differ, all ranks raise and throw the same error; one prints it.
+/// Raises and throws the same error on all ranks if any rank has a fault, or if values differ. One rank prints the
+/// error. Collective.
 void check_on_all_ranks(MPI_Comm comm, const std::string& fault,
                         std::initializer_list<CommonValue> values = {});
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Combined exchanges: messages inserted until all objects are done travel combined, in stages.
+// Combined exchanges: objects insert messages until all objects are done; ranks combine the messages and send them in
+// stages.
 //
-// Messages of an object are collected on its designated rank, where it was at the last fence. That rank knows how many objects
-// must be done, and how many messages they have inserted. In every stage but the last it receives from a known number of ranks
-// before it forwards. Messages to objects that have moved since the fence are forwarded.
+// Messages of an object are collected on its designated rank: the rank of the object at the last fence. The designated
+// rank counts the objects that are done, and the messages that these have inserted. In every stage except the last, a
+// rank waits for messages from a known number of ranks before it forwards. Messages to objects that have moved since
+// the fence are forwarded.
 #include "combined_exchange_state.hpp"
 
 #include <algorithm>
@@ -22,8 +24,8 @@ namespace topoloom::objects {
 
 namespace {
 
-/// Measures seconds per message and per byte between neighbors: the least of some exchanges, and the most of all ranks.
-std::array<double, 2> measure_costs(MPI_Comm comm, int rank, int ranks) {
+/// Measures seconds per message and per byte between neighbors: minimum over several exchanges, maximum over ranks.
+std::array<double, 2> measure_message_costs(MPI_Comm comm, int rank, int ranks) {
     constexpr int small = 8, large = 1 << 16, rounds = 10;
     const int partner = (rank ^ 1) < ranks ? rank ^ 1 : MPI_PROC_NULL;
     std::vector<char> out(large), in(large);
@@ -47,27 +49,27 @@ CombinedExchange::Round::~Round() {
     for (const HeldMessage& one : held) Message::discard(one.message);
 }
 
-std::uint32_t State::add_exchange(std::uint32_t array, const ManyToManyOptions& given) {
+std::uint32_t State::add_exchange(std::uint32_t array, const ManyToManyOptions& exchange_options) {
     const int ranks = transport->ranks();
-    if (given.strategies.empty()) fail("a many-to-many needs at least one strategy");
-    if (!(given.alpha >= 0) || !(given.beta >= 0))
+    if (exchange_options.strategies.empty()) fail("a many-to-many needs at least one strategy");
+    if (!(exchange_options.alpha >= 0) || !(exchange_options.beta >= 0))
         fail("alpha and beta of a many-to-many must not be negative");
     if (exchanges.size() > 0xFFFF) fail("there are already 65,536 many-to-manys");
-    CombinedExchange& made = exchanges.emplace_back();
-    made.array = array;
-    made.options = given;
-    if (given.alpha <= 0 || given.beta <= 0) {
-        MPI_Comm separate = MPI_COMM_NULL;  // from messages of the transport
+    CombinedExchange& exchange = exchanges.emplace_back();
+    exchange.array = array;
+    exchange.options = exchange_options;
+    if (exchange_options.alpha <= 0 || exchange_options.beta <= 0) {
+        MPI_Comm separate = MPI_COMM_NULL;  // separates the messages from those of the transport
         PMPI_Comm_dup(comm, &separate);
-        const std::array<double, 2> costs = measure_costs(separate, transport->rank(), ranks);
+        const std::array<double, 2> costs = measure_message_costs(separate, transport->rank(), ranks);
         PMPI_Comm_free(&separate);
-        made.options.alpha = costs[0];
-        made.options.beta = costs[1];
+        exchange.options.alpha = costs[0];
+        exchange.options.beta = costs[1];
     }
     int empty = arrays[array]->fence_objects == 0 ? 1 : 0;
     PMPI_Allreduce(MPI_IN_PLACE, &empty, 1, MPI_INT, MPI_MAX, comm);
-    made.has_empty_ranks = empty != 0;
-    install_strategy(made, given.strategies.front());
+    exchange.has_empty_ranks = empty != 0;
+    install_strategy(exchange, exchange_options.strategies.front());
     return static_cast<std::uint32_t>(exchanges.size() - 1);
 }
 
@@ -77,57 +79,57 @@ void State::install_strategy(CombinedExchange& exchange, Combining strategy) {
     exchange.senders.clear();
     for (std::size_t stage = 0; stage < exchange.stages.count(); ++stage)
         exchange.senders.push_back(
-            exchange.stages.is_last(stage) ? 0 : exchange.stages.senders(stage, transport->rank()));
+            exchange.stages.is_last(stage) ? 0 : exchange.stages.count_senders(stage, transport->rank()));
 }
 
-int State::designated_rank(const Resident& resident) const {
+int State::get_designated_rank(const Resident& resident) const {
     return resident.moved_in_phase == phases ? resident.fence_rank : transport->rank();
 }
 
-Insertions& State::insertions(Resident& resident, std::uint32_t exchange) {
+Insertions& State::get_insertions(Resident& resident, std::uint32_t exchange) {
     Insertions& of = resident.insertions[exchange];
     if (of.phase != phases) of = {phases, 0, 0};
     return of;
 }
 
 void State::insert(std::uint32_t exchange, Resident& resident, Message* message) {
-    Insertions& of = insertions(resident, exchange);
+    Insertions& of = get_insertions(resident, exchange);
     ++of.count;
     Header& header = message->header;
     if (options.measure) {
-        Traffic& sent = resident.sent[ObjectKey::of(header.array, header.index)];
+        Traffic& sent = resident.sent[ObjectKey::make(header.array, header.index)];
         sent.bytes += header.bytes;
         ++sent.messages;
     }
-    const int to = designated_rank(resident);
-    header.kind = Kind::insertion;
+    const int to = get_designated_rank(resident);
+    header.kind = MessageKind::insertion;
     header.exchange = static_cast<std::uint16_t>(exchange);
     header.sequence = of.round;
     header.origin = to;
-    header.sender = ObjectKey::of(resident.array, resident.index);
+    header.sender = ObjectKey::make(resident.array, resident.index);
     if (to == transport->rank()) return receive_insertion(message);
     transport->send(to, header, message->values());
     Message::discard(message);
 }
 
 void State::finish_insertions(std::uint32_t exchange, Resident& resident) {
-    Insertions& of = insertions(resident, exchange);
+    Insertions& of = get_insertions(resident, exchange);
     Header header;
-    header.kind = Kind::insertions_done;
+    header.kind = MessageKind::insertions_done;
     header.exchange = static_cast<std::uint16_t>(exchange);
     header.sequence = of.round++;
     header.index = std::exchange(of.count, 0);
-    const int to = designated_rank(resident);
+    const int to = get_designated_rank(resident);
     if (to == transport->rank()) return receive_insertions_done(header);
     transport->send(to, header, nullptr);
 }
 
 void State::receive_insertion(Message* message) {
-    const Header header = message->header;  // a copy: completing its round packs and frees the message
+    const Header header = message->header;  // copy the header, because completing the round frees the message
     CombinedExchange& exchange = exchanges[header.exchange];
     CombinedExchange::Round& round = exchange.rounds[header.sequence];
     ++round.inserted;
-    round.held.push_back({last_known_rank(*arrays[header.array], header.index), message, true});
+    round.held.push_back({get_last_known_rank(*arrays[header.array], header.index), message, true});
     advance_exchange(exchange, header);
 }
 
@@ -139,7 +141,7 @@ void State::receive_insertions_done(const Header& header) {
     advance_exchange(exchange, header);
 }
 
-/// Tells ranks without objects, which others wait for, that a round has begun.
+/// Notifies ranks without objects, which other ranks wait for, that a round has begun.
 void State::open_exchange(const Header& header) {
     CombinedExchange& exchange = exchanges[header.exchange];
     CombinedExchange::Round& round = exchange.rounds[header.sequence];
@@ -147,9 +149,9 @@ void State::open_exchange(const Header& header) {
     round.is_open = true;
     if (exchange.has_empty_ranks && exchange.stages.count() > 1) {
         Header opened = header;
-        opened.kind = Kind::exchange_opened;
+        opened.kind = MessageKind::exchange_opened;
         opened.bytes = 0;
-        if (transport->rank() != 0) transport->send(parent_of(transport->rank()), opened, nullptr);
+        if (transport->rank() != 0) transport->send(get_parent_rank(transport->rank()), opened, nullptr);
         for_each_child(transport->rank(), transport->ranks(),
                        [&](int child) { transport->send(child, opened, nullptr); });
     }
@@ -169,7 +171,7 @@ void State::receive_combined(const Header& header, const char* values) {
         Message* const message = Message::copy(inner, values + at);
         at += inner.bytes;
         if (is_last)
-            deliver_exchanged(message);
+            deliver_combined_message(message);
         else
             round.held.push_back({to, message, false});
     }
@@ -180,24 +182,26 @@ void State::receive_combined(const Header& header, const char* values) {
     advance_exchange(exchange, header);
 }
 
-/// Delivers a message on the rank where its object should be.
-void State::deliver_exchanged(Message* message) {
-    message->header.kind = Kind::call;
+/// Delivers a message on the last known rank of its object.
+void State::deliver_combined_message(Message* message) {
+    message->header.kind = MessageKind::call;
     message->header.sequence = 0;
     const Header& header = message->header;
-    if (resident(header.array, header.index) != nullptr) return queue.push(message);
+    if (find_resident(header.array, header.index) != nullptr) return queue.push(message);
     const int here = transport->rank();
-    // It may have overtaken its object on the way here. Return it to the sender, whose next message arrives after the object.
-    if (last_known_rank(*arrays[header.array], header.index) == here && header.origin != here) {
+    // The message may have overtaken its object on the way to this rank. Return it to the sender, whose next message
+    // arrives after the object.
+    if (get_last_known_rank(*arrays[header.array], header.index) == here && header.origin != here) {
         message->header.was_forwarded = true;
         transport->send(header.origin, header, message->values());
     } else {
-        forward(header, message->values());
+        forward_message(header, message->values());
     }
     Message::discard(message);
 }
 
-/// Begins a round when all messages are inserted, and a stage when all messages of the previous one have arrived.
+/// Begins a round after all messages have been inserted, and a stage after all messages of the previous stage have
+/// arrived.
 void State::advance_exchange(CombinedExchange& exchange, const Header& header) {
     CombinedExchange::Round& round = exchange.rounds[header.sequence];
     const Stages& stages = exchange.stages;
@@ -207,7 +211,7 @@ void State::advance_exchange(CombinedExchange& exchange, const Header& header) {
             round.done_objects == arrays[exchange.array]->fence_objects && round.inserted == round.expected;
         if (!is_ready) return;
         round.has_begun = true;
-        count_traffic(exchange, round);
+        count_exchange_traffic(exchange, round);
         open_exchange(header);
         if (round.is_complete) return;
     }
@@ -218,11 +222,11 @@ void State::advance_exchange(CombinedExchange& exchange, const Header& header) {
     }
     round.is_complete = true;
     for (const CombinedExchange::HeldMessage& held : std::exchange(round.held, {}))
-        deliver_exchanged(held.message);
+        deliver_combined_message(held.message);
 }
 
-/// Counts peers and bytes, to choose a strategy at the fence.
-void State::count_traffic(CombinedExchange& exchange, const CombinedExchange::Round& round) {
+/// Counts peers and bytes, for the choice of a strategy at the fence.
+void State::count_exchange_traffic(CombinedExchange& exchange, const CombinedExchange::Round& round) {
     std::set<int> peers;
     for (const CombinedExchange::HeldMessage& held : round.held) {
         if (!held.is_own || held.to == transport->rank()) continue;
@@ -237,7 +241,7 @@ void State::send_stage(CombinedExchange& exchange, CombinedExchange::Round& roun
     const int here = transport->rank();
     std::map<int, std::vector<char>> packed;
     if (!exchange.stages.is_last(round.stage))
-        for (const int to : exchange.stages.receivers(round.stage, here)) packed[to];
+        for (const int to : exchange.stages.list_receivers(round.stage, here)) packed[to];
     std::vector<CombinedExchange::HeldMessage> staying;
     for (const CombinedExchange::HeldMessage& held : std::exchange(round.held, {})) {
         const int to = exchange.stages.next_hop(round.stage, here, held.to);
@@ -258,7 +262,7 @@ void State::send_stage(CombinedExchange& exchange, CombinedExchange::Round& roun
     }
     round.held = std::move(staying);
     Header header;
-    header.kind = Kind::combined;
+    header.kind = MessageKind::combined;
     header.exchange = of.exchange;
     header.sequence = of.sequence;
     header.entry = static_cast<std::uint32_t>(round.stage);
@@ -269,8 +273,9 @@ void State::send_stage(CombinedExchange& exchange, CombinedExchange::Round& roun
     }
 }
 
-/// Ends a phase: all ranks learn the locations of moved objects and the totals of exchanges, and install the fastest strategies.
-void State::fence() {
+/// Ends a phase: gathers the locations of moved objects and the totals of exchanges on all ranks, and installs the
+/// fastest strategies.
+void State::run_fence() {
     for (const auto& array : arrays) array->fence_objects = array->residents.size();
     ++phases;
     if (exchanges.empty()) return arrivals.clear();
@@ -308,7 +313,7 @@ void State::fence() {
 std::vector<MovedObject> State::list_arrivals() {
     std::vector<MovedObject> moved;
     for (const Address& address : std::exchange(arrivals, {}))
-        if (const Resident* const here = resident(address.array, address.index))
+        if (const Resident* const here = find_resident(address.array, address.index))
             moved.push_back({address.index, {transport->rank(), here->moves}, address.array});
     return moved;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state of a many-to-many on a rank, whose messages are combined.
+// State of a many-to-many exchange on a rank. Its messages are combined.
 #pragma once
 
 #include <cstddef>
@@ -17,22 +17,22 @@ struct CombinedExchange {
     struct HeldMessage {
         int to = 0;  // destination rank
         Message* message = nullptr;
-        bool is_own = false;  // inserted on this rank
+        bool is_own = false;  // whether the message was inserted on this rank
     };
-    /// One use, from the first message to the last.
+    /// One use of the exchange, from its first to its last message.
     struct Round {
         Round() = default;
         Round(const Round&) = delete;
         Round& operator=(const Round&) = delete;
         ~Round();
         std::uint64_t done_objects = 0;
-        std::uint64_t inserted = 0, expected = 0;  // messages: here, and of objects that are done
+        std::uint64_t inserted = 0, expected = 0;  // messages inserted on this rank, by done objects
         bool is_open = false, has_begun = false, has_sent = false, is_complete = false;
         std::size_t stage = 0;
-        std::vector<std::uint64_t> received;  // combined messages, by stage
+        std::vector<std::uint64_t> received;  // number of combined messages received, by stage
         std::vector<HeldMessage> held;
     };
-    /// Since the last fence.
+    /// Totals since the last fence.
     struct Totals {
         std::int64_t rounds = 0, peers = 0, bytes = 0;
     };
@@ -41,7 +41,7 @@ struct CombinedExchange {
     ManyToManyOptions options;
     ManyToManyChoice choice;
     Stages stages;
-    std::vector<std::uint64_t> senders;  // ranks that send to this one, by stage
+    std::vector<std::uint64_t> senders;  // number of ranks that send to this rank, by stage
     bool has_empty_ranks = false;        // without objects
     std::map<std::uint32_t, Round> rounds;
     Totals totals;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors, and the texts that describe objects in them.
+// Raises errors, and describes objects in error messages.
 #include <exception>
 
 #include "state.hpp"
@@ -25,7 +25,7 @@ void State::fail(const std::string& text) const {
     throw ObjectsError(text);
 }
 
-void State::refuse_in_method(const char* call) const {
+void State::fail_in_method(const char* call) const {
     if (delivering == 0) return;
     fail(std::string(current != nullptr ? "a method" : "a callback") + " calls " + call +
          ", which only the main program may");

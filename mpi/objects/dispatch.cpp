@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dispatches received records by their kind, and calls methods and callbacks.
+// Dispatches received records by kind, and calls methods and callbacks.
 #include <exception>
 #include <memory>
 #include <utility>
@@ -8,21 +8,21 @@
 
 namespace topoloom::objects {
 
-/// An error must not lose the other records of the message: run() raises it later.
-bool State::receive(int from, const Header& header, const char* values) {
+/// Receives a record. An exception must not lose the other records of the message, so run() rethrows it later.
+bool State::receive_record(int from, const Header& header, const char* values) {
     try {
-        return dispatch(from, header, values);
+        return dispatch_record(from, header, values);
     } catch (...) {
         if (pending_exception == nullptr) pending_exception = std::current_exception();
         return false;
     }
 }
 
-/// Returns whether the record waits in the queue.
-bool State::dispatch(int from, const Header& header, const char* values) {
+/// Dispatches a record by its kind. Returns whether the record is queued.
+bool State::dispatch_record(int from, const Header& header, const char* values) {
     switch (header.kind) {
-        case Kind::call:
-            if (const Resident* const here = resident(header.array, header.index)) {
+        case MessageKind::call:
+            if (const Resident* const here = find_resident(header.array, header.index)) {
                 if (header.was_forwarded)
                     report_location({header.array, header.index}, header.origin,
                                     {transport->rank(), here->moves});
@@ -31,42 +31,42 @@ bool State::dispatch(int from, const Header& header, const char* values) {
                 queue.push(message);
                 return true;
             }
-            forward(header, values);
+            forward_message(header, values);
             return false;
-        case Kind::broadcast_request:
+        case MessageKind::broadcast_request:
             broadcast(Message::copy(header, values));
             return false;
-        case Kind::broadcast:
+        case MessageKind::broadcast:
             receive_broadcast(header, values);
             return false;
-        case Kind::multicast:
+        case MessageKind::multicast:
             receive_multicast(header, values);
             return false;
-        case Kind::partial: {
+        case MessageKind::partial: {
             PartialHeader partial;
             std::memcpy(&partial, values, sizeof partial);
             contribute(partial, values + sizeof partial, header.bytes - sizeof partial);
             return false;
         }
-        case Kind::insertion:
+        case MessageKind::insertion:
             receive_insertion(Message::copy(header, values));
             return false;
-        case Kind::insertions_done:
+        case MessageKind::insertions_done:
             receive_insertions_done(header);
             return false;
-        case Kind::exchange_opened:
+        case MessageKind::exchange_opened:
             open_exchange(header);
             return false;
-        case Kind::combined:
+        case MessageKind::combined:
             receive_combined(header, values);
             return false;
-        case Kind::reduction_result:
+        case MessageKind::reduction_result:
             distribute_result(header, values);
             return false;
-        case Kind::migration:
-            migrate_in(header, values);
+        case MessageKind::migration:
+            receive_migrating_object(header, values);
             return false;
-        case Kind::location: {
+        case MessageKind::location: {
             Location location;
             std::memcpy(&location, values, sizeof location);
             record_location(*arrays[header.array], header.index, location);
@@ -76,9 +76,9 @@ bool State::dispatch(int from, const Header& header, const char* values) {
     return false;
 }
 
-void State::deliver(Message* message) {
+void State::deliver_message(Message* message) {
     const Header& header = message->header;
-    if (header.kind == Kind::reduction_result) {
+    if (header.kind == MessageKind::reduction_result) {
         const std::unique_ptr<Message, decltype(&Message::discard)> owned(message, &Message::discard);
         try {
             Reader reader(message->values(), header.bytes);
@@ -88,19 +88,19 @@ void State::deliver(Message* message) {
         }
         return;
     }
-    Resident* const here = resident(header.array, header.index);
-    if (here == nullptr) {  // it left while the message waited
-        forward(header, message->values());
-        return discard(message);
+    Resident* const here = find_resident(header.array, header.index);
+    if (here == nullptr) {  // the object has left while the message was queued
+        forward_message(header, message->values());
+        return release_and_discard(message);
     }
-    if (!header.is_sequenced) return call_method(*here, message);
+    if (!header.is_sequenced) return invoke_method(*here, message);
     std::uint32_t& expected = here->expected[header.sender];
     if (header.sequence != expected) {
-        release(message);  // earlier ones may need the space
+        release_message(message);  // release the memory, which earlier messages may need
         return here->out_of_order.push_back(message);
     }
     ++expected;
-    // The next one may be here already. It goes before all others, as they have overtaken it.
+    // If the next message is already here, put it at the front of the queue, because it has overtaken the others.
     for (std::size_t i = 0; i < here->out_of_order.size(); ++i) {
         Message* const next = here->out_of_order[i];
         if (next->header.sender != header.sender || next->header.sequence != expected) continue;
@@ -108,15 +108,15 @@ void State::deliver(Message* message) {
         queue.push_front(next);
         break;
     }
-    call_method(*here, message);
+    invoke_method(*here, message);
 }
 
-void State::call_method(Resident& resident, Message* message) {
-    const auto discard_it = [this](Message* called) { discard(called); };
+void State::invoke_method(Resident& resident, Message* message) {
+    const auto discard_it = [this](Message* called) { release_and_discard(called); };
     const std::unique_ptr<Message, decltype(discard_it)> owned(message, discard_it);
     const Header& header = message->header;
     const Entry& entry = arrays[header.array]->type.entries[header.entry];
-    const double begin = options.measure ? clock_seconds() : 0, blocked_before = blocked_seconds;
+    const double begin = options.measure ? read_wall_clock() : 0, blocked_before = blocked_seconds;
     const int target_before = resident.target_rank;
     current = &resident;
     try {
@@ -130,9 +130,9 @@ void State::call_method(Resident& resident, Message* message) {
     }
     current = nullptr;
     if (options.measure) {
-        const double end = clock_seconds();
+        const double end = read_wall_clock();
         calls.emplace_back(&resident, end - begin - (blocked_seconds - blocked_before));
-        if (end - last_clock > assign_interval) assign_times();
+        if (end - last_clock > assign_interval) assign_method_times();
     }
 }
 

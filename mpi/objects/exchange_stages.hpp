@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stages of a combined exchange: each sends along one axis of a virtual mesh, the lowest first. Free of MPI.
+// Stages of a combined exchange: each stage sends along one axis of a virtual mesh, in ascending order. Independent of
+// MPI.
 //
-// A position is a number with a digit per axis. The last plane across the highest axis may be incomplete. Instead of to a hole
-// in it, a rank sends to a complete plane that depends on its own position (Kumar 2005, section 3.1; mesh.h of streams).
+// A position is a number with one digit per axis. The last plane across the highest axis may be incomplete. A hop to a
+// hole in this plane is redirected to a complete plane, which depends on the position of the sender (Kumar 2005,
+// section 3.1; see mesh.h of streams).
 #pragma once
 
 #include <cstddef>
@@ -32,18 +34,19 @@ class Stages {
     }
     [[nodiscard]] std::size_t count() const { return extents_.size(); }
     [[nodiscard]] bool is_last(std::size_t stage) const { return stage + 1 >= count(); }
-    /// The next position of a message in a stage. The position itself: it stays.
+    /// Returns the next position of a message in a stage, or `position` if the message stays.
     [[nodiscard]] int next_hop(std::size_t stage, int position, int target) const {
-        return to_digit(stage, position, digit(stage, target));
+        return move_to_digit(stage, position, get_digit(stage, target));
     }
-    /// The receivers of a rank in a stage that is not the last: it sends to all, even nothing, so that they know when to go on.
-    [[nodiscard]] std::vector<int> receivers(std::size_t stage, int position) const {
+    /// Lists the receivers of a rank in a stage that is not the last. The rank sends to all of them, even without
+    /// messages, so that receivers can detect the end of the stage.
+    [[nodiscard]] std::vector<int> list_receivers(std::size_t stage, int position) const {
         std::vector<int> found;
         for (int to = 0; to < extents_[stage]; ++to)
-            if (to != digit(stage, position)) found.push_back(to_digit(stage, position, to));
+            if (to != get_digit(stage, position)) found.push_back(move_to_digit(stage, position, to));
         return found;
     }
-    [[nodiscard]] std::size_t senders(std::size_t stage, int position) const {
+    [[nodiscard]] std::size_t count_senders(std::size_t stage, int position) const {
         std::size_t found = 0;
         for (int from = 0; from < ranks_; ++from)
             if (from != position && next_hop(stage, from, position) == position) ++found;
@@ -51,11 +54,11 @@ class Stages {
     }
 
    private:
-    [[nodiscard]] int digit(std::size_t stage, int position) const {
+    [[nodiscard]] int get_digit(std::size_t stage, int position) const {
         return position / strides_[stage] % extents_[stage];
     }
-    [[nodiscard]] int to_digit(std::size_t stage, int position, int to) const {
-        const int there = position + (to - digit(stage, position)) * strides_[stage];
+    [[nodiscard]] int move_to_digit(std::size_t stage, int position, int to) const {
+        const int there = position + (to - get_digit(stage, position)) * strides_[stage];
         if (there < ranks_) return there;
         const int plane = strides_.back(), complete = ranks_ / plane;
         return there % plane + position % plane % complete * plane;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A hash table with 64-bit keys: open addressing, linear probing, no tombstones.
+// Hash table with 64-bit keys: open addressing, linear probing, no tombstones.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,12 @@ class HashTable {
             if (slots_[at].key == none) return nullptr;
         }
     }
-    /// Returns the value, inserting it if need be. Invalidates pointers to others.
+    /// Returns the value of a key, and inserts it if needed. Invalidates pointers to other values.
     Value& operator[](std::uint64_t key) {
         if (Value* const found = find(key)) return *found;
         if (4 * (size_ + 1) > 3 * slots_.size()) grow();
         ++size_;
-        return put(key, Value{});
+        return insert_new(key, Value{});
     }
     void erase(std::uint64_t key) {
         if (size_ == 0) return;
@@ -36,7 +36,7 @@ class HashTable {
             at = (at + 1) & mask();
         }
         --size_;
-        // Later entries move back into the hole, unless they would lie before their home slot.
+        // Move later entries back into the gap, unless they would precede their home slot.
         for (std::size_t next = (at + 1) & mask(); slots_[next].key != none; next = (next + 1) & mask()) {
             const std::size_t home = home_slot(slots_[next].key);
             if (((next - home) & mask()) < ((next - at) & mask())) continue;
@@ -46,7 +46,7 @@ class HashTable {
         slots_[at] = Slot{};
     }
     template <typename Visit>
-    void each(const Visit& visit) {
+    void for_each(const Visit& visit) {
         for (Slot& slot : slots_)
             if (slot.key != none) visit(slot.key, slot.value);
     }
@@ -65,7 +65,7 @@ class HashTable {
                 archive((*this)[key]);
             }
         } else {
-            each([&](std::uint64_t key, Value& value) { archive(key, value); });
+            for_each([&](std::uint64_t key, Value& value) { archive(key, value); });
         }
     }
 
@@ -77,10 +77,10 @@ class HashTable {
     };
     [[nodiscard]] std::size_t mask() const { return slots_.size() - 1; }
     [[nodiscard]] std::size_t home_slot(std::uint64_t key) const {
-        // Fibonacci hashing spreads consecutive keys.
+        // Fibonacci hashing distributes consecutive keys.
         return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15) >> 32) & mask();
     }
-    Value& put(std::uint64_t key, Value&& value) {
+    Value& insert_new(std::uint64_t key, Value&& value) {
         std::size_t at = home_slot(key);
         while (slots_[at].key != none) at = (at + 1) & mask();
         slots_[at] = Slot{key, std::move(value)};
@@ -90,7 +90,7 @@ class HashTable {
         std::vector<Slot> old(slots_.empty() ? 8 : 2 * slots_.size());
         old.swap(slots_);
         for (Slot& slot : old)
-            if (slot.key != none) put(slot.key, std::move(slot.value));
+            if (slot.key != none) insert_new(slot.key, std::move(slot.value));
     }
 
     std::vector<Slot> slots_;

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Locations of objects. A rank that an object has left records where it went. An object that arrives is reported to its
-// home rank. So a forwarded message reaches ever later locations of its object, and finds it.
+// Locations of objects. When an object migrates, its old rank records the new rank, and the new rank reports the
+// location to the object's home rank. So a forwarded message reaches later and later locations of its object, and
+// finally the object.
 #include <utility>
 
 #include "state.hpp"
 
 namespace topoloom::objects {
 
-Resident* State::resident(std::uint32_t array, std::uint64_t index) {
+Resident* State::find_resident(std::uint32_t array, std::uint64_t index) {
     Resident** const found = arrays[array]->residents.find(index);
     return found == nullptr ? nullptr : *found;
 }
 
-int State::home(const Array& array, std::uint64_t index) const {
+int State::get_home_rank(const Array& array, std::uint64_t index) const {
     if (array.settings.home) return array.settings.home(index);
     const auto ranks = static_cast<std::uint64_t>(transport->ranks());
     return static_cast<int>(index * ranks / array.settings.extents.count());
 }
 
-int State::last_known_rank(Array& array, std::uint64_t index) const {
+int State::get_last_known_rank(Array& array, std::uint64_t index) const {
     const Location* const known = array.locations.find(index);
-    return known != nullptr ? known->rank : home(array, index);
+    return known != nullptr ? known->rank : get_home_rank(array, index);
 }
 
 void State::record_location(Array& array, std::uint64_t index, const Location& location) {
@@ -32,20 +33,20 @@ void State::record_location(Array& array, std::uint64_t index, const Location& l
 void State::report_location(const Address& object, int to, const Location& location) {
     if (to == transport->rank()) return;
     Header header;
-    header.kind = Kind::location;
+    header.kind = MessageKind::location;
     header.array = object.array;
     header.index = object.index;
     header.bytes = sizeof location;
     transport->send(to, header, reinterpret_cast<const char*>(&location));
 }
 
-/// Drops locations at the end of a phase, when home ranks know all locations.
-void State::trim_locations() {
+/// Discards locations at the end of a phase, when home ranks have stored all locations.
+void State::discard_locations() {
     for (const auto& array : arrays) {
         if (array->locations.size() <= 4096 + 4 * array->residents.size()) continue;
         HashTable<Location> kept;
-        array->locations.each([&](std::uint64_t index, Location& location) {
-            if (home(*array, index) == transport->rank()) kept[index] = location;
+        array->locations.for_each([&](std::uint64_t index, Location& location) {
+            if (get_home_rank(*array, index) == transport->rank()) kept[index] = location;
         });
         array->locations = std::move(kept);
     }

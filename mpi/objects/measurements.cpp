@@ -11,7 +11,7 @@ namespace topoloom::objects {
 
 namespace {
 
-/// Measurements of one object; its peers follow.
+/// Measurements of one object, followed by the records of its peers.
 struct ObjectRecord {
     std::uint64_t object = 0;
     double seconds = 0;
@@ -45,7 +45,7 @@ T read(const char*& at) {
     return value;
 }
 
-std::int64_t packed_bytes(const State& state, const Resident& resident) {
+std::int64_t get_packed_bytes(const State& state, const Resident& resident) {
     try {
         return static_cast<std::int64_t>(state.arrays[resident.array]->type.size(resident.object));
     } catch (...) {
@@ -53,21 +53,22 @@ std::int64_t packed_bytes(const State& state, const Resident& resident) {
     }
 }
 
-/// Packs records of the objects on this rank. `first`: the first object of each array.
+/// Packs the records of the objects on this rank. `first` is the number of the first object of each array.
 std::vector<char> pack_records(State& state, const std::vector<std::uint64_t>& first) {
     std::vector<char> records;
     for (std::size_t a = 0; a < state.arrays.size(); ++a) {
         Array& array = *state.arrays[a];
-        array.residents.each([&](std::uint64_t index, Resident* resident) {
+        array.residents.for_each([&](std::uint64_t index, Resident* resident) {
             std::vector<PeerRecord> peers;
-            resident->sent.each([&](std::uint64_t key, const Traffic& sent) {
-                const std::uint64_t to = ObjectKey::array(key);
+            resident->sent.for_each([&](std::uint64_t key, const Traffic& sent) {
+                const std::uint64_t to = ObjectKey::get_array(key);
                 if (sent.messages == 0 || state.arrays[to]->user_array == nullptr) return;
-                peers.push_back({first[to] + ObjectKey::index(key), sent});
+                peers.push_back({first[to] + ObjectKey::get_index(key), sent});
             });
             std::ranges::sort(peers, {}, &PeerRecord::object);
-            append(records, ObjectRecord{first[a] + index, resident->seconds, packed_bytes(state, *resident),
-                                         resident->target_rank, resident->moves, peers.size()});
+            append(records,
+                   ObjectRecord{first[a] + index, resident->seconds, get_packed_bytes(state, *resident),
+                                resident->target_rank, resident->moves, peers.size()});
             for (const PeerRecord& peer : peers) append(records, peer);
         });
     }
@@ -98,7 +99,8 @@ GatheredRecords gather_records(State& state, const std::vector<std::uint64_t>& f
     return all;
 }
 
-/// Fills in what objects send. `peers_of`: the peer records of each object; they follow its own record.
+/// Adds the traffic of all objects. `peers_of` points to the peer records of each object, which follow the object's own
+/// record.
 void add_traffic(Measurements& measurements, const std::vector<const char*>& peers_of) {
     std::vector<std::int64_t> all_bytes(peers_of.size()), shared_bytes(peers_of.size());
     measurements.first.push_back(0);
@@ -123,7 +125,7 @@ void add_traffic(Measurements& measurements, const std::vector<const char*>& pee
 
 }  // namespace
 
-std::vector<std::uint64_t> State::number_arrays() const {
+std::vector<std::uint64_t> State::list_first_objects() const {
     std::vector<std::uint64_t> first{0};
     for (const auto& array : arrays)
         first.push_back(first.back() + (array->user_array == nullptr ? 0 : array->settings.extents.count()));
@@ -131,7 +133,7 @@ std::vector<std::uint64_t> State::number_arrays() const {
 }
 
 DetailedMeasurements State::measurements() {
-    const std::vector<std::uint64_t> first = number_arrays();
+    const std::vector<std::uint64_t> first = list_first_objects();
     const GatheredRecords all = gather_records(*this, first);
     const std::size_t objects = first.back();
     std::vector<const char*> peers_of(objects, nullptr);
@@ -169,18 +171,18 @@ DetailedMeasurements State::measurements() {
 }
 
 void State::reset_measurements() {
-    // The sequence numbers of messages stay.
+    // Keep the sequence numbers of messages.
     const auto reset = [](std::uint64_t, Traffic& sent) { sent = {.next_sequence = sent.next_sequence}; };
     for (const auto& array : arrays) {
-        array->residents.each([&](std::uint64_t, Resident* resident) {
+        array->residents.for_each([&](std::uint64_t, Resident* resident) {
             resident->seconds = 0;
-            resident->sent.each(reset);
+            resident->sent.for_each(reset);
         });
     }
 }
 
 Measurements Runtime::measurements() {
-    state_->refuse_in_method("measurements()");
+    state_->fail_in_method("measurements()");
     return state_->measurements();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages in memory and in transit, and the queue in which they wait.
+// Messages in memory and in transit, and the priority queue of messages.
 #pragma once
 
 #include <cstddef>
@@ -13,32 +13,32 @@
 
 namespace topoloom::objects {
 
-enum class Kind : std::uint8_t {
+enum class MessageKind : std::uint8_t {
     call,               // of a method
-    broadcast_request,  // to rank 0, which numbers broadcasts
-    broadcast,          // `index` is its number
-    multicast,          // lists of members, then the values
-    partial,            // of a reduction: a PartialHeader, then the value
+    broadcast_request,  // a broadcast on its way to rank 0, which numbers broadcasts
+    broadcast,          // `index` is the number of the broadcast
+    multicast,          // a multicast: lists of members, followed by the values
+    partial,            // part of a reduction: a PartialHeader, followed by the value
     reduction_result,   // for a callback
     migration,          // an object
-    location,           // of object `index`: a Location
-    // Kinds of combined exchanges, whose round is `sequence`:
-    insertion,        // a call that is combined with others
-    insertions_done,  // an object has inserted `index` messages
+    location,           // the Location of the object with number `index`
+    // Kinds for combined exchanges, whose round is in `sequence`:
+    insertion,        // a call that will be combined with others
+    insertions_done,  // an object has inserted `index` messages, and is done
     exchange_opened,
     combined  // ranks and messages of stage `entry`
 };
 
 struct Header {
-    std::uint64_t index = 0;   // of the destination object
+    std::uint64_t index = 0;   // index of the destination object
     std::uint64_t sender = 0;  // an ObjectKey
     std::int32_t priority = 0;
-    std::uint32_t bytes = 0;     // after the header
-    std::uint32_t sequence = 0;  // between a sender and an object of an ordered array
-    std::int32_t origin = 0;     // the rank that sent it first
+    std::uint32_t bytes = 0;     // number of bytes after the header
+    std::uint32_t sequence = 0;  // sequence number between a sender and an object of an ordered array
+    std::int32_t origin = 0;     // rank that first sent the message
     std::uint32_t entry = 0;
     std::uint16_t array = 0;
-    Kind kind = Kind::call;
+    MessageKind kind = MessageKind::call;
     bool is_sequenced = false;
     bool was_forwarded = false;
     std::uint8_t padding = 0;
@@ -51,7 +51,7 @@ static_assert(sizeof(Header) == 48);
 struct alignas(16) Message {
     Message* next = nullptr;
     Header header;
-    std::int32_t from = -1;  // the rank to which its bytes are released; -1: none
+    std::int32_t from = -1;  // rank to which the bytes are released; -1: none
     [[nodiscard]] char* values() { return reinterpret_cast<char*>(this + 1); }
 
     static Message* make(std::size_t bytes) {
@@ -68,25 +68,25 @@ struct alignas(16) Message {
     static void discard(Message* message) { ::operator delete(message); }
 };
 
-/// The lowest priority first; first in, first out within one priority.
-class Queue {
+/// Priority queue: lowest priority value first; first in, first out for equal priorities.
+class MessageQueue {
    public:
-    Queue() = default;
-    Queue(const Queue&) = delete;
-    Queue& operator=(const Queue&) = delete;
-    ~Queue() {
+    MessageQueue() = default;
+    MessageQueue(const MessageQueue&) = delete;
+    MessageQueue& operator=(const MessageQueue&) = delete;
+    ~MessageQueue() {
         while (Message* const message = pop()) Message::discard(message);
     }
     [[nodiscard]] bool empty() const { return count_ == 0; }
     void push(Message* message) {
         ++count_;
-        list_of(*message).push_back(message);
+        get_list(*message).push_back(message);
     }
     void push_front(Message* message) {
         ++count_;
-        list_of(*message).push_front(message);
+        get_list(*message).push_front(message);
     }
-    /// Returns null if the queue is empty.
+    /// Returns the next message, or null if the queue is empty.
     Message* pop() {
         if (count_ == 0) return nullptr;
         --count_;
@@ -98,7 +98,7 @@ class Queue {
     }
 
    private:
-    struct List {
+    struct MessageList {
         Message* first = nullptr;
         Message* last = nullptr;
         void push_back(Message* message) {
@@ -113,11 +113,11 @@ class Queue {
         }
         Message* pop() { return std::exchange(first, first->next); }
     };
-    List& list_of(const Message& message) {
+    MessageList& get_list(const Message& message) {
         return message.header.priority == 0 ? common_ : others_[message.header.priority];
     }
-    List common_;  // priority 0, by far the most frequent
-    std::map<int, List> others_;
+    MessageList common_;  // queue of priority 0, which is by far the most frequent
+    std::map<int, MessageList> others_;
     std::size_t count_ = 0;
 };
 

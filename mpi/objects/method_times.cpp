@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures the processor time of methods. The clock is read at each call, the slower processor time now and then.
+// Measures the CPU time of methods. Reads the fast wall clock at each call, and the slow CPU clock only once per
+// interval.
 #include <ctime>
 
 #include "state.hpp"
@@ -9,7 +10,7 @@ namespace topoloom::objects {
 namespace {
 
 #ifndef SMPI_H
-double seconds_of(clockid_t clock) {
+double read_clock(clockid_t clock) {
     timespec now{};
     clock_gettime(clock, &now);
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
@@ -19,22 +20,22 @@ double seconds_of(clockid_t clock) {
 }  // namespace
 
 #ifdef SMPI_H  // time is simulated
-double clock_seconds() { return PMPI_Wtime(); }
-double processor_seconds() { return PMPI_Wtime(); }
+double read_wall_clock() { return PMPI_Wtime(); }
+double read_cpu_clock() { return PMPI_Wtime(); }
 #else
-double clock_seconds() { return seconds_of(CLOCK_MONOTONIC); }
-double processor_seconds() { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
+double read_wall_clock() { return read_clock(CLOCK_MONOTONIC); }
+double read_cpu_clock() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 #endif
 
 void State::start_measuring() {
     if (!options.measure) return;
-    last_clock = clock_seconds();
-    last_processor = processor_seconds();
+    last_clock = read_wall_clock();
+    last_processor = read_cpu_clock();
 }
 
-void State::assign_times() {
+void State::assign_method_times() {
     if (!options.measure) return;
-    const double clock = clock_seconds(), processor = processor_seconds();
+    const double clock = read_wall_clock(), processor = read_cpu_clock();
     const double elapsed = clock - last_clock, used = processor - last_processor;
     const double share = used < elapsed && elapsed > 0 ? used / elapsed : 1;
     for (const auto& [resident, seconds] : calls) resident->seconds += share * seconds;

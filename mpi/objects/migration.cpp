@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Migrates objects: packs them with their scheduling state, and unpacks them on the new rank.
+// Migrates objects: packs an object with its scheduling state, and unpacks it on the new rank.
 #include <utility>
 
 #include "state.hpp"
@@ -8,7 +8,7 @@ namespace topoloom::objects {
 
 namespace {
 
-/// Serializes everything about an object except itself.
+/// Serializes the scheduling state of an object, but not the object.
 template <typename Archive>
 void serialize_state(Archive& archive, Resident& resident) {
     archive(resident.moves, resident.broadcasts, resident.reductions, resident.seconds, resident.sent,
@@ -22,14 +22,15 @@ void serialize_state(Archive& archive, Resident& resident) {
             resident.out_of_order.push_back(Message::copy(header, archive.skip(header.bytes, 1)));
         } else {
             archive(resident.out_of_order[i]->header);
-            archive.raw(resident.out_of_order[i]->values(), resident.out_of_order[i]->header.bytes);
+            archive.transfer_bytes(resident.out_of_order[i]->values(),
+                                   resident.out_of_order[i]->header.bytes);
         }
     }
 }
 
 }  // namespace
 
-Resident* State::create(std::uint32_t array, std::uint64_t index, void* object) {
+Resident* State::create_resident(std::uint32_t array, std::uint64_t index, void* object) {
     auto* const made = new Resident();
     made->object = object;
     made->array = array;
@@ -39,24 +40,24 @@ Resident* State::create(std::uint32_t array, std::uint64_t index, void* object) 
     return made;
 }
 
-/// Migrates later, when no method runs: one of this object may be on the stack.
+/// Requests a migration for a time when no method runs, because a method of this object may be on the stack.
 void State::request_migration(Resident& resident, int rank) {
     if (resident.target_rank < 0)
         migration_requests.push_back({static_cast<std::uint16_t>(resident.array), resident.index});
     resident.target_rank = rank;
 }
 
-void State::migrate_out(Resident* resident) {
+void State::send_migrating_object(Resident* resident) {
     const int to = std::exchange(resident->target_rank, -1);
     if (to == transport->rank()) return;
-    assign_times();
+    assign_method_times();
     Array& array = *arrays[resident->array];
     ++resident->moves;
-    resident->fence_rank = designated_rank(*resident);
+    resident->fence_rank = get_designated_rank(*resident);
     resident->moved_in_phase = phases;
     Sizer sizer;
     serialize_state(sizer, *resident);
-    std::size_t bytes = (sizer.bytes() + 15) / 16 * 16;  // views in the object keep their alignment
+    std::size_t bytes = (sizer.bytes() + 15) / 16 * 16;  // a multiple of 16 preserves the alignment of views
     const std::size_t state_bytes = bytes;
     Message* message = nullptr;
     std::string problem;
@@ -78,7 +79,7 @@ void State::migrate_out(Resident* resident) {
         --resident->moves;
         fail(problem + ": it does not move");
     }
-    message->header.kind = Kind::migration;
+    message->header.kind = MessageKind::migration;
     message->header.array = static_cast<std::uint16_t>(resident->array);
     message->header.index = resident->index;
     message->header.entry = static_cast<std::uint32_t>(state_bytes);
@@ -90,19 +91,19 @@ void State::migrate_out(Resident* resident) {
     delete resident;
 }
 
-void State::migrate_in(const Header& header, const char* values) {
+void State::receive_migrating_object(const Header& header, const char* values) {
     Array& array = *arrays[header.array];
     if (array.user_array == nullptr) return;
     void* const object = array.type.make();
-    Resident* const here = create(header.array, header.index, object);
+    Resident* const here = create_resident(header.array, header.index, object);
     Reader reader(values, header.entry);
     serialize_state(reader, *here);
     array.locations.erase(header.index);
     if (!exchanges.empty()) arrivals.push_back({header.array, header.index});
-    report_location({header.array, header.index}, home(array, header.index),
+    report_location({header.array, header.index}, get_home_rank(array, header.index),
                     {transport->rank(), here->moves});
     deliver_broadcasts(array, *here);
-    // A copy, as received bytes are not aligned.
+    // Copy the object, because received bytes are not aligned.
     Message* const packed = Message::make(header.bytes - header.entry);
     std::memcpy(packed->values(), values + header.entry, packed->header.bytes);
     Reader object_reader(packed->values(), packed->header.bytes);
@@ -112,7 +113,7 @@ void State::migrate_in(const Header& header, const char* values) {
     } catch (...) {
         problem = describe_serialize_error(header.array, header.index);
     }
-    const std::size_t left = object_reader.left();
+    const std::size_t left = object_reader.remaining_bytes();
     Message::discard(packed);
     if (!problem.empty()) fail(problem);
     if (left != 0)

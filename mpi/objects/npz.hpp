@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes measurements as a communication graph in an .npz file.
+// Writes measurements as a communication graph to an .npz file.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace topoloom::objects {
 
-/// Writes an uncompressed file for `topoloom map` and scipy.sparse.load_npz. False: it could not be written, and does not exist.
+/// Writes an uncompressed file for `topoloom map` and scipy.sparse.load_npz. On failure returns false, and creates no
+/// file.
 [[nodiscard]] bool write_graph_file(const std::string& path, const Measurements& measurements);
 
 }  // namespace topoloom::objects

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rebalances objects: libtopoloom chooses their ranks by a policy, and ranks migrate them.
+// Rebalances objects: libtopoloom chooses new ranks by a policy, and ranks migrate the objects.
 #include <algorithm>
 
 #include "collective_check.hpp"
@@ -10,7 +10,7 @@ namespace topoloom::objects {
 
 namespace {
 
-/// The machine of the options, or the one detected from ranks that share a node.
+/// Process map on the machine of the options, or on a machine inferred from ranks that share nodes.
 class ProcessMap {
    public:
     ProcessMap(const State& state, const RebalanceOptions& options) {
@@ -53,7 +53,7 @@ class ProcessMap {
     char error_[256] = "";
 };
 
-/// Describes an invalid option; empty: all are valid.
+/// Returns a description of an invalid option, or an empty string if all options are valid.
 std::string find_invalid_option(const RebalanceOptions& options) {
     const auto text = [](const char* name, auto value, const char* allowed) {
         return std::string("rebalance: ") + name + " is " + std::to_string(value) + ", but must " + allowed;
@@ -66,17 +66,17 @@ std::string find_invalid_option(const RebalanceOptions& options) {
     return {};
 }
 
-/// The decision of rank 0.
+/// Result of the rebalancing on rank 0.
 struct Decision {
     int failed = 0;
     char error[256] = "";
     topoloom_rebalance_result result{};
 };
 
-/// Records the new locations of the peers of objects on this rank, so that messages need no detour by home ranks.
-void record_moves(State& state, const DetailedMeasurements& before,
-                  const std::vector<std::uint32_t>& new_rank) {
-    const std::vector<std::uint64_t> first = state.number_arrays();
+/// Records the new locations of the peers of objects on this rank, so that home ranks do not have to forward messages.
+void record_new_locations(State& state, const DetailedMeasurements& before,
+                          const std::vector<std::uint32_t>& new_rank) {
+    const std::vector<std::uint64_t> first = state.list_first_objects();
     const auto here = static_cast<std::uint32_t>(state.transport->rank());
     for (std::size_t object = 0; object < new_rank.size(); ++object) {
         if (new_rank[object] != here) continue;
@@ -95,13 +95,13 @@ void record_moves(State& state, const DetailedMeasurements& before,
 }  // namespace
 
 RebalanceResult Runtime::rebalance(const std::string& policy, const RebalanceOptions& options) {
-    state_->refuse_in_method("rebalance()");
+    state_->fail_in_method("rebalance()");
     check_on_all_ranks(state_->comm, find_invalid_option(options),
-                       {{"rebalance: policy", comparable(policy)},
-                        {"rebalance: machine", comparable(options.machine)},
-                        {"rebalance: seconds_per_byte", comparable(options.seconds_per_byte)},
-                        {"rebalance: periods", comparable(options.periods)},
-                        {"rebalance: tolerance", comparable(options.tolerance)}});
+                       {{"rebalance: policy", hash_for_comparison(policy)},
+                        {"rebalance: machine", hash_for_comparison(options.machine)},
+                        {"rebalance: seconds_per_byte", hash_for_comparison(options.seconds_per_byte)},
+                        {"rebalance: periods", hash_for_comparison(options.periods)},
+                        {"rebalance: tolerance", hash_for_comparison(options.tolerance)}});
     const ProcessMap process_map(*state_, options);
     if (!process_map.error().empty()) check_on_all_ranks(state_->comm, "rebalance: " + process_map.error());
     const DetailedMeasurements all = state_->measurements();
@@ -123,16 +123,17 @@ RebalanceResult Runtime::rebalance(const std::string& policy, const RebalanceOpt
     if (decision.failed != 0) check_on_all_ranks(state_->comm, std::string("rebalance: ") + decision.error);
     PMPI_Bcast(new_rank.data(), static_cast<int>(new_rank.size()), MPI_UINT32_T, 0, state_->comm);
     state_->reset_measurements();
-    const std::vector<std::uint64_t> first = state_->number_arrays();
+    const std::vector<std::uint64_t> first = state_->list_first_objects();
     for (std::size_t a = 0; a + 1 < first.size(); ++a) {
         for (std::uint64_t i = first[a]; i < first[a + 1]; ++i) {
             if (new_rank[i] == all.rank[i] || all.current_rank[i] != static_cast<std::uint32_t>(rank()))
                 continue;
-            migrate(resident(static_cast<std::uint32_t>(a), i - first[a]), static_cast<int>(new_rank[i]));
+            migrate(find_resident(static_cast<std::uint32_t>(a), i - first[a]),
+                    static_cast<int>(new_rank[i]));
         }
     }
     run();
-    record_moves(*state_, all, new_rank);
+    record_new_locations(*state_, all, new_rank);
     const topoloom_rebalance_result& result = decision.result;
     return {result.moved,   result.moved_bytes,      result.busiest_before, result.busiest_after,
             result.average, result.hop_bytes_before, result.hop_bytes_after};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions: values are combined on each rank and go up a tree of ranks with the number of contributions. So it does not
-// matter where an object was when it contributed. Values of a section for one object go directly to the rank of that object,
-// as soon as all members on a rank have contributed.
+// Reductions: each rank combines values, and sends them up a tree of ranks with the number of contributions. So the
+// rank of an object at its contribution is irrelevant. In a reduction over a section for one object, a rank sends its
+// value directly to the rank of that object, as soon as all members on the rank have contributed.
 #include <utility>
 
 #include "state.hpp"
@@ -9,7 +9,7 @@
 namespace topoloom::objects {
 
 void State::contribute(const PartialHeader& header, const char* value, std::size_t bytes) {
-    Partial& partial = partials[{header.group.number, header.group.round}];
+    PartialResult& partial = partials[{header.group.number, header.group.round}];
     if (partial.header.contributions == 0) {
         partial.header = header;
         partial.value.assign(value, value + bytes);
@@ -28,7 +28,7 @@ void State::contribute(const PartialHeader& header, const char* value, std::size
     const bool is_direct = is_for_one_object(header.group, header.target);
     if ((is_direct || transport->rank() == 0) &&
         partial.header.contributions == partial.header.group.members) {
-        const Partial finished = std::move(partial);
+        const PartialResult finished = std::move(partial);
         partials.erase({header.group.number, header.group.round});
         finish_reduction(finished);
     } else if (is_direct && partial.header.contributions >= partial.header.group.here &&
@@ -37,20 +37,20 @@ void State::contribute(const PartialHeader& header, const char* value, std::size
     }
 }
 
-/// Called when this rank has nothing else to do.
+/// Forwards all partial results. Called when this rank is idle.
 void State::forward_partials() {
     std::erase_if(partials, [&](const auto& entry) { return forward_partial(entry.second); });
 }
 
-/// Forwards a partial result to where it is combined with others. False: that is here.
-bool State::forward_partial(const Partial& partial) {
+/// Forwards a partial result to the rank that combines it with others. Returns false if this rank combines it.
+bool State::forward_partial(const PartialResult& partial) {
     const Target& target = partial.header.target;
     const int here = transport->rank();
-    int to = parent_of(here);
+    int to = get_parent_rank(here);
     if (is_for_one_object(partial.header.group, target)) {
-        if (resident(target.array, target.index) != nullptr) return false;
+        if (find_resident(target.array, target.index) != nullptr) return false;
         if (arrays[target.array]->user_array == nullptr) return true;
-        to = last_known_rank(*arrays[target.array], target.index);
+        to = get_last_known_rank(*arrays[target.array], target.index);
         if (to == here) fail(describe_object(target.array, target.index) + " is on no rank");
     } else if (here == 0) {
         return false;
@@ -58,7 +58,7 @@ bool State::forward_partial(const Partial& partial) {
     PartialHeader forwarded = partial.header;
     forwarded.group.here = 0;
     Header header;
-    header.kind = Kind::partial;
+    header.kind = MessageKind::partial;
     header.bytes = static_cast<std::uint32_t>(sizeof forwarded + partial.value.size());
     std::vector<char> packed(header.bytes);
     std::memcpy(packed.data(), &forwarded, sizeof forwarded);
@@ -68,7 +68,7 @@ bool State::forward_partial(const Partial& partial) {
     return true;
 }
 
-void State::finish_reduction(const Partial& partial) {
+void State::finish_reduction(const PartialResult& partial) {
     const Target& target = partial.header.target;
     Message* const message = Message::make(partial.value.size());
     if (!partial.value.empty()) std::memcpy(message->values(), partial.value.data(), partial.value.size());
@@ -81,7 +81,7 @@ void State::finish_reduction(const Partial& partial) {
     } else if (target.kind == Target::element) {
         send(message);
     } else {
-        message->header.kind = Kind::reduction_result;
+        message->header.kind = MessageKind::reduction_result;
         distribute_result(message->header, message->values());
         Message::discard(message);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scheduler loop: receives, calls methods, and joins a wave when there is nothing to do.
+// The scheduler loop: receives messages, calls methods, and joins a wave when idle.
 #include <exception>
 #include <sstream>
 #include <utility>
@@ -12,14 +12,14 @@ namespace {
 
 /// Seconds between two polls of the network while methods are called.
 constexpr double poll_interval = 2e-6;
-/// A reply that is already on its way is cheaper than a wave that fails because of it.
+/// Polls of an idle rank before it joins a wave: waiting for a reply in flight is cheaper than a failed wave.
 #ifdef SMPI_H  // waiting is not polling
 constexpr int polls_before_wave = 0;
 #else
 constexpr int polls_before_wave = 16;
 #endif
 
-/// Sets a variable until the end of the scope, also after an exception.
+/// Sets a variable until the end of the scope, even after an exception.
 template <typename T>
 class ScopedValue {
    public:
@@ -37,72 +37,72 @@ class ScopedValue {
 
 void State::run() {
     start_measuring();
-    double now = clock_seconds(), last_poll = now;
+    double now = read_wall_clock(), last_poll = now;
     idle_since = now;
     const ScopedValue<bool> running(is_running, true);
-    transport->set_registered(arrays.size() + callbacks.size() + exchanges.size());
+    transport->set_registration_count(arrays.size() + callbacks.size() + exchanges.size());
     transport->begin_phase();
     process_migrations();
     transport->receive();
-    rethrow_pending();
+    rethrow_pending_exception();
     for (int idle = 0;; ++idle) {
         while (Message* const message = queue.pop()) {
             idle = 0;
             deliver_next(message);
             if (transport->is_full(false)) wait_until_not_full(false);
-            now = clock_seconds();
+            now = read_wall_clock();
             if (now - last_poll < poll_interval) continue;
             last_poll = now;
             transport->flush();
             transport->receive();
-            rethrow_pending();
+            rethrow_pending_exception();
         }
         forward_partials();
         transport->flush();
         const bool has_received = transport->receive();
-        rethrow_pending();
+        rethrow_pending_exception();
         if (has_received || !queue.empty()) {
             idle_since = 0;
             continue;
         }
-        if (transport->consume_end()) break;
+        if (transport->consume_phase_end()) break;
         if (!transport->is_in_wave() && idle >= polls_before_wave) transport->join_wave(false);
-        if (transport->consume_end()) break;
-        wait(false);
-        rethrow_pending();
-        if (options.measure && queue.empty() && clock_seconds() - last_clock > assign_interval)
-            assign_times();
+        if (transport->consume_phase_end()) break;
+        wait_for_messages(false);
+        rethrow_pending_exception();
+        if (options.measure && queue.empty() && read_wall_clock() - last_clock > assign_interval)
+            assign_method_times();
     }
-    assign_times();
+    assign_method_times();
     discard_broadcasts();
-    trim_locations();
-    fence();
+    discard_locations();
+    run_fence();
 }
 
 void State::deliver_next(Message* message) {
     const ScopedValue<Resident*> interrupted(current, nullptr);
     const ScopedValue<int> depth(delivering, delivering + 1);
     idle_since = 0;
-    deliver(message);
+    deliver_message(message);
     if (is_running) process_migrations();
 }
 
-/// After a send: waits while this rank holds more than it may. The main program calls methods meanwhile. A method cannot: it only
-/// receives, which the windows of other ranks bound.
+/// Waits after a send while messages on this rank exceed the memory limit. Meanwhile the main program calls methods. A
+/// method cannot do so: it only receives, which is bounded by the windows of other ranks.
 void State::wait_for_space() {
     const bool is_main = delivering == 0;
     if (!transport->is_full(is_main)) return;
     if (is_main) {
-        transport->set_registered(arrays.size() + callbacks.size() + exchanges.size());
+        transport->set_registration_count(arrays.size() + callbacks.size() + exchanges.size());
         transport->begin_phase();
         if (!is_running) start_measuring();
     }
     wait_until_not_full(is_main);
-    if (is_main) assign_times();
+    if (is_main) assign_method_times();
 }
 
 void State::wait_until_not_full(bool delivers) {
-    const double begin = clock_seconds();
+    const double begin = read_wall_clock();
     idle_since = begin;
     for (int idle = 0; transport->is_full(delivers); ++idle) {
         transport->flush();
@@ -115,16 +115,16 @@ void State::wait_until_not_full(bool delivers) {
             continue;
         }
         if (!transport->is_in_wave() && idle >= polls_before_wave) transport->join_wave(true);
-        wait(true);
+        wait_for_messages(true);
     }
-    if (!delivers) blocked_seconds += clock_seconds() - begin;
+    if (!delivers) blocked_seconds += read_wall_clock() - begin;
 }
 
-/// Raises an error after the stall timeout, if another rank has died or hangs.
-void State::wait(bool is_blocked) {
+/// Waits for messages. Raises an error after the stall timeout if another rank has died or hangs.
+void State::wait_for_messages(bool is_blocked) {
     if (transport->wait(is_blocked)) idle_since = 0;
     if (options.stall_timeout <= 0) return;
-    const double now = clock_seconds();
+    const double now = read_wall_clock();
     if (idle_since <= 0) idle_since = now;
     if (now - idle_since < options.stall_timeout) return;
     const Stall stall = transport->find_stall();
@@ -142,14 +142,14 @@ void State::process_migrations() {
     while (!migration_requests.empty()) {
         const Address address = migration_requests.front();
         migration_requests.pop_front();
-        Resident* const leaving = resident(address.array, address.index);
+        Resident* const leaving = find_resident(address.array, address.index);
         if (leaving == nullptr || leaving->target_rank < 0) continue;
-        migrate_out(leaving);
+        send_migrating_object(leaving);
         if (transport->is_full(false)) wait_until_not_full(false);
     }
 }
 
-void State::rethrow_pending() {
+void State::rethrow_pending_exception() {
     if (pending_exception != nullptr) std::rethrow_exception(std::exchange(pending_exception, nullptr));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions behind topoloom_objects.hpp.
+// Implementation of the Runtime class for topoloom_objects.hpp.
 #include <algorithm>
 #include <utility>
 
@@ -10,11 +10,11 @@ namespace topoloom::objects {
 
 namespace {
 
-/// Describes an invalid option; empty: all are valid.
+/// Returns a description of an invalid option, or an empty string if all options are valid.
 std::string find_invalid_option(const SchedulerOptions& options, int ranks) {
     if (options.message_bytes < 64 || options.message_bytes > 1 << 28)
         return "message_bytes is " + std::to_string(options.message_bytes) + ", but must be 64 to 268435456";
-    const std::int64_t least = Transport::min_memory(ranks);
+    const std::int64_t least = Transport::get_min_memory(ranks);
     if (options.memory_bytes < least)
         return "memory_bytes is " + std::to_string(options.memory_bytes) + ", but " + std::to_string(ranks) +
                " ranks need " + std::to_string(least) + " or more";
@@ -25,7 +25,8 @@ std::string find_invalid_option(const SchedulerOptions& options, int ranks) {
 
 }  // namespace
 
-State::State(MPI_Comm given_comm, const SchedulerOptions& given) : comm(MPI_COMM_NULL), options(given) {
+State::State(MPI_Comm given_comm, const SchedulerOptions& scheduler_options)
+    : comm(MPI_COMM_NULL), options(scheduler_options) {
     int ranks = 0;
     PMPI_Comm_size(given_comm, &ranks);
     check_on_all_ranks(given_comm, find_invalid_option(options, ranks),
@@ -53,7 +54,7 @@ int Runtime::rank() const { return state_->transport->rank(); }
 int Runtime::ranks() const { return state_->transport->ranks(); }
 
 void Runtime::run() {
-    state_->refuse_in_method("run()");
+    state_->fail_in_method("run()");
     state_->run();
 }
 
@@ -72,7 +73,7 @@ std::uint32_t Runtime::add_array(const Type& type, void* array, ArraySettings se
 void Runtime::remove_array(std::uint32_t array) {
     Array& removed = *state_->arrays[array];
     std::erase_if(state_->calls, [&](const auto& call) { return call.first->array == array; });
-    removed.residents.each([&](std::uint64_t, Resident* resident) {
+    removed.residents.for_each([&](std::uint64_t, Resident* resident) {
         removed.type.destroy(resident->object);
         delete resident;
     });
@@ -81,19 +82,19 @@ void Runtime::remove_array(std::uint32_t array) {
     removed.user_array = nullptr;
 }
 
-void Runtime::create(std::uint32_t array, std::uint64_t index, void* object) {
-    state_->create(array, index, object);
+void Runtime::create_resident(std::uint32_t array, std::uint64_t index, void* object) {
+    state_->create_resident(array, index, object);
     ++state_->arrays[array]->fence_objects;
 }
 
-void* Runtime::array(std::uint32_t array) const {
+void* Runtime::get_array(std::uint32_t array) const {
     if (array >= state_->arrays.size() || state_->arrays[array]->user_array == nullptr)
         fail("there is no array " + std::to_string(array));
     return state_->arrays[array]->user_array;
 }
 
-int Runtime::home(std::uint32_t array, std::uint64_t index) const {
-    const int rank = state_->home(*state_->arrays[array], index);
+int Runtime::get_home_rank(std::uint32_t array, std::uint64_t index) const {
+    const int rank = state_->get_home_rank(*state_->arrays[array], index);
     if (rank < 0 || rank >= ranks())
         fail(state_->describe_object(array, index) + " has its home on rank " + std::to_string(rank) +
              ", but there are only " + std::to_string(ranks()));
@@ -141,7 +142,7 @@ void Runtime::multicast(Message* message, std::uint32_t array, std::uint32_t ent
     message->header.route = route;
     if (state_->options.measure && state_->current != nullptr) {
         for (const std::uint64_t member : members) {
-            Traffic& sent = state_->current->sent[ObjectKey::of(array, member)];
+            Traffic& sent = state_->current->sent[ObjectKey::make(array, member)];
             sent.bytes += message->header.bytes;
             sent.multicast_bytes += message->header.bytes;
             ++sent.messages;
@@ -153,10 +154,10 @@ void Runtime::multicast(Message* message, std::uint32_t array, std::uint32_t ent
 }
 
 std::uint32_t Runtime::add_many_to_many(std::uint32_t array, const ManyToManyOptions& options) {
-    state_->refuse_in_method("many_to_many()");
+    state_->fail_in_method("many_to_many()");
     return state_->add_exchange(array, options);
 }
-ManyToManyChoice Runtime::choice(std::uint32_t many_to_many) const {
+ManyToManyChoice Runtime::get_choice(std::uint32_t many_to_many) const {
     return state_->exchanges[many_to_many].choice;
 }
 
@@ -174,7 +175,7 @@ void Runtime::finish_insertions(std::uint32_t many_to_many, Resident* from) {
 
 void Runtime::contribute(const Group& group, int operation, const Target& target, Message* value) {
     if (state_->options.measure && state_->current != nullptr && is_for_one_object(group, target)) {
-        Traffic& sent = state_->current->sent[ObjectKey::of(target.array, target.index)];
+        Traffic& sent = state_->current->sent[ObjectKey::make(target.array, target.index)];
         sent.bytes += value->header.bytes;
         sent.reduced_bytes += value->header.bytes;
         ++sent.messages;
@@ -191,8 +192,8 @@ std::uint32_t Runtime::add_callback(Invoke invoke,
 }
 
 std::uint64_t Runtime::index(const Resident* resident) const { return resident->index; }
-std::uint64_t Runtime::next_reduction(Resident* resident) { return resident->reductions++; }
-std::uint64_t Runtime::next_section() {
+std::uint64_t Runtime::take_reduction_number(Resident* resident) { return resident->reductions++; }
+std::uint64_t Runtime::make_section_number() {
     return std::uint64_t{1} << 63 | static_cast<std::uint64_t>(rank()) << 32 | state_->sections++;
 }
 
@@ -203,23 +204,23 @@ void Runtime::migrate(Resident* resident, int rank) {
     state_->request_migration(*resident, rank);
 }
 
-Resident* Runtime::resident(std::uint32_t array, std::uint64_t index) const {
-    Resident* const found = state_->resident(array, index);
+Resident* Runtime::find_resident(std::uint32_t array, std::uint64_t index) const {
+    Resident* const found = state_->find_resident(array, index);
     if (found == nullptr) fail(state_->describe_object(array, index) + " is not on this rank");
     return found;
 }
 
-void* Runtime::find(std::uint32_t array, std::uint64_t index) const {
-    const Resident* const found = state_->resident(array, index);
+void* Runtime::find_object(std::uint32_t array, std::uint64_t index) const {
+    const Resident* const found = state_->find_resident(array, index);
     return found == nullptr ? nullptr : found->object;
 }
 
 void Runtime::for_each_local(std::uint32_t array, const std::function<void(void*)>& visit) const {
     std::vector<std::uint64_t> here;
-    state_->arrays[array]->residents.each([&](std::uint64_t index, Resident*) { here.push_back(index); });
+    state_->arrays[array]->residents.for_each([&](std::uint64_t index, Resident*) { here.push_back(index); });
     std::ranges::sort(here);
     for (const std::uint64_t index : here)
-        if (void* const object = find(array, index)) visit(object);
+        if (void* const object = find_object(array, index)) visit(object);
 }
 
 void Runtime::fail(const std::string& text) const { state_->fail(text); }

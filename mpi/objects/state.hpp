@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The objects of a process, and everything that the scheduler knows of others.
+// The objects of a process, and the scheduler's information about objects on other ranks.
 #pragma once
 
 #include <deque>
@@ -22,19 +22,19 @@ namespace topoloom::objects {
 struct Traffic {
     std::int64_t bytes = 0, messages = 0;
     std::int64_t multicast_bytes = 0,
-                 reduced_bytes = 0;  // of these: by multicasts, by reductions of sections
+                 reduced_bytes = 0;  // parts of `bytes` in multicasts, and in reductions over sections
     std::uint32_t next_sequence = 0;
 };
 
-/// Identifies an object, or the main program of a rank, by one number.
+/// A number that identifies an object, or the main program of a rank.
 struct ObjectKey {
     static constexpr int shift = 40;
     static constexpr std::uint64_t main_program = 0xFFFFFF;
-    [[nodiscard]] static std::uint64_t of(std::uint64_t array, std::uint64_t index) {
+    [[nodiscard]] static std::uint64_t make(std::uint64_t array, std::uint64_t index) {
         return array << shift | index;
     }
-    [[nodiscard]] static std::uint64_t array(std::uint64_t key) { return key >> shift; }
-    [[nodiscard]] static std::uint64_t index(std::uint64_t key) {
+    [[nodiscard]] static std::uint64_t get_array(std::uint64_t key) { return key >> shift; }
+    [[nodiscard]] static std::uint64_t get_index(std::uint64_t key) {
         return key & ((std::uint64_t{1} << shift) - 1);
     }
 };
@@ -44,42 +44,43 @@ struct Address {
     std::uint64_t index = 0;
 };
 
-/// Location of an object after a number of moves.
+/// Rank of an object after a number of moves.
 struct Location {
     std::int32_t rank = 0;
     std::uint32_t moves = 0;
 };
 
-/// An object's part in a many-to-many in a phase: the current round, and its insertions in that round.
+/// State of an object in a many-to-many in a phase: the current round, and the object's insertions in this round.
 struct Insertions {
     std::uint64_t phase = 0;
     std::uint32_t round = 0;
     std::uint64_t count = 0;
 };
 
-/// The location of an object that has moved, as sent to all ranks.
+/// Location of a moved object, to be sent to all ranks.
 struct MovedObject {
     std::uint64_t index = 0;
     Location location;
     std::uint64_t array = 0;
 };
 
-/// An object on this rank.
+/// An object on this rank, with its scheduling state.
 struct Resident {
     void* object = nullptr;
     std::uint64_t index = 0;
     std::uint32_t array = 0;
     std::uint32_t moves = 0;
-    std::uint64_t broadcasts = 0;        // delivered to it
-    std::uint64_t reductions = 0;        // that it has contributed to
+    std::uint64_t broadcasts = 0;        // number of broadcasts delivered to the object
+    std::uint64_t reductions = 0;        // number of reductions to which the object has contributed
     double seconds = 0;                  // in methods
-    HashTable<Traffic> sent;             // by ObjectKey of the receiver
-    HashTable<std::uint32_t> expected;   // in ordered arrays: the next sequence number, by sender
-    std::vector<Message*> out_of_order;  // wait for earlier ones
-    int target_rank = -1;                // requested migration; -1: none
-    HashTable<Insertions> insertions;    // by many-to-many
-    std::int32_t fence_rank = 0;         // its rank at the last fence, if it has moved
-    std::uint64_t moved_in_phase = ~std::uint64_t{0};  // since: only then is fence_rank valid
+    HashTable<Traffic> sent;             // traffic by ObjectKey of the receiver
+    HashTable<std::uint32_t> expected;   // next sequence number by sender, in ordered arrays
+    std::vector<Message*> out_of_order;  // messages that wait for earlier messages
+    int target_rank = -1;                // rank of a requested migration; -1: none
+    HashTable<Insertions> insertions;    // insertions by number of the many-to-many
+    std::int32_t fence_rank = 0;         // rank of the object at the last fence, if it has moved
+    std::uint64_t moved_in_phase =
+        ~std::uint64_t{0};  // phase of the last move; fence_rank is valid only in this phase
     ~Resident() {
         for (Message* const message : out_of_order) Message::discard(message);
     }
@@ -87,21 +88,21 @@ struct Resident {
 
 struct Array {
     Type type;
-    void* user_array = nullptr;  // the Objects<T>; null: removed
+    void* user_array = nullptr;  // the program's Objects<T>; null: removed
     ArraySettings settings;
     HashTable<Resident*> residents;
-    std::uint64_t fence_objects = 0;  // on this rank at the last fence
-    HashTable<Location> locations;    // of others: recorded when they left, arrived at home, or were reported
-    std::vector<Message*> broadcasts;  // of this phase, for objects that arrive without them
+    std::uint64_t fence_objects = 0;   // number of objects on this rank at the last fence
+    HashTable<Location> locations;     // of remote objects that left, have their home here, or were reported
+    std::vector<Message*> broadcasts;  // broadcasts of this phase, for objects that have not received them
     std::uint64_t broadcast_count = 0;
 };
 
-/// Whether the parts of a reduction are combined on the rank of one object, and not on rank 0.
+/// Whether a reduction is combined on the rank of one object instead of rank 0.
 [[nodiscard]] inline bool is_for_one_object(const Group& group, const Target& target) {
     return group.is_section() && target.kind == Target::element;
 }
 
-/// The header of a partial result on its way up the tree of ranks, or to an object.
+/// Header of a partial result that is sent up the tree of ranks, or to an object.
 struct PartialHeader {
     Group group;
     Target target;
@@ -109,7 +110,7 @@ struct PartialHeader {
     std::int32_t operation = 0;
     std::int32_t padding = 0;
 };
-struct Partial {
+struct PartialResult {
     PartialHeader header;
     std::vector<char> value;
 };
@@ -121,35 +122,36 @@ struct Callback {
 
 struct DetailedMeasurements : Measurements {
     std::vector<std::uint32_t> moves;
-    std::vector<std::uint32_t> current_rank;  // before requested migrations
+    std::vector<std::uint32_t> current_rank;  // rank of each object before requested migrations
 };
 
-/// Functions are in the file named above them. Each file calls only those of files above it.
+/// State of a scheduler. Comments name the file that defines the functions; each file calls only functions of files
+/// above.
 struct State final : Receiver {
-    State(MPI_Comm comm, const SchedulerOptions& given);
+    State(MPI_Comm comm, const SchedulerOptions& scheduler_options);
     ~State();
 
     // diagnostics.cpp
-    /// Raises an error by the communicator's error handler, and throws ObjectsError if it returns.
+    /// Raises an error by the communicator's error handler. If the handler returns, throws ObjectsError.
     [[noreturn]] void fail(const std::string& text) const;
-    void refuse_in_method(const char* call) const;
+    void fail_in_method(const char* call) const;
     [[nodiscard]] std::string describe_object(std::uint32_t array, std::uint64_t index) const;
-    /// Only inside a catch block.
+    /// Must be called inside a catch block.
     [[nodiscard]] std::string describe_serialize_error(std::uint32_t array, std::uint64_t index) const;
 
     // locations.cpp
-    [[nodiscard]] Resident* resident(std::uint32_t array, std::uint64_t index);
-    [[nodiscard]] int home(const Array& array, std::uint64_t index) const;
-    [[nodiscard]] int last_known_rank(Array& array, std::uint64_t index) const;
+    [[nodiscard]] Resident* find_resident(std::uint32_t array, std::uint64_t index);
+    [[nodiscard]] int get_home_rank(const Array& array, std::uint64_t index) const;
+    [[nodiscard]] int get_last_known_rank(Array& array, std::uint64_t index) const;
     void record_location(Array& array, std::uint64_t index, const Location& location);
     void report_location(const Address& object, int to, const Location& location);
-    void trim_locations();
+    void discard_locations();
 
     // messages.cpp
     void send(Message* message);
-    void forward(const Header& header, const char* values);
-    void release(Message* message);
-    void discard(Message* message);
+    void forward_message(const Header& header, const char* values);
+    void release_message(Message* message);
+    void release_and_discard(Message* message);
 
     // broadcast.cpp
     void broadcast(Message* message);
@@ -162,59 +164,59 @@ struct State final : Receiver {
     // reductions.cpp
     void contribute(const PartialHeader& header, const char* value, std::size_t bytes);
     void forward_partials();
-    [[nodiscard]] bool forward_partial(const Partial& partial);
-    void finish_reduction(const Partial& partial);
+    [[nodiscard]] bool forward_partial(const PartialResult& partial);
+    void finish_reduction(const PartialResult& partial);
     void distribute_result(const Header& header, const char* values);
 
     // method_times.cpp
     void start_measuring();
-    /// Adds the times of recent calls to their objects, less the share in which the processor ran other threads.
-    void assign_times();
+    /// Adds the times of recent calls to their objects, reduced to the share in which the CPU ran this thread.
+    void assign_method_times();
 
     // combined_exchange.cpp
-    [[nodiscard]] std::uint32_t add_exchange(std::uint32_t array, const ManyToManyOptions& given);
+    [[nodiscard]] std::uint32_t add_exchange(std::uint32_t array, const ManyToManyOptions& exchange_options);
     void install_strategy(CombinedExchange& exchange, Combining strategy);
-    [[nodiscard]] int designated_rank(const Resident& resident) const;
-    [[nodiscard]] Insertions& insertions(Resident& resident, std::uint32_t exchange);
+    [[nodiscard]] int get_designated_rank(const Resident& resident) const;
+    [[nodiscard]] Insertions& get_insertions(Resident& resident, std::uint32_t exchange);
     void insert(std::uint32_t exchange, Resident& resident, Message* message);
     void finish_insertions(std::uint32_t exchange, Resident& resident);
     void receive_insertion(Message* message);
     void receive_insertions_done(const Header& header);
     void open_exchange(const Header& header);
     void receive_combined(const Header& header, const char* values);
-    void deliver_exchanged(Message* message);
+    void deliver_combined_message(Message* message);
     void advance_exchange(CombinedExchange& exchange, const Header& header);
-    void count_traffic(CombinedExchange& exchange, const CombinedExchange::Round& round);
+    void count_exchange_traffic(CombinedExchange& exchange, const CombinedExchange::Round& round);
     void send_stage(CombinedExchange& exchange, CombinedExchange::Round& round, const Header& of);
-    void fence();
+    void run_fence();
     [[nodiscard]] std::vector<MovedObject> list_arrivals();
     void gather_locations(const std::vector<MovedObject>& own);
     void choose_strategy(CombinedExchange& exchange, const CombinedExchange::Totals& totals);
 
     // migration.cpp
-    Resident* create(std::uint32_t array, std::uint64_t index, void* object);
+    Resident* create_resident(std::uint32_t array, std::uint64_t index, void* object);
     void request_migration(Resident& resident, int rank);
-    void migrate_out(Resident* resident);
-    void migrate_in(const Header& header, const char* values);
+    void send_migrating_object(Resident* resident);
+    void receive_migrating_object(const Header& header, const char* values);
 
     // dispatch.cpp
-    bool receive(int from, const Header& header, const char* values) override;
-    bool dispatch(int from, const Header& header, const char* values);
-    void deliver(Message* message);
-    void call_method(Resident& resident, Message* message);
+    bool receive_record(int from, const Header& header, const char* values) override;
+    bool dispatch_record(int from, const Header& header, const char* values);
+    void deliver_message(Message* message);
+    void invoke_method(Resident& resident, Message* message);
 
     // run.cpp
     void run();
     void wait_for_space();
     void wait_until_not_full(bool delivers);
-    void wait(bool is_blocked);
+    void wait_for_messages(bool is_blocked);
     void deliver_next(Message* message);
     void process_migrations();
-    void rethrow_pending();
+    void rethrow_pending_exception();
 
     // measurements.cpp
-    /// The number of the first object of each array; then the number of all objects.
-    [[nodiscard]] std::vector<std::uint64_t> number_arrays() const;
+    /// Returns the number of the first object of each array, followed by the total number of objects.
+    [[nodiscard]] std::vector<std::uint64_t> list_first_objects() const;
     [[nodiscard]] DetailedMeasurements measurements();
     void reset_measurements();
 
@@ -224,31 +226,32 @@ struct State final : Receiver {
     std::vector<std::unique_ptr<Array>> arrays;
     std::vector<Callback> callbacks;
     std::deque<CombinedExchange> exchanges;
-    std::uint64_t phases = 0;       // that have ended
-    std::vector<Address> arrivals;  // migrated here in this phase
-    Queue queue;
-    Resident* current = nullptr;             // whose method runs
+    std::uint64_t phases = 0;       // number of phases that have ended
+    std::vector<Address> arrivals;  // objects that migrated to this rank in this phase
+    MessageQueue queue;
+    Resident* current = nullptr;             // object whose method is running
     int delivering = 0;                      // nesting depth of methods and callbacks
     bool is_running = false;                 // run()
-    std::deque<Address> migration_requests;  // carried out when no method runs in run()
-    double blocked_seconds = 0;              // in sends of methods
+    std::deque<Address> migration_requests;  // migrations to be processed in run() while no method is running
+    double blocked_seconds = 0;              // time that methods were blocked in sends, in s
     double idle_since = 0;                   // 0: not idle
     HashTable<Traffic> sent_by_main;
-    std::map<std::tuple<std::uint64_t, std::uint64_t>, Partial> partials;  // by group and round
+    std::map<std::tuple<std::uint64_t, std::uint64_t>, PartialResult>
+        partials;  // partial results by group and round
     std::uint64_t sections = 0;
-    std::exception_ptr pending_exception;  // of a received record, for run() to rethrow
+    std::exception_ptr pending_exception;  // exception of a received record, which run() rethrows
 
-    // Calls since the processor time was last read, with their elapsed seconds.
+    // Calls since the CPU time was last read, with their elapsed seconds.
     std::vector<std::pair<Resident*, double>> calls;
     double last_clock = 0, last_processor = 0;
 };
 
-/// The text of the current exception. Only inside a catch block.
+/// Returns the text of the current exception. Must be called inside a catch block.
 [[nodiscard]] std::string describe_exception();
-/// Reading the processor time takes a third of a microsecond: it is read once per interval, in seconds.
+/// Interval in seconds between two readings of the CPU time, because a reading takes 0.3 us.
 constexpr double assign_interval = 100e-6;
-/// Elapsed seconds, and processor seconds of this thread.
-[[nodiscard]] double clock_seconds();
-[[nodiscard]] double processor_seconds();
+/// Elapsed seconds; CPU seconds of this thread.
+[[nodiscard]] double read_wall_clock();
+[[nodiscard]] double read_cpu_clock();
 
 }  // namespace topoloom::objects

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Archives: one function `serialize` of a type serves to size, pack and unpack it.
+// Archives: a single function `serialize` of a type is used to compute its size, pack it and unpack it.
 //
 //     struct Particle {
 //         double mass;
@@ -7,8 +7,8 @@
 //         void serialize(auto& archive) { archive(mass, trace); }
 //     };
 //
-// Trivially copyable types need no such function. Pointers, iterators and views are rejected, also in arrays, optionals, pairs,
-// tuples and variants. C++ cannot inspect the members of a plain struct: it must not contain any of these.
+// Trivially copyable types need no `serialize`. Pointers, iterators and views are rejected, also in arrays, optionals,
+// pairs, tuples and variants. C++ cannot inspect the members of a plain struct, which must not contain any of these.
 #ifndef TOPOLOOM_ARCHIVE_HPP
 #define TOPOLOOM_ARCHIVE_HPP
 
@@ -33,7 +33,7 @@
 
 namespace topoloom {
 
-/// An error of objects. what() names the object, the method and the cause.
+/// An error of an object. what() contains the object, the method and the cause.
 class ObjectsError : public std::runtime_error {
    public:
     using std::runtime_error::runtime_error;
@@ -77,7 +77,8 @@ concept SerializesItself = requires(T& value, Archive& archive) { value.serializ
 template <typename T>
 concept Plain = std::is_trivially_copyable_v<T> && !holds_reference<T> && !std::is_empty_v<T>;
 
-/// Views whose elements are copied into the message, where they are valid during the call of the method.
+/// Whether a type is a view that messages support: its elements are copied into the message, and are valid during the
+/// method call.
 template <typename>
 inline constexpr bool is_view = false;
 template <typename T>
@@ -92,19 +93,19 @@ void serialize_item(Archive& archive, T& value);
 template <typename Archive, typename T>
 void serialize_elements(Archive& archive, std::vector<T>& values) {
     std::uint64_t count = values.size();
-    archive.raw(&count, sizeof count);
+    archive.transfer_bytes(&count, sizeof count);
     if constexpr (Archive::reads) {
-        // Detects a corrupt count before allocating memory, if elements take at least a byte.
-        if (count > archive.left() && packed_size(T{}) > 0) archive.require(count);
+        // detect a corrupt count before allocating memory, if elements have at least one byte
+        if (count > archive.remaining_bytes() && packed_size(T{}) > 0) archive.require_bytes(count);
         values.resize(count);
     }
     if constexpr (Plain<T> && !std::is_same_v<T, bool> && !SerializesItself<T, Archive>) {
-        if (count > 0) archive.raw(values.data(), count * sizeof(T));
+        if (count > 0) archive.transfer_bytes(values.data(), count * sizeof(T));
     } else {
         for (std::size_t i = 0; i < count; ++i) {
             if constexpr (std::is_same_v<T, bool>) {
                 bool bit = values[i];
-                archive.raw(&bit, sizeof bit);
+                archive.transfer_bytes(&bit, sizeof bit);
                 values[i] = bit;
             } else {
                 serialize_item(archive, values[i]);
@@ -116,19 +117,19 @@ void serialize_elements(Archive& archive, std::vector<T>& values) {
 template <typename Archive, typename T>
 void serialize_view(Archive& archive, std::span<const T>& view) {
     std::uint64_t count = view.size();
-    archive.raw(&count, sizeof count);
+    archive.transfer_bytes(&count, sizeof count);
     archive.align(alignof(T));
     if constexpr (Archive::reads) {
         view = {reinterpret_cast<const T*>(archive.skip(count, sizeof(T))), static_cast<std::size_t>(count)};
     } else if (count > 0) {
-        archive.raw(view.data(), count * sizeof(T));
+        archive.transfer_bytes(view.data(), count * sizeof(T));
     }
 }
 
 template <typename Archive, typename Map>
 void serialize_map(Archive& archive, Map& map) {
     std::uint64_t count = map.size();
-    archive.raw(&count, sizeof count);
+    archive.transfer_bytes(&count, sizeof count);
     if constexpr (Archive::reads) {
         map.clear();
         for (std::uint64_t i = 0; i < count; ++i) {
@@ -148,18 +149,18 @@ void serialize_item(Archive& archive, T& value) {
     } else if constexpr (is_view<T>) {
         serialize_view(archive, value);
     } else if constexpr (Plain<T>) {
-        archive.raw(&value, sizeof value);
+        archive.transfer_bytes(&value, sizeof value);
     } else if constexpr (std::is_empty_v<T>) {
     } else if constexpr (is_a<T, std::vector>) {
         serialize_elements(archive, value);
     } else if constexpr (std::is_same_v<T, std::string>) {
         std::uint64_t count = value.size();
-        archive.raw(&count, sizeof count);
+        archive.transfer_bytes(&count, sizeof count);
         if constexpr (Archive::reads) {
-            archive.require(count);
+            archive.require_bytes(count);
             value.resize(count);
         }
-        archive.raw(value.data(), count);
+        archive.transfer_bytes(value.data(), count);
     } else if constexpr (is_a<T, std::pair>) {
         archive(value.first, value.second);
     } else if constexpr (is_a<T, std::tuple>) {
@@ -170,7 +171,7 @@ void serialize_item(Archive& archive, T& value) {
         serialize_map(archive, value);
     } else if constexpr (is_a<T, std::optional>) {
         bool has = value.has_value();
-        archive.raw(&has, sizeof has);
+        archive.transfer_bytes(&has, sizeof has);
         if constexpr (Archive::reads) {
             if (has)
                 value.emplace();
@@ -194,7 +195,7 @@ class Sizer {
     void operator()(Values&... values) {
         (serialize_item(*this, const_cast<std::remove_const_t<Values>&>(values)), ...);
     }
-    void raw(const void*, std::size_t bytes) { bytes_ += bytes; }
+    void transfer_bytes(const void*, std::size_t bytes) { bytes_ += bytes; }
     void align(std::size_t to) { bytes_ = (bytes_ + to - 1) / to * to; }
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
@@ -211,7 +212,7 @@ class Writer {
     void operator()(Values&... values) {
         (serialize_item(*this, const_cast<std::remove_const_t<Values>&>(values)), ...);
     }
-    void raw(const void* from, std::size_t bytes) {
+    void transfer_bytes(const void* from, std::size_t bytes) {
         if (bytes > 0) std::memcpy(at_, from, bytes);
         at_ += bytes;
     }
@@ -224,7 +225,7 @@ class Writer {
     char* at_;
 };
 
-/// Unpacks what a Writer has packed. Throws ObjectsError at the end of the data.
+/// Unpacks values packed by a Writer. Throws ObjectsError at the end of the data.
 class Reader {
    public:
     static constexpr bool reads = true;
@@ -233,8 +234,8 @@ class Reader {
     void operator()(Values&... values) {
         (serialize_item(*this, values), ...);
     }
-    void raw(void* to, std::size_t bytes) {
-        require(bytes);
+    void transfer_bytes(void* to, std::size_t bytes) {
+        require_bytes(bytes);
         if (bytes > 0) std::memcpy(to, at_, bytes);
         at_ += bytes;
     }
@@ -243,14 +244,14 @@ class Reader {
         if (over != 0) skip(to - over, 1);
     }
     const char* skip(std::uint64_t count, std::size_t size) {
-        require(count * size);
+        require_bytes(count * size);
         return std::exchange(at_, at_ + count * size);
     }
-    void require(std::uint64_t bytes) const {
+    void require_bytes(std::uint64_t bytes) const {
         if (bytes > static_cast<std::uint64_t>(end_ - at_))
             throw ObjectsError("a message is too short: its `serialize` reads more than it has written");
     }
-    [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+    [[nodiscard]] std::size_t remaining_bytes() const { return static_cast<std::size_t>(end_ - at_); }
 
    private:
     const char* begin_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Indices of objects, operations of reductions, and compile-time facts about methods: names, parameters, numbers in a list.
+// Indices of objects, operations of reductions, and compile-time information about methods: names, parameters, numbers.
 #ifndef TOPOLOOM_METHODS_HPP
 #define TOPOLOOM_METHODS_HPP
 
@@ -18,7 +18,7 @@
 
 namespace topoloom {
 
-/// The position of an object in its array; missing axes are 0.
+/// Position of an object in its array; missing axes are 0.
 struct Index {
     std::int64_t x = 0, y = 0, z = 0;
     constexpr Index() = default;
@@ -32,18 +32,18 @@ struct Index {
     friend constexpr auto operator<=>(const Index&, const Index&) = default;
 };
 
-/// How a reduction combines two values; vectors and arrays are combined element by element.
+/// Operations that combine two values in a reduction. Vectors and arrays are combined element by element.
 struct sum {};
 struct product {};
 struct min {};
 struct max {};
-struct all {};  ///< whether all are true
+struct all {};  ///< logical and of all values
 struct any {};
-struct join {};  ///< vectors are concatenated, in any order
+struct join {};  ///< concatenates vectors, in any order
 
 namespace objects {
 
-/// Extracts the argument of the template parameter `named` from __PRETTY_FUNCTION__.
+/// Extracts the argument of template parameter `named` from __PRETTY_FUNCTION__.
 constexpr std::string_view extract_name(std::string_view text) {
     constexpr std::string_view before = "named = ";
     const std::size_t begin = text.find(before) + before.size();
@@ -96,7 +96,7 @@ inline constexpr int operation_of<join> = 6;
 template <typename T>
 concept Operation = operation_of<T> >= 0;
 
-/// Combines b into a. False: the type does not support the operation.
+/// Combines b into a. Returns false if the type does not support the operation.
 template <typename T>
 bool combine_values(int operation, T& a, const T& b) {
     if constexpr (is_a<T, std::vector> || is_array<T>) {
@@ -150,20 +150,21 @@ bool combine_packed(int operation, std::vector<char>& first, const char* second,
 
 }  // namespace objects
 
-/// Lists the methods of a type that messages may call: `using methods = topoloom::Methods<&Cell::take, &Cell::step>;`
+/// Lists the methods of a type that can be called by messages: `using methods = topoloom::Methods<&Cell::take,
+/// &Cell::step>;`
 template <auto... listed>
 struct Methods {
     static constexpr std::size_t count = sizeof...(listed);
 
     template <auto method>
-    static constexpr std::size_t number() {
+    static constexpr std::size_t get_number() {
         constexpr bool found[] = {std::is_same_v<objects::Constant<method>, objects::Constant<listed>>...,
                                   true};
         return static_cast<std::size_t>(std::find(std::begin(found), std::end(found), true) -
                                         std::begin(found));
     }
     template <typename Visit>
-    static constexpr auto with_all(Visit&& visit) {
+    static constexpr auto apply_to_all(Visit&& visit) {
         return visit.template operator()<listed...>();
     }
 };

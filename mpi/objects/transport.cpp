@@ -19,12 +19,13 @@ constexpr int tag_of_messages = 0, tag_of_long_records = 1;
 
 Transport::Transport(MPI_Comm comm, std::size_t message_bytes, std::int64_t memory_bytes, Receiver& receiver)
     : comm_(comm), receiver_(receiver), message_bytes_(message_bytes) {
-    constexpr std::size_t max_messages = 32;  // in a window: MPI searches those that it holds
+    constexpr std::size_t max_messages = 32;  // per window, because MPI searches queued messages
     PMPI_Comm_rank(comm_, &rank_);
     PMPI_Comm_size(comm_, &ranks_);
     peers_.resize(static_cast<std::size_t>(ranks_));
     for_each_child(rank_, ranks_, [&](int) { ++children_; });
-    // Half for other ranks; the rest from them, as one message may exceed each window.
+    // Half of the memory is for messages to other ranks, and half for messages from them, because one message may
+    // exceed each window.
     initial_limit_ = limit_ = memory_bytes / 2;
     if (ranks_ == 1) return;
     const auto share = static_cast<std::size_t>(memory_bytes / 4 / (ranks_ - 1));
@@ -56,7 +57,7 @@ void Transport::post_receive(std::size_t slot) {
 
 void Transport::send(int rank, const Header& header, const char* values) {
     const std::size_t bytes = sizeof header + header.bytes;
-    std::vector<char>& open = peer(rank).open;
+    std::vector<char>& open = get_peer(rank).open;
     const std::size_t capacity = message_bytes_ + sizeof(Envelope);
     if (open.size() > sizeof(Envelope) && open.size() + bytes > capacity) close_message(rank);
     if (open.empty()) {
@@ -79,23 +80,23 @@ void Transport::send(int rank, const Header& header, const char* values) {
 
 void Transport::flush() {
     for (std::size_t i = open_to_.size(); i-- > 0;) {
-        const Peer& to = peer(open_to_[i]);
-        if (to.full.empty() && has_window(to)) close_message(open_to_[i]);
+        const Peer& to = get_peer(open_to_[i]);
+        if (to.full.empty() && has_window_space(to)) close_message(open_to_[i]);
     }
 }
 
-/// Sends the open message to a rank, now or when the window allows.
+/// Closes the open message to a rank, and sends it now or when the window allows.
 void Transport::close_message(int rank) {
-    Peer& to = peer(rank);
+    Peer& to = get_peer(rank);
     open_to_.erase(std::find(open_to_.begin(), open_to_.end(), rank));
     to.full.push_back(std::exchange(to.open, {}));
     ++full_messages_;
-    send_full(rank);
+    send_full_messages(rank);
 }
 
-void Transport::send_full(int rank) {
-    Peer& to = peer(rank);
-    while (!to.full.empty() && has_window(to)) {
+void Transport::send_full_messages(int rank) {
+    Peer& to = get_peer(rank);
+    while (!to.full.empty() && has_window_space(to)) {
         std::vector<char> message = std::move(to.full.front());
         to.full.pop_front();
         --full_messages_;
@@ -104,9 +105,9 @@ void Transport::send_full(int rank) {
     }
 }
 
-Transport::Envelope Transport::next_envelope(int rank, Form form) {
+Transport::Envelope Transport::make_envelope(int rank, MessageForm form) {
     const stamp stamp = count_sent(&quiescence_);
-    Peer& to = peer(rank);
+    Peer& to = get_peer(rank);
     if (!is_full(false)) to.reported = to.released;
     return {stamp.phase, stamp.wave, to.sent++, form, 0, registered_, to.reported};
 }
@@ -114,8 +115,8 @@ Transport::Envelope Transport::next_envelope(int rank, Form form) {
 void Transport::send_message(int rank, std::vector<char>&& message) {
     const std::size_t bytes = message.size() - sizeof(Envelope);
     const auto record_bytes = static_cast<std::int64_t>(bytes);
-    if (bytes > message_bytes_) {  // one record that exceeds the slots of the receiver
-        Envelope envelope = next_envelope(rank, long_record);
+    if (bytes > message_bytes_) {  // a single record that is larger than the receiver's slots
+        Envelope envelope = make_envelope(rank, long_record);
         envelope.bytes = static_cast<std::uint32_t>(bytes);
         std::vector<char> announcement(sizeof envelope);
         std::memcpy(announcement.data(), &envelope, sizeof envelope);
@@ -123,22 +124,22 @@ void Transport::send_message(int rank, std::vector<char>&& message) {
         message.erase(message.begin(), message.begin() + sizeof envelope);
         start_send({std::move(message), record_bytes}, rank, tag_of_long_records);
     } else {
-        const Envelope envelope = next_envelope(rank, records);
+        const Envelope envelope = make_envelope(rank, records);
         std::memcpy(message.data(), &envelope, sizeof envelope);
         start_send({std::move(message), record_bytes}, rank, tag_of_messages);
     }
 }
 
-void Transport::start_send(Send&& send, int rank, int tag) {
+void Transport::start_send(PendingSend&& send, int rank, int tag) {
     sends_.push_back(std::move(send));
     MPI_Request request = MPI_REQUEST_NULL;
     const std::vector<char>& bytes = sends_.back().bytes;
     PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, rank, tag, comm_, &request);
     send_requests_.push_back(request);
-    if (send_requests_.size() % 64 == 0) reclaim_sends();
+    if (send_requests_.size() % 64 == 0) remove_complete_sends();
 }
 
-void Transport::reclaim_sends() {
+void Transport::remove_complete_sends() {
     if (send_requests_.empty()) return;
     complete_sends_.resize(send_requests_.size());
     int count = 0;
@@ -147,7 +148,7 @@ void Transport::reclaim_sends() {
     if (count <= 0) return;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < send_requests_.size(); ++i) {
-        Send& send = sends_[i];
+        PendingSend& send = sends_[i];
         if (send_requests_[i] == MPI_REQUEST_NULL) {
             out_bytes_ -= send.record_bytes;
             send.bytes.clear();
@@ -165,7 +166,7 @@ void Transport::reclaim_sends() {
 
 void Transport::release(int from, const Header& header) {
     const std::uint64_t bytes = sizeof header + header.bytes;
-    Peer& source = peer(from);
+    Peer& source = get_peer(from);
     in_bytes_ -= static_cast<std::int64_t>(bytes);
     const bool was_due = source.released - source.reported > window_ / 2;
     source.released += bytes;
@@ -176,13 +177,13 @@ void Transport::release(int from, const Header& header) {
         report_released(from);
 }
 
-/// Sends a message without records.
+/// Reports released bytes by a message without records.
 void Transport::report_released(int rank) { send_message(rank, std::vector<char>(sizeof(Envelope))); }
 
-void Transport::report_due() {
+void Transport::report_due_releases() {
     if (is_full(false)) return;
     for (const int rank : std::exchange(report_due_, {}))
-        if (peer(rank).released - peer(rank).reported > window_ / 2) report_released(rank);
+        if (get_peer(rank).released - get_peer(rank).reported > window_ / 2) report_released(rank);
 }
 
 void Transport::process_slots(int count) {
@@ -191,7 +192,7 @@ void Transport::process_slots(int count) {
         const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
         int bytes = 0;
         PMPI_Get_count(&status, MPI_BYTE, &bytes);
-        process(status.MPI_SOURCE, slots_[slot].data(), static_cast<std::size_t>(bytes));
+        process_message(status.MPI_SOURCE, slots_[slot].data(), static_cast<std::size_t>(bytes));
         post_receive(slot);
     }
 }
@@ -204,7 +205,7 @@ bool Transport::receive() {
     if (count == MPI_UNDEFINED) count = 0;
     process_slots(count);
     if (!deferred_.empty()) process_deferred();
-    if (!report_due_.empty()) report_due();
+    if (!report_due_.empty()) report_due_releases();
     return count > 0;
 }
 
@@ -223,17 +224,17 @@ bool Transport::wait(bool is_blocked) {
         empty_polls_ = 0;
         return true;
     }
-    if (is_blocked) reclaim_sends();
+    if (is_blocked) remove_complete_sends();
     if (++empty_polls_ % 512 != 0) return false;
-    reclaim_sends();
+    remove_complete_sends();
     sched_yield();
     return false;
 }
 
-void Transport::process(int source, const char* bytes, std::size_t size) {
+void Transport::process_message(int source, const char* bytes, std::size_t size) {
     Envelope envelope;
     std::memcpy(&envelope, bytes, sizeof envelope);
-    Peer& from = peer(source);
+    Peer& from = get_peer(source);
     if (envelope.form == wave_up || envelope.form == wave_down) {
         Sums sums;
         std::memcpy(sums.data(), bytes + sizeof envelope, sizeof sums);
@@ -247,14 +248,14 @@ void Transport::process(int source, const char* bytes, std::size_t size) {
     update_peak();
     if (envelope.released > from.released_by_peer) {
         from.released_by_peer = envelope.released;
-        send_full(source);
+        send_full_messages(source);
     }
-    if (envelope.form == records && envelope.sequence == from.received && is_current(envelope)) {
+    if (envelope.form == records && envelope.sequence == from.received && can_deliver(envelope)) {
         ++from.received;
         count_received(&quiescence_, {envelope.phase, envelope.wave});
         return deliver_records(source, bytes + sizeof envelope, bytes + size);
     }
-    Deferred& deferred = deferred_.emplace_back();
+    DeferredMessage& deferred = deferred_.emplace_back();
     deferred.envelope = envelope;
     deferred.source = source;
     deferred.bytes.assign(bytes + sizeof envelope, bytes + size);
@@ -265,15 +266,15 @@ void Transport::deliver_records(int source, const char* at, const char* end) {
         Header header;
         std::memcpy(&header, at, sizeof header);
         at += sizeof header;
-        if (!receiver_.receive(source, header, at)) release(source, header);
+        if (!receiver_.receive_record(source, header, at)) release(source, header);
         at += header.bytes;
     }
 }
 
-/// Returns whether the message was complete and next in order.
-bool Transport::try_deliver(Deferred& deferred) {
-    std::uint32_t& received = peer(deferred.source).received;
-    if (deferred.envelope.sequence != received || !is_current(deferred.envelope)) return false;
+/// Delivers a deferred message. Returns false unless the message was complete and next in order.
+bool Transport::try_deliver_deferred(DeferredMessage& deferred) {
+    std::uint32_t& received = get_peer(deferred.source).received;
+    if (deferred.envelope.sequence != received || !can_deliver(deferred.envelope)) return false;
     if (deferred.envelope.form == long_record) {
         if (!deferred.is_posted) {
             deferred.is_posted = true;
@@ -295,14 +296,14 @@ void Transport::process_deferred() {
     for (bool again = true; again;) {
         again = false;
         for (auto at = deferred_.begin(); at != deferred_.end();) {
-            const bool is_delivered = try_deliver(*at);
+            const bool is_delivered = try_deliver_deferred(*at);
             at = is_delivered ? deferred_.erase(at) : std::next(at);
             again |= is_delivered;
         }
     }
 }
 
-void Transport::send_sums(Form form, const Sums& sums, int to) {
+void Transport::send_sums(MessageForm form, const Sums& sums, int to) {
     Envelope envelope;
     envelope.form = form;
     std::vector<char> bytes(sizeof envelope + sizeof sums);
@@ -316,42 +317,42 @@ void Transport::join_wave(bool is_blocked) {
     ::join_wave(&quiescence_, counts);
     sums_[0] += counts[0];
     sums_[1] += counts[1];
-    sums_[2] += is_blocked || has_unsent() ? 1 : 0;
+    sums_[2] += is_blocked || has_unsent_messages() ? 1 : 0;
     send_sums_up();
 }
 
 void Transport::send_sums_up() {
     if (!quiescence_.in_wave || reported_children_ < children_) return;
-    if (rank_ != 0) return send_sums(wave_up, sums_, parent_of(rank_));
+    if (rank_ != 0) return send_sums(wave_up, sums_, get_parent_rank(rank_));
     finish_wave(Sums(sums_));
 }
 
 void Transport::finish_wave(const Sums& sums) {
     for_each_child(rank_, ranks_, [&](int child) {
         send_sums(wave_down, sums, child);
-        peer(child).has_child_reported = false;
+        get_peer(child).has_child_reported = false;
     });
-    // The phase has not ended while messages wait for windows, whatever the sums.
+    // While messages wait for windows, the phase has not ended, regardless of the sums.
     const std::int64_t counts[2] = {sums[0], sums[1] - sums[2]};
     has_ended_ = end_wave(&quiescence_, counts);
     if (has_ended_) {
         is_open_ = false;
         limit_ = initial_limit_;
-    } else if (sums[0] == sums[1] && has_unsent() && is_full(false)) {
-        limit_ *= 2;  // nothing is in flight, so no other rank can free space
+    } else if (sums[0] == sums[1] && has_unsent_messages() && is_full(false)) {
+        limit_ *= 2;  // nothing is in flight, so no other rank can free memory
     }
     sums_ = {};
     reported_children_ = 0;
 }
 
-bool Transport::consume_end() { return std::exchange(has_ended_, false); }
+bool Transport::consume_phase_end() { return std::exchange(has_ended_, false); }
 
-/// Names the receivers that consume no messages, or else the ranks that a wave waits for.
+/// Finds the receivers that do not consume messages, or else the ranks that a wave waits for.
 Stall Transport::find_stall() const {
     Stall stall{"messages are not received by", {}, 1};
     for (int other = 0; other < ranks_; ++other) {
         const Peer& to = peers_[static_cast<std::size_t>(other)];
-        if (!to.full.empty() || (!to.open.empty() && !has_window(to))) stall.ranks.push_back(other);
+        if (!to.full.empty() || (!to.open.empty() && !has_window_space(to))) stall.ranks.push_back(other);
     }
     if (!stall.ranks.empty()) return stall;
     stall.reason = "the end of the phase is not confirmed by";
@@ -361,7 +362,7 @@ Stall Transport::find_stall() const {
     const double height = static_cast<double>(children_) / std::bit_width(static_cast<unsigned>(ranks_));
     stall.timeout_factor = 1 + height / 2;
     if (stall.ranks.empty() && rank_ != 0) {
-        stall.ranks.push_back(parent_of(rank_));
+        stall.ranks.push_back(get_parent_rank(rank_));
         stall.timeout_factor = 2 - height / 2;
     }
     return stall;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides for which communicators and sizes the calls of an unmodified program are replaced.
+// Decides on which communicators and for which sizes the calls of an unmodified program are replaced.
 #include <stdlib.h>
 
 #include "preload.h"
@@ -8,54 +8,56 @@
 
 static const struct shim shim_ = {"collective", "TOPOLOOM_COLLECTIVES", "collectives are not replaced", NULL};
 
-static bool initialized;        // by MPI_Init, not by a session
-static atomic_bool finalizing;  // MPI_Finalize has begun, which frees the attributes of communicators
+static bool is_initialized;        // MPI was initialized by MPI_Init, not by a session
+static atomic_bool is_finalizing;  // MPI_Finalize has begun and frees the attributes of communicators
 
-_Atomic(MPI_Comm) preload_left_comms[1 << left_bits];
+_Atomic(MPI_Comm) preload_excluded_comms[1 << excluded_bits];
 
-static void enable(void) { initialized = getenv(shim_.variable) != NULL; }
+static void read_enabled(void) { is_initialized = getenv(shim_.variable) != NULL; }
 
 __attribute__((constructor)) static void load(int argc, char** argv) {
     (void)argc;
-    leave_other_mpi(&shim_, argv);
-    call_after_init(enable);
+    restart_if_other_mpi(&shim_, argv);
+    register_init_hook(read_enabled);
 }
 
-static int finalize(const char* name) {
-    atomic_store(&finalizing, true);
-    return ((int (*)(void))(uintptr_t)next_symbol(name))();
+static int call_finalize(const char* name) {
+    atomic_store(&is_finalizing, true);
+    return ((int (*)(void))(uintptr_t)find_next_symbol(name))();
 }
 
-// Fortran bindings call one of these.
-SHIM_EXPORT int MPI_Finalize(void) { return finalize("MPI_Finalize"); }
-SHIM_EXPORT int PMPI_Finalize(void) { return finalize("PMPI_Finalize"); }
+// Fortran bindings call either function.
+SHIM_EXPORT int MPI_Finalize(void) { return call_finalize("MPI_Finalize"); }
+SHIM_EXPORT int PMPI_Finalize(void) { return call_finalize("PMPI_Finalize"); }
 
-static bool is_running(void) {
+static bool is_mpi_running(void) {
     int finalized = 1;
-    if (initialized && !atomic_load_explicit(&finalizing, memory_order_relaxed)) PMPI_Finalized(&finalized);
+    if (is_initialized && !atomic_load_explicit(&is_finalizing, memory_order_relaxed))
+        PMPI_Finalized(&finalized);
     return !finalized;
 }
 
-/// Processes of other worlds may lack the library, so communicators with them are left to MPI on both sides.
+/// Whether all ranks are in MPI_COMM_WORLD. Processes of other worlds may lack the library, so such communicators are
+/// left to MPI.
 static bool is_within_world(MPI_Comm comm, int ranks) {
     enum { batch = 256 };
     int ranks_here[batch], ranks_there[batch];
-    bool within = true;
+    bool is_within = true;
     MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
     PMPI_Comm_group(comm, &group);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    for (int first = 0; within && first < ranks; first += batch) {
+    for (int first = 0; is_within && first < ranks; first += batch) {
         const int count = ranks - first < batch ? ranks - first : batch;
         for (int i = 0; i < count; ++i) ranks_here[i] = first + i;
         PMPI_Group_translate_ranks(group, count, ranks_here, world, ranks_there);
-        for (int i = 0; i < count; ++i) within = within && ranks_there[i] != MPI_UNDEFINED;
+        for (int i = 0; i < count; ++i) is_within = is_within && ranks_there[i] != MPI_UNDEFINED;
     }
     PMPI_Group_free(&group);
     PMPI_Group_free(&world);
-    return within;
+    return is_within;
 }
 
-static bool is_supported(MPI_Comm comm) {
+static bool is_supported_comm(MPI_Comm comm) {
     int is_inter = 1, ranks = 0;
     MPI_Comm parent = MPI_COMM_NULL;
     PMPI_Comm_get_parent(&parent);
@@ -65,7 +67,7 @@ static bool is_supported(MPI_Comm comm) {
     return ranks > 1 && (comm == MPI_COMM_WORLD || is_within_world(comm, ranks));
 }
 
-/// Finds ranks that lack memory first, so that the others do not wait for them.
+/// Allocates the state, and agrees on success, so that no rank waits for a rank whose memory is exhausted.
 static bool reserve_state_on_all(MPI_Comm comm, struct comm_state** state) {
     int has_memory = reserve_state(comm, state);
     const int status = PMPI_Allreduce(MPI_IN_PLACE, &has_memory, 1, MPI_INT, MPI_MIN, comm);
@@ -74,12 +76,13 @@ static bool reserve_state_on_all(MPI_Comm comm, struct comm_state** state) {
     return false;
 }
 
-/// Sets up the communicator in its first blocking or persistent call. NULL on all processes if no call can gain or a process
-/// cannot set it up.
+/// Sets up the communicator in its first blocking or persistent call. Returns NULL on all processes if no call can
+/// become faster, or if setup fails on one process.
 static struct comm_state* set_up_comm(MPI_Comm comm) {
     struct comm_state* state = NULL;
     bool done = false;
-    if (!is_supported(comm) || !reserve_state_on_all(comm, &state) || open_state(comm, &state) != MPI_SUCCESS)
+    if (!is_supported_comm(comm) || !reserve_state_on_all(comm, &state) ||
+        open_state(comm, &state) != MPI_SUCCESS)
         return NULL;
     const bool is_ready = advance_setup(state, true, &done) == MPI_SUCCESS;
     if (is_ready &&
@@ -97,42 +100,44 @@ static bool is_predefined_op(MPI_Op op) {
     return false;
 }
 
-static bool is_faster(struct comm_state* state, const struct call_info* call) {
+static bool is_faster_call(struct comm_state* state, const struct call_info* call) {
     int commutes = 1;
     if (call->direct) return state->learner != NULL || state->trace != NULL;
     if (call->op != MPI_OP_NULL) PMPI_Op_commutative(call->op, &commutes);
     const bool is_blocking = call->form == blocking;
-    return is_worth_replacing(state, call->operation, call->bytes, !commutes,
+    return is_faster_than_mpi(state, call->operation, call->bytes, !commutes,
                               is_blocking ? 0 : 1e-9 * progress_pause_ns);
 }
 
-/// Programs wait for non-blocking calls by MPI's functions, which do not drive our collectives: a progress thread must. It
-/// must not call reduction functions of the program, nor need them after the program has freed them.
-static bool can_progress(const struct comm_state* state, const struct call_info* call) {
+/// Whether the call can complete. Programs complete non-blocking calls by MPI functions, which do not advance our
+/// collectives, so a progress thread must exist. This thread must not call reduction functions of the program, which
+/// may be freed before completion.
+static bool can_complete(const struct comm_state* state, const struct call_info* call) {
     return call->form == blocking ||
            (state->has_progress_threads && (call->op == MPI_OP_NULL || is_predefined_op(call->op)));
 }
 
-static int forget_left_comm(MPI_Comm comm, int key, void* value, void* extra) {
+static int remove_excluded_comm(MPI_Comm comm, int key, void* value, void* extra) {
     (void)key, (void)value, (void)extra;
     MPI_Comm freed = comm;
-    atomic_compare_exchange_strong(get_left_slot(comm), &freed, (MPI_Comm)0);
+    atomic_compare_exchange_strong(get_excluded_slot(comm), &freed, (MPI_Comm)0);
     return MPI_SUCCESS;
 }
 
 bool can_replace(MPI_Comm comm, const struct call_info* call) {
     static _Atomic int key = MPI_KEYVAL_INVALID;
-    if (comm == MPI_COMM_NULL || !is_running()) return false;
+    if (comm == MPI_COMM_NULL || !is_mpi_running()) return false;
     int found = 0;
     struct comm_state* state = NULL;
-    if (create_keyval_once(&key, forget_left_comm) != MPI_SUCCESS ||
+    if (create_keyval_once(&key, remove_excluded_comm) != MPI_SUCCESS ||
         PMPI_Comm_get_attr(comm, key, (void*)&state, &found) != MPI_SUCCESS)
         return false;
-    if (!found && call->form == nonblocking) return false;  // it must not wait for other processes
+    if (!found && call->form == nonblocking)
+        return false;  // a non-blocking call must not wait for other processes
     if (!found) {
         state = set_up_comm(comm);
         found = PMPI_Comm_set_attr(comm, key, state) == MPI_SUCCESS;
     }
-    if (found && state == NULL) atomic_store_explicit(get_left_slot(comm), comm, memory_order_relaxed);
-    return state != NULL && can_progress(state, call) && is_faster(state, call);
+    if (found && state == NULL) atomic_store_explicit(get_excluded_slot(comm), comm, memory_order_relaxed);
+    return state != NULL && can_complete(state, call) && is_faster_call(state, call);
 }

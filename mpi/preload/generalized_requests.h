@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI's generalized requests, which stand for our non-blocking requests.
+// MPI's generalized requests, which represent our non-blocking requests.
 #ifndef TOPOLOOM_PRELOAD_GENERALIZED_REQUESTS_H
 #define TOPOLOOM_PRELOAD_GENERALIZED_REQUESTS_H
 
@@ -7,11 +7,11 @@
 
 #include "topoloom_collective.h"
 
-/// The number of existing ones.
+/// Number of existing generalized requests.
 extern atomic_int generalized_requests;
 
-/// Returns from a non-blocking wrapper: if `status` is MPI_SUCCESS, `request` becomes a generalized request that completes
-/// together with ours. Returns an MPI error code.
-int return_request(int status, topoloom_request* ours, MPI_Request* request);
+/// Creates the result of a non-blocking wrapper. If `status` is MPI_SUCCESS, `request` becomes a generalized request
+/// that completes together with `ours`. Returns an MPI error code.
+int create_generalized_request(int status, topoloom_request* ours, MPI_Request* request);
 
 #endif

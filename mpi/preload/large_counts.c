@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI-4's functions with large counts, which mpi4py always uses. Calls whose bytes fit into an int, the same on all
-// processes, are forwarded to the functions with int counts.
+// MPI-4's functions with large counts, which mpi4py always uses. If the size in bytes fits into an int, which is the
+// same decision on all processes, the call is forwarded to the function with int counts.
 #include <limits.h>
 
 #include "preload.h"
 
 #if MPI_VERSION >= 4
-static bool is_small(MPI_Count count, MPI_Datatype type) {
+static bool fits_int(MPI_Count count, MPI_Datatype type) {
     MPI_Count size = 0;
-    if (count < 0 || type == MPI_DATATYPE_NULL) return false;  // MPI raises the error
+    if (count < 0 || type == MPI_DATATYPE_NULL) return false;  // MPI will raise the error
     PMPI_Type_size_x(type, &size);
     return count <= INT_MAX && count * size <= INT_MAX;
 }
@@ -16,33 +16,33 @@ static bool is_small(MPI_Count count, MPI_Datatype type) {
 #define NONE
 #define PARAMETER , MPI_Request* request
 #define ARGUMENT , request
-/// The body of a function: calls the function with int counts, or the next definition.
-#define FORM(name, is_small_call, small_form, large_form)                                                \
-    {                                                                                                    \
-        NEXT_OF(name);                                                                                   \
-        return !is_left_to_mpi(comm) && is_intracomm(comm) && (is_small_call) ? small_form : large_form; \
+/// Body of a function: calls the function with int counts, or the next definition.
+#define FORM(name, is_small_call, small_form, large_form)                                                  \
+    {                                                                                                      \
+        NEXT_OF(name);                                                                                     \
+        return !is_excluded_comm(comm) && is_intracomm(comm) && (is_small_call) ? small_form : large_form; \
     }
 #define BROADCAST(name, parameter, argument)                                                       \
     SHIM_EXPORT int name##_c(void* buffer, MPI_Count count, MPI_Datatype type, int root,           \
                              MPI_Comm comm parameter)                                              \
-        FORM(name##_c, is_small(count, type), name(buffer, (int)count, type, root, comm argument), \
+        FORM(name##_c, fits_int(count, type), name(buffer, (int)count, type, root, comm argument), \
              next(buffer, count, type, root, comm argument))
 #define COMBINE(name, parameter, argument)                                                                 \
     SHIM_EXPORT int name##_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,       \
                              MPI_Op op, MPI_Comm comm parameter)                                           \
-        FORM(name##_c, is_small(count, type), name(sendbuf, recvbuf, (int)count, type, op, comm argument), \
+        FORM(name##_c, fits_int(count, type), name(sendbuf, recvbuf, (int)count, type, op, comm argument), \
              next(sendbuf, recvbuf, count, type, op, comm argument))
 #define REDUCE(name, parameter, argument)                                                            \
     SHIM_EXPORT int name##_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, \
                              MPI_Op op, int root, MPI_Comm comm parameter)                           \
-        FORM(name##_c, is_small(count, type),                                                        \
+        FORM(name##_c, fits_int(count, type),                                                        \
              name(sendbuf, recvbuf, (int)count, type, op, root, comm argument),                      \
              next(sendbuf, recvbuf, count, type, op, root, comm argument))
-/// Blocks received are as large as blocks sent.
+/// Blocks received have the same size as blocks sent.
 #define EXCHANGE(name, parameter, argument)                                                                  \
     SHIM_EXPORT int name##_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, \
                              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm parameter)            \
-        FORM(name##_c, is_small(recvcount, recvtype),                                                        \
+        FORM(name##_c, fits_int(recvcount, recvtype),                                                        \
              name(sendbuf, (int)sendcount, sendtype, recvbuf, (int)recvcount, recvtype, comm argument),      \
              next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm argument))
 /// `small` checks the buffer that is significant on all ranks.
@@ -54,9 +54,9 @@ static bool is_small(MPI_Count count, MPI_Datatype type) {
             name(sendbuf, (int)sendcount, sendtype, recvbuf, (int)recvcount, recvtype, root, comm argument), \
             next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm argument))
 #define IS_SMALL_SEND \
-    (sendbuf == MPI_IN_PLACE ? is_small(recvcount, recvtype) : is_small(sendcount, sendtype))
+    (sendbuf == MPI_IN_PLACE ? fits_int(recvcount, recvtype) : fits_int(sendcount, sendtype))
 #define IS_SMALL_RECEIVE \
-    (recvbuf == MPI_IN_PLACE ? is_small(sendcount, sendtype) : is_small(recvcount, recvtype))
+    (recvbuf == MPI_IN_PLACE ? fits_int(sendcount, sendtype) : fits_int(recvcount, recvtype))
 
 BROADCAST(MPI_Bcast, NONE, NONE)
 BROADCAST(MPI_Ibcast, PARAMETER, ARGUMENT)

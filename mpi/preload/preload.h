@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared by the wrappers for C and Fortran.
+// Interface shared by the C and Fortran wrappers.
 #ifndef TOPOLOOM_PRELOAD_H
 #define TOPOLOOM_PRELOAD_H
 
@@ -12,28 +12,29 @@
 // ---- comm_checks.c: communicators and sizes ------------------------------------------------------------------------
 enum call_form { blocking, nonblocking, persistent };
 
-/// A call, described equally on all processes of its communicator.
+/// Description of a call that is equal on all processes of its communicator.
 struct call_info {
     enum call_form form;
     enum topoloom_operation operation;
-    int64_t bytes;  // as counted by the schedules of the operation
+    int64_t bytes;  // message size as defined by the operation's schedules
     MPI_Op op;      // MPI_OP_NULL = no reduction
-    bool direct;    // blocks may differ, so that every library sends them directly
+    bool direct;    // block sizes may differ, so that every library sends blocks directly
 };
-/// Whether to replace a call, because that gains time: the same answer on all processes of its communicator, so that none
-/// hangs. Collective in the first blocking or persistent call of a communicator, which sets it up; local in others.
+/// Whether to replace a call because our schedule is faster. The result is equal on all processes of the communicator,
+/// so that no process hangs. Collective in the first blocking or persistent call on a communicator, which sets it up;
+/// otherwise local.
 bool can_replace(MPI_Comm comm, const struct call_info* call);
 
-enum { left_bits = 6 };
-/// A hash table of communicators whose calls all stay with MPI; 0 = empty. Freed communicators are removed, because their
-/// handles may be reused.
-extern _Atomic(MPI_Comm) preload_left_comms[1 << left_bits];
-static inline _Atomic(MPI_Comm)* get_left_slot(MPI_Comm comm) {
-    return &preload_left_comms[(uintptr_t)comm * 0x9e3779b97f4a7c15 >> (64 - left_bits)];
+enum { excluded_bits = 6 };
+/// Hash table of communicators whose calls are never replaced; 0 = empty. Freed communicators are removed, because MPI
+/// may reuse their handles.
+extern _Atomic(MPI_Comm) preload_excluded_comms[1 << excluded_bits];
+static inline _Atomic(MPI_Comm)* get_excluded_slot(MPI_Comm comm) {
+    return &preload_excluded_comms[(uintptr_t)comm * 0x9e3779b97f4a7c15 >> (64 - excluded_bits)];
 }
-/// Costs almost nothing, because it does not call MPI.
-static inline bool is_left_to_mpi(MPI_Comm comm) {
-    return atomic_load_explicit(get_left_slot(comm), memory_order_relaxed) == comm;
+/// Whether no calls on the communicator are replaced. Fast: calls no MPI function.
+static inline bool is_excluded_comm(MPI_Comm comm) {
+    return atomic_load_explicit(get_excluded_slot(comm), memory_order_relaxed) == comm;
 }
 
 // ---- call_checks.c: whether to replace a call with these arguments -------------------------------------------------
@@ -46,7 +47,7 @@ bool can_replace_allgather(enum call_form form, const void* sendbuf, int sendcou
 bool can_replace_allgatherv(enum call_form form, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                             const void* recvbuf, const int recvcounts[], MPI_Datatype recvtype,
                             MPI_Comm comm);
-/// Reductions in which each rank contributes or receives `count` elements.
+/// For reductions in which each rank contributes or receives `count` elements.
 bool can_replace_reduction(enum call_form form, enum topoloom_operation operation, int count,
                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 bool can_replace_reduce_scatter(enum call_form form, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,

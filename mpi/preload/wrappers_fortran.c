@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives of Open MPI's Fortran bindings: `mpi_x_` (mpif.h, use mpi) and `mpi_x_f08_` (use mpi_f08, whose error
-// argument is optional). The bindings of the MPICH family call the C functions MPI_X and need no wrappers.
+// Wrappers of the collectives in Open MPI's Fortran bindings: `mpi_x_` (mpif.h, use mpi) and `mpi_x_f08_` (use mpi_f08,
+// whose error argument is optional). The bindings of the MPICH family call the C functions MPI_X and need no wrappers.
 #include "preload.h"
 
 #ifdef OPEN_MPI
 _Static_assert(sizeof(MPI_Fint) == sizeof(int), "Fortran integers differ from int");
 
-// Fortran's MPI_IN_PLACE and MPI_BOTTOM are recognized by their addresses. Programs without Fortran lack them.
+// Addresses that identify Fortran's MPI_IN_PLACE and MPI_BOTTOM. Programs without Fortran do not define them.
 extern int mpi_fortran_in_place_ __attribute__((weak));
 extern int mpi_fortran_bottom_ __attribute__((weak));
 

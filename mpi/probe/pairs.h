@@ -16,13 +16,14 @@ struct measurement {
     int window;
 };
 
-/// Called by both ranks: the first measures until it has enough samples, the second answers.
-void run_pair(struct probe* probe, const struct measurement* measure, int first, int second);
-/// Takes `repeats` samples at the same time as the other pairs of the communicator, each from a common start.
-void run_pair_with_others(struct probe* probe, const struct measurement* measure, int first, int second,
-                          int repeats, MPI_Comm comm);
-/// Takes one sample at a time of the common clock; NaN if it began more than `tolerance` seconds late.
-void run_pair_at(struct probe* probe, const struct measurement* measure, int first, int second, double common,
-                 double tolerance);
+/// Measures a pair. Both ranks call it: the first measures until it has enough samples, the second answers.
+void run_pair(struct probe* probe, const struct measurement* measurement, int first, int second);
+/// Takes `repeats` samples simultaneously with the other pairs of the communicator, each from a common start.
+void run_pair_simultaneously(struct probe* probe, const struct measurement* measurement, int first,
+                             int second, int repeats, MPI_Comm comm);
+/// Takes one sample at time `common` of the common clock. The sample is NaN if it began more than `tolerance` seconds
+/// late.
+void run_pair_at(struct probe* probe, const struct measurement* measurement, int first, int second,
+                 double common, double tolerance);
 
 #endif

@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Executes orders one by one.
+// Executes commands of `topoloom probe` one after another.
 //
-// Usage: probe FOLDER. Its files: `orders` grows until the line `end`; `ranks` has a line with host, CPUs and MPI of each
-// rank; `results` has the blocks that results.h describes.
+// Usage: probe FOLDER. Files in the folder: `orders` (input) receives commands until the line `end`; `ranks` has a line with host,
+// CPUs and MPI per rank; `results` has the blocks described in results.h.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "orders.h"
+#include "commands.h"
 #include "ranks.h"
 #include "rounds.h"
 
-static char* make_path(const char* folder, const char* name) {
+static char* format_path(const char* folder, const char* name) {
     char* path = NULL;
     if (asprintf(&path, "%s/%s", folder, name) < 0) abort();
     return path;
 }
 
-static void execute_orders(struct probe* probe, const char* folder) {
-    char *file = make_path(folder, "orders"), *results = make_path(folder, "results");
-    struct orders orders = {0};
-    for (int more = 1; more && read_orders(&orders, file);) {
-        for (int i = 0; i < orders.count && more; ++i) {
-            if (strcmp(orders.lines[i], "end") == 0)
+static void execute_commands(struct probe* probe, const char* folder) {
+    char *file = format_path(folder, "orders"), *results = format_path(folder, "results");
+    struct commands commands = {0};
+    for (int more = 1; more && read_commands(&commands, file);) {
+        for (int i = 0; i < commands.count && more; ++i) {
+            if (strcmp(commands.lines[i], "end") == 0)
                 more = 0;
-            else if (!execute_order(probe, orders.lines[i]))
+            else if (!execute_command(probe, commands.lines[i]))
                 MPI_Abort(MPI_COMM_WORLD, 2);
         }
-        write_results(&probe->results, probe->orders, probe->measured, results);
+        write_results(&probe->results, probe->commands, probe->measured, results);
         probe->measured = 0;
     }
-    free_orders(&orders);
+    free_commands(&commands);
     free(results);
     free(file);
 }
@@ -43,10 +43,10 @@ int main(int argc, char** argv) {
     struct probe probe = {.sampling = {.min_count = 5, .max_count = 100, .width = 0.05, .seconds = 1}};
     MPI_Comm_rank(MPI_COMM_WORLD, &probe.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &probe.ranks);
-    char* ranks = make_path(argv[1], "ranks");
+    char* ranks = format_path(argv[1], "ranks");
     write_ranks(ranks);
     free(ranks);
-    execute_orders(&probe, argv[1]);
+    execute_commands(&probe, argv[1]);
     free_probe(&probe);
     return MPI_Finalize();
 }

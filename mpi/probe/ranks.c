@@ -14,7 +14,7 @@
 
 enum { line_length = 1024, library_length = 200 };
 
-/// Drops ranges that do not fit.
+/// Formats the allowed CPUs of this process. Omits ranges that exceed the buffer.
 static void format_cpus(char* text, size_t size) {
     snprintf(text, size, "-");
 #ifndef SMPI_H  // its ranks share one process
@@ -65,7 +65,7 @@ void write_ranks(const char* file) {
     int ok = stream != NULL;
     for (int i = 0; i < ranks && ok; ++i) ok = fprintf(stream, "%s\n", all + (size_t)i * line_length) > 0;
     ok = ok && fputs("all\n", stream) >= 0;
-    // A full disk may be reported only here.
+    // fclose may be the first call to report a full disk
     if (stream != NULL) ok &= fclose(stream) == 0;
     if (!ok) {
         print_before_abort("topoloom: rank 0 cannot write '%s': %s; start in a folder that its host sees\n",

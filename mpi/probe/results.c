@@ -27,48 +27,48 @@ void add_result(struct results* results, double seconds) {
     ++results->records[results->count - 1].count;
 }
 
-/// The contribution of a rank: its records, then its samples.
-struct share {
+/// Numbers of records and samples of one rank. Its data are all records, then all samples.
+struct result_counts {
     int records, samples;
 };
 
-static int get_share_size(const struct share* share) {
-    return share->records * (int)sizeof(struct exchange_record) + share->samples * (int)sizeof(double);
+static int get_result_bytes(const struct result_counts* counts) {
+    return counts->records * (int)sizeof(struct exchange_record) + counts->samples * (int)sizeof(double);
 }
 
 static char* pack_results(const struct results* results, int* bytes) {
-    const struct share own = {results->count, results->samples.count};
-    *bytes = get_share_size(&own);
+    const struct result_counts own_counts = {results->count, results->samples.count};
+    *bytes = get_result_bytes(&own_counts);
     char* data = malloc((size_t)*bytes + 1);
     if (data == NULL) abort();
     const size_t record_bytes = (size_t)results->count * sizeof(struct exchange_record);
     if (results->count > 0) memcpy(data, results->records, record_bytes);
-    if (own.samples > 0)
-        memcpy(data + record_bytes, results->samples.seconds, (size_t)own.samples * sizeof(double));
+    if (own_counts.samples > 0)
+        memcpy(data + record_bytes, results->samples.seconds, (size_t)own_counts.samples * sizeof(double));
     return data;
 }
 
 struct block_header {
-    int64_t orders, records, samples;
+    int64_t commands, records, samples;
 };
 
-/// Writes all records, then all samples.
-static int append_block(const char* name, struct block_header header, const struct share* shares,
+/// Appends a block to the file: the header, all records, then all samples. Returns 0 on failure.
+static int append_block(const char* name, struct block_header header, const struct result_counts* all_counts,
                         const char* all, int ranks) {
     FILE* file = fopen(name, "ab");
     if (file == NULL) return 0;
     for (int i = 0; i < ranks; ++i) {
-        header.records += shares[i].records;
-        header.samples += shares[i].samples;
+        header.records += all_counts[i].records;
+        header.samples += all_counts[i].samples;
     }
     int ok = fwrite(&header, sizeof header, 1, file) == 1;
     for (int part = 0; part < 2; ++part) {
         const char* from = all;
         for (int i = 0; i < ranks; ++i) {
-            const size_t records = (size_t)shares[i].records * sizeof(struct exchange_record);
-            const size_t size = part == 0 ? records : (size_t)shares[i].samples * sizeof(double);
+            const size_t records = (size_t)all_counts[i].records * sizeof(struct exchange_record);
+            const size_t size = part == 0 ? records : (size_t)all_counts[i].samples * sizeof(double);
             ok &= fwrite(part == 0 ? from : from + records, 1, size, file) == size;
-            from += get_share_size(&shares[i]);
+            from += get_result_bytes(&all_counts[i]);
         }
     }
     return fclose(file) == 0 && ok;
@@ -79,40 +79,40 @@ static void abort_on_write_error(const char* file) {
     MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
-static void gather_and_append(const struct results* results, int orders, const char* file) {
+static void gather_and_append_results(const struct results* results, int commands, const char* file) {
     int rank = 0, ranks = 0, bytes = 0, total = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    char* own = pack_results(results, &bytes);
-    const struct share share = {results->count, results->samples.count};
+    char* own_data = pack_results(results, &bytes);
+    const struct result_counts own_counts = {results->count, results->samples.count};
     const size_t count = rank == 0 ? (size_t)ranks : 1;
-    struct share* shares = malloc(count * sizeof *shares);
+    struct result_counts* all_counts = malloc(count * sizeof *all_counts);
     int *counts = malloc(count * sizeof(int)), *displacements = malloc(count * sizeof(int));
-    if (shares == NULL || counts == NULL || displacements == NULL) abort();
-    MPI_Gather(&share, 2, MPI_INT, shares, 2, MPI_INT, 0, MPI_COMM_WORLD);
+    if (all_counts == NULL || counts == NULL || displacements == NULL) abort();
+    MPI_Gather(&own_counts, 2, MPI_INT, all_counts, 2, MPI_INT, 0, MPI_COMM_WORLD);
     for (int i = 0; rank == 0 && i < ranks; ++i) {
-        counts[i] = get_share_size(&shares[i]);
+        counts[i] = get_result_bytes(&all_counts[i]);
         displacements[i] = total;
         total += counts[i];
     }
     char* all = malloc((size_t)total + 1);
     if (all == NULL) abort();
-    MPI_Gatherv(own, bytes, MPI_BYTE, all, counts, displacements, MPI_BYTE, 0, MPI_COMM_WORLD);
-    if (rank == 0 && !append_block(file, (struct block_header){.orders = orders}, shares, all, ranks))
+    MPI_Gatherv(own_data, bytes, MPI_BYTE, all, counts, displacements, MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (rank == 0 && !append_block(file, (struct block_header){.commands = commands}, all_counts, all, ranks))
         abort_on_write_error(file);
     free(all);
     free(displacements);
     free(counts);
-    free(shares);
-    free(own);
+    free(all_counts);
+    free(own_data);
 }
 
-void write_results(struct results* results, int orders, int measured, const char* file) {
+void write_results(struct results* results, int commands, int measured, const char* file) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (measured) {
-        gather_and_append(results, orders, file);
-    } else if (rank == 0 && !append_block(file, (struct block_header){.orders = orders}, NULL, NULL, 0)) {
+        gather_and_append_results(results, commands, file);
+    } else if (rank == 0 && !append_block(file, (struct block_header){.commands = commands}, NULL, NULL, 0)) {
         abort_on_write_error(file);
     }
     results->count = results->samples.count = 0;

@@ -11,32 +11,32 @@
 #include "pairs.h"
 
 enum { base = 10 };
-/// How late an exchange of a timetable may begin, as a fraction of its period.
+/// Maximum delay of an exchange in a timetable, as a fraction of the period.
 static const double max_delay = 0.25;
 
-static int parse_number(char** words) {
+static int parse_integer(char** words) {
     const char* word = strsep(words, " ");
     return word == NULL ? 0 : (int)strtol(word, NULL, base);
 }
 
-static double parse_value(char** words) {
+static double parse_double(char** words) {
     const char* word = strsep(words, " ");
     return word == NULL ? 0 : strtod(word, NULL);
 }
 
 /// Parses KIND SIZES WINDOW.
-static int read_measurement(char** words, struct measurement* measure) {
+static int parse_measurement(char** words, struct measurement* measurement) {
     const char* kind = strsep(words, " ");
     char* sizes = strsep(words, " ");
-    measure->window = parse_number(words);
-    measure->kind = kind == NULL ? NULL : find_kind(kind);
-    measure->size_count = 0;
-    while (sizes != NULL && measure->size_count < max_sizes)
-        measure->sizes[measure->size_count++] = (int)strtol(strsep(&sizes, ","), NULL, base);
-    return measure->kind != NULL;
+    measurement->window = parse_integer(words);
+    measurement->kind = kind == NULL ? NULL : find_exchange_kind(kind);
+    measurement->size_count = 0;
+    while (sizes != NULL && measurement->size_count < max_sizes)
+        measurement->sizes[measurement->size_count++] = (int)strtol(strsep(&sizes, ","), NULL, base);
+    return measurement->kind != NULL;
 }
 
-/// Parses the next of A-B ...; 0 after the last.
+/// Parses the next pair of a list A-B ... Returns 0 at the end of the list.
 static int parse_pair(char** words, int* first, int* second) {
     char* pair = strsep(words, " ");
     if (pair == NULL || *pair == '\0') return 0;
@@ -45,59 +45,61 @@ static int parse_pair(char** words, int* first, int* second) {
     return 1;
 }
 
-static void read_sets(struct probe* probe, char* words) {
+static void parse_rank_sets(struct probe* probe, char* words) {
     free(probe->members);
     probe->members = malloc((size_t)probe->ranks * sizeof *probe->members);
     probe->member_count = 0;
     for (char* set; (set = strsep(&words, ";")) != NULL;) {
-        int count = 0, own = -1;
+        int count = 0, own_index = -1;
         for (char* word; (word = strsep(&set, " ")) != NULL;) {
             if (*word == '\0' || count == probe->ranks) continue;
             const int rank = (int)strtol(word, NULL, base);
-            if (rank == probe->rank) own = count;
+            if (rank == probe->rank) own_index = count;
             probe->members[count++] = rank;
         }
-        if (own < 0) continue;
-        probe->own = own;
+        if (own_index < 0) continue;
+        probe->own_index = own_index;
         probe->member_count = count;
         return;
     }
 }
 
-/// The partner of a member in a round, by the circle method: the last member stays, the others rotate. -1 = none.
-static int find_partner(int own, int round, int count) {
-    const int others = count + count % 2 - 1;  // an odd set gets an empty place, the last one
+/// Returns the partner of a member in a round, or -1. Circle method: the last member keeps its position, the others
+/// rotate.
+static int find_partner(int own_index, int round, int count) {
+    const int others = count + count % 2 - 1;  // if the count is odd, an empty position is added at the end
     if (round >= others) return -1;
-    if (own == others) return round % others;
-    // A member that would meet itself meets the last one.
-    const int other = (2 * round - own + others) % others;
-    if (other != own) return other;
+    if (own_index == others) return round % others;
+    // A member paired with itself is paired with the last member instead.
+    const int other = (2 * round - own_index + others) % others;
+    if (other != own_index) return other;
     return others < count ? others : -1;
 }
 
-static void run_circle(struct probe* probe, const struct measurement* measure, int first, int count) {
+static void run_circle_rounds(struct probe* probe, const struct measurement* measurement, int first,
+                              int count) {
     for (int round = first; round < first + count; ++round) {
         const int partner =
-            probe->member_count < 2 ? -1 : find_partner(probe->own, round, probe->member_count);
+            probe->member_count < 2 ? -1 : find_partner(probe->own_index, round, probe->member_count);
         if (partner < 0) continue;
         // Each member measures with about half of its partners, and answers the others.
-        const int is_measuring = ((probe->own + partner) % 2 == 0) == (probe->own < partner);
+        const int is_measuring = ((probe->own_index + partner) % 2 == 0) == (probe->own_index < partner);
         const int other = probe->members[partner];
-        run_pair(probe, measure, is_measuring ? probe->rank : other, is_measuring ? other : probe->rank);
+        run_pair(probe, measurement, is_measuring ? probe->rank : other, is_measuring ? other : probe->rank);
     }
 }
 
-static void run_pairs(struct probe* probe, const struct measurement* measure, char* words) {
+static void run_pairs(struct probe* probe, const struct measurement* measurement, char* words) {
     for (int first, second; parse_pair(&words, &first, &second);)
-        if (probe->rank == first || probe->rank == second) run_pair(probe, measure, first, second);
+        if (probe->rank == first || probe->rank == second) run_pair(probe, measurement, first, second);
 }
 
-static void run_alone(struct probe* probe, const struct measurement* measure, char* words) {
-    int previous = -1;  // the measuring rank of the pair before
+static void run_pairs_one_by_one(struct probe* probe, const struct measurement* measurement, char* words) {
+    int previous = -1;  // measuring rank of the previous pair
     for (int first, second; parse_pair(&words, &first, &second); previous = first) {
         if (probe->rank == first && previous >= 0 && previous != first)
             MPI_Recv(NULL, 0, MPI_BYTE, previous, tag_start, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (probe->rank == first || probe->rank == second) run_pair(probe, measure, first, second);
+        if (probe->rank == first || probe->rank == second) run_pair(probe, measurement, first, second);
         char* copy = words == NULL ? NULL : strndup(words, strcspn(words, " "));
         char* rest = copy;
         int next = -1, unused = -1;
@@ -108,7 +110,8 @@ static void run_alone(struct probe* probe, const struct measurement* measure, ch
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void run_together(struct probe* probe, const struct measurement* measure, int repeats, char* words) {
+static void run_pairs_simultaneously(struct probe* probe, const struct measurement* measurement, int repeats,
+                                     char* words) {
     int *active = malloc((size_t)probe->ranks * sizeof *active), count = 0, first = -1, second = -1;
     for (int a, b; parse_pair(&words, &a, &b) && count + 2 <= probe->ranks;) {
         active[count++] = a;
@@ -124,7 +127,7 @@ static void run_together(struct probe* probe, const struct measurement* measure,
     MPI_Group_incl(all, count, active, &group);
     MPI_Comm_create(MPI_COMM_WORLD, group, &comm);
     if (comm != MPI_COMM_NULL) {
-        run_pair_with_others(probe, measure, first, second, repeats, comm);
+        run_pair_simultaneously(probe, measurement, first, second, repeats, comm);
         MPI_Comm_free(&comm);
     }
     MPI_Group_free(&group);
@@ -132,8 +135,8 @@ static void run_together(struct probe* probe, const struct measurement* measure,
     free(active);
 }
 
-/// Rounds start by the clock, so that waiting ranks send no messages.
-static void run_timetable(struct probe* probe, const struct measurement* measure, double period,
+/// Starts rounds by the clock, so that waiting ranks send no messages.
+static void run_timetable(struct probe* probe, const struct measurement* measurement, double period,
                           char* words) {
     struct common_start start = make_common_start(MPI_COMM_WORLD);
     start.clock = probe->clock;
@@ -144,49 +147,49 @@ static void run_timetable(struct probe* probe, const struct measurement* measure
         while (*round == ' ') ++round;
         for (int first, second; parse_pair(&round, &first, &second);)
             if (probe->rank == first || probe->rank == second)
-                run_pair_at(probe, measure, first, second, began + number * period, max_delay * period);
+                run_pair_at(probe, measurement, first, second, began + number * period, max_delay * period);
     }
 }
 
-int execute_order(struct probe* probe, char* line) {
+int execute_command(struct probe* probe, char* line) {
     char* words = line;
-    const char* order = strsep(&words, " ");
-    struct measurement measure;
+    const char* command = strsep(&words, " ");
+    struct measurement measurement;
     int known = 1, measures = 1;
-    if (strcmp(order, "sampling") == 0) {
-        probe->sampling.min_count = parse_number(&words);
-        probe->sampling.max_count = parse_number(&words);
-        probe->sampling.width = parse_value(&words);
-        probe->sampling.seconds = parse_value(&words);
-        probe->sampling.exact = parse_value(&words);
+    if (strcmp(command, "sampling") == 0) {
+        probe->sampling.min_count = parse_integer(&words);
+        probe->sampling.max_count = parse_integer(&words);
+        probe->sampling.width = parse_double(&words);
+        probe->sampling.seconds = parse_double(&words);
+        probe->sampling.exact = parse_double(&words);
         measures = 0;
-    } else if (strcmp(order, "among") == 0) {
-        read_sets(probe, words);
+    } else if (strcmp(command, "among") == 0) {
+        parse_rank_sets(probe, words);
         measures = 0;
-    } else if (strcmp(order, "clocks") == 0) {
+    } else if (strcmp(command, "clocks") == 0) {
         sync_clocks(&probe->clock, MPI_COMM_WORLD, 0);
         measures = 0;
-    } else if (strcmp(order, "noise") == 0) {
-        measure_noise(probe, parse_number(&words));
-    } else if (!read_measurement(&words, &measure)) {
+    } else if (strcmp(command, "noise") == 0) {
+        measure_noise(probe, parse_integer(&words));
+    } else if (!parse_measurement(&words, &measurement)) {
         known = 0;
-    } else if (strcmp(order, "circle") == 0) {
-        const int first = parse_number(&words);
-        run_circle(probe, &measure, first, parse_number(&words));
-    } else if (strcmp(order, "pairs") == 0) {
-        run_pairs(probe, &measure, words);
-    } else if (strcmp(order, "alone") == 0) {
-        run_alone(probe, &measure, words);
-    } else if (strcmp(order, "together") == 0) {
-        const int repeats = parse_number(&words);
-        run_together(probe, &measure, repeats, words);
-    } else if (strcmp(order, "timetable") == 0) {
-        const double period = parse_value(&words);
-        run_timetable(probe, &measure, period, words);
+    } else if (strcmp(command, "circle") == 0) {
+        const int first = parse_integer(&words);
+        run_circle_rounds(probe, &measurement, first, parse_integer(&words));
+    } else if (strcmp(command, "pairs") == 0) {
+        run_pairs(probe, &measurement, words);
+    } else if (strcmp(command, "alone") == 0) {
+        run_pairs_one_by_one(probe, &measurement, words);
+    } else if (strcmp(command, "together") == 0) {
+        const int repeats = parse_integer(&words);
+        run_pairs_simultaneously(probe, &measurement, repeats, words);
+    } else if (strcmp(command, "timetable") == 0) {
+        const double period = parse_double(&words);
+        run_timetable(probe, &measurement, period, words);
     } else {
         known = 0;
     }
-    ++probe->orders;
+    ++probe->commands;
     probe->measured |= measures;
     reset_deviation(&probe->sampling);
     return known;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rank 0 gathers the host, the affinity and the current CPU of each process.
+// Gathers the host, the affinity and the current CPU of each process on rank 0.
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
@@ -9,7 +9,8 @@
 
 #include "process_map.h"
 
-/// Writes host, CPUs and current CPU as three adjacent strings; returns their length with all terminators, or -1.
+/// Writes host, CPUs and current CPU as three consecutive strings. Returns their length with terminators, or -1 on
+/// failure.
 static int describe_process(char** text) {
     char host[256] = "";
     struct cpu_set cpus;
@@ -29,7 +30,7 @@ struct affinity_report gather_affinities(MPI_Comm comm) {
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &report.count);
     const int length = describe_process(&text);
-    // MPI libraries gather along a tree only if all contributions have the same size.
+    // Contributions are padded to equal sizes, because MPI libraries gather along a tree only in that case.
     PMPI_Allreduce(&length, &report.width, 1, MPI_INT, MPI_MAX, comm);
     if (length > 0) padded = calloc(1, (size_t)report.width);
     if (rank == 0 && padded != NULL) report.text = malloc((size_t)report.count * (size_t)report.width);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The plan: a text table, one line per rank.
+// Reads the planned bindings: a text table with one line per rank.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 static int compare_names(const void* a, const void* b) { return strcmp(*(char* const*)a, *(char* const*)b); }
 
-static char* read_file(const char* name) {
+static char* read_text_file(const char* name) {
     FILE* file = fopen(name, "r");
     char* text = NULL;
     size_t size = 0;
@@ -23,8 +23,8 @@ static char* read_file(const char* name) {
     return text;
 }
 
-/// Parses one line; returns what is wrong with it, or NULL.
-static const char* read_line(char* line, struct bindings* bindings) {
+/// Parses one line. Returns an error message, or NULL.
+static const char* parse_binding_line(char* line, struct bindings* bindings) {
     char* rest;
     char* const rank_text = strtok_r(line, " ", &rest);
     char* const host = strtok_r(NULL, " ", &rest);
@@ -53,7 +53,7 @@ static void index_hosts(struct bindings* bindings) {
 }
 
 bool read_bindings(const char* file, struct bindings* bindings, char* error, size_t error_size) {
-    *bindings = (struct bindings){.text = read_file(file)};
+    *bindings = (struct bindings){.text = read_text_file(file)};
     if (bindings->text == NULL) {
         snprintf(error, error_size, "cannot read %s: %s", file, strerror(errno));
         return false;
@@ -76,7 +76,7 @@ bool read_bindings(const char* file, struct bindings* bindings, char* error, siz
     for (char* line;
          problem == NULL && (line = strsep(&rest, "\n")) != NULL && (*line != '\0' || rest != NULL);) {
         ++number;
-        if (*line != '#') problem = read_line(line, bindings);
+        if (*line != '#') problem = parse_binding_line(line, bindings);
     }
     if (problem != NULL) {
         snprintf(error, error_size, "%s, line %d: %s", file, number, problem);

@@ -5,15 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char* get_name(const void* hosts, int at, size_t size) {
-    return *(const char* const*)((const char*)hosts + (size_t)at * size);
+static const char* get_host_name_at(const void* hosts, int index, size_t size) {
+    return *(const char* const*)((const char*)hosts + (size_t)index * size);
 }
 
 static int lower_bound(const void* hosts, int count, size_t size, const char* name) {
     int low = 0, high = count;
     while (low < high) {
         const int middle = low + (high - low) / 2;
-        if (strcmp(get_name(hosts, middle, size), name) < 0)
+        if (strcmp(get_host_name_at(hosts, middle, size), name) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -23,7 +23,7 @@ static int lower_bound(const void* hosts, int count, size_t size, const char* na
 
 static int find_exact_name(const void* hosts, int count, size_t size, const char* name) {
     const int at = lower_bound(hosts, count, size, name);
-    return at < count && strcmp(get_name(hosts, at, size), name) == 0 ? at : -1;
+    return at < count && strcmp(get_host_name_at(hosts, at, size), name) == 0 ? at : -1;
 }
 
 int find_host(const void* hosts, int count, size_t size, const char* name) {
@@ -37,9 +37,9 @@ int find_host(const void* hosts, int count, size_t size, const char* name) {
     }
     const size_t length = (size_t)snprintf(other, sizeof other, "%s.", name);
     const int first = lower_bound(hosts, count, size, other);
-    const bool matches = first < count && strncmp(get_name(hosts, first, size), other, length) == 0;
+    const bool matches = first < count && strncmp(get_host_name_at(hosts, first, size), other, length) == 0;
     const bool next_matches =
-        first + 1 < count && strncmp(get_name(hosts, first + 1, size), other, length) == 0;
+        first + 1 < count && strncmp(get_host_name_at(hosts, first + 1, size), other, length) == 0;
     return matches && !next_matches ? first : -1;
 }
 

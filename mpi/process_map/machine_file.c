@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads lines `machine TEXT` and `node NUMBER HOST`, and skips `message ...`, `links ...` and `cost ...`, which libtopoloom
-// reads; # begins a comment.
+// Parses lines `machine TEXT` and `node NUMBER HOST`. Skips lines `message ...`, `links ...` and `cost ...`, which
+// libtopoloom parses. # begins a comment.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int compare_names(const void* a, const void* b) {
 }
 
 static bool add_host(struct machine_file* machine, const char* name, int64_t node) {
-    if ((machine->host_count & (machine->host_count - 1)) == 0) {  // full at each power of two
+    if ((machine->host_count & (machine->host_count - 1)) == 0) {  // the array is full at powers of two
         const size_t capacity = machine->host_count == 0 ? 1 : 2 * machine->host_count;
         struct host* hosts = realloc(machine->hosts, capacity * sizeof *hosts);
         if (hosts == NULL) return false;
@@ -31,8 +31,8 @@ static bool add_host(struct machine_file* machine, const char* name, int64_t nod
     return true;
 }
 
-/// Returns what is wrong with the line, or NULL.
-static const char* read_line(struct machine_file* machine, char* line) {
+/// Parses one line. Returns an error message, or NULL.
+static const char* parse_machine_line(struct machine_file* machine, char* line) {
     static const char no_memory[] = "not enough memory";
     line[strcspn(line, "#\n")] = '\0';
     char* rest = NULL;
@@ -56,7 +56,7 @@ static const char* read_line(struct machine_file* machine, char* line) {
     return add_host(machine, host, node) ? NULL : no_memory;
 }
 
-/// Returns a host that is on two lines, or NULL.
+/// Returns a host that occurs on two lines, or NULL.
 static const char* find_duplicate_host(const struct machine_file* machine) {
     for (size_t i = 1; i < machine->host_count; ++i)
         if (compare_names(&machine->hosts[i - 1], &machine->hosts[i]) == 0) return machine->hosts[i].name;
@@ -87,7 +87,7 @@ bool read_machine_stream(FILE* file, const char* name, struct machine_file* mach
     size_t capacity = 0;
     const char* problem = NULL;
     for (int number = 1; problem == NULL && getline(&line, &capacity, file) >= 0; ++number) {
-        problem = read_line(machine, line);
+        problem = parse_machine_line(machine, line);
         if (problem != NULL) snprintf(error, error_size, "%s: line %d: %s", name, number, problem);
     }
     free(line);
@@ -108,7 +108,7 @@ void free_machine_file(struct machine_file* machine) {
     free(machine->text);
 }
 
-int64_t node_of_host(const struct machine_file* machine, const char* host) {
+int64_t find_node_of_host(const struct machine_file* machine, const char* host) {
     const int at = find_host(machine->hosts, (int)machine->host_count, sizeof *machine->hosts, host);
     return at < 0 ? -1 : machine->hosts[at].node;
 }

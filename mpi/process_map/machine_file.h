@@ -10,16 +10,16 @@
 
 struct machine_file {
     char* text;
-    struct host* hosts;  // sorted by name
+    struct host* hosts;  // hosts of the nodes, sorted by name
     size_t host_count;
 };
-/// False with the reason in `error`, which names file and line.
+/// Returns false on failure, with the reason, file and line in `error`.
 bool read_machine_file(const char* name, struct machine_file* machine, char* error, size_t error_size);
-/// The same for an open file; without a machine, `text` stays NULL. `name` is for `error`.
+/// The same for an open file. If the file has no machine, `text` is NULL. `name` is used in error messages.
 bool read_machine_stream(FILE* file, const char* name, struct machine_file* machine, char* error,
                          size_t error_size);
 void free_machine_file(struct machine_file* machine);
-/// The node of a host, found as by find_host; -1 = none.
-int64_t node_of_host(const struct machine_file* machine, const char* host);
+/// Returns the node of a host, which is looked up by find_host; -1 = none.
+int64_t find_node_of_host(const struct machine_file* machine, const char* host);
 
 #endif

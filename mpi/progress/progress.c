@@ -6,13 +6,13 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-void make_progress(struct progress* progress, bool (*drive)(void* process), void* process) {
+void init_progress(struct progress* progress, bool (*drive)(void* process), void* process) {
     *progress = (struct progress){.drive = drive, .process = process};
     pthread_mutex_init(&progress->guard, NULL);
     pthread_cond_init(&progress->wake, NULL);
 }
 
-/// Sleeps while no call is active. False: the thread must end.
+/// Sleeps until a call is active. Returns false if the thread must end.
 static bool wait_for_calls(struct progress* progress, bool any_active) {
     pthread_mutex_lock(&progress->guard);
     while (!any_active && !progress->woken && !progress->ends)
@@ -25,7 +25,8 @@ static bool wait_for_calls(struct progress* progress, bool any_active) {
 
 static void* drive_calls(void* data) {
     struct progress* progress = data;
-    // Sleep between polls: the program rarely has a spare CPU. The kernel's default timer slack would add 50 us.
+    // Sleep between polls, because the program rarely has a spare CPU. The kernel's default timer slack would add 50
+    // us.
     const struct timespec pause = {.tv_nsec = progress_pause_ns};
     prctl(PR_SET_TIMERSLACK, 1000UL);
     for (bool any_active = false; wait_for_calls(progress, any_active);) {
@@ -39,7 +40,8 @@ bool start_progress(struct progress* progress) {
     pthread_mutex_lock(&progress->guard);
     if (!progress->was_started) {
         progress->was_started = true;
-        // The program's threads handle signals, except those that an instruction of this thread raises.
+        // Block signals, so that the program's threads handle them, except signals raised by an instruction of this
+        // thread.
         static const int synchronous[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
         sigset_t all, previous;
         sigfillset(&all);

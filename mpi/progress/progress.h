@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread that drives the process's non-blocking and persistent calls while the program does not test them.
+// A thread that advances non-blocking and persistent calls while the program computes.
 #ifndef TOPOLOOM_PROGRESS_H
 #define TOPOLOOM_PROGRESS_H
 
@@ -10,19 +10,19 @@
 enum { progress_pause_ns = 20000 };
 
 struct progress {
-    bool (*drive)(void* process);  // advances active calls; false: none is active
+    bool (*drive)(void* process);  // advances the active calls; returns false if none is active
     void* process;
-    pthread_mutex_t guard;  // of the members below
-    pthread_cond_t wake;    // a call has become active, or the thread must end
+    pthread_mutex_t guard;  // mutex of the following members
+    pthread_cond_t wake;    // signals that a call has become active, or that the thread must end
     bool was_started, is_running, woken, ends;
     pthread_t thread;
 };
-void make_progress(struct progress* progress, bool (*drive)(void* process), void* process);
-/// Starts the thread unless it runs. False: it cannot be created.
+void init_progress(struct progress* progress, bool (*drive)(void* process), void* process);
+/// Starts the thread if it is not running. Returns false if the thread cannot be created.
 bool start_progress(struct progress* progress);
-/// Call it when a call has become active.
+/// Wakes the thread after a call has become active.
 void wake_progress(struct progress* progress);
-/// Joins the thread and frees its resources. The caller must not hold a mutex that `drive` takes.
+/// Joins the thread, and frees its resources. The caller must not hold a mutex that `drive` locks.
 void stop_progress(struct progress* progress);
 
 #endif

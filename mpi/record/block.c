@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the counts of one rank as a block: the file format.
+// Writes the counts of one rank as a block, and defines the file format.
 //
-// A recording is the 32-byte header "topoloom-recording 1\n" (zero-filled), then one block per rank, in any
-// order. All numbers are 64-bit signed integers in the byte order of the machine, which the first word shows.
+// A recording is the 32-byte header "topoloom-recording 1\n" (zero-filled), then one block per rank, in any order. All
+// numbers are 64-bit signed integers. The first word of a block determines the byte order.
 //   block:        0x746f706f6c6f6f6d ("topoloom"), words in this block, rank, world size,
 //                 1 if written at MPI_Finalize, nanoseconds since MPI_Init, lost calls,
-//                 number of counters, of collective records, of communicators; then those
-//   counter:      phase, kind (enum transfer_kind), peer (rank in the world), bytes, messages
+//                 numbers of counters, records and communicators; then all counters, records and communicators
+//   counter:      phase, kind (enum transfer_kind), peer (world rank), bytes, messages
 //   record:       phase, operation (enum operation), communicator id, root or -1, bytes, calls
-//   communicator: id, size, 0, start, stride   or   id, size, 1, then its world ranks in order
-// `bytes` of a record: the message (bcast, reduce, allreduce, scan, exscan), one rank's block (gather,
-// scatter, allgather, alltoall), the sum over the ranks (allgatherv, reduce_scatter).
+//   communicator: id, size, 0, start, stride; or id, size, 1, world ranks in order
+// `bytes` of a record is the size of the message (bcast, reduce, allreduce, scan, exscan), of the block of one rank
+// (gather, scatter, allgather, alltoall), or the sum over all ranks (allgatherv, reduce_scatter).
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ bool flush_sink(struct sink* sink) {
     return !sink->failed;
 }
 
-static void put_word(struct sink* sink, int64_t word) {
+static void append_word(struct sink* sink, int64_t word) {
     if (sink->failed) return;
     if (sink->used == sink->capacity) {
         if (sink->file >= 0) {
@@ -56,54 +56,54 @@ static void put_word(struct sink* sink, int64_t word) {
     ++sink->written;
 }
 
-static int64_t put_counters(struct sink* sink) {
+static int64_t append_counters(struct sink* sink) {
     int64_t count = 0;
     for (const struct phase* phase = record_phases; phase != NULL; phase = phase->next) {
         const struct counter_table* table = phase->counters;
         for (uint64_t i = 0; i <= table->mask; ++i) {
             const struct counter* counter = &table->slots[i];
             if (counter->key == 0) continue;
-            put_word(sink, phase->level);
-            put_word(sink, (int64_t)((counter->key - 1) & 7));
-            put_word(sink, (int64_t)((counter->key - 1) >> 3));
-            put_word(sink, counter->bytes);
-            put_word(sink, counter->messages);
+            append_word(sink, phase->level);
+            append_word(sink, (int64_t)((counter->key - 1) & 7));
+            append_word(sink, (int64_t)((counter->key - 1) >> 3));
+            append_word(sink, counter->bytes);
+            append_word(sink, counter->messages);
             ++count;
         }
     }
     return count;
 }
 
-static int64_t put_collectives(struct sink* sink) {
+static int64_t append_collectives(struct sink* sink) {
     int64_t count = 0;
     for (const struct phase* phase = record_phases; phase != NULL; phase = phase->next) {
         const struct collective_table* table = phase->collectives;
         for (uint64_t i = 0; i <= table->mask; ++i) {
             const struct collective_counter* counter = &table->slots[i];
             if (counter->count == 0) continue;
-            put_word(sink, phase->level);
-            put_word(sink, counter->operation);
-            put_word(sink, (int64_t)counter->communicator);
-            put_word(sink, counter->root);
-            put_word(sink, counter->bytes);
-            put_word(sink, counter->count);
+            append_word(sink, phase->level);
+            append_word(sink, counter->operation);
+            append_word(sink, (int64_t)counter->communicator);
+            append_word(sink, counter->root);
+            append_word(sink, counter->bytes);
+            append_word(sink, counter->count);
             ++count;
         }
     }
     return count;
 }
 
-static int64_t put_communicators(struct sink* sink) {
+static int64_t append_communicators(struct sink* sink) {
     int64_t count = 0;
     for (const struct communicator* comm = record_communicators; comm != NULL; comm = comm->next, ++count) {
-        put_word(sink, (int64_t)comm->id);
-        put_word(sink, comm->size);
-        put_word(sink, comm->members != NULL);
+        append_word(sink, (int64_t)comm->id);
+        append_word(sink, comm->size);
+        append_word(sink, comm->members != NULL);
         if (comm->members == NULL) {
-            put_word(sink, comm->start);
-            put_word(sink, comm->stride);
+            append_word(sink, comm->start);
+            append_word(sink, comm->stride);
         }
-        for (int i = 0; comm->members != NULL && i < comm->size; ++i) put_word(sink, comm->members[i]);
+        for (int i = 0; comm->members != NULL && i < comm->size; ++i) append_word(sink, comm->members[i]);
     }
     return count;
 }
@@ -113,11 +113,11 @@ void write_block(struct sink* sink, bool complete) {
                                           get_elapsed_ns(),   record_lost, 0,           0,           0};
     const uint64_t first = sink->written;
     const off_t offset = sink->file >= 0 ? lseek(sink->file, 0, SEEK_END) : 0;
-    for (int i = 0; i < header_words; ++i) put_word(sink, header[i]);
+    for (int i = 0; i < header_words; ++i) append_word(sink, header[i]);
     int64_t counts[3];
-    counts[0] = put_counters(sink);
-    counts[1] = put_collectives(sink);
-    counts[2] = put_communicators(sink);
+    counts[0] = append_counters(sink);
+    counts[1] = append_collectives(sink);
+    counts[2] = append_communicators(sink);
     const int64_t length = (int64_t)(sink->written - first);
     if (sink->file < 0) {
         if (sink->failed) return;
@@ -125,7 +125,7 @@ void write_block(struct sink* sink, bool complete) {
         memcpy(&sink->words[first + counters_word], counts, sizeof counts);
         return;
     }
-    // The lengths are known only now: other threads may have counted while we wrote.
+    // Patch the lengths now: other threads may have counted during writing.
     if (!flush_sink(sink)) return;
     const off_t word = sizeof(int64_t);
     sink->failed = pwrite(sink->file, &length, sizeof length, offset + length_word * word) != sizeof length ||

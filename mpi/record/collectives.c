@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts collectives by (operation, communicator, root, bytes), and keeps the members of each communicator once.
+// Counts collectives by (operation, communicator, root, bytes). Stores the members of each communicator once.
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -7,15 +7,16 @@
 
 struct communicator* _Atomic record_communicators;
 
-static uint64_t mix_hash(uint64_t hash, uint64_t value) {
+static uint64_t combine_hash(uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * 0x100000001B3u;
     return hash ^ (hash >> 29);
 }
 
 static uint64_t hash_members(int size, const int* members, int start, int stride) {
     uint64_t id = 0xCBF29CE484222325u;
-    for (int i = 0; i < size; ++i) id = mix_hash(id, (uint64_t)(members ? members[i] : start + i * stride));
-    id &= INT64_MAX;  // written as a signed word
+    for (int i = 0; i < size; ++i)
+        id = combine_hash(id, (uint64_t)(members ? members[i] : start + i * stride));
+    id &= INT64_MAX;  // ids are written as signed words, and must be positive
     return id == 0 ? 1 : id;
 }
 
@@ -25,8 +26,8 @@ static bool is_strided(const int* members, int size) {
     return true;
 }
 
-/// World ranks of all members of `group`, allocated; NULL = no memory.
-static int* list_members(const struct rank_group* group) {
+/// Returns the world ranks of all members of `group` in allocated memory; NULL = memory exhausted.
+static int* list_world_ranks(const struct rank_group* group) {
     const size_t size = (size_t)group->size;
     int* members = malloc(2 * size * sizeof *members);
     if (members == NULL) return NULL;
@@ -46,7 +47,7 @@ uint64_t get_communicator_id(struct rank_group* group) {
     communicator->size = group->size;
     communicator->stride = 1;
     if (!group->is_world) {
-        int* members = list_members(group);
+        int* members = list_world_ranks(group);
         if (members == NULL) {
             free(communicator);
             return 0;
@@ -73,10 +74,10 @@ uint64_t get_communicator_id(struct rank_group* group) {
     return group->communicator;
 }
 
-static struct collective_counter* find_collective(struct collective_table* table,
-                                                  const struct collective_counter* key) {
-    uint64_t i = mix_hash(mix_hash(key->communicator, (uint64_t)key->bytes),
-                          (uint64_t)key->operation * 0x9E3779B97F4A7C15u + (uint64_t)key->root) &
+static struct collective_counter* find_collective_counter(struct collective_table* table,
+                                                          const struct collective_counter* key) {
+    uint64_t i = combine_hash(combine_hash(key->communicator, (uint64_t)key->bytes),
+                              (uint64_t)key->operation * 0x9E3779B97F4A7C15u + (uint64_t)key->root) &
                  table->mask;
     for (;; i = (i + 1) & table->mask) {
         struct collective_counter* counter = &table->slots[i];
@@ -94,14 +95,14 @@ static struct collective_table* grow_table(const struct collective_table* old) {
     table->mask = capacity - 1;
     table->used = old->used;
     for (uint64_t i = 0; i <= old->mask; ++i)
-        if (old->slots[i].count != 0) *find_collective(table, &old->slots[i]) = old->slots[i];
+        if (old->slots[i].count != 0) *find_collective_counter(table, &old->slots[i]) = old->slots[i];
     return table;
 }
 
 void count_collective(enum operation operation, uint64_t communicator, int root, int64_t bytes) {
     const struct collective_counter key = {communicator, bytes, 1, (int32_t)operation, root};
     struct collective_table* table = record_phase->collectives;
-    struct collective_counter* counter = find_collective(table, &key);
+    struct collective_counter* counter = find_collective_counter(table, &key);
     if (counter->count != 0) {
         ++counter->count;
         return;
@@ -113,7 +114,7 @@ void count_collective(enum operation operation, uint64_t communicator, int root,
             return;
         }
         record_phase->collectives = table;
-        counter = find_collective(table, &key);
+        counter = find_collective_counter(table, &key);
     }
     ++table->used;
     *counter = key;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts bytes and messages per phase, kind and peer: one hash table per phase, O(peers) memory.
+// Counts bytes and messages per phase, kind and peer. One hash table per phase needs O(peers) memory.
 //
-// A signal handler may read these tables at any moment (crash_dump.c). So a full table is replaced by one store, and
-// the old one is kept, because another thread's handler may still read it. All old tables together are smaller than
-// the newest.
+// A signal handler may read these tables at any time (crash_dump.c). So a full table is replaced by one atomic store,
+// and old tables are not freed, because another thread's handler may still read them. All old tables together are
+// smaller than the newest table.
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -14,14 +14,15 @@ enum { first_capacity = 32, max_phases = 256 };
 struct phase* _Atomic record_phases;
 struct phase* record_phase;
 static int phase_count_;
-static struct counter* last_;  // in the current table: consecutive messages often go to the same peer
+static struct counter*
+    last_;  // last counter in the current table: consecutive messages often have the same peer
 
 static uint64_t hash_key(uint64_t key) {
     key *= 0x9E3779B97F4A7C15u;
     return key ^ (key >> 32);
 }
 
-static struct counter_table* make_table(uint64_t capacity) {
+static struct counter_table* allocate_table(uint64_t capacity) {
     struct counter_table* table = calloc(1, sizeof *table + capacity * sizeof(struct counter));
     if (table != NULL) table->mask = capacity - 1;
     return table;
@@ -34,7 +35,7 @@ static struct counter* find_counter(struct counter_table* table, uint64_t key) {
 }
 
 static struct counter_table* grow_table(const struct counter_table* old) {
-    struct counter_table* table = make_table(2 * (old->mask + 1));
+    struct counter_table* table = allocate_table(2 * (old->mask + 1));
     if (table == NULL) return NULL;
     table->used = old->used;
     for (uint64_t i = 0; i <= old->mask; ++i)
@@ -67,7 +68,8 @@ void count_messages(enum transfer_kind kind, int peer, int64_t bytes, int64_t me
     counter->messages += messages;
 }
 
-/// Programs may pass an iteration number to MPI_Pcontrol: after 256 phases, the last one continues.
+/// Begins or continues a phase. Programs may pass an iteration number to MPI_Pcontrol, so at most 256 phases are
+/// created: after these, the last phase continues.
 void set_phase(int level) {
     for (struct phase* phase = record_phases; phase != NULL; phase = phase->next) {
         if (phase->level != level) continue;
@@ -77,7 +79,7 @@ void set_phase(int level) {
     }
     if (phase_count_ == max_phases) return;
     struct phase* phase = calloc(1, sizeof *phase);
-    struct counter_table* counters = make_table(first_capacity);
+    struct counter_table* counters = allocate_table(first_capacity);
     struct collective_table* collectives =
         calloc(1, sizeof *collectives + first_capacity * sizeof(struct collective_counter));
     if (phase == NULL || counters == NULL || collectives == NULL) {

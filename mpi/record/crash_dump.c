@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// If the program ends without MPI_Finalize (MPI_Abort, a signal, exit), each rank writes its own file.
+// Crash dumps: if the program ends without MPI_Finalize (MPI_Abort, a signal, exit), each rank writes a file.
 //
-// write_once must be async-signal-safe, so names and buffers are prepared in advance.
+// write_dump_once must be async-signal-safe, so names and buffers are prepared in advance.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,19 +22,20 @@ static char name_[longest_name], unfinished_[longest_name + 8], job_ends_[longes
 static int64_t buffer_[buffer_words];
 static atomic_bool written_, notified_;
 static pid_t process_;
-// SIGURG requests the dump (notify_peers.c, and `topoloom record` before it ends a job); the others end the program.
+// SIGURG requests a dump (sent by notify_peers.c, and by `topoloom record` before it ends a job). The other signals end
+// the program.
 static const int signals_[] = {SIGTERM, SIGINT, SIGURG, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 enum { signal_count = sizeof signals_ / sizeof signals_[0], first_crash = 3 };
 static struct sigaction previous_[signal_count];
-static char stack_[1 << 16];  // for signals after a stack overflow
+static char stack_[1 << 16];  // alternate stack, for signals after a stack overflow
 
-/// False in forked children.
-static bool is_armed(void) { return process_ != 0 && process_ == getpid(); }
+/// Whether this process writes a dump. Forked children do not.
+static bool is_dump_enabled(void) { return process_ != 0 && process_ == getpid(); }
 
-bool is_crash_dump_due(void) { return is_armed() && !notified_; }
+bool is_crash_dump_due(void) { return is_dump_enabled() && !notified_; }
 
-static void write_once(const char* cause, int number) {
-    if (!is_armed() || atomic_exchange(&written_, true)) return;
+static void write_dump_once(const char* cause, int number) {
+    if (!is_dump_enabled() || atomic_exchange(&written_, true)) return;
     const int file = open(unfinished_, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (!record_spawned) log_status("ended %llx %d %s %d\n", record_job, record_rank, cause, number);
     if (file < 0) return;
@@ -48,19 +49,21 @@ static void write_once(const char* cause, int number) {
         rename(unfinished_, name_);
 }
 
-/// Notifies even if a peer requested our dump before: the launcher may kill ranks that have not written yet.
+/// Writes the dump and notifies peers, even if a peer has requested our dump before: the launcher may kill ranks that
+/// have not written yet.
 void dump_and_notify(const char* cause, int number) {
-    write_once(cause, number);
-    if (is_armed() && !atomic_exchange(&notified_, true)) request_peer_dumps(folder_);
+    write_dump_once(cause, number);
+    if (is_dump_enabled() && !atomic_exchange(&notified_, true)) request_peer_dumps(folder_);
 }
 
-/// If `topoloom record` is about to end the job, a call that the signal interrupted must not continue.
-static void wait_for_end(void) {
+/// Waits if `topoloom record` is about to end the job, so that a call interrupted by the signal does not continue.
+static void wait_for_job_end(void) {
     const struct timespec timeout = {.tv_sec = seconds_to_die};
-    if (is_armed() && access(job_ends_, F_OK) == 0) nanosleep(&timeout, NULL);  // or until the next signal
+    if (is_dump_enabled() && access(job_ends_, F_OK) == 0)
+        nanosleep(&timeout, NULL);  // sleep ends at the next signal
 }
 
-static void on_signal(int number, siginfo_t* info, void* context) {
+static void handle_signal(int number, siginfo_t* info, void* context) {
     (void)context;
     const int error = errno;
     int i = 0;
@@ -68,18 +71,19 @@ static void on_signal(int number, siginfo_t* info, void* context) {
     if (i >= first_crash)
         dump_and_notify("signal", number);
     else
-        write_once(number == SIGURG ? "asked" : "signal", number);
+        write_dump_once(number == SIGURG ? "asked" : "signal", number);
     if (number == SIGURG) {
-        wait_for_end();
-    } else {  // die of the signal, as the program would have; the CPU raises its own signals again
+        wait_for_job_end();
+    } else {  // raise the signal with its previous action; hardware faults recur without raise()
         sigaction(number, &previous_[i], NULL);
         if (i < first_crash || info->si_code <= 0) raise(number);
     }
     errno = error;
 }
 
-/// Whether the default action applies, or, to a crash, a handler of Open MPI or UCX, which prints a backtrace.
-static bool is_unhandled(const struct sigaction* action, bool is_crash) {
+/// Whether the default action applies, or, for crash signals, a handler of Open MPI or UCX that only prints a
+/// backtrace.
+static bool is_replaceable_action(const struct sigaction* action, bool is_crash) {
     Dl_info library;
     if (!(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_DFL) return true;
     if (!is_crash || (!(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_IGN)) return false;
@@ -100,9 +104,10 @@ void prepare_crash_dump(const char* folder) {
     stack_t stack = {.ss_sp = stack_, .ss_size = sizeof stack_}, current;
     if (sigaltstack(NULL, &current) == 0 && (current.ss_flags & SS_DISABLE)) sigaltstack(&stack, NULL);
     for (int i = 0; i < signal_count; ++i) {
-        const struct sigaction action = {.sa_sigaction = on_signal,
+        const struct sigaction action = {.sa_sigaction = handle_signal,
                                          .sa_flags = SA_RESTART | SA_SIGINFO | SA_ONSTACK};
-        if (sigaction(signals_[i], NULL, &previous_[i]) == 0 && is_unhandled(&previous_[i], i >= first_crash))
+        if (sigaction(signals_[i], NULL, &previous_[i]) == 0 &&
+            is_replaceable_action(&previous_[i], i >= first_crash))
             sigaction(signals_[i], &action, NULL);
     }
 }
@@ -112,7 +117,7 @@ void cancel_crash_dump(void) {
     for (int i = 0; i < signal_count; ++i) {
         struct sigaction current;
         if (sigaction(signals_[i], NULL, &current) == 0 && (current.sa_flags & SA_SIGINFO) &&
-            current.sa_sigaction == on_signal)
+            current.sa_sigaction == handle_signal)
             sigaction(signals_[i], &previous_[i], NULL);
     }
 }
@@ -121,7 +126,7 @@ static const char* exit_cause_ = "main";
 static int exit_number_;
 
 void set_exit_reason(const char* cause, int number) {
-    if (!is_armed()) return;
+    if (!is_dump_enabled()) return;
     exit_cause_ = cause;
     exit_number_ = number;
 }

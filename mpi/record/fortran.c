@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The address that Fortran programs pass as MPI_IN_PLACE.
+// Finds the address that Fortran programs pass as MPI_IN_PLACE.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
 #include "record.h"
 
-// Open MPI: the address of a common block. MPICH family: a variable that holds the address.
+// Open MPI: address of a common block. MPICH family: value of a pointer variable.
 const void* get_fortran_in_place(void) {
     static const void* address;
     static bool searched;

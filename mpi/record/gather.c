@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// At MPI_Finalize: rank 0 receives the blocks one by one, to hold only one in memory, and writes them to one file.
+// Gathers the recording at MPI_Finalize. Rank 0 receives the blocks one by one, so that only one is in memory, and
+// writes them to one file.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,12 @@
 
 #include "record.h"
 
-enum { tag_request = 1, tag_block = 2, longest_name = 4096, max_words = 1 << 24 };  // of one message
+enum {
+    tag_request = 1,
+    tag_block = 2,
+    longest_name = 4096,
+    max_words = 1 << 24
+};  // max_words: maximum number of words per message
 
 static void send_block(MPI_Comm comm, const struct sink* sink) {
     int go = 0;
@@ -38,7 +44,7 @@ static void receive_block(MPI_Comm comm, int rank, struct sink* file) {
         const int piece = words - at < max_words ? (int)(words - at) : max_words;
         if (buffer != NULL) {
             PMPI_Recv(buffer + at, piece, MPI_INT64_T, rank, tag_block, comm, MPI_STATUS_IGNORE);
-        } else {  // no memory: receive the message anyway, so that the sender can finish
+        } else {  // memory exhausted: receive and discard the message, so that the sender can finish
             int64_t* scrap = malloc((size_t)piece * sizeof *scrap);
             if (scrap == NULL) _exit(1);
             PMPI_Recv(scrap, piece, MPI_INT64_T, rank, tag_block, comm, MPI_STATUS_IGNORE);
@@ -53,7 +59,7 @@ static void receive_block(MPI_Comm comm, int rank, struct sink* file) {
     if (!flush_sink(&block)) file->failed = true;
 }
 
-/// Spawned programs write to a file of another name.
+/// Creates the output file. Spawned programs write to a file with a different name.
 static bool open_file(const char* folder, char* name, char* unfinished, int* file) {
     const char* stem = record_spawned ? "spawned" : "recording";
     const int length = snprintf(name, longest_name, "%s/%s-%llx.topoloom", folder, stem, record_job);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Translates ranks of any communicator or window to ranks of MPI_COMM_WORLD, and caches them peer by peer.
+// Translates ranks of any communicator or window to ranks of MPI_COMM_WORLD. Each translated rank is cached.
 //
-// A handle may be reused once its communicator is freed. The delete callback of an attribute notifies us, whatever
-// code frees it, in any language.
+// MPI may reuse the handle of a freed communicator. The delete callback of an attribute reports that a communicator is
+// freed, by code in any language.
 #include <stdlib.h>
 
 #include "record.h"
@@ -25,23 +25,23 @@ static void free_group(struct rank_group* group) {
     free(group);
 }
 
-// MPI may hold one of its locks during this callback, while another thread holds ours and waits for MPI's. So only set a
-// flag; find_group removes the group later.
-static int on_comm_freed(MPI_Comm comm, int key, void* group, void* extra_state) {
+// Only sets a flag; find_group removes the group later. Locking could deadlock: MPI may hold a lock during this
+// callback, while another thread holds ours and waits for MPI's.
+static int mark_comm_group_freed(MPI_Comm comm, int key, void* group, void* extra_state) {
     (void)comm, (void)key, (void)extra_state;
     ((struct rank_group*)group)->is_freed = true;
     return MPI_SUCCESS;
 }
 
-static int on_win_freed(MPI_Win win, int key, void* group, void* extra_state) {
+static int mark_win_group_freed(MPI_Win win, int key, void* group, void* extra_state) {
     (void)win, (void)key, (void)extra_state;
     ((struct rank_group*)group)->is_freed = true;
     return MPI_SUCCESS;
 }
 
 void create_group_keyvals(void) {
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_comm_freed, &comm_key_, NULL);
-    PMPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, on_win_freed, &win_key_, NULL);
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, mark_comm_group_freed, &comm_key_, NULL);
+    PMPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, mark_win_group_freed, &win_key_, NULL);
 }
 
 static struct rank_group* find_group(uintptr_t handle, bool is_window) {
@@ -104,13 +104,13 @@ struct rank_group* get_win_group(MPI_Win win) {
     return group;
 }
 
-static uint32_t find_slot(const struct rank_group* group, int rank) {
+static uint32_t find_cache_slot(const struct rank_group* group, int rank) {
     uint32_t i = ((uint32_t)rank * 0x9E3779B9u >> 7) & group->peer_mask;
     while (group->peers[i] >= 0 && group->peers[i] != rank) i = (i + 1) & group->peer_mask;
     return i;
 }
 
-static bool grow_cache(struct rank_group* group) {
+static bool grow_rank_cache(struct rank_group* group) {
     struct rank_group old = *group;
     const uint32_t capacity = old.peers == NULL ? 16 : 2 * (old.peer_mask + 1);
     group->peers = malloc(capacity * sizeof *group->peers);
@@ -125,7 +125,7 @@ static bool grow_cache(struct rank_group* group) {
     for (uint32_t i = 0; i < capacity; ++i) group->peers[i] = -1;
     for (uint32_t i = 0; old.peers != NULL && i <= old.peer_mask; ++i) {
         if (old.peers[i] < 0) continue;
-        const uint32_t slot = find_slot(group, old.peers[i]);
+        const uint32_t slot = find_cache_slot(group, old.peers[i]);
         group->peers[slot] = old.peers[i];
         group->worlds[slot] = old.worlds[i];
     }
@@ -137,8 +137,9 @@ static bool grow_cache(struct rank_group* group) {
 int to_world_rank(struct rank_group* group, int rank) {
     if (rank < 0 || rank >= group->size) return -1;
     if (group->is_world) return rank;
-    if ((group->peers == NULL || 2 * group->peer_used > group->peer_mask) && !grow_cache(group)) return -1;
-    const uint32_t slot = find_slot(group, rank);
+    if ((group->peers == NULL || 2 * group->peer_used > group->peer_mask) && !grow_rank_cache(group))
+        return -1;
+    const uint32_t slot = find_cache_slot(group, rank);
     if (group->peers[slot] != rank) {
         int world = MPI_UNDEFINED;
         PMPI_Group_translate_ranks(group->mpi_group, 1, &rank, record_world_group, &world);

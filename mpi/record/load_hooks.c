@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs when the library is loaded and unloaded.
+// Constructor and destructor of the library.
 #include <unistd.h>
 
 #include "record.h"
@@ -14,7 +14,7 @@ __attribute__((constructor)) static void load(int argc, char** argv) {
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     program[length > 0 ? length : 0] = '\0';
     log_status("loaded %s\n", program);
-    leave_other_mpi(&shim_, argv);
+    restart_if_other_mpi(&shim_, argv);
 }
 
 __attribute__((destructor)) static void unload(void) {

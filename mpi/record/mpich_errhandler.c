@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPICH's launcher kills all ranks right after a fatal error, before they can write a crash dump. So while the program
-// has MPI_ERRORS_ARE_FATAL on MPI_COMM_WORLD, our error handler replaces it, which other communicators inherit. It
-// writes the dump and then raises the error as MPI would. The program does not see it.
+// MPICH's launcher kills all ranks right after a fatal error, before they can write a crash dump. So our error handler
+// replaces MPI_ERRORS_ARE_FATAL on MPI_COMM_WORLD, and other communicators inherit this handler. It writes the dump,
+// and then raises the error as MPI would. It is hidden from the program.
 #include "record.h"
 
 #ifdef MPICH_VERSION
 static MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
 
-static void on_error(MPI_Comm* comm, int* code, ...) {
+static void dump_and_raise_error(MPI_Comm* comm, int* code, ...) {
     dump_and_notify("error", *code);
     PMPI_Comm_set_errhandler(*comm, MPI_ERRORS_ARE_FATAL);
     PMPI_Comm_call_errhandler(*comm, *code);
@@ -22,7 +22,7 @@ static MPI_Errhandler get_world_errhandler(void) {
 
 void install_errhandler(void) {
     if (get_world_errhandler() == MPI_ERRORS_ARE_FATAL &&
-        PMPI_Comm_create_errhandler(on_error, &handler_) == MPI_SUCCESS)
+        PMPI_Comm_create_errhandler(dump_and_raise_error, &handler_) == MPI_SUCCESS)
         PMPI_Comm_set_errhandler(MPI_COMM_WORLD, handler_);
 }
 
@@ -34,9 +34,9 @@ void remove_errhandler(void) {
     }
 }
 
-#define GET_ERRHANDLER(name)                                                                    \
-    SHIM_EXPORT int name(MPI_Comm comm, MPI_Errhandler* handler) {                              \
-        NEXT(name, int (*)(MPI_Comm, MPI_Errhandler*));                                         \
+#define GET_ERRHANDLER(mpi_function)                                                            \
+    SHIM_EXPORT int mpi_function(MPI_Comm comm, MPI_Errhandler* handler) {                      \
+        NEXT(mpi_function, int (*)(MPI_Comm, MPI_Errhandler*));                                 \
         const int status = next(comm, handler);                                                 \
         if (status == MPI_SUCCESS && *handler == handler_ && handler_ != MPI_ERRHANDLER_NULL) { \
             PMPI_Errhandler_free(handler);                                                      \

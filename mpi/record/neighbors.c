@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the ranks that neighborhood collectives send to, in MPI's order of the blocks.
+// Finds the destinations of neighborhood collectives, in MPI's order of blocks.
 #include <stdlib.h>
 
 #include "record.h"
 
 static int* allocate_ints(int count) { return malloc((size_t)(count > 0 ? count : 1) * sizeof(int)); }
 
-/// Two per dimension, the lower one first; MPI_PROC_NULL at the border of a non-periodic grid.
+/// Lists two neighbors per dimension, the lower one first. A neighbor is MPI_PROC_NULL at the border of a non-periodic
+/// grid.
 static int* list_cart_neighbors(MPI_Comm comm, int* count) {
     int dims = 0;
     PMPI_Cartdim_get(comm, &dims);

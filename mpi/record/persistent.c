@@ -1,57 +1,58 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records persistent requests at every start.
+// Records persistent requests at each start.
 //
-// Recording functions add to the counters or, between begin_persistent_init and end_persistent_init, to the request that
-// is being created. So persistent calls need no recording functions of their own.
+// Recording functions add to the counters. Between begin_persistent_init and end_persistent_init, they add to the new
+// request instead. So persistent calls use the same recording functions.
 #include <stdlib.h>
 
 #include "record.h"
 
-struct effect {
+struct start_count {
     bool is_collective;
-    int what;  // enum transfer_kind or enum operation
+    int what;  // a transfer_kind or an operation
     int peer;  // or root
     uint64_t communicator;
     int64_t bytes;
 };
 
-/// The counts that each start of a request adds.
-struct start_effects {
+/// Counts to add at each start of a request.
+struct request_counts {
     uintptr_t request;
     int count, capacity;
-    struct effect* effects;
-    struct start_effects* next;
+    struct start_count* start_counts;
+    struct request_counts* next;
 };
 
 enum { bucket_count = 1024 };
-static struct start_effects* buckets_[bucket_count];
-static struct start_effects* current_;
+static struct request_counts* buckets_[bucket_count];
+static struct request_counts* current_;
 
-static struct start_effects** get_bucket(uintptr_t request) {
+static struct request_counts** get_bucket(uintptr_t request) {
     return &buckets_[((uint64_t)request * 0x9E3779B97F4A7C15u) >> 54];
 }
 
-static void add_effect(struct effect effect) {
+static void add_start_count(struct start_count start_count) {
     if (current_->count == current_->capacity) {
         const int capacity = current_->capacity == 0 ? 1 : 2 * current_->capacity;
-        struct effect* effects = realloc(current_->effects, (size_t)capacity * sizeof *effects);
-        if (effects == NULL) {
+        struct start_count* start_counts =
+            realloc(current_->start_counts, (size_t)capacity * sizeof *start_counts);
+        if (start_counts == NULL) {
             ++record_lost;
             return;
         }
-        current_->effects = effects;
+        current_->start_counts = start_counts;
         current_->capacity = capacity;
     }
-    current_->effects[current_->count++] = effect;
+    current_->start_counts[current_->count++] = start_count;
 }
 
 void add_transfer(enum transfer_kind kind, int peer, int64_t bytes) {
     if (peer < 0) {
-        ++record_lost;  // spawned or connected later: not a part of this world
+        ++record_lost;  // the peer was spawned or connected later, so it is not in this world
     } else if (current_ == NULL) {
         count_messages(kind, peer, bytes, 1);
     } else {
-        add_effect((struct effect){false, (int)kind, peer, 0, bytes});
+        add_start_count((struct start_count){false, (int)kind, peer, 0, bytes});
     }
 }
 
@@ -61,11 +62,11 @@ void add_collective(enum operation operation, uint64_t communicator, int root, i
     else if (current_ == NULL)
         count_collective(operation, communicator, root, bytes);
     else
-        add_effect((struct effect){true, (int)operation, root, communicator, bytes});
+        add_start_count((struct start_count){true, (int)operation, root, communicator, bytes});
 }
 
-static struct start_effects** find_effects(MPI_Request request) {
-    struct start_effects** link = get_bucket((uintptr_t)request);
+static struct request_counts** find_request_counts(MPI_Request request) {
+    struct request_counts** link = get_bucket((uintptr_t)request);
     while (*link != NULL && (*link)->request != (uintptr_t)request) link = &(*link)->next;
     return link;
 }
@@ -73,31 +74,32 @@ static struct start_effects** find_effects(MPI_Request request) {
 void begin_persistent_init(void) { current_ = calloc(1, sizeof *current_); }
 
 void end_persistent_init(MPI_Request request) {
-    struct start_effects* found = current_;
+    struct request_counts* found = current_;
     current_ = NULL;
     if (found == NULL) return;
-    drop_request(request);
+    remove_request(request);
     found->request = (uintptr_t)request;
     found->next = *get_bucket(found->request);
     *get_bucket(found->request) = found;
 }
 
 void record_request_start(MPI_Request request) {
-    const struct start_effects* found = *find_effects(request);
+    const struct request_counts* found = *find_request_counts(request);
     for (int i = 0; found != NULL && i < found->count; ++i) {
-        const struct effect* effect = &found->effects[i];
-        if (effect->is_collective)
-            count_collective((enum operation)effect->what, effect->communicator, effect->peer, effect->bytes);
+        const struct start_count* start_count = &found->start_counts[i];
+        if (start_count->is_collective)
+            count_collective((enum operation)start_count->what, start_count->communicator, start_count->peer,
+                             start_count->bytes);
         else
-            count_messages((enum transfer_kind)effect->what, effect->peer, effect->bytes, 1);
+            count_messages((enum transfer_kind)start_count->what, start_count->peer, start_count->bytes, 1);
     }
 }
 
-void drop_request(MPI_Request request) {
-    struct start_effects** link = find_effects(request);
-    struct start_effects* found = *link;
+void remove_request(MPI_Request request) {
+    struct request_counts** link = find_request_counts(request);
+    struct request_counts* found = *link;
     if (found == NULL) return;
     *link = found->next;
-    free(found->effects);
+    free(found->start_counts);
     free(found);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Declarations of the recorder, which LD_PRELOAD puts before MPI.
+// Declarations of the recorder, a library that is preloaded before MPI.
 //
-// Each MPI call that moves data has a wrapper, generated from calls.txt. It calls the next definition, so that profiling
-// tools stay in the chain, and records the bytes per peer if the call succeeded. PMPI_ names have wrappers, too: tools
-// before us, or linked into the program, call these. The recorder must never make the program fail: without memory or a
-// known peer, a call is lost and `record_lost` counts it.
+// Each MPI call that moves data has a wrapper, generated from calls.txt. The wrapper calls the next definition, so that
+// profiling tools still work, and records the bytes per peer if the call succeeded. PMPI_ functions also have wrappers,
+// because preceding tools, or tools linked into the program, call them. The recorder must never make the program fail:
+// if memory is exhausted or the peer is unknown, the call is not recorded, but counted in `record_lost`.
 #ifndef TOPOLOOM_RECORD_H
 #define TOPOLOOM_RECORD_H
 
@@ -13,28 +13,28 @@
 #define RECORD_VARIABLE "TOPOLOOM_RECORD"
 
 // ---- state.c ---------------------------------------------------------------------------------------------
-extern bool record_active;            // between MPI_Init and MPI_Finalize, in a process that is recorded
-extern int record_rank, record_size;  // in MPI_COMM_WORLD
-extern int64_t record_lost;  // calls that were not counted: no memory, or a peer outside MPI_COMM_WORLD
+extern bool record_active;            // true between MPI_Init and MPI_Finalize if the process is recorded
+extern int record_rank, record_size;  // rank and size in MPI_COMM_WORLD
+extern int64_t record_lost;  // number of unrecorded calls: memory exhausted, or peer outside MPI_COMM_WORLD
 extern MPI_Group record_world_group;
-extern bool record_initialized;                  // a wrapper saw MPI_Init
-extern bool record_spawned;                      // by another program, whose recording this is not
-extern unsigned long long record_job;            // the same on all ranks of a world, different in each world
-extern _Thread_local int record_depth;           // nesting of MPI calls in this thread
-void activate_recording(bool is_multithreaded);  // MPI_THREAD_MULTIPLE was granted: counting takes a lock
-int64_t get_elapsed_ns(void);                    // since activate_recording
+extern bool record_initialized;  // whether a wrapper of MPI_Init was called
+extern bool record_spawned;      // the process was spawned by another program, whose recording excludes it
+extern unsigned long long record_job;   // job id: equal on all ranks of a world, different between worlds
+extern _Thread_local int record_depth;  // nesting depth of MPI calls in this thread
+void activate_recording(bool is_multithreaded);  // counting requires a lock with MPI_THREAD_MULTIPLE
+int64_t get_elapsed_ns(void);                    // returns nanoseconds since activate_recording
 void lock_recording(void);
 void unlock_recording(void);
 
 // ---- recording.c -----------------------------------------------------------------------------------------
-void start_recording(void);   // after MPI_Init; may be called again
-void finish_recording(void);  // before PMPI_Finalize; collective
+void start_recording(void);   // called after MPI_Init; may be called again
+void finish_recording(void);  // called before PMPI_Finalize; collective
 
 // ---- caller.c --------------------------------------------------------------------------------------------
 bool is_called_by_mpi(const void* caller);
 #define CALLER __builtin_return_address(0)
 
-/// The nesting of one MPI call in its thread.
+/// Nesting of one MPI call in its thread.
 struct call_scope {
     int depth;
     bool outermost;
@@ -42,8 +42,8 @@ struct call_scope {
 
 /// Every wrapper is
 ///     ENTER_CALL(...); result = next(...); if (lock_if_recorded(&scope, result)) { record...; unlock_recording(); }
-/// Only the outermost call counts: tools and MPI may call themselves, and Fortran bindings call the C functions. The
-/// cleanup also runs if an error handler throws an exception.
+/// Only the outermost call is recorded: tools and MPI may call MPI functions themselves, and Fortran bindings call the
+/// C functions. The cleanup also runs if an error handler throws an exception.
 #define ENTER_CALL(enter) __attribute__((cleanup(leave_call))) const struct call_scope scope = enter
 static inline void leave_call(const struct call_scope* scope) { record_depth = scope->depth; }
 
@@ -52,13 +52,13 @@ static inline struct call_scope enter_call(void) {
     return (struct call_scope){depth, depth == 0};
 }
 
-/// For PMPI_ functions, which MPI itself also calls.
+/// For PMPI_ functions, which MPI itself may call.
 static inline struct call_scope enter_pmpi_call(const void* caller) {
     const int depth = record_depth++;
     return (struct call_scope){depth, depth == 0 && !is_called_by_mpi(caller)};
 }
 
-/// Takes the lock and returns true if the call is to be recorded.
+/// Returns whether the call must be recorded. If so, locks the recording.
 static inline bool lock_if_recorded(const struct call_scope* scope, int status) {
     if (!scope->outermost || !record_active || status != MPI_SUCCESS) return false;
     lock_recording();
@@ -66,21 +66,21 @@ static inline bool lock_if_recorded(const struct call_scope* scope, int status) 
 }
 
 static inline int fortran_status(const MPI_Fint* error) {
-    return fortran_ok(error) ? MPI_SUCCESS : MPI_ERR_OTHER;
+    return is_fortran_success(error) ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
 void enter_phase(int level);  // wrappers.c
 
 // ---- counters.c: bytes and messages per phase, kind and peer ---------------------------------------------
 enum transfer_kind {
-    KIND_SEND = 0,      // point-to-point
+    KIND_SEND = 0,      // point-to-point messages
     KIND_NEIGHBOR = 1,  // neighborhood collectives
-    KIND_PUT = 2,       // one-sided, from this rank to the peer
-    KIND_GET = 3,       // one-sided, from the peer to this rank
+    KIND_PUT = 2,       // one-sided transfers from this rank to the peer
+    KIND_GET = 3,       // one-sided transfers from the peer to this rank
     KIND_DIRECT = 4     // the part of a v-collective that this rank sends to the peer
 };
 struct counter {
-    uint64_t key;  // 1 + 8 * peer + kind; 0 = free
+    uint64_t key;  // key: 1 + 8 * peer + kind; 0 = the slot is free
     int64_t bytes, messages;
 };
 struct counter_table {
@@ -99,18 +99,18 @@ struct collective_table {
 };
 
 struct phase {
-    int level;  // the argument of MPI_Pcontrol; 0 before the first call
+    int level;  // argument of MPI_Pcontrol; 0 before its first call
     struct counter_table* _Atomic counters;
     struct collective_table* _Atomic collectives;
     struct phase* next;
 };
 extern struct phase* _Atomic record_phases;  // newest first
-extern struct phase* record_phase;           // the current one
+extern struct phase* record_phase;           // the current phase
 void set_phase(int level);
 void count_messages(enum transfer_kind kind, int peer, int64_t bytes, int64_t messages);
 
 // ---- collectives.c ---------------------------------------------------------------------------------------
-enum operation {  // the order is part of the file format: only append
+enum operation {  // part of the file format: only append
     OP_BARRIER,
     OP_BCAST,
     OP_REDUCE,
@@ -124,7 +124,7 @@ enum operation {  // the order is part of the file format: only append
     OP_SCAN,
     OP_EXSCAN
 };
-struct communicator {  // world ranks are members[i], or start + i * stride if `members` is NULL
+struct communicator {  // world rank i is members[i], or start + i * stride if `members` is NULL
     uint64_t id;
     int size, start, stride;
     int* members;
@@ -139,40 +139,41 @@ void count_collective(enum operation operation, uint64_t communicator, int root,
 struct rank_group {
     uintptr_t handle;
     bool is_window, is_world, is_inter;
-    _Atomic bool is_freed;  // the handle may be reused by now
-    int size;               // of the remote group, for an intercommunicator
-    int my_rank;            // in the local group
+    _Atomic bool is_freed;  // MPI may have reused the handle
+    int size;               // for an intercommunicator: size of the remote group
+    int my_rank;            // rank of this process in the local group
     MPI_Group mpi_group;
-    int *peers, *worlds;  // open addressing: rank here -> rank in the world, filled on first use
+    int *peers, *worlds;  // open addressing: rank in this group -> world rank, filled on first use
     uint32_t peer_mask, peer_used;
-    uint64_t communicator;  // get_communicator_id; 0 = not called yet
-    int neighbor_count;     // -1 = not known yet
-    int* neighbors;         // world ranks that neighborhood collectives send to; -1 = MPI_PROC_NULL
+    uint64_t communicator;  // result of get_communicator_id; 0 = not yet computed
+    int neighbor_count;     // number of neighbors; -1 = not yet known
+    int* neighbors;         // destinations of neighborhood collectives, as world ranks; -1 = MPI_PROC_NULL
     struct rank_group* next;
 };
 void create_group_keyvals(void);
-struct rank_group* get_comm_group(MPI_Comm comm);  // NULL = no memory
+struct rank_group* get_comm_group(MPI_Comm comm);  // NULL = memory exhausted
 struct rank_group* get_win_group(MPI_Win win);
-int to_world_rank(struct rank_group* group, int rank);  // -1: not in this MPI_COMM_WORLD
+int to_world_rank(struct rank_group* group,
+                  int rank);  // returns -1 if the process is not in this MPI_COMM_WORLD
 
 // ---- neighbors.c -----------------------------------------------------------------------------------------
 void find_neighbors(struct rank_group* group, MPI_Comm comm);
 
 // ---- persistent.c ----------------------------------------------------------------------------------------
-/// Add to the counts, or to the persistent request that is being created.
+/// Add to the counters, or to the persistent request that is being created.
 void add_transfer(enum transfer_kind kind, int peer, int64_t bytes);
 void add_collective(enum operation operation, uint64_t communicator, int root, int64_t bytes);
 void begin_persistent_init(void);
 void end_persistent_init(MPI_Request request);
 void record_request_start(MPI_Request request);
-void drop_request(MPI_Request request);
+void remove_request(MPI_Request request);
 
 // ---- record_p2p.c, record_collective.c, record_rma.c: a function per kind of call --------------------------
-struct counts {  // one of the two is set
+struct counts {  // exactly one of the two pointers is set
     const int* small;
     const MPI_Count* large;
 };
-struct types {  // one of the two is set
+struct types {  // exactly one of the two pointers is set
     const MPI_Datatype* c;
     const MPI_Fint* fortran;
 };
@@ -180,7 +181,7 @@ static inline struct counts int_counts(const int* counts) { return (struct count
 static inline struct types c_types(const MPI_Datatype* types) { return (struct types){types, 0}; }
 static inline struct types fortran_types(const MPI_Fint* types) { return (struct types){0, types}; }
 static inline struct counts large_counts(const MPI_Count* counts) { return (struct counts){0, counts}; }
-static inline struct counts fortran_counts(const MPI_Fint* counts) {  // MPI may use 8-byte integers
+static inline struct counts fortran_counts(const MPI_Fint* counts) {  // MPI may use 8-byte Fortran integers
     return sizeof *counts == sizeof(int) ? int_counts((const int*)counts)
                                          : large_counts((const MPI_Count*)counts);
 }
@@ -215,31 +216,32 @@ void record_alltoallw(MPI_Comm comm, const void* sendbuf, struct counts sends, s
                       struct counts receives, struct types recvtypes);
 
 // ---- block.c ---------------------------------------------------------------------------------------------
-/// Destination of words: a file, or memory that grows.
+/// Destination of 64-bit words: a file, or memory that grows.
 struct sink {
     int file;        // -1 = memory
-    int64_t* words;  // the memory, or the buffer of the file
+    int64_t* words;  // the growing memory, or the buffer of the file
     uint64_t capacity, used, written;
     bool failed;
 };
 extern const char record_file_header[32];
-void write_block(struct sink* sink, bool complete);  // async-signal-safe into a file
+void write_block(struct sink* sink, bool complete);  // async-signal-safe if the sink is a file
 bool flush_sink(struct sink* sink);
 
 // ---- gather.c --------------------------------------------------------------------------------------------
-bool gather_recording(const char* folder);  // collective; true if the file was written
+bool gather_recording(const char* folder);  // collective; returns whether the file was written
 
 // ---- crash_dump.c ----------------------------------------------------------------------------------------
 void prepare_crash_dump(const char* folder);
 bool is_crash_dump_due(void);
-/// Writes the dump unless it exists, and requests those of the other ranks on this node, once. Async-signal-safe.
+/// Writes the dump if it has not been written, and once requests the dumps of the other ranks on this node.
+/// Async-signal-safe.
 void dump_and_notify(const char* cause, int number);
-/// The reason in the dump that is written at exit, unless MPI_Finalize is called before.
+/// Sets the reason for a dump that is written at exit if MPI_Finalize has not been called.
 void set_exit_reason(const char* cause, int number);
 void cancel_crash_dump(void);
 
 // ---- notify_peers.c --------------------------------------------------------------------------------------
-/// Waits for the dumps, at most one second. Async-signal-safe.
+/// Requests dumps of the other ranks on this node, and waits for them at most 1 s. Async-signal-safe.
 void request_peer_dumps(const char* folder);
 
 // ---- mpich_errhandler.c: does nothing in other MPIs --------------------------------------------------------

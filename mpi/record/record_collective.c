@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records collectives: rank 0 of the communicator keeps the record of a call. Of v-variants with a size per peer, each
-// sender counts its messages. On intercommunicators, only these v-variants are recorded; peers are the remote group.
+// Records collectives. A call is recorded by rank 0 of the communicator. In v-variants with a size per peer, each
+// sender records its messages. On intercommunicators, only these v-variants are recorded; peers are the remote group.
 #include "record.h"
 
-/// NULL if this rank keeps no record: the records of all ranks are the same, and a group of one sends nothing.
+/// Returns NULL if this rank does not record: only rank 0 does, and a group of one sends no messages.
 static struct rank_group* get_recorded_group(MPI_Comm comm) {
     struct rank_group* group = get_comm_group(comm);
     if (group == NULL || group->my_rank != 0) return NULL;
@@ -19,7 +19,8 @@ void record_collective(enum operation operation, MPI_Comm comm, int root, int64_
                        operation == OP_BARRIER ? 0 : get_bytes(count, type));
 }
 
-/// Operations on equal blocks. `buffer` holds one block; if it is MPI_IN_PLACE, the other buffer tells its size.
+/// Records operations with equal blocks. `buffer` contains one block; if it is MPI_IN_PLACE, the other buffer
+/// determines the size.
 void record_blocks(enum operation operation, MPI_Comm comm, int root, const void* buffer, int64_t count,
                    MPI_Datatype type, int64_t other_count, MPI_Datatype other_type) {
     struct rank_group* group = get_recorded_group(comm);
@@ -43,32 +44,32 @@ void record_total_block(MPI_Comm comm, int64_t count, MPI_Datatype type) {
                        group->size * get_bytes(count, type));
 }
 
-static void count_direct(struct rank_group* group, int peer, int64_t bytes) {
+static void add_direct_message(struct rank_group* group, int peer, int64_t bytes) {
     if (bytes > 0 && (group->is_inter || peer != group->my_rank))
         add_transfer(KIND_DIRECT, to_world_rank(group, peer), bytes);
 }
 
 void record_gatherv(MPI_Comm comm, int root, int64_t count, MPI_Datatype type) {
     struct rank_group* group = get_comm_group(comm);
-    if (group == NULL || root < 0) return;  // MPI_ROOT and MPI_PROC_NULL: the receiving group
-    if (group->is_inter || group->my_rank != root) count_direct(group, root, get_bytes(count, type));
+    if (group == NULL || root < 0) return;  // MPI_ROOT or MPI_PROC_NULL: this group receives
+    if (group->is_inter || group->my_rank != root) add_direct_message(group, root, get_bytes(count, type));
 }
 
 void record_scatterv(MPI_Comm comm, int root, struct counts counts, MPI_Datatype type) {
     struct rank_group* group = get_comm_group(comm);
     if (group == NULL || root != (group->is_inter ? MPI_ROOT : group->my_rank)) return;
-    for (int i = 0; i < group->size; ++i) count_direct(group, i, get_bytes(get_count(counts, i), type));
+    for (int i = 0; i < group->size; ++i) add_direct_message(group, i, get_bytes(get_count(counts, i), type));
 }
 
-/// With MPI_IN_PLACE, each rank sends as much to a peer as it receives from it.
+/// Records the bytes to each peer. With MPI_IN_PLACE, these equal the bytes received from the peer.
 void record_alltoallv(MPI_Comm comm, const void* sendbuf, struct counts sends, MPI_Datatype sendtype,
                       struct counts receives, MPI_Datatype recvtype) {
     struct rank_group* group = get_comm_group(comm);
     const bool in_place = is_in_place(sendbuf);
     for (int i = 0; group != NULL && i < group->size; ++i)
-        count_direct(group, i,
-                     in_place ? get_bytes(get_count(receives, i), recvtype)
-                              : get_bytes(get_count(sends, i), sendtype));
+        add_direct_message(group, i,
+                           in_place ? get_bytes(get_count(receives, i), recvtype)
+                                    : get_bytes(get_count(sends, i), sendtype));
 }
 
 void record_alltoallw(MPI_Comm comm, const void* sendbuf, struct counts sends, struct types sendtypes,
@@ -78,6 +79,6 @@ void record_alltoallw(MPI_Comm comm, const void* sendbuf, struct counts sends, s
     for (int i = 0; group != NULL && i < group->size; ++i) {
         const int64_t count = get_count(in_place ? receives : sends, i);
         if (count > 0)
-            count_direct(group, i, get_bytes(count, get_type(in_place ? recvtypes : sendtypes, i)));
+            add_direct_message(group, i, get_bytes(count, get_type(in_place ? recvtypes : sendtypes, i)));
     }
 }

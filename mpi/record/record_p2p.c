@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records what point-to-point calls and neighborhood collectives send.
+// Records the messages of point-to-point calls and neighborhood collectives.
 #include "record.h"
 
 int64_t get_count(struct counts counts, int i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Starts recording after MPI_Init, if TOPOLOOM_RECORD names a folder, and finishes it before MPI_Finalize.
+// Starts recording after MPI_Init if TOPOLOOM_RECORD is a folder, and finishes recording before MPI_Finalize.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 static const char* folder_;
 
-/// Drawn by rank 0. Consecutive programs on any hosts draw different ids.
+/// Returns a random id, drawn by rank 0. Ids differ between consecutive programs and between hosts.
 static unsigned long long draw_job_id(void) {
     char host[256] = "";
     struct timespec time;
@@ -34,7 +34,7 @@ void start_recording(void) {
         PMPI_Comm_size(MPI_COMM_WORLD, &record_size) != MPI_SUCCESS ||
         PMPI_Comm_group(MPI_COMM_WORLD, &record_world_group) != MPI_SUCCESS)
         return;
-    MPI_Comm parent = MPI_COMM_NULL;  // asked now, because the program may disconnect from it
+    MPI_Comm parent = MPI_COMM_NULL;  // get the parent now, because the program may disconnect from it
     PMPI_Comm_get_parent(&parent);
     record_spawned = parent != MPI_COMM_NULL;
     record_job = draw_job_id();

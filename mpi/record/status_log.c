@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The status log tells `topoloom record` how far each process came. One file per host, log-HOST, has these lines:
+// Writes the status log, from which `topoloom record` learns how far each process got. One file per host, log-HOST, has
+// these lines:
 //
 //   loaded PROGRAM             before main
 //   other                      the program uses another MPI and runs without the recorder
@@ -18,7 +19,7 @@
 
 static char file_[4096];
 
-static bool find_file(void) {
+static bool find_log_file(void) {
     char host[256] = "";
     const char* folder = getenv(RECORD_VARIABLE);
     if (file_[0] != '\0') return true;
@@ -31,14 +32,14 @@ static bool find_file(void) {
 
 void log_status(const char* format, ...) {
     char line[4200];
-    if (!find_file()) return;
+    if (!find_log_file()) return;
     va_list values;
     va_start(values, format);
     const int length = vsnprintf(line, sizeof line, format, values);
     va_end(values);
     const int file = open(file_, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0) return;
-    // One write, so that lines of several processes do not mix.
+    // a single write, so that lines of several processes do not interleave
     if (length > 0 && length < (int)sizeof line && write(file, line, (size_t)length) != length)
         file_[0] = '\0';
     close(file);

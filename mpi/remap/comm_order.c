@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// topoloom_comm_order: reads or computes an order, or finds the fastest of several by measurement.
+// topoloom_comm_order: reads or computes a rank order, or finds the fastest of several orders by measurement.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,27 +8,28 @@
 
 static const char name[] = "comm_order";
 
-/// Broadcasts the options of rank 0.
-static int share_options(MPI_Comm comm, int rank, int size, const char* text, struct order_options* options) {
+/// Reads the options on rank 0, and broadcasts them.
+static int broadcast_options(MPI_Comm comm, int rank, int size, const char* text,
+                             struct order_options* options) {
     int error_class = MPI_SUCCESS, length = 0;
     char error[error_size] = "";
     if (rank == 0) {
         if (text == NULL) text = getenv("TOPOLOOM_ORDER");
         if (text == NULL) text = "";
         length = (int)strlen(text);
-        error_class = read_order_options(text, size, options, error);
+        error_class = parse_order_options(text, size, options, error);
     }
-    int status = raise_on_all(comm, name, error_class, error);
+    int status = raise_on_all_ranks(comm, name, error_class, error);
     if (status == MPI_SUCCESS) status = PMPI_Bcast(&length, 1, MPI_INT, 0, comm);
     if (status != MPI_SUCCESS) return status;
     char* shared = malloc((size_t)length + 1);
-    status = raise_if_no_memory(comm, name, shared != NULL);
+    status = raise_on_exhausted_memory(comm, name, shared != NULL);
     if (status == MPI_SUCCESS) {
         if (rank == 0) memcpy(shared, text, (size_t)length);
         status = PMPI_Bcast(shared, length, MPI_CHAR, 0, comm);
         shared[length] = '\0';
-        if (rank != 0) error_class = read_order_options(shared, size, options, error);
-        if (status == MPI_SUCCESS) status = raise_if_no_memory(comm, name, error_class == MPI_SUCCESS);
+        if (rank != 0) error_class = parse_order_options(shared, size, options, error);
+        if (status == MPI_SUCCESS) status = raise_on_exhausted_memory(comm, name, error_class == MPI_SUCCESS);
     }
     free(shared);
     return status;
@@ -40,7 +41,7 @@ static bool needs_message_times(const struct order_options* options) {
     return false;
 }
 
-/// Memory for finding an order; `seconds` is NULL unless an order needs it, and on other ranks than 0.
+/// Memory for finding an order. `seconds` is allocated only on rank 0, and only if an order needs it.
 struct workspace {
     int* ranks;
     double* seconds;
@@ -52,11 +53,12 @@ static int create_candidate(MPI_Comm comm, MPI_Comm private_comm, const struct o
     char error[error_size] = "";
     const int error_class =
         find_order(private_comm, order, options, workspace->seconds, workspace->ranks, error);
-    const int status = raise_on_all(comm, name, error_class, error);
-    return status == MPI_SUCCESS ? create_remapped(comm, name, workspace->ranks, newcomm) : status;
+    const int status = raise_on_all_ranks(comm, name, error_class, error);
+    return status == MPI_SUCCESS ? create_remapped_comm(comm, name, workspace->ranks, newcomm) : status;
 }
 
-static void report(const struct order_options* options, int size, int fastest, const int64_t nanoseconds[]) {
+static void print_order_times(const struct order_options* options, int size, int fastest,
+                              const int64_t nanoseconds[]) {
     const struct order* best = &options->orders[fastest];
     fprintf(stderr, "topoloom: %d ranks ordered: %s", size, best->text);
     for (int c = 0; options->order_count > 1 && c < options->order_count; ++c)
@@ -65,7 +67,7 @@ static void report(const struct order_options* options, int size, int fastest, c
     fputc('\n', stderr);
 }
 
-/// Moves the fastest candidate to `newcomm`.
+/// Finds the fastest candidate, and moves it to `newcomm`.
 static int choose_candidate(MPI_Comm private_comm, MPI_Comm candidates[], const struct order_options* options,
                             MPI_Comm* newcomm) {
     int64_t nanoseconds[max_orders] = {0};
@@ -75,14 +77,14 @@ static int choose_candidate(MPI_Comm private_comm, MPI_Comm candidates[], const 
     if (options->order_count > 1)
         status = find_fastest(private_comm, name, candidates, options, &fastest, nanoseconds);
     if (status != MPI_SUCCESS) return status;
-    if (rank == 0 && options->report) report(options, size, fastest, nanoseconds);
+    if (rank == 0 && options->report) print_order_times(options, size, fastest, nanoseconds);
     *newcomm = candidates[fastest];
     candidates[fastest] = MPI_COMM_NULL;
     return MPI_SUCCESS;
 }
 
-static int order_comm(MPI_Comm comm, MPI_Comm private_comm, const struct order_options* options,
-                      MPI_Comm* newcomm) {
+static int create_ordered_comm(MPI_Comm comm, MPI_Comm private_comm, const struct order_options* options,
+                               MPI_Comm* newcomm) {
     int rank = 0, size = 0;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
@@ -93,7 +95,7 @@ static int order_comm(MPI_Comm comm, MPI_Comm private_comm, const struct order_o
         needs_times && rank == 0 ? calloc(ranks * ranks, sizeof *workspace.seconds) : NULL};
     MPI_Comm candidates[max_orders];
     for (int c = 0; c < max_orders; ++c) candidates[c] = MPI_COMM_NULL;
-    int status = raise_if_no_memory(
+    int status = raise_on_exhausted_memory(
         comm, name, workspace.ranks != NULL && (!needs_times || rank != 0 || workspace.seconds != NULL));
     if (status == MPI_SUCCESS && needs_times)
         status = measure_message_times(private_comm, name, options->message, workspace.seconds);
@@ -116,19 +118,19 @@ int topoloom_comm_order(MPI_Comm comm, const char* options, MPI_Comm* newcomm) {
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
     struct order_options read = {0};
-    status = share_options(comm, rank, size, options, &read);
-    // Separates our messages from the program's, and unlike MPI_Comm_dup copies no attributes.
+    status = broadcast_options(comm, rank, size, options, &read);
+    // Separates our messages from those of the program. Unlike MPI_Comm_dup, MPI_Comm_split copies no attributes.
     MPI_Comm private_comm = MPI_COMM_NULL;
     if (status == MPI_SUCCESS) status = PMPI_Comm_split(comm, 0, rank, &private_comm);
-    if (status == MPI_SUCCESS) status = order_comm(comm, private_comm, &read, newcomm);
+    if (status == MPI_SUCCESS) status = create_ordered_comm(comm, private_comm, &read, newcomm);
     if (private_comm != MPI_COMM_NULL) PMPI_Comm_free(&private_comm);
     free_order_options(&read);
     return status;
 }
 
 int topoloom_comm_order_f(const MPI_Fint* comm, const char* options, MPI_Fint* newcomm) {
-    MPI_Comm made = MPI_COMM_NULL;
-    const int status = topoloom_comm_order(PMPI_Comm_f2c(*comm), options[0] ? options : NULL, &made);
-    *newcomm = PMPI_Comm_c2f(made);
+    MPI_Comm created = MPI_COMM_NULL;
+    const int status = topoloom_comm_order(PMPI_Comm_f2c(*comm), options[0] ? options : NULL, &created);
+    *newcomm = PMPI_Comm_c2f(created);
     return status;
 }

@@ -49,7 +49,7 @@ int check_permutation(const int ranks[], int count, int size, char error[error_s
     return error_class;
 }
 
-static int create_from_ranks(MPI_Comm comm, int size, const int ranks[], MPI_Comm* newcomm) {
+static int create_comm_from_ranks(MPI_Comm comm, int size, const int ranks[], MPI_Comm* newcomm) {
     MPI_Group old_group = MPI_GROUP_NULL, new_group = MPI_GROUP_NULL;
     int status = PMPI_Comm_group(comm, &old_group);
     if (status != MPI_SUCCESS) return status;
@@ -62,17 +62,17 @@ static int create_from_ranks(MPI_Comm comm, int size, const int ranks[], MPI_Com
     return status;
 }
 
-int create_remapped(MPI_Comm comm, const char* name, const int ranks[], MPI_Comm* newcomm) {
+int create_remapped_comm(MPI_Comm comm, const char* name, const int ranks[], MPI_Comm* newcomm) {
     int rank = 0, size = 0;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
     int* all = malloc((size_t)size * sizeof *all);
-    int status = raise_if_no_memory(comm, name, all != NULL);
+    int status = raise_on_exhausted_memory(comm, name, all != NULL);
     if (status == MPI_SUCCESS) {
         if (rank == 0) memcpy(all, ranks, (size_t)size * sizeof *all);
         status = PMPI_Bcast(all, size, MPI_INT, 0, comm);
     }
-    if (status == MPI_SUCCESS) status = create_from_ranks(comm, size, all, newcomm);
+    if (status == MPI_SUCCESS) status = create_comm_from_ranks(comm, size, all, newcomm);
     free(all);
     return status;
 }
@@ -87,13 +87,13 @@ int topoloom_comm_remap(MPI_Comm comm, const int ranks[], MPI_Comm* newcomm) {
     PMPI_Comm_size(comm, &size);
     char error[error_size] = "the order is null";
     if (rank == 0) error_class = ranks == NULL ? MPI_ERR_ARG : check_permutation(ranks, size, size, error);
-    status = raise_on_all(comm, name, error_class, error);
-    return status == MPI_SUCCESS ? create_remapped(comm, name, ranks, newcomm) : status;
+    status = raise_on_all_ranks(comm, name, error_class, error);
+    return status == MPI_SUCCESS ? create_remapped_comm(comm, name, ranks, newcomm) : status;
 }
 
 int topoloom_comm_remap_f(const MPI_Fint* comm, const int ranks[], MPI_Fint* newcomm) {
-    MPI_Comm made = MPI_COMM_NULL;
-    const int status = topoloom_comm_remap(PMPI_Comm_f2c(*comm), ranks, &made);
-    *newcomm = PMPI_Comm_c2f(made);
+    MPI_Comm created = MPI_COMM_NULL;
+    const int status = topoloom_comm_remap(PMPI_Comm_f2c(*comm), ranks, &created);
+    *newcomm = PMPI_Comm_c2f(created);
     return status;
 }

@@ -15,9 +15,11 @@ double find_median(double values[], size_t count) {
     return values[count / 2];
 }
 
-/// Fills samples[c * repeats + turn]. Candidates take turns, so that temporary disturbances affect all of them.
-static void measure_all(MPI_Comm comm, const MPI_Comm candidates[], const struct order_options* options,
-                        struct buffers* buffers, double* samples) {
+/// Fills samples[c * repeats + turn], in seconds. Measures candidates alternately, so that temporary disturbances
+/// affect all of them.
+static void measure_candidates(MPI_Comm comm, const MPI_Comm candidates[],
+                               const struct order_options* options, struct buffers* buffers,
+                               double* samples) {
     struct common_start start = make_common_start(comm);
     set_block(buffers, options->operation, options->bytes);
     for (int c = 0; c < options->order_count; ++c) {  // warm up: first calls set up connections
@@ -41,12 +43,12 @@ int find_fastest(MPI_Comm comm, const char* name, const MPI_Comm candidates[],
     struct buffers buffers;
     double* samples = malloc(count * repeats * sizeof *samples);
     const bool has_buffers = make_buffers(&buffers, options->operation, (size_t)options->bytes, size);
-    int status = raise_if_no_memory(comm, name, has_buffers && samples != NULL);
+    int status = raise_on_exhausted_memory(comm, name, has_buffers && samples != NULL);
     if (status == MPI_SUCCESS) {
-        measure_all(comm, candidates, options, &buffers, samples);
+        measure_candidates(comm, candidates, options, &buffers, samples);
         for (size_t c = 0; c < count; ++c)
             nanoseconds[c] = (int64_t)(1e9 * find_median(samples + c * repeats, repeats));
-        // Integers compare equal on all ranks, so all make the same choice.
+        // reduce integers, so that all ranks choose the same candidate
         status = PMPI_Allreduce(MPI_IN_PLACE, nanoseconds, (int)count, MPI_INT64_T, MPI_MAX, comm);
     }
     *fastest = 0;

@@ -25,7 +25,7 @@ int parse_extents(const char* text, int extents[], int capacity) {
     return 0;
 }
 
-static bool is_grid_of(const char* text, int ranks) {
+static bool is_grid_of_ranks(const char* text, int ranks) {
     int extents[max_dimensions];
     const int count = parse_extents(text, extents, max_dimensions);
     long long cells = count > 0;
@@ -33,7 +33,7 @@ static bool is_grid_of(const char* text, int ranks) {
     return cells == ranks;
 }
 
-/// The argument in `name(ARGUMENT)`, allocated; NULL = another form.
+/// Returns a copy of ARGUMENT if the text has the form `name(ARGUMENT)`, otherwise NULL.
 static char* copy_argument(const char* text, const char* name) {
     const size_t prefix = strlen(name), length = strlen(text);
     if (length < prefix + 3 || strncmp(text, name, prefix) != 0) return NULL;
@@ -41,7 +41,7 @@ static char* copy_argument(const char* text, const char* name) {
     return strndup(text + prefix + 1, length - prefix - 2);
 }
 
-static int read_order(const char* text, int ranks, struct order* order, char error[error_size]) {
+static int parse_order(const char* text, int ranks, struct order* order, char error[error_size]) {
     static const struct {
         const char* name;
         enum order_kind kind;
@@ -62,7 +62,7 @@ static int read_order(const char* text, int ranks, struct order* order, char err
     }
     if ((order->argument = copy_argument(text, "tiled")) != NULL) {
         order->kind = tiled;
-        if (is_grid_of(order->argument, ranks)) return MPI_SUCCESS;
+        if (is_grid_of_ranks(order->argument, ranks)) return MPI_SUCCESS;
         snprintf(error, error_size, "'%s' is not a grid of %d ranks, such as tiled(%dx1)", text, ranks,
                  ranks);
         return MPI_ERR_ARG;
@@ -71,13 +71,13 @@ static int read_order(const char* text, int ranks, struct order* order, char err
     return MPI_ERR_ARG;
 }
 
-static int read_orders(char* text, int ranks, struct order_options* options, char error[error_size]) {
+static int parse_orders(char* text, int ranks, struct order_options* options, char error[error_size]) {
     for (char* order; (order = strsep(&text, "|")) != NULL;) {
         if (options->order_count == max_orders) {
             snprintf(error, error_size, "there are more than %d orders", max_orders);
             return MPI_ERR_ARG;
         }
-        const int error_class = read_order(order, ranks, &options->orders[options->order_count++], error);
+        const int error_class = parse_order(order, ranks, &options->orders[options->order_count++], error);
         if (error_class != MPI_SUCCESS) return error_class;
     }
     return MPI_SUCCESS;
@@ -89,7 +89,7 @@ struct int_option {
     int min, max;
 };
 
-static int read_int(const struct int_option* option, const char* text, char error[error_size]) {
+static int parse_int(const struct int_option* option, const char* text, char error[error_size]) {
     char* end = NULL;
     errno = 0;
     const long value = strtol(text, &end, 10);
@@ -101,14 +101,14 @@ static int read_int(const struct int_option* option, const char* text, char erro
     return MPI_ERR_ARG;
 }
 
-static int read_operation(const char* text, struct order_options* options, char error[error_size]) {
+static int parse_operation_option(const char* text, struct order_options* options, char error[error_size]) {
     options->operation = find_operation(text);
     if (options->operation != NULL) return MPI_SUCCESS;
     snprintf(error, error_size, "no operation '%s'; use one of `topoloom collective`, such as scatter", text);
     return MPI_ERR_ARG;
 }
 
-static int read_option(char* text, int ranks, struct order_options* options, char error[error_size]) {
+static int parse_option(char* text, int ranks, struct order_options* options, char error[error_size]) {
     int report = 0;
     const struct int_option int_options[] = {
         {"root", &options->root, 0, ranks - 1},
@@ -121,11 +121,11 @@ static int read_option(char* text, int ranks, struct order_options* options, cha
     };
     char* value = strchr(text, '=');
     if (value != NULL) *value++ = '\0';
-    if (value != NULL && strcmp(text, "order") == 0) return read_orders(value, ranks, options, error);
-    if (value != NULL && strcmp(text, "operation") == 0) return read_operation(value, options, error);
+    if (value != NULL && strcmp(text, "order") == 0) return parse_orders(value, ranks, options, error);
+    if (value != NULL && strcmp(text, "operation") == 0) return parse_operation_option(value, options, error);
     for (size_t i = 0; value != NULL && i < sizeof int_options / sizeof *int_options; ++i) {
         if (strcmp(int_options[i].name, text) != 0) continue;
-        const int error_class = read_int(&int_options[i], value, error);
+        const int error_class = parse_int(&int_options[i], value, error);
         options->report = options->report || report;
         return error_class;
     }
@@ -136,7 +136,7 @@ static int read_option(char* text, int ranks, struct order_options* options, cha
     return MPI_ERR_ARG;
 }
 
-int read_order_options(const char* text, int ranks, struct order_options* options, char error[error_size]) {
+int parse_order_options(const char* text, int ranks, struct order_options* options, char error[error_size]) {
     *options = (struct order_options){
         .text = strdup(text), .channels = 1, .seed = 1, .message = 16384, .repeats = 5, .bytes = -1};
     if (options->text == NULL) {
@@ -146,7 +146,7 @@ int read_order_options(const char* text, int ranks, struct order_options* option
     char* rest = options->text;
     for (char* option; (option = strsep(&rest, ",")) != NULL;) {
         if (option[0] == '\0') continue;
-        const int error_class = read_option(option, ranks, options, error);
+        const int error_class = parse_option(option, ranks, options, error);
         if (error_class != MPI_SUCCESS) return error_class;
     }
     if (options->order_count == 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the files that `topoloom order -o` writes: a rank per line; # begins a comment.
+// Reads files written by `topoloom order -o`: one rank per line; # begins a comment.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -9,8 +9,8 @@
 
 #include "remap.h"
 
-/// Returns NULL, or the first word that is not a rank.
-static const char* read_ranks(char* line, int size, int ranks[], int* count) {
+/// Parses the ranks. Returns NULL, or the first word that is not a rank.
+static const char* parse_ranks(char* line, int size, int ranks[], int* count) {
     line[strcspn(line, "#\n")] = '\0';
     char* rest = NULL;
     for (char* word = strtok_r(line, " \t\r", &rest); word != NULL; word = strtok_r(NULL, " \t\r", &rest)) {
@@ -34,7 +34,7 @@ int read_order_file(const char* name, int size, int ranks[], char error[error_si
     size_t capacity = 0;
     int count = 0, error_class = MPI_SUCCESS;
     for (int number = 1; error_class == MPI_SUCCESS && getline(&line, &capacity, file) >= 0; ++number) {
-        const char* word = read_ranks(line, size, ranks, &count);
+        const char* word = parse_ranks(line, size, ranks, &count);
         if (word == NULL) continue;
         snprintf(error, error_size, "%s: line %d: '%.40s' is not a rank", name, number, word);
         error_class = MPI_ERR_ARG;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the process of each rank in an order.
+// Computes rank orders: the process of each rank.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ static int order_by_message_times(const char* name, int size, const struct order
 
 struct node_rank {
     int64_t node;
-    int first, rank;  // first: the lowest rank on the node
+    int first, rank;  // first: lowest rank on the node
 };
 
 static int compare_nodes(const void* a, const void* b) {
@@ -37,7 +37,7 @@ static int compare_first_ranks(const void* a, const void* b) {
     return left->first != right->first ? left->first - right->first : left->rank - right->rank;
 }
 
-/// Fills nodes one by one, in the order of their lowest ranks, as launchers do with block distribution.
+/// Orders ranks node by node, by the lowest rank of each node, like launchers with block distribution.
 static int order_by_node(MPI_Comm comm, int rank, int size, int ranks[], char error[error_size]) {
     struct location location;
     find_location(&location);
@@ -65,7 +65,7 @@ static int order_by_node(MPI_Comm comm, int rank, int size, int ranks[], char er
     return status;
 }
 
-/// Lists the neighbors of a cell of the row-major grid; returns their number.
+/// Lists the neighbors of a cell in the row-major grid. Returns the number of neighbors.
 static int list_neighbors(const int extents[], int dimensions, int cell, int neighbors[]) {
     int count = 0;
     for (int d = dimensions - 1, stride = 1; d >= 0; stride *= extents[d], --d) {
@@ -87,8 +87,8 @@ static void format_mapper(const int extents[], int dimensions, char* text, size_
     snprintf(text + length, size - (size_t)length, ")");
 }
 
-/// Gives each node a compact tile of the grid; keeps the order if that gains nothing.
-static int order_in_tiles(MPI_Comm comm, const char* grid, int rank, int size, int ranks[],
+/// Assigns each node a compact tile of the grid. Keeps the order if tiles do not reduce inter-node traffic.
+static int order_by_tiles(MPI_Comm comm, const char* grid, int rank, int size, int ranks[],
                           char error[error_size]) {
     int extents[max_dimensions], neighbors[2 * max_dimensions];
     char mapper[256];
@@ -118,7 +118,7 @@ int find_order(MPI_Comm comm, const struct order* order, const struct order_opti
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
     if (order->kind == blocked) return order_by_node(comm, rank, size, ranks, error);
-    if (order->kind == tiled) return order_in_tiles(comm, order->argument, rank, size, ranks, error);
+    if (order->kind == tiled) return order_by_tiles(comm, order->argument, rank, size, ranks, error);
     if (rank != 0) return MPI_SUCCESS;
     if (order->kind == from_file) return read_order_file(order->argument, size, ranks, error);
     return order_by_message_times(order->text, size, options, seconds, ranks, error);

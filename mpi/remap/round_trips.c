@@ -4,25 +4,26 @@
 
 #include "remap.h"
 
-enum { trips = 11 };
+enum { round_trip_count = 11 };
 
-/// Seconds of a message to `peer`, which calls answer_round_trips. The first round trip sets up the connection.
+/// Measures the seconds per message to `peer`, which calls answer_round_trips. The first round trip sets up the
+/// connection, and is not counted.
 static int time_round_trips(MPI_Comm comm, int peer, char* message, int bytes, double* seconds) {
-    double taken[trips];
-    for (int i = -1; i < trips; ++i) {
+    double seconds_per_trip[round_trip_count];
+    for (int i = -1; i < round_trip_count; ++i) {
         const double begin = PMPI_Wtime();
         int status = PMPI_Send(message, bytes, MPI_BYTE, peer, 0, comm);
         if (status == MPI_SUCCESS)
             status = PMPI_Recv(message, bytes, MPI_BYTE, peer, 0, comm, MPI_STATUS_IGNORE);
         if (status != MPI_SUCCESS) return status;
-        if (i >= 0) taken[i] = PMPI_Wtime() - begin;
+        if (i >= 0) seconds_per_trip[i] = PMPI_Wtime() - begin;
     }
-    *seconds = find_median(taken, trips) / 2;
+    *seconds = find_median(seconds_per_trip, round_trip_count) / 2;
     return MPI_SUCCESS;
 }
 
 static int answer_round_trips(MPI_Comm comm, int peer, char* message, int bytes) {
-    for (int i = -1; i < trips; ++i) {
+    for (int i = -1; i < round_trip_count; ++i) {
         int status = PMPI_Recv(message, bytes, MPI_BYTE, peer, 0, comm, MPI_STATUS_IGNORE);
         if (status == MPI_SUCCESS) status = PMPI_Send(message, bytes, MPI_BYTE, peer, 0, comm);
         if (status != MPI_SUCCESS) return status;
@@ -30,17 +31,18 @@ static int answer_round_trips(MPI_Comm comm, int peer, char* message, int bytes)
     return MPI_SUCCESS;
 }
 
-/// Each rank in turn measures with all higher ranks, which wait for it, so that only one pair sends at a time.
-static int measure_own_row(MPI_Comm comm, int rank, int size, char* message, int bytes, double* own) {
+/// Measures the message times between this rank and all others. Each rank in turn measures with all higher ranks, which
+/// wait, so that only one pair sends at a time.
+static int measure_own_row(MPI_Comm comm, int rank, int size, char* message, int bytes, double* own_times) {
     int status = MPI_SUCCESS;
     for (int lower = 0; lower < rank && status == MPI_SUCCESS; ++lower) {
         status = answer_round_trips(comm, lower, message, bytes);
-        if (status == MPI_SUCCESS) status = time_round_trips(comm, lower, message, bytes, &own[lower]);
+        if (status == MPI_SUCCESS) status = time_round_trips(comm, lower, message, bytes, &own_times[lower]);
     }
     if (rank > 0 && status == MPI_SUCCESS)
         status = PMPI_Recv(NULL, 0, MPI_BYTE, rank - 1, 1, comm, MPI_STATUS_IGNORE);
     for (int higher = rank + 1; higher < size && status == MPI_SUCCESS; ++higher) {
-        status = time_round_trips(comm, higher, message, bytes, &own[higher]);
+        status = time_round_trips(comm, higher, message, bytes, &own_times[higher]);
         if (status == MPI_SUCCESS) status = answer_round_trips(comm, higher, message, bytes);
     }
     if (rank + 1 < size && status == MPI_SUCCESS) status = PMPI_Send(NULL, 0, MPI_BYTE, rank + 1, 1, comm);
@@ -52,12 +54,12 @@ int measure_message_times(MPI_Comm comm, const char* name, int bytes, double* se
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
     char* message = calloc(1, (size_t)bytes);
-    double* own = calloc((size_t)size, sizeof *own);
-    int status = raise_if_no_memory(comm, name, message != NULL && own != NULL);
-    if (status == MPI_SUCCESS) status = measure_own_row(comm, rank, size, message, bytes, own);
+    double* own_times = calloc((size_t)size, sizeof *own_times);
+    int status = raise_on_exhausted_memory(comm, name, message != NULL && own_times != NULL);
+    if (status == MPI_SUCCESS) status = measure_own_row(comm, rank, size, message, bytes, own_times);
     if (status == MPI_SUCCESS)
-        status = PMPI_Gather(own, size, MPI_DOUBLE, seconds, size, MPI_DOUBLE, 0, comm);
+        status = PMPI_Gather(own_times, size, MPI_DOUBLE, seconds, size, MPI_DOUBLE, 0, comm);
     free(message);
-    free(own);
+    free(own_times);
     return status;
 }

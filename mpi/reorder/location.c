@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds where a process runs: its node, the switches above it, and the cores of its binding.
+// Finds the location of a process: its node, the switches above the node, and the cores of its binding.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,8 +39,8 @@ static int64_t find_cpu_group(int level, int cpu) {
     return read_number("/sys/devices/system/cpu/cpu%d/topology/core_id", cpu);
 }
 
-/// Finds the group that contains all CPUs of the binding, at each level.
-static void find_cores(int64_t groups[core_levels]) {
+/// Finds, at each level, the group that contains all CPUs of the binding.
+static void find_core_groups(int64_t groups[core_levels]) {
     for (int level = 0; level < core_levels; ++level) groups[level] = -1;
     struct cpu_set cpus;
     get_thread_cpus(&cpus);
@@ -62,7 +62,7 @@ static uint64_t extend_hash(uint64_t hash, const char* text, size_t length) {  /
     return hash;
 }
 
-/// Parses an address such as s0.s2.n17 with the pattern switch.switch.node. The lowest switch is the last level.
+/// Parses an address such as s0.s2.n17 with the pattern switch.switch.node. The lowest switch becomes the last level.
 static void find_switches(int64_t switches[switch_levels]) {
     memset(switches, 0, switch_levels * sizeof *switches);
     const char* address = getenv("SLURM_TOPOLOGY_ADDR");
@@ -80,7 +80,8 @@ static void find_switches(int64_t switches[switch_levels]) {
     }
 }
 
-/// Host names alone may be equal everywhere (localhost); containers of one kernel may have different ones.
+/// Hashes the host name and the boot id. Host names may be equal on all nodes (localhost); containers on one kernel may
+/// have different ones.
 static int64_t hash_node(const char* host) {
     char boot[64] = "";
     FILE* file = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -92,7 +93,7 @@ static int64_t hash_node(const char* host) {
 void find_location(struct location* location) {
     memset(location, 0, sizeof *location);
     find_switches(location->switches);
-    find_cores(location->cores);
+    find_core_groups(location->cores);
 #ifdef SMPI_H  // gethostname would return the host that simulates
     char host[MPI_MAX_PROCESSOR_NAME] = "";
     PMPI_Get_processor_name(host, &(int){0});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// On rank 0: builds the process map and finds a better order.
+// Builds the process map and finds a better order, on rank 0.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 
 enum { described_levels = 1 + core_levels };
 
-/// The number of core levels that any process knows. Deeper levels would tell nothing about distances.
-static size_t count_known_core_levels(const struct gathered* job) {
+/// Counts the core levels that are known for any process. Deeper levels are irrelevant for distances.
+static size_t count_known_core_levels(const struct gathered_lists* job) {
     size_t known = 0;
     for (int p = 0; p < job->ranks; ++p)
         while (known < core_levels && job->locations[p].cores[known] >= 0) ++known;
@@ -19,7 +19,8 @@ static size_t count_known_core_levels(const struct gathered* job) {
 }
 
 /// Infers the machine from the switches, nodes and core groups that processes share.
-static topoloom_process_map* infer_process_map(const struct gathered* job, char* error, size_t error_size) {
+static topoloom_process_map* infer_process_map(const struct gathered_lists* job, char* error,
+                                               size_t error_size) {
     const size_t ranks = (size_t)job->ranks, known = count_known_core_levels(job);
     const size_t levels = switch_levels + 1 + known;
     int64_t* groups = malloc(ranks * levels * sizeof *groups);
@@ -41,7 +42,7 @@ static topoloom_process_map* infer_process_map(const struct gathered* job, char*
 }
 
 /// Reads the machine from a file.
-static topoloom_process_map* read_process_map(const struct gathered* job, const char* name, char* error,
+static topoloom_process_map* read_process_map(const struct gathered_lists* job, const char* name, char* error,
                                               size_t error_size) {
     const size_t ranks = (size_t)job->ranks;
     struct machine_file machine;
@@ -52,7 +53,7 @@ static topoloom_process_map* read_process_map(const struct gathered* job, const 
     if (!known) snprintf(error, error_size, "not enough memory");
     for (size_t p = 0; known && p < ranks; ++p) {
         const struct location* at = &job->locations[p];
-        groups[p][0] = node_of_host(&machine, at->host);
+        groups[p][0] = find_node_of_host(&machine, at->host);
         memcpy(groups[p] + 1, at->cores, sizeof at->cores);
         known = groups[p][0] >= 0;
         if (!known)
@@ -68,35 +69,37 @@ static topoloom_process_map* read_process_map(const struct gathered* job, const 
     return process_map;
 }
 
-struct rows {
+struct pattern_arrays {
     uint64_t* first;
     uint32_t* peers;
     int64_t* bytes;
 };
 
-static void free_rows(struct rows* rows) {
-    free(rows->first);
-    free(rows->peers);
-    free(rows->bytes);
+static void free_pattern_arrays(struct pattern_arrays* pattern_arrays) {
+    free(pattern_arrays->first);
+    free(pattern_arrays->peers);
+    free(pattern_arrays->bytes);
 }
 
-static bool fill_rows(const struct gathered* job, struct rows* rows) {
+static bool build_pattern_arrays(const struct gathered_lists* job, struct pattern_arrays* pattern_arrays) {
     const size_t ranks = (size_t)job->ranks;
-    rows->first = calloc(ranks + 1, sizeof *rows->first);
-    if (rows->first == NULL) return false;
-    for (size_t r = 0; r < ranks; ++r) rows->first[r + 1] = rows->first[r] + (uint64_t)job->counts[r];
-    const size_t count = rows->first[ranks];
-    rows->peers = malloc(count * sizeof *rows->peers);
-    rows->bytes = malloc(count * sizeof *rows->bytes);
-    if (rows->peers == NULL || rows->bytes == NULL) return false;
+    pattern_arrays->first = calloc(ranks + 1, sizeof *pattern_arrays->first);
+    if (pattern_arrays->first == NULL) return false;
+    for (size_t r = 0; r < ranks; ++r)
+        pattern_arrays->first[r + 1] = pattern_arrays->first[r] + (uint64_t)job->counts[r];
+    const size_t count = pattern_arrays->first[ranks];
+    pattern_arrays->peers = malloc(count * sizeof *pattern_arrays->peers);
+    pattern_arrays->bytes = malloc(count * sizeof *pattern_arrays->bytes);
+    if (pattern_arrays->peers == NULL || pattern_arrays->bytes == NULL) return false;
     for (size_t k = 0; k < count; ++k) {
-        rows->peers[k] = (uint32_t)job->neighbors[k][0];
-        rows->bytes[k] = job->neighbors[k][1];
+        pattern_arrays->peers[k] = (uint32_t)job->neighbors[k][0];
+        pattern_arrays->bytes[k] = job->neighbors[k][1];
     }
     return true;
 }
 
-/// The other ranks sleep meanwhile, so the search may use all cores of the node. Threads inherit the binding of this one.
+/// Finds an order by threads on all cores of the node, because the other ranks sleep meanwhile. Threads inherit the
+/// binding of the calling thread.
 static int find_order_on_all_cores(const topoloom_process_map* process_map, const topoloom_pattern* pattern,
                                    const char* options, uint32_t* process_of_rank, topoloom_gain* gain,
                                    char* error, size_t error_size) {
@@ -110,29 +113,30 @@ static int find_order_on_all_cores(const topoloom_process_map* process_map, cons
     return failure;
 }
 
-static enum outcome find_new_ranks(const topoloom_process_map* process_map, const struct gathered* job,
-                                   const char* options, int* new_rank, topoloom_gain* gain, char* error,
-                                   size_t error_size) {
-    struct rows rows = {NULL, NULL, NULL};
+static enum order_outcome find_new_ranks(const topoloom_process_map* process_map,
+                                         const struct gathered_lists* job, const char* options, int* new_rank,
+                                         topoloom_gain* gain, char* error, size_t error_size) {
+    struct pattern_arrays pattern_arrays = {NULL, NULL, NULL};
     uint32_t* process_of_rank = malloc((size_t)job->ranks * sizeof *process_of_rank);
-    enum outcome outcome = failed;
+    enum order_outcome order_outcome = failed;
     snprintf(error, error_size, "not enough memory");
-    if (process_of_rank != NULL && fill_rows(job, &rows)) {
-        const topoloom_pattern pattern = {(size_t)job->ranks, rows.first, rows.peers, rows.bytes};
+    if (process_of_rank != NULL && build_pattern_arrays(job, &pattern_arrays)) {
+        const topoloom_pattern pattern = {(size_t)job->ranks, pattern_arrays.first, pattern_arrays.peers,
+                                          pattern_arrays.bytes};
         if (find_order_on_all_cores(process_map, &pattern, options, process_of_rank, gain, error,
                                     error_size) == 0)
-            outcome = kept;
+            order_outcome = kept;
     }
-    for (int r = 0; outcome != failed && r < job->ranks; ++r) {
+    for (int r = 0; order_outcome != failed && r < job->ranks; ++r) {
         new_rank[process_of_rank[r]] = r;
-        if (process_of_rank[r] != (uint32_t)r) outcome = reordered;
+        if (process_of_rank[r] != (uint32_t)r) order_outcome = reordered;
     }
     free(process_of_rank);
-    free_rows(&rows);
-    return outcome;
+    free_pattern_arrays(&pattern_arrays);
+    return order_outcome;
 }
 
-/// Removes `name=value` and its comma from the options; returns the value, allocated, or NULL.
+/// Removes `name=value` and its comma from the options. Returns a copy of the value, or NULL.
 static char* extract_option(char* options, const char* name) {
     const size_t length = strlen(name);
     for (char* at = options; *at != '\0'; at += *at == ',') {
@@ -157,15 +161,15 @@ void format_gain(const struct reorder_stats* gain, char* line, size_t size) {
              (long long)gain->inter_node_bytes_after);
 }
 
-static void report(int ranks, const struct reorder_stats* stats) {
+static void print_gain(int ranks, const struct reorder_stats* stats) {
     char line[256];
     format_gain(stats, line, sizeof line);
     fprintf(stderr, "topoloom: %d ranks %s: cost %s\n", ranks,
             stats->reordered ? "reordered" : "left in order", line);
 }
 
-enum outcome map_ranks(const struct gathered* job, const char* options, int* new_rank,
-                       struct reorder_stats* stats, char* error, size_t error_size) {
+enum order_outcome compute_new_ranks(const struct gathered_lists* job, const char* options, int* new_rank,
+                                     struct reorder_stats* stats, char* error, size_t error_size) {
     if (options == NULL) options = getenv("TOPOLOOM_OPTIONS");
     char* rest = strdup(options == NULL ? "" : options);
     if (rest == NULL) {
@@ -178,18 +182,19 @@ enum outcome map_ranks(const struct gathered* job, const char* options, int* new
                                             ? infer_process_map(job, error, error_size)
                                             : read_process_map(job, described, error, error_size);
     topoloom_gain gain = {0};
-    const enum outcome outcome =
+    const enum order_outcome order_outcome =
         process_map == NULL ? failed
                             : find_new_ranks(process_map, job, rest, new_rank, &gain, error, error_size);
-    stats->reordered = outcome == reordered;
+    stats->reordered = order_outcome == reordered;
     stats->before = gain.before;
     stats->after = gain.after;
     stats->inter_node_bytes_before = gain.inter_node_bytes_before;
     stats->inter_node_bytes_after = gain.inter_node_bytes_after;
-    if (outcome != failed && reporting != NULL && strcmp(reporting, "0") != 0) report(job->ranks, stats);
+    if (order_outcome != failed && reporting != NULL && strcmp(reporting, "0") != 0)
+        print_gain(job->ranks, stats);
     topoloom_process_map_free(process_map);
     free(machine);
     free(reporting);
     free(rest);
-    return outcome;
+    return order_outcome;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded: wraps MPI's topology functions for calls with reorder != 0, and reports the gain at MPI_Finalize.
+// Preloaded library: wraps MPI's topology functions for calls with reorder != 0, and reports the gain at MPI_Finalize.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,36 +11,36 @@
 
 static const struct shim shim_ = {"reorder", "TOPOLOOM_REORDER", "not reordered", NULL};
 
-static char report_file_[4096];  // not an absolute path: report on stderr
+static char report_file_[4096];  // file of the report; if not an absolute path, report on stderr
 
 bool is_reorder_active(void) {
     static int active = -1;
     if (active >= 0) return active;
     const char* named = getenv(shim_.variable);
     MPI_Comm parent = MPI_COMM_NULL;
-    int initialized = 0;  // stays 0 for a session
+    int initialized = 0;  // remains 0 if MPI is initialized by a session
     PMPI_Initialized(&initialized);
     if (initialized) PMPI_Comm_get_parent(&parent);
-    // MPICH passes the variable on to spawned processes.
+    // MPICH passes the variable to spawned processes, so check the parent.
     active = named != NULL && strlen(named) < sizeof report_file_ && parent == MPI_COMM_NULL;
     if (active) strcpy(report_file_, named);
-    unsetenv(shim_.variable);  // not for jobs that the program starts
+    unsetenv(shim_.variable);  // removed, so that jobs started by the program are not affected
     return active;
 }
 
-static void read_variable(void) { is_reorder_active(); }
+static void read_reorder_variable(void) { is_reorder_active(); }
 
 __attribute__((constructor)) static void load(int argc, char** argv) {
     (void)argc;
-    leave_other_mpi(&shim_, argv);
-    call_after_init(read_variable);
+    restart_if_other_mpi(&shim_, argv);
+    register_init_hook(read_reorder_variable);
 }
 
 static int reorder_if_created(int status, MPI_Comm* created, MPI_Info info) {
     return status == MPI_SUCCESS ? topoloom_topology_reorder(created, info) : status;
 }
 
-// The next definition creates a topology that is not reordered.
+// In these wrappers, the next definition creates a topology without reordering.
 
 SHIM_EXPORT int MPI_Cart_create(MPI_Comm comm, int ndims, const int dims[], const int periods[], int reorder,
                                 MPI_Comm* newcomm) {
@@ -79,7 +79,7 @@ SHIM_EXPORT int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, cons
     return is_ours ? reorder_if_created(status, newcomm, info) : status;
 }
 
-/// Appends to the file that TOPOLOOM_REORDER names, for `topoloom run`, or prints on stderr.
+/// Appends to the file named by TOPOLOOM_REORDER, for `topoloom run`, or prints on stderr.
 static void write_report(const char* line) {
     const int file =
         report_file_[0] != '/' ? -1 : open(report_file_, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared by the C and Fortran wrappers.
+// Interface shared by the C and Fortran wrappers.
 #ifndef TOPOLOOM_PRELOAD_H
 #define TOPOLOOM_PRELOAD_H
 
@@ -7,6 +7,6 @@
 #include "shim.h"
 
 bool is_reorder_active(void);
-void report_reordering(void);  // collective, before MPI_Finalize
+void report_reordering(void);  // collective; called before MPI_Finalize
 
 #endif

@@ -19,10 +19,10 @@ void add_failure_to_totals(const struct reorder_stats* stats, const char* reason
     if (stats->topologies == 0) return;  // rank 0 warns
     reorder_totals.topologies += stats->topologies;
     reorder_totals.failed += stats->topologies;
-    warn_not_reordered(reason);
+    print_not_reordered(reason);
 }
 
-void warn_not_reordered(const char* reason) {
+void print_not_reordered(const char* reason) {
     static bool warned;
     if (!warned) fprintf(stderr, "topoloom: not reordered: %s\n", reason);
     warned = true;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Topologies with reorder != 0. MPI first creates them without reordering, so that its checks, errors and choice of
-// processes apply; then the same topology is created on the processes in a better order.
+// Creates topologies with reorder != 0. First MPI creates the topology without reordering, so that MPI's checks, errors
+// and choice of processes apply. Then the same topology is created with the processes in a better order.
 #include <stdlib.h>
 #include <string.h>
 
 #include "reorder.h"
 
-/// One array: sources, their weights, destinations, their weights.
+/// A single array: sources, their weights, destinations, their weights.
 struct neighbors {
     int sources, destinations, weighted;
     int* ranks;
@@ -24,7 +24,7 @@ static bool allocate_neighbors(struct neighbors* list) {
     return list->ranks != NULL;
 }
 
-/// Leaves `ranks` NULL without memory.
+/// If memory is exhausted, `ranks` is NULL.
 static void find_neighbors(MPI_Comm comm, int kind, struct neighbors* list) {
     *list = (struct neighbors){0};
     int rank = 0;
@@ -48,7 +48,8 @@ static void find_neighbors(MPI_Comm comm, int kind, struct neighbors* list) {
     }
 }
 
-static int find_better_rank_for(MPI_Comm comm, const struct neighbors* list, struct reorder_stats* stats) {
+static int find_better_rank_for_neighbors(MPI_Comm comm, const struct neighbors* list,
+                                          struct reorder_stats* stats) {
     const int count = list->ranks == NULL ? -1 : list->destinations;
     int64_t* bytes = list->weighted && count > 0 ? malloc((size_t)count * sizeof *bytes) : NULL;
     const bool lacks_memory = list->weighted && count > 0 && bytes == NULL;
@@ -59,52 +60,53 @@ static int find_better_rank_for(MPI_Comm comm, const struct neighbors* list, str
     return better;
 }
 
-/// If one process skipped a collective call, the others would hang.
+/// No process may skip a collective call, because the others would hang.
 static bool is_allocated_everywhere(const int* memory, MPI_Comm comm) {
     int is_allocated = memory != NULL;
     PMPI_Allreduce(MPI_IN_PLACE, &is_allocated, 1, MPI_INT, MPI_LAND, comm);
     return is_allocated;
 }
 
-static int recreate_cart(MPI_Comm old, MPI_Comm moved, MPI_Comm* better) {
+static int recreate_cart(MPI_Comm old, MPI_Comm reordered_comm, MPI_Comm* better) {
     int axes = 0, status = MPI_ERR_NO_MEM;
     PMPI_Cartdim_get(old, &axes);
     int* numbers = calloc(3 * (size_t)axes + 1, sizeof *numbers);
-    if (is_allocated_everywhere(numbers, moved)) {
+    if (is_allocated_everywhere(numbers, reordered_comm)) {
         PMPI_Cart_get(old, axes, numbers, numbers + axes, numbers + 2 * axes);
-        status = PMPI_Cart_create(moved, axes, numbers, numbers + axes, 0, better);
+        status = PMPI_Cart_create(reordered_comm, axes, numbers, numbers + axes, 0, better);
     }
     free(numbers);
     return status;
 }
 
-static int recreate_graph(MPI_Comm old, MPI_Comm moved, MPI_Comm* better) {
+static int recreate_graph(MPI_Comm old, MPI_Comm reordered_comm, MPI_Comm* better) {
     int nodes = 0, edges = 0, status = MPI_ERR_NO_MEM;
     PMPI_Graphdims_get(old, &nodes, &edges);
     int* numbers = calloc((size_t)nodes + (size_t)edges + 1, sizeof *numbers);
-    if (is_allocated_everywhere(numbers, moved)) {
+    if (is_allocated_everywhere(numbers, reordered_comm)) {
         PMPI_Graph_get(old, nodes, edges, numbers, numbers + nodes);
-        status = PMPI_Graph_create(moved, nodes, numbers, numbers + nodes, 0, better);
+        status = PMPI_Graph_create(reordered_comm, nodes, numbers, numbers + nodes, 0, better);
     }
     free(numbers);
     return status;
 }
 
-/// Sends the list of rank i to the process that is rank i now. The communicator has no other traffic.
-static bool exchange_lists(MPI_Comm moved, int old_rank, const struct neighbors* mine,
+/// Sends the list of rank i to the process whose new rank is i. The communicator has no other traffic.
+static bool exchange_lists(MPI_Comm reordered_comm, int old_rank, const struct neighbors* own_list,
                            struct neighbors* theirs) {
     enum { tag_header = 1, tag_list = 2 };
-    const int sent[3] = {mine->sources, mine->destinations, mine->weighted};
-    int got[3] = {0};
+    const int sent[3] = {own_list->sources, own_list->destinations, own_list->weighted};
+    int received[3] = {0};
     MPI_Status from;
-    PMPI_Sendrecv(sent, 3, MPI_INT, old_rank, tag_header, got, 3, MPI_INT, MPI_ANY_SOURCE, tag_header, moved,
-                  &from);
-    *theirs = (struct neighbors){got[0], got[1], got[2], NULL};
+    PMPI_Sendrecv(sent, 3, MPI_INT, old_rank, tag_header, received, 3, MPI_INT, MPI_ANY_SOURCE, tag_header,
+                  reordered_comm, &from);
+    *theirs = (struct neighbors){received[0], received[1], received[2], NULL};
     allocate_neighbors(theirs);
-    const bool proceed = is_allocated_everywhere(theirs->ranks, moved);
+    const bool proceed = is_allocated_everywhere(theirs->ranks, reordered_comm);
     if (proceed)
-        PMPI_Sendrecv(mine->ranks, count_values(mine), MPI_INT, old_rank, tag_list, theirs->ranks,
-                      count_values(theirs), MPI_INT, from.MPI_SOURCE, tag_list, moved, MPI_STATUS_IGNORE);
+        PMPI_Sendrecv(own_list->ranks, count_values(own_list), MPI_INT, old_rank, tag_list, theirs->ranks,
+                      count_values(theirs), MPI_INT, from.MPI_SOURCE, tag_list, reordered_comm,
+                      MPI_STATUS_IGNORE);
     return proceed;
 }
 
@@ -113,30 +115,33 @@ static int* get_mpi_weights(const struct neighbors* list, int count, int* weight
     return count == 0 ? MPI_WEIGHTS_EMPTY : weights;
 }
 
-static int recreate_dist_graph(MPI_Comm old, MPI_Comm moved, const struct neighbors* mine, MPI_Info info,
-                               MPI_Comm* better) {
+static int recreate_dist_graph(MPI_Comm old, MPI_Comm reordered_comm, const struct neighbors* own_list,
+                               MPI_Info info, MPI_Comm* better) {
     int old_rank = 0, status = MPI_ERR_NO_MEM;
     struct neighbors list;
     PMPI_Comm_rank(old, &old_rank);
-    if (exchange_lists(moved, old_rank, mine, &list))
+    if (exchange_lists(reordered_comm, old_rank, own_list, &list))
         status = PMPI_Dist_graph_create_adjacent(
-            moved, list.sources, list.ranks, get_mpi_weights(&list, list.sources, get_source_weights(&list)),
-            list.destinations, get_destinations(&list),
+            reordered_comm, list.sources, list.ranks,
+            get_mpi_weights(&list, list.sources, get_source_weights(&list)), list.destinations,
+            get_destinations(&list),
             get_mpi_weights(&list, list.destinations, get_destination_weights(&list)), info, 0, better);
     free(list.ranks);
     return status;
 }
 
 /// Replaces the communicator by one with the same topology, in which this process has the given rank.
-static bool recreate(MPI_Comm* comm, int kind, const struct neighbors* mine, MPI_Info info, int rank) {
-    MPI_Comm moved = MPI_COMM_NULL, better = MPI_COMM_NULL;
-    if (PMPI_Comm_split(*comm, 0, rank, &moved) != MPI_SUCCESS) return false;
-    const int recreated = kind == MPI_CART    ? recreate_cart(*comm, moved, &better)
-                          : kind == MPI_GRAPH ? recreate_graph(*comm, moved, &better)
-                                              : recreate_dist_graph(*comm, moved, mine, info, &better);
+static bool recreate_topology(MPI_Comm* comm, int kind, const struct neighbors* own_list, MPI_Info info,
+                              int rank) {
+    MPI_Comm reordered_comm = MPI_COMM_NULL, better = MPI_COMM_NULL;
+    if (PMPI_Comm_split(*comm, 0, rank, &reordered_comm) != MPI_SUCCESS) return false;
+    const int recreated = kind == MPI_CART ? recreate_cart(*comm, reordered_comm, &better)
+                          : kind == MPI_GRAPH
+                              ? recreate_graph(*comm, reordered_comm, &better)
+                              : recreate_dist_graph(*comm, reordered_comm, own_list, info, &better);
     int is_created = recreated == MPI_SUCCESS;
-    PMPI_Allreduce(MPI_IN_PLACE, &is_created, 1, MPI_INT, MPI_LAND, moved);
-    PMPI_Comm_free(&moved);
+    PMPI_Allreduce(MPI_IN_PLACE, &is_created, 1, MPI_INT, MPI_LAND, reordered_comm);
+    PMPI_Comm_free(&reordered_comm);
     if (is_created) {
         PMPI_Comm_free(comm);
         *comm = better;
@@ -151,45 +156,45 @@ int topoloom_topology_reorder(MPI_Comm* comm, MPI_Info info) {
     if (*comm == MPI_COMM_NULL) return MPI_SUCCESS;
     const int status = PMPI_Topo_test(*comm, &kind);
     if (status != MPI_SUCCESS || kind == MPI_UNDEFINED) return status;
-    struct neighbors mine;
+    struct neighbors own_list;
     MPI_Errhandler handler;
-    // Our communicators inherit this handler: the program can continue if creating them fails.
+    // Our communicators inherit this error handler, so that the program can continue if their creation fails.
     PMPI_Comm_get_errhandler(*comm, &handler);
     PMPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
-    find_neighbors(*comm, kind, &mine);
+    find_neighbors(*comm, kind, &own_list);
     struct reorder_stats stats;
-    const int rank = find_better_rank_for(*comm, &mine, &stats);
-    if (rank < 0 || recreate(comm, kind, &mine, info, rank))
+    const int rank = find_better_rank_for_neighbors(*comm, &own_list, &stats);
+    if (rank < 0 || recreate_topology(comm, kind, &own_list, info, rank))
         add_to_totals(&stats);
     else
         add_failure_to_totals(&stats, "MPI could not recreate the topology in the better order");
-    free(mine.ranks);
+    free(own_list.ranks);
     PMPI_Comm_set_errhandler(*comm, handler);
     PMPI_Errhandler_free(&handler);
     return MPI_SUCCESS;
 }
 
 int topoloom_topology_reorder_f(MPI_Fint* comm, const MPI_Fint* info) {
-    MPI_Comm reordered = PMPI_Comm_f2c(*comm);
-    const int status = topoloom_topology_reorder(&reordered, PMPI_Info_f2c(*info));
-    *comm = PMPI_Comm_c2f(reordered);
+    MPI_Comm c_comm = PMPI_Comm_f2c(*comm);
+    const int status = topoloom_topology_reorder(&c_comm, PMPI_Info_f2c(*info));
+    *comm = PMPI_Comm_c2f(c_comm);
     return status;
 }
 
-static int reorder_created(int status, int reorder, MPI_Comm* created, MPI_Info info) {
+static int reorder_if_requested(int status, int reorder, MPI_Comm* created, MPI_Info info) {
     return status == MPI_SUCCESS && reorder ? topoloom_topology_reorder(created, info) : status;
 }
 
 int topoloom_cart_create(MPI_Comm comm, int ndims, const int dims[], const int periods[], int reorder,
                          MPI_Comm* comm_cart) {
     const int status = PMPI_Cart_create(comm, ndims, dims, periods, 0, comm_cart);
-    return reorder_created(status, reorder, comm_cart, MPI_INFO_NULL);
+    return reorder_if_requested(status, reorder, comm_cart, MPI_INFO_NULL);
 }
 
 int topoloom_graph_create(MPI_Comm comm, int nnodes, const int index[], const int edges[], int reorder,
                           MPI_Comm* comm_graph) {
     const int status = PMPI_Graph_create(comm, nnodes, index, edges, 0, comm_graph);
-    return reorder_created(status, reorder, comm_graph, MPI_INFO_NULL);
+    return reorder_if_requested(status, reorder, comm_graph, MPI_INFO_NULL);
 }
 
 int topoloom_dist_graph_create(MPI_Comm comm, int n, const int sources[], const int degrees[],
@@ -197,7 +202,7 @@ int topoloom_dist_graph_create(MPI_Comm comm, int n, const int sources[], const 
                                MPI_Comm* comm_dist_graph) {
     const int status =
         PMPI_Dist_graph_create(comm, n, sources, degrees, destinations, weights, info, 0, comm_dist_graph);
-    return reorder_created(status, reorder, comm_dist_graph, info);
+    return reorder_if_requested(status, reorder, comm_dist_graph, info);
 }
 
 int topoloom_dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sources[],
@@ -206,5 +211,5 @@ int topoloom_dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int s
                                         MPI_Comm* comm_dist_graph) {
     const int status = PMPI_Dist_graph_create_adjacent(comm, indegree, sources, sourceweights, outdegree,
                                                        destinations, destweights, info, 0, comm_dist_graph);
-    return reorder_created(status, reorder, comm_dist_graph, info);
+    return reorder_if_requested(status, reorder, comm_dist_graph, info);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the next definition of a function, wherever the program's MPI was loaded from.
+// Finds the next definition of a function, independent of how the program's MPI was loaded.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -8,16 +8,17 @@
 
 #include "shim.h"
 
-struct search {
+struct symbol_search {
     const char* name;
     const void* excluded;  // base address of the library to skip
     void* found;
 };
 
-/// Searches one loaded object. RTLD_NEXT misses an MPI that a plug-in loaded privately (a Python extension in Fortran).
+/// Searches one loaded object. RTLD_NEXT misses an MPI that was loaded privately by a plug-in (such as a Python
+/// extension in Fortran).
 static int search_object(struct dl_phdr_info* object, size_t size, void* data) {
     (void)size;
-    struct search* search = data;
+    struct symbol_search* search = data;
     if (object->dlpi_name == NULL || object->dlpi_name[0] == '\0') return 0;
     void* handle = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
     if (handle == NULL) return 0;
@@ -29,19 +30,19 @@ static int search_object(struct dl_phdr_info* object, size_t size, void* data) {
     return search->found != NULL;
 }
 
-void* other_symbol(const char* name, const void* base) {
-    struct search search = {name, base, NULL};
+void* find_symbol_outside(const char* name, const void* base) {
+    struct symbol_search search = {name, base, NULL};
     dl_iterate_phdr(search_object, &search);
     return search.found;
 }
 
-void* next_symbol(const char* name) {
+void* find_next_symbol(const char* name) {
     void* symbol = dlsym(RTLD_NEXT, name);
     if (symbol != NULL) return symbol;
     static const char here;
     Dl_info self = {0};
     dladdr(&here, &self);
-    symbol = other_symbol(name, self.dli_fbase);
+    symbol = find_symbol_outside(name, self.dli_fbase);
     if (symbol != NULL) return symbol;
     fprintf(stderr, "topoloom: undefined symbol: %s\n", name);
     exit(127);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps aside in programs of another MPI than the one that the library was compiled for.
+// Disables the library in programs that use another MPI than the library was compiled for.
 //
-// Handles are pointers in Open MPI and integers in the MPICH family, so even wrappers that only forward would
+// Handles are pointers in Open MPI and integers in the MPICH family, so even wrappers that only forward calls would
 // break such a program. Before main, the process executes itself again without the library.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,8 +12,8 @@
 
 #include "shim.h"
 
-/// Before main, only the linker can tell: no MPI is loaded except the dependency of this library. If two are loaded,
-/// their distance behind the program decides which one it calls.
+/// Whether the program uses the MPI of this library: no other MPI is loaded. If two are loaded, the link order decides
+/// which one the program calls.
 static bool is_our_mpi(void) {
     const char* const name = "PMPI_Get_version";
     static const char here;
@@ -21,7 +21,7 @@ static bool is_our_mpi(void) {
     if (dladdr(&here, &self) == 0) return true;
     void* const handle = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     void* const ours = handle == NULL ? NULL : dlsym(handle, name);
-    return ours == NULL || dladdr(ours, &mpi) == 0 || other_symbol(name, mpi.dli_fbase) == NULL;
+    return ours == NULL || dladdr(ours, &mpi) == 0 || find_symbol_outside(name, mpi.dli_fbase) == NULL;
 }
 
 static void remove_from_preload(const struct shim* shim) {
@@ -54,7 +54,7 @@ bool is_launched_as_rank_0(void) {
     return false;
 }
 
-void leave_other_mpi(const struct shim* shim, char** argv) {
+void restart_if_other_mpi(const struct shim* shim, char** argv) {
     if (getenv(shim->variable) == NULL || is_our_mpi()) return;
     if (is_launched_as_rank_0())
         fprintf(stderr,

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allocates buckets, keeps free ones, and queues them.
+// Allocates, reuses and queues buckets.
 #include <stdlib.h>
 
 #include "stream.h"
 
-static long long memory_of_bucket(const struct stream* stream) {
+static long long get_bucket_memory(const struct stream* stream) {
     return (long long)sizeof(struct bucket) + stream->payload_bytes;
 }
 
 struct bucket* allocate_bucket(struct stream* stream, int axis) {
     enum { line = 64 };
-    const size_t bytes = ((size_t)memory_of_bucket(stream) + line - 1) / line * line;
-    struct bucket* made = aligned_alloc(line, bytes);
-    if (made == NULL) return NULL;
-    made->axis = axis;
-    stream->bytes += memory_of_bucket(stream);
+    const size_t bytes = ((size_t)get_bucket_memory(stream) + line - 1) / line * line;
+    struct bucket* created = aligned_alloc(line, bytes);
+    if (created == NULL) return NULL;
+    created->axis = axis;
+    stream->bytes += get_bucket_memory(stream);
     if (stream->bytes > stream->peak_bytes) stream->peak_bytes = stream->bytes;
-    return made;
+    return created;
 }
 
-struct bucket* take_bucket(struct stream* stream, int axis_number, bool may_exceed) {
+struct bucket* acquire_bucket(struct stream* stream, int axis_number, bool may_exceed) {
     struct axis* axis = &stream->axes[axis_number];
     struct bucket* taken = axis->free_buckets;
     if (taken != NULL) {
@@ -36,7 +36,7 @@ void release_bucket(struct stream* stream, struct bucket* bucket) {
     struct axis* axis = &stream->axes[bucket->axis];
     if (axis->bucket_count > axis->max_buckets) {
         --axis->bucket_count;
-        stream->bytes -= memory_of_bucket(stream);
+        stream->bytes -= get_bucket_memory(stream);
         free(bucket);
         return;
     }

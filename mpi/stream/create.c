@@ -9,13 +9,13 @@ static const double default_flush_timeout = 1e-3;
 
 static void free_stream(struct stream* stream) {
     free_layout(stream);
-    free(stream->tuning.is_partner);
+    free(stream->tuning.is_destination);
     free(stream->order);
     free(stream);
 }
 
-/// Bytes of a bucket that holds one item on any hop.
-static long long min_bucket_bytes(int item_bytes) {
+/// Minimum bytes of a bucket for one item on any hop.
+static long long get_min_bucket_bytes(int item_bytes) {
     return item_bytes + 2LL * (long long)sizeof(uint32_t) + (long long)sizeof(struct stamp);
 }
 
@@ -29,48 +29,48 @@ static void enable_tuning(struct stream* stream, const topoloom_stream_options* 
     tuning->alpha = options->alpha;
     tuning->beta = options->beta;
     tuning->min_bucket_bytes = tuning->is_bucket_fixed ? 0 : least;
-    // Any bucket size that is chosen must hold an item; larger items are rejected.
-    while (!tuning->is_bucket_fixed && tuning->min_bucket_bytes < min_bucket_bytes(item) &&
+    // Every candidate for the bucket size must hold an item. Larger items are rejected later.
+    while (!tuning->is_bucket_fixed && tuning->min_bucket_bytes < get_min_bucket_bytes(item) &&
            tuning->min_bucket_bytes < max_default_bucket_bytes)
         tuning->min_bucket_bytes *= 2;
 }
 
-/// Describes an invalid argument in `why`; NULL: all are valid.
-static const char* find_invalid_option(struct stream* stream, topoloom_stream_options* options, char* why,
+/// Returns a description of an invalid argument, written to `reason`, or NULL if all arguments are valid.
+static const char* find_invalid_option(struct stream* stream, topoloom_stream_options* options, char* reason,
                                        size_t size) {
     const int item = stream->fast.item_bytes;
-    if (lay_out_mesh(stream, options, why, size) != NULL) return why;
+    if (compute_mesh_layout(stream, options, reason, size) != NULL) return reason;
     if (options->bucket_bytes == 0)
-        options->bucket_bytes = default_bucket_bytes(stream->hop_count, options->memory_bytes != 0);
+        options->bucket_bytes = get_default_bucket_bytes(stream->hop_count, options->memory_bytes != 0);
     stream->bucket_bytes = options->bucket_bytes;
     stream->memory_bytes = options->memory_bytes;
     if (item < 0) {
-        snprintf(why, size, "item_bytes is %d, but must not be negative", item);
-    } else if (options->bucket_bytes < min_bucket_bytes(item)) {
-        snprintf(why, size, "bucket_bytes is %d, but an item needs %lld or more", options->bucket_bytes,
-                 min_bucket_bytes(item));
+        snprintf(reason, size, "item_bytes is %d, but must not be negative", item);
+    } else if (options->bucket_bytes < get_min_bucket_bytes(item)) {
+        snprintf(reason, size, "bucket_bytes is %d, but an item needs %lld or more", options->bucket_bytes,
+                 get_min_bucket_bytes(item));
     } else if (!(options->flush_timeout > 0)) {
-        snprintf(why, size, "flush_timeout is %g s, but must be positive", options->flush_timeout);
+        snprintf(reason, size, "flush_timeout is %g s, but must be positive", options->flush_timeout);
     } else if (!(options->stall_timeout >= 0)) {
-        snprintf(why, size, "stall_timeout is %g s, but must not be negative", options->stall_timeout);
+        snprintf(reason, size, "stall_timeout is %g s, but must not be negative", options->stall_timeout);
     } else if (!(options->alpha >= 0 && options->beta >= 0)) {
-        snprintf(why, size, "alpha is %g s and beta %g s, but must not be negative", options->alpha,
+        snprintf(reason, size, "alpha is %g s and beta %g s, but must not be negative", options->alpha,
                  options->beta);
     } else {
         stream->payload_bytes = options->bucket_bytes - (int)sizeof(struct stamp);
         if (fits_memory(options->memory_bytes, stream->axis_count, options->bucket_bytes)) return NULL;
-        snprintf(why, size,
+        snprintf(reason, size,
                  "memory_bytes is %lld, but one bucket to send and one to receive per axis need %lld",
-                 options->memory_bytes, min_memory(stream->axis_count, options->bucket_bytes));
+                 options->memory_bytes, get_min_memory(stream->axis_count, options->bucket_bytes));
     }
-    return why;
+    return reason;
 }
 
 enum agreement { agreed, invalid_here, invalid_elsewhere, out_of_memory, unequal };
 
-/// Tells all ranks whether there is a stream, so that none waits for others.
-static int agree(const struct stream* stream, bool is_invalid, bool is_allocated, int layout_hash,
-                 enum agreement* agreement) {
+/// Agrees with all ranks on whether creation succeeds, so that no rank hangs.
+static int agree_on_creation(const struct stream* stream, bool is_invalid, bool is_allocated, int layout_hash,
+                             enum agreement* agreement) {
     enum { values = 8 };
     const int item = stream->fast.item_bytes, payload = stream->payload_bytes;
     const int own[values] = {is_invalid, !is_allocated, item,        ~item,
@@ -104,10 +104,10 @@ static int duplicate_comm(MPI_Comm comm, struct stream* stream) {
     return status;
 }
 
-static int raise_disagreement(const struct stream* stream, enum agreement agreement, const char* why) {
+static int raise_disagreement(const struct stream* stream, enum agreement agreement, const char* reason) {
     switch (agreement) {
         case invalid_here:
-            return raise_error(stream->comm, MPI_ERR_ARG, "stream_create", "%s", why);
+            return raise_error(stream->comm, MPI_ERR_ARG, "stream_create", "%s", reason);
         case invalid_elsewhere:
             return raise_error(stream->comm, MPI_ERR_ARG, "stream_create",
                                "another rank has an invalid option");
@@ -119,11 +119,11 @@ static int raise_disagreement(const struct stream* stream, enum agreement agreem
     }
 }
 
-static int set_up(struct stream* stream, topoloom_stream_options* options) {
-    char why[160];
+static int set_up_stream(struct stream* stream, topoloom_stream_options* options) {
+    char reason[160];
     stream->flush_timeout = options->flush_timeout;
     stream->stall.timeout = options->stall_timeout;
-    const bool is_invalid = find_invalid_option(stream, options, why, sizeof why) != NULL;
+    const bool is_invalid = find_invalid_option(stream, options, reason, sizeof reason) != NULL;
     bool is_allocated = false;
     if (!is_invalid) {
         divide_memory(stream);
@@ -132,10 +132,10 @@ static int set_up(struct stream* stream, topoloom_stream_options* options) {
     enum agreement agreement = agreed;
     const int* order = options->order != NULL ? options->order : stream->order;
     const int hash = is_invalid ? 0 : hash_layout(stream, order);
-    int status = agree(stream, is_invalid, is_allocated, hash, &agreement);
+    int status = agree_on_creation(stream, is_invalid, is_allocated, hash, &agreement);
     if (status != MPI_SUCCESS) return status;
-    if (agreement != agreed) return raise_disagreement(stream, agreement, why);
-    open_fast_path(stream, order);
+    if (agreement != agreed) return raise_disagreement(stream, agreement, reason);
+    enable_fast_path(stream, order);
     stream->fast.open_ranks = (uint32_t)stream->ranks;
     if (stream->tuning.is_enabled) status = measure_network(stream);
     if (status != MPI_SUCCESS) return status;
@@ -143,38 +143,38 @@ static int set_up(struct stream* stream, topoloom_stream_options* options) {
 }
 
 int topoloom_stream_create(MPI_Comm comm, int item_bytes, topoloom_stream_handler* handler, void* context,
-                           const topoloom_stream_options* given, topoloom_stream* stream) {
-    topoloom_stream_options options = given != NULL ? *given : (topoloom_stream_options){0};
-    struct stream* made = calloc(1, sizeof *made);
-    if (made == NULL) return raise_error(comm, MPI_ERR_NO_MEM, "stream_create", "not enough memory");
-    made->fast.item_bytes = item_bytes;
-    made->handler = handler;
-    made->context = context;
-    made->comm = MPI_COMM_NULL;
-    int status = duplicate_comm(comm, made);
-    if (status == MPI_SUCCESS) status = find_order(made, &options);
+                           const topoloom_stream_options* user_options, topoloom_stream* stream) {
+    topoloom_stream_options options = user_options != NULL ? *user_options : (topoloom_stream_options){0};
+    struct stream* created = calloc(1, sizeof *created);
+    if (created == NULL) return raise_error(comm, MPI_ERR_NO_MEM, "stream_create", "not enough memory");
+    created->fast.item_bytes = item_bytes;
+    created->handler = handler;
+    created->context = context;
+    created->comm = MPI_COMM_NULL;
+    int status = duplicate_comm(comm, created);
+    if (status == MPI_SUCCESS) status = find_rank_order(created, &options);
     if (status == MPI_SUCCESS) {
         if (options.dimensions == TOPOLOOM_STREAM_AUTO) {
-            enable_tuning(made, &options);
-            options.dimensions = initial_dimensions(made);
+            enable_tuning(created, &options);
+            options.dimensions = choose_initial_dimensions(created);
         }
         if (options.flush_timeout == 0) options.flush_timeout = default_flush_timeout;
-        status = set_up(made, &options);
+        status = set_up_stream(created, &options);
     }
     if (status == MPI_SUCCESS) {
-        *stream = &made->fast;
+        *stream = &created->fast;
         return status;
     }
-    if (made->comm != MPI_COMM_NULL) PMPI_Comm_free(&made->comm);
-    free_stream(made);
+    if (created->comm != MPI_COMM_NULL) PMPI_Comm_free(&created->comm);
+    free_stream(created);
     return status;
 }
 
 int topoloom_stream_free(topoloom_stream* handle) {
     if (*handle == NULL) return MPI_SUCCESS;
-    struct stream* stream = stream_of(*handle);
+    struct stream* stream = get_stream(*handle);
     if (is_finalized(stream)) return topoloom_stream_abandon(handle);
-    if (stream->is_in_handler || stream->is_done || has_unsent(stream) || has_undelivered(stream))
+    if (stream->is_in_handler || stream->is_done || has_unsent_items(stream) || has_undelivered_items(stream))
         return raise_error(stream->comm, MPI_ERR_OTHER, "stream_free",
                            "the phase of the stream has not ended");
     *handle = NULL;
@@ -194,12 +194,12 @@ static bool has_requests(const struct stream* stream) {
 
 int topoloom_stream_abandon(topoloom_stream* handle) {
     if (*handle == NULL) return MPI_SUCCESS;
-    struct stream* stream = stream_of(*handle);
+    struct stream* stream = get_stream(*handle);
     if (is_process_in_handler(stream))
         return raise_error(stream->comm, MPI_ERR_OTHER, "stream_abandon", "called in a handler");
     *handle = NULL;
     unregister_stream(stream);
-    // Others may still send: the communicator stays, and so does the memory of messages in flight.
+    // Other ranks may still send, so the communicator and the memory of messages in flight are not freed.
     if (!has_requests(stream)) free_stream(stream);
     return MPI_SUCCESS;
 }

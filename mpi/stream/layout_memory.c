@@ -4,8 +4,9 @@
 
 #include "stream.h"
 
-/// Large buckets of few hops take the least time per item; smaller ones of many hops take no more memory together.
-int default_bucket_bytes(int hops, bool has_limit) {
+/// Default bucket size. If there are few hops, large buckets minimize the time per item. If there are many hops,
+/// smaller buckets limit the total memory.
+int get_default_bucket_bytes(int hops, bool has_limit) {
     enum { least = 8192, all_hops = 1 << 20 };
     const int share = all_hops / hops / least * least;
     return has_limit || share < least         ? least
@@ -27,9 +28,9 @@ bool allocate_layout(struct stream* stream) {
         stream->next_hops = calloc((size_t)stream->ranks, sizeof *stream->next_hops);
         if (stream->next_hops == NULL) return false;
     }
-    if (stream->tuning.is_enabled && stream->tuning.is_partner == NULL) {
-        stream->tuning.is_partner = calloc((size_t)stream->ranks, sizeof(bool));
-        if (stream->tuning.is_partner == NULL) return false;
+    if (stream->tuning.is_enabled && stream->tuning.is_destination == NULL) {
+        stream->tuning.is_destination = calloc((size_t)stream->ranks, sizeof(bool));
+        if (stream->tuning.is_destination == NULL) return false;
     }
     for (int a = 0; a < stream->axis_count; ++a) {
         struct axis* axis = &stream->axes[a];
@@ -42,7 +43,7 @@ bool allocate_layout(struct stream* stream) {
 }
 
 static void free_queue(struct queue* queue) {
-    for (struct bucket* one; (one = dequeue(queue)) != NULL;) free(one);
+    for (struct bucket* bucket; (bucket = dequeue(queue)) != NULL;) free(bucket);
 }
 
 void free_layout(struct stream* stream) {
@@ -81,19 +82,19 @@ void divide_memory(struct stream* stream) {
     }
 }
 
-long long min_memory(int axes, int bucket_bytes) {
+long long get_min_memory(int axes, int bucket_bytes) {
     const long long head = sizeof(struct bucket) - sizeof(struct stamp);
     return 2 * axes * (head + bucket_bytes);
 }
 
 bool fits_memory(long long memory_bytes, int axes, int bucket_bytes) {
-    return memory_bytes == 0 || memory_bytes >= min_memory(axes, bucket_bytes);
+    return memory_bytes == 0 || memory_bytes >= get_min_memory(axes, bucket_bytes);
 }
 
-void open_fast_path(struct stream* stream, const int* order) {
+void enable_fast_path(struct stream* stream, const int* order) {
     assign_hops(stream, order);
     const bool is_fixed_size = stream->fast.item_bytes != TOPOLOOM_STREAM_VARIABLE;
-    // The model counts all pushes over a mesh.
+    // The cost model must count all pushes over a mesh, so these cannot be inline.
     const bool is_counted = stream->tuning.is_enabled && stream->axis_count > 1;
     stream->fast.plain_hops = is_fixed_size && !is_counted ? (uint32_t)stream->final_hops : 0;
 }
@@ -115,6 +116,6 @@ int change_layout(struct stream* stream, int dimensions, int bucket_bytes) {
     if (!allocate_layout(stream))
         return raise_error(stream->comm, MPI_ERR_NO_MEM, "stream_progress",
                            "not enough memory for the mesh of the next phase");
-    open_fast_path(stream, stream->order);
+    enable_fast_path(stream, stream->order);
     return MPI_SUCCESS;
 }

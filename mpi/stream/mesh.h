@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Routes over a virtual mesh, from position to position. Free of MPI, so that a test can try all pairs.
+// Routes over a virtual mesh, from position to position. Independent of MPI, so that a test can check all pairs.
 //
-// A position is a number with one digit per axis, the last axis lowest. A route corrects digits from the last axis to
-// axis 0 (Wesolowski et al., ICPP 2014). So a rank sends to the others on its lines only: as many as the sum of the
-// extents. The last plane across axis 0 may be incomplete: positions from `ranks` on are holes.
+// A position is a number with one digit per axis; the last axis is the lowest digit. A route corrects digits from the
+// last axis to axis 0 (Wesolowski et al., ICPP 2014). So a rank sends only to ranks on its own lines, whose number is
+// at most the sum of the extents. The last plane across axis 0 may be incomplete: positions from `ranks` on are holes.
 #ifndef TOPOLOOM_STREAM_MESH_H
 #define TOPOLOOM_STREAM_MESH_H
 
@@ -16,7 +16,7 @@ struct mesh {
     int extents[max_axes], strides[max_axes];
 };
 
-/// Chooses the smallest, about equal extents that hold all ranks.
+/// Chooses the smallest, nearly equal extents that hold all ranks.
 static inline void choose_extents(int ranks, int dimensions, int* extents) {
     int64_t left = ranks;
     for (int a = dimensions - 1; a >= 0; --a) {
@@ -31,8 +31,8 @@ static inline void choose_extents(int ranks, int dimensions, int* extents) {
     }
 }
 
-/// Drops planes and axes without ranks. With two ranks or more, the first plane across axis 0 is then complete, and not the
-/// only one. The extents must hold all ranks.
+/// Removes planes and axes without ranks. With two or more ranks, the mesh then has several planes across axis 0, and
+/// the first plane is complete. The extents must hold all ranks.
 static inline struct mesh make_mesh(int ranks, int dimensions, const int* extents) {
     int used[max_axes], count = 0;
     int64_t stride = 1;
@@ -60,23 +60,24 @@ static inline int count_hops(const struct mesh* mesh) {
     return hops;
 }
 
-static inline int digit_of(const struct mesh* mesh, int position, int axis) {
+static inline int get_digit(const struct mesh* mesh, int position, int axis) {
     return position / mesh->strides[axis] % mesh->extents[axis];
 }
 
-/// The axis of an item's next hop; 0 if it has arrived.
-static inline int next_axis(const struct mesh* mesh, int position, int target) {
+/// Returns the axis of an item's next hop, or 0 if the item is at its target.
+static inline int get_next_axis(const struct mesh* mesh, int position, int target) {
     int axis = mesh->axes - 1;
-    while (axis > 0 && digit_of(mesh, position, axis) == digit_of(mesh, target, axis)) --axis;
+    while (axis > 0 && get_digit(mesh, position, axis) == get_digit(mesh, target, axis)) --axis;
     return axis;
 }
 
-/// The position that a hop to this digit of an axis leads to. -1: none, as no item is addressed to a hole.
+/// Returns the position after a hop to a digit of an axis, or -1 if this is a hole of axis 0, which no item is
+/// addressed to.
 ///
-/// Above axis 0, only hops from the incomplete plane can lead to a hole. Such a hop goes to a complete plane instead,
-/// after which the item meets no more holes. The plane depends on the sender's position, which spreads the load.
-static inline int position_of_hop(const struct mesh* mesh, int position, int axis, int digit) {
-    const int64_t there = position + ((int64_t)digit - digit_of(mesh, position, axis)) * mesh->strides[axis];
+/// Along higher axes, only hops from the incomplete plane can lead to a hole. Such a hop is redirected to a complete
+/// plane, from which no later hop leads to a hole. This plane depends on the sender's position, to balance the load.
+static inline int get_hop_position(const struct mesh* mesh, int position, int axis, int digit) {
+    const int64_t there = position + ((int64_t)digit - get_digit(mesh, position, axis)) * mesh->strides[axis];
     if (there < mesh->ranks) return (int)there;
     if (axis == 0) return -1;
     const int plane = mesh->strides[0], complete = mesh->ranks / plane;

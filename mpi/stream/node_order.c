@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lays out a mesh node by node: an item first goes to a rank of its own node, and then crosses the network once.
+// Lays out a mesh node by node: an item first hops to a rank of its own node, and then crosses the network once.
 #include <stdlib.h>
 
 #include "stream.h"
 
-/// Gathers the first rank of each rank's node.
+/// Gathers, for each rank, the first rank of its node.
 static int gather_first_ranks(const struct stream* stream, int* firsts) {
     MPI_Comm node = MPI_COMM_NULL;
     int first = stream->rank;
@@ -15,7 +15,7 @@ static int gather_first_ranks(const struct stream* stream, int* firsts) {
     return PMPI_Allgather(&first, 1, MPI_INT, firsts, 1, MPI_INT, stream->comm);
 }
 
-/// Sorts ranks by node. Returns the ranks per node, or 0 if nodes differ.
+/// Sorts ranks by node. Returns the number of ranks per node, or 0 if it differs between nodes.
 static int sort_by_node(int ranks, const int* firsts, int* ends, int* order) {
     int per_node = 0;
     for (int i = 0; i < ranks; ++i) ends[i] = 0;
@@ -30,7 +30,7 @@ static int sort_by_node(int ranks, const int* firsts, int* ends, int* order) {
     return per_node < 0 ? 0 : per_node;
 }
 
-/// The last axis covers one node, or as many as make extents about equal.
+/// The last axis covers one node, or several if this makes extents nearly equal.
 void choose_extents_by_node(const struct stream* stream, int dimensions, int* extents) {
     const int ranks = stream->ranks, per_node = stream->ranks_per_node;
     choose_extents(ranks, dimensions, extents);
@@ -41,14 +41,15 @@ void choose_extents_by_node(const struct stream* stream, int dimensions, int* ex
     choose_extents(lines, dimensions - 1, extents);
 }
 
-int find_order(struct stream* stream, const topoloom_stream_options* options) {
+int find_rank_order(struct stream* stream, const topoloom_stream_options* options) {
     const int dimensions = options->dimensions;
     const bool may_be_mesh = dimensions == TOPOLOOM_STREAM_AUTO || (dimensions > 1 && dimensions <= max_axes);
     const bool is_open = may_be_mesh && options->extents == NULL && options->order == NULL;
     const int own[] = {is_open, !is_open};
     int any[2];
     int status = PMPI_Allreduce(own, any, 2, MPI_INT, MPI_MAX, stream->comm);
-    if (status != MPI_SUCCESS || any[1]) return status;  // differing options are detected later, by agree()
+    if (status != MPI_SUCCESS || any[1])
+        return status;  // differing options are detected later, by agree_on_creation()
     const size_t ranks = (size_t)stream->ranks;
     int* firsts = malloc(2 * ranks * sizeof *firsts);
     stream->order = malloc(ranks * sizeof *stream->order);

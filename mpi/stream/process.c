@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The list of a process's streams, an attribute of MPI_COMM_SELF: ranks that SimGrid simulates share global variables.
+// List of the streams of a process, stored as an attribute of MPI_COMM_SELF, because ranks simulated by SimGrid share
+// global variables.
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "stream.h"
 
-static int free_process(MPI_Comm comm, int key, void* value, void* extra) {
+static int free_process_state(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)extra;
     struct process* process = value;
     for (struct stream* s = process->streams; s != NULL; s = s->next) s->process = NULL;
@@ -13,23 +14,23 @@ static int free_process(MPI_Comm comm, int key, void* value, void* extra) {
     return MPI_SUCCESS;
 }
 
-static int find_key(int* found) {
+static int get_keyval(int* process_keyval) {
     static _Atomic int key = MPI_KEYVAL_INVALID;
     int status = MPI_SUCCESS;
     if (atomic_load(&key) == MPI_KEYVAL_INVALID) {
-        int made = MPI_KEYVAL_INVALID, none = MPI_KEYVAL_INVALID;
-        status = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_process, &made, NULL);
-        if (status == MPI_SUCCESS && !atomic_compare_exchange_strong(&key, &none, made))
-            status = PMPI_Comm_free_keyval(&made);
+        int created = MPI_KEYVAL_INVALID, none = MPI_KEYVAL_INVALID;
+        status = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_process_state, &created, NULL);
+        if (status == MPI_SUCCESS && !atomic_compare_exchange_strong(&key, &none, created))
+            status = PMPI_Comm_free_keyval(&created);
     }
-    *found = atomic_load(&key);
+    *process_keyval = atomic_load(&key);
     return status;
 }
 
 int register_stream(struct stream* stream) {
     struct process* process = NULL;
     int key = MPI_KEYVAL_INVALID, found = 0;
-    int status = find_key(&key);
+    int status = get_keyval(&key);
     if (status == MPI_SUCCESS) status = PMPI_Comm_get_attr(MPI_COMM_SELF, key, (void*)&process, &found);
     if (status != MPI_SUCCESS) return status;
     if (!found) {

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records in buckets: the address of an item if the next hop forwards it, its length if the size is variable, and the item.
+// Records in buckets. A record has the address of the item if the next hop forwards it, the length if the item size is
+// variable, and the item.
 #include "stream.h"
 
-static bool has_length(const struct stream* stream) {
+static bool has_length_field(const struct stream* stream) {
     return stream->fast.item_bytes == TOPOLOOM_STREAM_VARIABLE;
 }
 
-static bool has_address(const struct stream* stream, int hop) { return hop >= stream->final_hops; }
+static bool has_address_field(const struct stream* stream, int hop) { return hop >= stream->final_hops; }
 
-int record_bytes(const struct stream* stream, int hop, int item_bytes) {
-    const int fields = has_address(stream, hop) + has_length(stream);
+int get_record_bytes(const struct stream* stream, int hop, int item_bytes) {
+    const int fields = has_address_field(stream, hop) + has_length_field(stream);
     return fields * (int)sizeof(uint32_t) + item_bytes;
 }
 
-/// Sends the fullest bucket of an axis, unless one of them is already on its way.
-static int close_fullest(struct stream* stream, const struct axis* axis) {
+/// Sends the fullest bucket of an axis, unless a bucket of this axis is already in flight.
+static int close_fullest_bucket(struct stream* stream, const struct axis* axis) {
     int fullest = -1;
     ptrdiff_t most = 0;
     for (int h = axis->first_hop; h < axis->first_hop + axis->hop_count; ++h) {
         const struct hop* hop = &stream->hops[h];
         if (hop->in_flight > 0 || hop->full.first != NULL) return MPI_SUCCESS;
-        const ptrdiff_t bytes = filled_bytes(stream, h);
+        const ptrdiff_t bytes = get_filled_bytes(stream, h);
         if (bytes <= most) continue;
         most = bytes;
         fullest = h;
@@ -41,15 +42,16 @@ int reserve_record(struct stream* stream, int hop_number, int bytes, bool may_ex
         if (status != MPI_SUCCESS) return status;
     }
     if (hop->full.first != NULL && !may_exceed) return MPI_SUCCESS;
-    struct bucket* taken = take_bucket(stream, hop->axis, may_exceed);
+    struct bucket* taken = acquire_bucket(stream, hop->axis, may_exceed);
     if (taken == NULL) {
         if (may_exceed) return raise_error(stream->comm, MPI_ERR_NO_MEM, "stream_push", "not enough memory");
-        return close_fullest(stream, &stream->axes[hop->axis]);
+        return close_fullest_bucket(stream, &stream->axes[hop->axis]);
     }
     taken->hop = hop_number;
     hop->open = taken;
-    // Items of one size leave nothing at the end, so that comparing two addresses detects a full bucket.
-    const int usable = has_length(stream) ? stream->payload_bytes : stream->payload_bytes / bytes * bytes;
+    // For items of fixed size, exclude the unusable rest, so that comparing two addresses detects a full bucket.
+    const int usable =
+        has_length_field(stream) ? stream->payload_bytes : stream->payload_bytes / bytes * bytes;
     *open = (topoloom_stream_bucket){taken->items, taken->items + usable};
     *space = open->next;
     return MPI_SUCCESS;
@@ -58,11 +60,11 @@ int reserve_record(struct stream* stream, int hop_number, int bytes, bool may_ex
 void write_record(struct stream* stream, int hop, char* space, const void* item, int bytes,
                   uint32_t address) {
     const uint32_t length = (uint32_t)bytes;
-    if (has_address(stream, hop)) {
+    if (has_address_field(stream, hop)) {
         memcpy(space, &address, sizeof address);
         space += sizeof address;
     }
-    if (has_length(stream)) {
+    if (has_length_field(stream)) {
         memcpy(space, &length, sizeof length);
         space += sizeof length;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Internal interfaces of libtopoloom-stream. Functions that return int return MPI error codes or TOPOLOOM_STREAM_*.
+// Internal interfaces of libtopoloom-stream. Functions of type int return MPI error codes or TOPOLOOM_STREAM_*.
 #ifndef TOPOLOOM_STREAM_PARTS_H
 #define TOPOLOOM_STREAM_PARTS_H
 
@@ -13,27 +13,28 @@
 #include "quiescence.h"
 #include "topoloom_stream.h"
 
-/// Set in the address of an item whose bucket leaves at once.
+/// Flag in the address of an item whose bucket is sent at once.
 static const uint32_t urgent_bit = 1U << 31;
 
-/// Tags: two sets of one per axis, used alternately as the mesh changes; then those of waves and of network measurement.
+/// Message tags: first two alternating sets with one tag per axis, used before and after a change of the mesh; then the
+/// tags of waves and network measurements.
 enum { tag_up = 2 * max_axes, tag_down, tag_small, tag_large };
 
 enum {
-    // Limits messages in flight to a next hop that does not receive, so that MPI's memory is bounded, too. MPI buffers only
-    // the envelope of a large message, so more of these are allowed.
+    // Maximum number of messages in flight to a next hop that does not receive, to bound MPI's memory. MPI buffers only
+    // the envelope of a large message, so more large messages are allowed.
     max_in_flight_small = 4,
     max_in_flight_large = 16,
     large_bytes = 16384,
     max_incoming_buckets = 4,
 };
 
-/// A message buffer. The message begins with the stamp.
+/// A message buffer. The message begins at `stamp`.
 struct bucket {
     alignas(64) struct bucket* next;
     int hop, axis;
-    int bytes;      // of the items
-    int delivered;  // bytes of items delivered or forwarded
+    int bytes;      // bytes of the items
+    int delivered;  // bytes of items already delivered or forwarded
     char padding[32];
     struct stamp stamp;
     char items[];
@@ -41,27 +42,27 @@ struct bucket {
 static_assert(offsetof(struct bucket, items) == 64, "items are aligned");
 static_assert(offsetof(struct bucket, stamp) + sizeof(struct stamp) == 64, "a message has no gaps");
 
-/// First in, first out.
+/// A first-in, first-out queue.
 struct queue {
     struct bucket *first, *last;
 };
 
-/// A next hop: a rank that this one sends to directly.
+/// A next hop: a rank to which this rank sends directly.
 struct hop {
     int rank, axis;
-    struct bucket* open;          // being filled; the fast path knows how full it is
-    struct bucket* last_checked;  // the open one at the last check of flush timeouts
-    struct queue full;            // wait until fewer are in flight
+    struct bucket* open;          // bucket being filled; its fill level is in the fast path
+    struct bucket* last_checked;  // open bucket at the last check of flush timeouts
+    struct queue full;            // full buckets, which wait for sends in flight
     int in_flight;
 };
 
 struct incoming {
     MPI_Request request;
     struct bucket* bucket;
-    bool is_counted;  // complete, and counted as received
+    bool is_counted;  // whether the bucket is received and counted as received
 };
 
-/// Each axis has buckets of its own: waiting for those of one axis never depends on those of lower axes.
+/// Each axis has separate buckets, so that waiting for buckets of one axis cannot block lower axes.
 struct axis {
     int first_hop, hop_count;
     struct bucket* free_buckets;
@@ -70,8 +71,8 @@ struct axis {
     int first_incoming, incoming_count, max_incoming;
 };
 
-/// Values that a wave sums over all ranks. On the way down, settings of the next phase replace all but the first two;
-/// 0 dimensions: no change.
+/// Values that a wave sums over all ranks. On the way down, settings of the next phase replace all but the first two
+/// values; 0 dimensions: no change.
 enum {
     wave_sent,
     wave_received,
@@ -87,7 +88,7 @@ enum {
 enum { max_children = 2 };
 enum wave_state { wave_gathering, wave_waiting };
 
-/// A reduction along the tree of ranks: sums go from children to the parent, and totals come back.
+/// A reduction along the tree of ranks: sums are sent from children to parent, totals from parent to children.
 struct wave {
     enum wave_state state;
     int64_t own[wave_value_count], from_children[max_children][wave_value_count], sums[wave_value_count];
@@ -95,185 +96,188 @@ struct wave {
     int request_count;
 };
 
-/// State of an idle rank at its last check for an idle flush: unchanged at the next one, its buckets leave.
+/// State of an idle rank at its last check for an idle flush. If the state is unchanged at the next check, the buckets
+/// are sent.
 struct idle_flush {
     double next_check;
     int64_t sent;
     long long filled_bytes;
 };
 
-/// How long a rank that is done, or blocked in a push, has seen no progress.
+/// Time without progress of a rank that is done, or blocked in a push.
 struct stall {
-    double timeout, since;  // timeout 0: none; since 0: restart
+    double timeout, since;  // timeout 0: never; since 0: restart
 };
 
-/// Traffic of this rank in the phase, for the cost model.
+/// Traffic of this rank in the phase; input of the cost model.
 struct phase_traffic {
     int64_t items, bytes;  // delivered
-    int64_t partners;      // ranks pushed to
+    int64_t destinations;  // number of ranks pushed to
 };
 
 /// Automatic choice of mesh, bucket size and flush timeout.
 struct tuning {
     bool is_enabled, is_bucket_fixed, is_timeout_fixed;
-    double alpha, beta;  // s per message and per byte
+    double alpha, beta;  // seconds per message and per byte
     int min_bucket_bytes;
-    bool* is_partner;  // by rank
+    bool* is_destination;  // by rank
 };
 
 struct stream {
     topoloom_stream_fast_path fast;
     MPI_Comm comm;
     int rank, ranks;
-    int local_hop;   // this rank: also the hop of forwarded items that have arrived
-    int final_hops;  // next hops below this are destinations: their items have no address
+    int local_hop;   // hop to this rank itself: for own items, and for forwarded items that have arrived
+    int final_hops;  // next hops below this are destinations, whose items have no address
     topoloom_stream_handler* handler;
     void* context;
-    int bucket_bytes, payload_bytes;  // of a message, and of its items
+    int bucket_bytes, payload_bytes;  // bytes of a message, and of its items
     long long memory_bytes;           // limit; 0: none
     double flush_timeout, next_flush_check;
     struct idle_flush idle_flush;
     struct stall stall;
     struct phase_traffic traffic;
     struct tuning tuning;
-    int* order;          // ranks node by node; NULL: the program determines the mesh
+    int* order;          // ranks node by node; NULL: the program specifies the mesh
     int ranks_per_node;  // 0: nodes differ
     struct mesh mesh;
     uint32_t* next_hops;
     struct hop* hops;
     int hop_count;
-    int first_tag;  // of axis 0; alternates with each change of the mesh, which ranks notice one by one
+    int first_tag;  // tag of axis 0; alternates with each change of the mesh, because ranks change it at different times
     struct axis axes[max_axes];
     int axis_count;
-    MPI_Request* sends;            // in flight, in no order
-    struct bucket** sent_buckets;  // of these requests
+    MPI_Request* sends;            // requests in flight, unordered
+    struct bucket** sent_buckets;  // bucket of each request in `sends`
     int send_count, next_send;
-    int max_in_flight;   // per next hop
-    struct queue local;  // full buckets from this rank to itself
+    int max_in_flight;   // maximum number of messages in flight to a next hop
+    struct queue local;  // full buckets that this rank sends to itself
     struct quiescence quiescence;
     struct wave wave;
     bool is_done, has_ended, is_advancing, is_in_handler;
-    bool is_blocked;  // a push waits for bucket space
+    bool is_blocked;  // whether a push is waiting for bucket space
     long long bytes, peak_bytes;
-    struct stream* next;      // of this process
-    struct process* process;  // NULL: MPI is finalized
+    struct stream* next;      // link in the process's list of streams
+    struct process* process;  // NULL after MPI_Finalize
 };
 
 /// The streams of a process.
 struct process {
     struct stream* streams;
-    int handlers;  // that run, nested
+    int handlers;  // number of running handlers, which may be nested
 };
 
-static inline struct stream* stream_of(topoloom_stream handle) { return (struct stream*)handle; }
+static inline struct stream* get_stream(topoloom_stream handle) { return (struct stream*)handle; }
 
 // ---- process.c ---------------------------------------------------------------------------------------------------
 int register_stream(struct stream* stream);
 void unregister_stream(struct stream* stream);
 static inline bool is_finalized(const struct stream* stream) { return stream->process == NULL; }
-/// Whether a handler of any stream of the process runs.
+/// Whether a handler of any stream of the process is running.
 bool is_process_in_handler(const struct stream* stream);
 void enter_handler(struct stream* stream);
 void leave_handler(struct stream* stream);
 
 // ---- node_order.c ------------------------------------------------------------------------------------------------
-/// Finds an order of ranks node by node unless the options determine the mesh. Collective.
-int find_order(struct stream* stream, const topoloom_stream_options* options);
-/// Chooses extents of a mesh in this order.
+/// Finds a rank order node by node, unless the options specify the mesh. Collective.
+int find_rank_order(struct stream* stream, const topoloom_stream_options* options);
+/// Chooses extents of a mesh for this order.
 void choose_extents_by_node(const struct stream* stream, int dimensions, int* extents);
 
 // ---- layout.c ----------------------------------------------------------------------------------------------------
-/// Lays out the mesh that the options describe. Returns what is wrong with them, or NULL.
-const char* lay_out_mesh(struct stream* stream, const topoloom_stream_options* options, char* why,
-                         size_t size);
-/// Lays out a mesh whose extents are valid.
+/// Computes the mesh specified by the options. Returns a description of an invalid option, or NULL.
+const char* compute_mesh_layout(struct stream* stream, const topoloom_stream_options* options, char* reason,
+                                size_t size);
+/// Sets a mesh with valid extents.
 void set_mesh(struct stream* stream, int dimensions, const int* extents);
-/// Hashes what must be the same on all ranks.
+/// Hashes the values that must be equal on all ranks.
 int hash_layout(const struct stream* stream, const int* order);
-/// Fills in the ranks of next hops and the next hop to each rank.
+/// Sets the rank of each next hop, and the next hop to each rank.
 void assign_hops(struct stream* stream, const int* order);
 
 // ---- buckets.c ---------------------------------------------------------------------------------------------------
-/// Allocates a bucket. NULL: out of memory.
+/// Allocates a bucket. Returns NULL if memory is exhausted.
 struct bucket* allocate_bucket(struct stream* stream, int axis);
-/// Takes a free bucket, or allocates one: beyond the limit only if `may_exceed`. NULL: there is none.
-struct bucket* take_bucket(struct stream* stream, int axis, bool may_exceed);
+/// Acquires a free bucket, or allocates one. Exceeds the limit only if `may_exceed`. Returns NULL if no bucket is
+/// available.
+struct bucket* acquire_bucket(struct stream* stream, int axis, bool may_exceed);
 void release_bucket(struct stream* stream, struct bucket* bucket);
 void enqueue(struct queue* queue, struct bucket* bucket);
 struct bucket* dequeue(struct queue* queue);
 
 // ---- send.c ------------------------------------------------------------------------------------------------------
-/// Sends the open bucket of a next hop now, or after those in flight.
+/// Sends the open bucket of a next hop now, or after the sends in flight.
 int close_bucket(struct stream* stream, int hop);
-int flush_all(struct stream* stream);
-/// On an idle rank: sends buckets that have not changed since the last check.
-int flush_idle(struct stream* stream);
-/// Sends buckets that have waited for the flush timeout.
-int flush_late(struct stream* stream);
-int complete_sends(struct stream* stream, bool* moved);
-/// Bytes in the open bucket of a next hop.
-ptrdiff_t filled_bytes(const struct stream* stream, int hop);
-/// Whether anything is in a bucket or in flight.
-bool has_unsent(const struct stream* stream);
+int flush_all_buckets(struct stream* stream);
+/// Sends buckets of an idle rank that have not changed since the last check.
+int flush_idle_buckets(struct stream* stream);
+/// Sends buckets that have waited longer than the flush timeout.
+int flush_timed_out_buckets(struct stream* stream);
+int complete_sends(struct stream* stream, bool* has_progressed);
+/// Returns the bytes in the open bucket of a next hop.
+ptrdiff_t get_filled_bytes(const struct stream* stream, int hop);
+/// Whether any items are in a bucket or in flight.
+bool has_unsent_items(const struct stream* stream);
 
-// ---- records.c: items as they travel, with their address and length -------------------------------------------------
-int record_bytes(const struct stream* stream, int hop, int item_bytes);
-/// Reserves space for a record to a next hop, closing a bucket without it. NULL: none now; never if `may_exceed` the limit.
+// ---- records.c: items in buckets, with their address and length -------------------------------------------------
+int get_record_bytes(const struct stream* stream, int hop, int item_bytes);
+/// Reserves space for a record to a next hop. If the open bucket has no space, it is sent. `space` is NULL if no bucket
+/// is available; never if `may_exceed` the limit.
 int reserve_record(struct stream* stream, int hop, int bytes, bool may_exceed, char** space);
-/// Writes a record to reserved space. `address`: the destination rank, and urgent_bit.
+/// Writes a record to reserved space. `address` is the destination rank, possibly with urgent_bit.
 void write_record(struct stream* stream, int hop, char* space, const void* item, int bytes, uint32_t address);
 
 // ---- receive.c ---------------------------------------------------------------------------------------------------
-int receive(struct stream* stream, bool* moved);
-/// Forwards items to next hops, and delivers others to the handler.
-int deliver_arrivals(struct stream* stream, bool* moved);
-bool has_undelivered(const struct stream* stream);
-/// Returns the next item for a program that pulls, valid until the next call. NULL: none now.
+int receive_buckets(struct stream* stream, bool* has_progressed);
+/// Forwards items to next hops, and delivers items for this rank to the handler.
+int deliver_arrivals(struct stream* stream, bool* has_progressed);
+bool has_undelivered_items(const struct stream* stream);
+/// Returns the next item for a program that pulls, valid until the next call. `item` is NULL if no item has arrived.
 int pull_item(struct stream* stream, const void** item, int* bytes);
 
 // ---- layout_memory.c ---------------------------------------------------------------------------------------------
 enum { max_default_bucket_bytes = 65536 };
-int default_bucket_bytes(int hops, bool has_limit);
-/// Least memory limit: a bucket to send and one to receive per axis.
-long long min_memory(int axes, int bucket_bytes);
+int get_default_bucket_bytes(int hops, bool has_limit);
+/// Minimum memory limit: one bucket to send and one to receive per axis.
+long long get_min_memory(int axes, int bucket_bytes);
 bool fits_memory(long long memory_bytes, int axes, int bucket_bytes);
-/// Divides the memory limit into buckets: a third of each axis receives, as far as useful.
+/// Divides the memory limit into buckets. On each axis, up to a third of the buckets is for receiving.
 void divide_memory(struct stream* stream);
-/// Allocates what the mesh needs, except for buckets to send. False: out of memory.
+/// Allocates the memory of a mesh, except for send buckets. Returns false if memory is exhausted.
 bool allocate_layout(struct stream* stream);
 void free_layout(struct stream* stream);
-/// Assigns next hops, and enables the inline push where it applies.
-void open_fast_path(struct stream* stream, const int* order);
+/// Assigns next hops, and enables inline pushes if possible.
+void enable_fast_path(struct stream* stream, const int* order);
 /// Replaces the mesh between two phases.
 int change_layout(struct stream* stream, int dimensions, int bucket_bytes);
 
 // ---- tuning.c ----------------------------------------------------------------------------------------------------
-int initial_dimensions(const struct stream* stream);
-/// Measures alpha and beta unless the program gives them. Collective.
+int choose_initial_dimensions(const struct stream* stream);
+/// Measures alpha and beta unless the program specifies them. Collective.
 int measure_network(struct stream* stream);
-/// On rank 0, with the sums over all ranks: replaces them by the settings of the next phase.
+/// Chooses settings of the next phase from the sums over all ranks, on rank 0. Replaces the sums by the settings.
 void choose_settings(const struct stream* stream, int64_t sums[wave_value_count]);
-/// Applies settings at the end of a phase.
+/// Applies new settings at the end of a phase.
 int apply_settings(struct stream* stream, const int64_t sums[wave_value_count]);
 
 // ---- wave.c ------------------------------------------------------------------------------------------------------
-/// `has_begun` is false while sums of the previous wave are in flight.
+/// Begins a wave. `has_begun` is false if sums of the previous wave are still in flight.
 int begin_wave(struct stream* stream, const int64_t values[wave_value_count], bool* has_begun);
 /// Advances the wave without waiting.
 int advance_wave(struct stream* stream, bool* has_sums);
-/// Waits until the last sums have reached the children.
+/// Waits until the last sums have been sent to the children.
 int finish_wave(struct stream* stream);
-/// Lists the children whose messages are outstanding, or else the parent. Returns how many.
-int list_awaited(const struct stream* stream, int ranks[max_children]);
+/// Lists the children whose messages are outstanding, or else the parent. Returns the number of listed ranks.
+int list_awaited_ranks(const struct stream* stream, int ranks[max_children]);
 
 // ---- stall.c -----------------------------------------------------------------------------------------------------
-/// Raises an error after the stall timeout on a rank that is done or blocked in a push.
-int check_stall(struct stream* stream, bool moved);
+/// Raises an error after the stall timeout if this rank is done, or blocked in a push.
+int check_stall(struct stream* stream, bool has_progressed);
 
 // ---- advance.c ---------------------------------------------------------------------------------------------------
-/// Advances a stream without waiting. `polls`: the program has nothing to push.
-int advance(struct stream* stream, bool polls, bool* moved);
-/// Advances all streams of the process; yields the processor if there was nothing to do.
-int advance_all(struct stream* stream, bool polls);
+/// Advances a stream without waiting. `is_polling` means that the program has no items to push.
+int advance_stream(struct stream* stream, bool is_polling, bool* has_progressed);
+/// Advances all streams of the process. Yields the CPU if there was no progress.
+int advance_all_streams(struct stream* stream, bool is_polling);
 
 #endif

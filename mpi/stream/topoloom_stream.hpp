@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// topoloom::Stream<T>: streams of small messages with an inline push and any callable as handler.
+// topoloom::Stream<T>: streams of small messages with inline pushes. A handler may be any callable.
 #ifndef TOPOLOOM_STREAM_HPP
 #define TOPOLOOM_STREAM_HPP
 
@@ -18,16 +18,16 @@
 
 namespace topoloom {
 
-/// An MPI error code with its explanation, thrown if the communicator's error handler returns.
+/// An MPI error code and its message. Thrown if the communicator's error handler returns.
 class StreamError : public std::runtime_error {
    public:
-    explicit StreamError(int code) : std::runtime_error(text_of(code)), code_(code) {}
+    explicit StreamError(int code) : std::runtime_error(get_error_text(code)), code_(code) {}
     [[nodiscard]] int code() const { return code_; }
 
    private:
-    static std::string text_of(int code) {
-        const std::string why = topoloom_stream_error(code);
-        return why.empty() ? "a stream operation failed" : why;
+    static std::string get_error_text(int code) {
+        const std::string reason = topoloom_stream_error(code);
+        return reason.empty() ? "a stream operation failed" : reason;
     }
 
     int code_;
@@ -35,7 +35,8 @@ class StreamError : public std::runtime_error {
 
 namespace detail {
 
-/// The exception of a handler, until the delivering call rethrows it: it must not pass through C.
+/// Exception of a handler, stored until the delivering call rethrows it, because exceptions must not pass through C
+/// code.
 inline std::exception_ptr& pending_exception() {
     thread_local std::exception_ptr pending;
     return pending;
@@ -47,7 +48,7 @@ inline void check(int status) {
     if (status != MPI_SUCCESS) throw StreamError(status);
 }
 
-/// Calls a handler for each item. An item whose call throws counts as taken.
+/// Calls a handler for each item. An item whose handler throws counts as processed.
 template <typename T, typename Handler>
 int handle_items(void* context, const void* items, int count) {
     Handler& handler = *static_cast<Handler*>(context);
@@ -64,20 +65,21 @@ int handle_items(void* context, const void* items, int count) {
 
 }  // namespace detail
 
-/// A stream of items of type T; see topoloom_stream.h. Not thread-safe. Calls throw StreamError.
+/// A stream of items of type T; see topoloom_stream.h. Not thread-safe. Functions throw StreamError.
 template <typename T>
     requires(std::is_trivially_copyable_v<T> && alignof(T) <= 64)
 class Stream {
    public:
-    /// Collective. The handler is called with each item. Its exceptions leave the push, progress or wait that delivers; later
-    /// items are delivered by later calls. A push that throws has not pushed its item.
+    /// Creates a stream whose handler is called for each item. Collective. Exceptions of the handler are thrown by the
+    /// push, progress or wait that delivers the item; later calls deliver the remaining items. A push that throws has
+    /// not pushed its item.
     template <std::invocable<const T&> Handler>
     Stream(MPI_Comm comm, Handler handler, const topoloom_stream_options& options = {}) {
         auto owned = std::make_unique<OwnedHandler<Handler>>(std::move(handler));
         create(comm, &detail::handle_items<T, Handler>, &owned->handler, options);
         handler_ = std::move(owned);
     }
-    /// Collective. Without a handler, items are pulled.
+    /// Creates a stream without a handler, whose items must be pulled. Collective.
     explicit Stream(MPI_Comm comm, const topoloom_stream_options& options = {}) {
         create(comm, nullptr, nullptr, options);
     }
@@ -93,13 +95,13 @@ class Stream {
     }
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
-    /// Frees the stream between two phases: collective. During stack unwinding it abandons the stream instead.
+    /// Frees the stream between two phases; collective. During stack unwinding, abandons the stream instead.
     ~Stream() {
         if (std::uncaught_exceptions() > exceptions_ || topoloom_stream_free(&stream_) != MPI_SUCCESS)
             topoloom_stream_abandon(&stream_);
     }
 
-    /// Pushes an item. Returns false only without a handler, if the item was not pushed: pull first.
+    /// Pushes an item. Returns false if the item was not pushed, which occurs only without a handler: pull first.
     bool push(const T& item, int rank) {
         const auto to = static_cast<uint32_t>(rank);
         if (to < stream_->open_ranks) [[likely]] {
@@ -111,16 +113,16 @@ class Stream {
                 return true;
             }
         }
-        return push_slowly(item, rank);
+        return push_out_of_line(item, rank);
     }
-    /// Pushes an item whose bucket leaves at once on each hop.
+    /// Pushes an urgent item, whose bucket is sent at once on each hop.
     bool push_urgent(const T& item, int rank) {
         const int status = topoloom_stream_push_urgent(stream_, &item, sizeof(T), rank);
         if (status == TOPOLOOM_STREAM_FULL) return false;
         detail::check(status);
         return true;
     }
-    /// Returns the next delivered item, if there is one.
+    /// Returns the next delivered item, if any.
     [[nodiscard]] std::optional<T> pull() {
         const void* item = nullptr;
         int bytes = 0;
@@ -128,7 +130,7 @@ class Stream {
         if (item == nullptr) return std::nullopt;
         return *static_cast<const T*>(item);
     }
-    /// Sends all buckets that hold items.
+    /// Sends all non-empty buckets.
     void flush() { detail::check(topoloom_stream_flush(stream_)); }
     /// Ends the pushes of this rank in this phase.
     void done() { detail::check(topoloom_stream_done(stream_)); }
@@ -138,7 +140,7 @@ class Stream {
         detail::check(topoloom_stream_progress(stream_, &ended));
         return ended != 0;
     }
-    /// Calls done, and progress until the phase has ended.
+    /// Calls done, then progress until the phase has ended.
     void wait() { detail::check(topoloom_stream_wait(stream_)); }
 
     [[nodiscard]] topoloom_stream c_stream() const { return stream_; }
@@ -153,8 +155,8 @@ class Stream {
         Handler handler;
     };
 
-    /// By value and out of line, so that items and counters stay in registers in loops that push.
-    [[gnu::noinline, gnu::cold]] bool push_slowly(T item, int rank) {
+    /// By value and not inlined, so that items and counters stay in registers in loops that push.
+    [[gnu::noinline, gnu::cold]] bool push_out_of_line(T item, int rank) {
         const int status = topoloom_stream_push_bytes(stream_, &item, sizeof(T), rank);
         if (status == TOPOLOOM_STREAM_FULL) return false;
         detail::check(status);
@@ -167,7 +169,8 @@ class Stream {
     }
 
     topoloom_stream stream_ = nullptr;
-    int exceptions_ = std::uncaught_exceptions();  // at construction: more in the destructor mean unwinding
+    int exceptions_ = std::
+        uncaught_exceptions();  // at construction; a higher count in the destructor means stack unwinding
     std::unique_ptr<AnyHandler> handler_;
 };
 

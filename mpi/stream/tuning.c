@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses mesh, bucket size and flush timeout if the program leaves them open. At the end of a phase, rank 0 does so from
-// the sums of the wave. The settings go down the tree with them, so all ranks have the same before any may push again.
+// Chooses mesh, bucket size and flush timeout unless the program specifies them. At the end of a phase, rank 0 chooses
+// from the sums of the wave. The settings are sent down the tree with the sums, so all ranks have the same settings
+// before any rank may push again.
 #include <stdlib.h>
 
 #include "cost_model.h"
 #include "stream.h"
 
-int initial_dimensions(const struct stream* stream) {
+int choose_initial_dimensions(const struct stream* stream) {
     enum { max_initial_hops = 128 };
     int dimensions = 1;
     for (; dimensions < max_axes; ++dimensions) {
@@ -18,8 +19,8 @@ int initial_dimensions(const struct stream* stream) {
     return dimensions;
 }
 
-/// Measures the seconds per message while all ranks send, each to the rank halfway around.
-static int time_messages(const struct stream* stream, int bytes, int tag, double* seconds) {
+/// Measures the seconds per message while every rank sends to the rank half of the ranks away.
+static int measure_message_time(const struct stream* stream, int bytes, int tag, double* seconds) {
     enum { repeats = 3, messages = 16 };
     const int ranks = stream->ranks, half = (ranks + 1) / 2;
     const int to = (stream->rank + half) % ranks, from = (stream->rank + ranks - half) % ranks;
@@ -49,17 +50,17 @@ int measure_network(struct stream* stream) {
     double times[2] = {0, 0}, sums[2];
     int status = MPI_SUCCESS;
     if (tuning->alpha > 0 && tuning->beta > 0) return status;
-    status = time_messages(stream, small, tag_small, &times[0]);
-    if (status == MPI_SUCCESS) status = time_messages(stream, large, tag_large, &times[1]);
+    status = measure_message_time(stream, small, tag_small, &times[0]);
+    if (status == MPI_SUCCESS) status = measure_message_time(stream, large, tag_large, &times[1]);
     if (status == MPI_SUCCESS) status = PMPI_Allreduce(times, sums, 2, MPI_DOUBLE, MPI_SUM, stream->comm);
     if (status != MPI_SUCCESS) return status;
     const double per_byte = (sums[1] - sums[0]) / stream->ranks / (large - small);
-    if (tuning->beta <= 0) tuning->beta = greater(per_byte, 0);
-    if (tuning->alpha <= 0) tuning->alpha = greater(sums[0] / stream->ranks - small * tuning->beta, 0);
+    if (tuning->beta <= 0) tuning->beta = max_of_two(per_byte, 0);
+    if (tuning->alpha <= 0) tuning->alpha = max_of_two(sums[0] / stream->ranks - small * tuning->beta, 0);
     return status;
 }
 
-static struct mesh mesh_by_node(const struct stream* stream, int dimensions) {
+static struct mesh make_mesh_by_node(const struct stream* stream, int dimensions) {
     int extents[max_axes];
     choose_extents_by_node(stream, dimensions, extents);
     return make_mesh(stream->ranks, dimensions, extents);
@@ -70,35 +71,36 @@ struct candidate {
     double seconds, flush_timeout;
 };
 
-static struct candidate evaluate(const struct stream* stream, struct traffic traffic, int dimensions,
-                                 int bucket_bytes) {
-    const double timeout_factor = 10;  // flush timeout, in times needed to send all buckets
+static struct candidate evaluate_candidate(const struct stream* stream, struct traffic traffic,
+                                           int dimensions, int bucket_bytes) {
+    const double timeout_factor = 10;  // flush timeout in multiples of the time to send all buckets
     const double min_timeout = 1e-4, max_timeout = 1e-2;
-    const struct mesh mesh = mesh_by_node(stream, dimensions);
+    const struct mesh mesh = make_mesh_by_node(stream, dimensions);
     const struct network network = {stream->tuning.alpha, stream->tuning.beta};
     double used_hops = 0;
     const double seconds = predict_phase_seconds(&mesh, network, traffic, bucket_bytes, &used_hops);
     const double timeout = timeout_factor * used_hops * network.alpha;
     return (struct candidate){dimensions, bucket_bytes, seconds,
-                              lesser(greater(timeout, min_timeout), max_timeout)};
+                              min_of_two(max_of_two(timeout, min_timeout), max_timeout)};
 }
 
-/// Returns the best candidate; the current settings unless another one saves 5 %.
+/// Returns the best candidate, or the current settings if no other candidate saves 5 %.
 static struct candidate choose_candidate(const struct stream* stream, struct traffic traffic) {
     const double worthwhile = 0.95;
     const struct tuning* tuning = &stream->tuning;
-    const struct candidate now = evaluate(stream, traffic, stream->axis_count, stream->bucket_bytes);
+    const struct candidate now =
+        evaluate_candidate(stream, traffic, stream->axis_count, stream->bucket_bytes);
     struct candidate best = now;
     for (int d = 1; d <= max_axes; ++d) {
-        const struct mesh mesh = mesh_by_node(stream, d);
+        const struct mesh mesh = make_mesh_by_node(stream, d);
         if (mesh.axes != d) continue;
         const int largest = tuning->is_bucket_fixed
                                 ? stream->bucket_bytes
-                                : default_bucket_bytes(count_hops(&mesh), stream->memory_bytes != 0);
+                                : get_default_bucket_bytes(count_hops(&mesh), stream->memory_bytes != 0);
         for (int bytes = largest; bytes >= tuning->min_bucket_bytes; bytes /= 2) {
             if (!fits_memory(stream->memory_bytes, d, bytes)) continue;
-            const struct candidate one = evaluate(stream, traffic, d, bytes);
-            if (one.seconds < best.seconds) best = one;
+            const struct candidate candidate = evaluate_candidate(stream, traffic, d, bytes);
+            if (candidate.seconds < best.seconds) best = candidate;
             if (tuning->is_bucket_fixed) break;
         }
     }
@@ -124,7 +126,7 @@ int apply_settings(struct stream* stream, const int64_t sums[wave_value_count]) 
     const int dimensions = (int)sums[wave_dimensions], bucket_bytes = (int)sums[wave_bucket_bytes];
     stream->traffic = (struct phase_traffic){0};
     if (!stream->tuning.is_enabled) return MPI_SUCCESS;
-    memset(stream->tuning.is_partner, 0, (size_t)stream->ranks * sizeof(bool));
+    memset(stream->tuning.is_destination, 0, (size_t)stream->ranks * sizeof(bool));
     if (dimensions == 0) return MPI_SUCCESS;
     if (!stream->tuning.is_timeout_fixed) stream->flush_timeout = 1e-9 * (double)sums[wave_flush_timeout];
     if (dimensions == stream->axis_count && bucket_bytes == stream->bucket_bytes) return MPI_SUCCESS;

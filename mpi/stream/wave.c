@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A wave: a non-blocking allreduce along a binary tree rooted at rank 0. It takes 2 (P - 1) messages, where MPI_Iallreduce
-// may take P (P - 1), as SMPI's does.
+// A wave: a non-blocking allreduce along a binary tree rooted at rank 0. It takes 2 (P - 1) messages. MPI_Iallreduce
+// may take P (P - 1), as in SMPI.
 #include "stream.h"
 
-/// Only the cost model needs more than the numbers of messages.
-static int count_values(const struct stream* stream) {
+/// Number of values to sum. Only the cost model needs more values than the numbers of messages.
+static int get_value_count(const struct stream* stream) {
     return stream->tuning.is_enabled ? wave_value_count : wave_items;
 }
 
 static int send_values(struct stream* stream, int rank, int tag, const int64_t* values) {
     struct wave* wave = &stream->wave;
-    const int status = PMPI_Isend(values, count_values(stream), MPI_INT64_T, rank, tag, stream->comm,
+    const int status = PMPI_Isend(values, get_value_count(stream), MPI_INT64_T, rank, tag, stream->comm,
                                   &wave->requests[wave->request_count]);
     wave->request_count += status == MPI_SUCCESS;
     return status;
@@ -18,7 +18,7 @@ static int send_values(struct stream* stream, int rank, int tag, const int64_t* 
 
 static int receive_values(struct stream* stream, int rank, int tag, int64_t* values) {
     struct wave* wave = &stream->wave;
-    const int status = PMPI_Irecv(values, count_values(stream), MPI_INT64_T, rank, tag, stream->comm,
+    const int status = PMPI_Irecv(values, get_value_count(stream), MPI_INT64_T, rank, tag, stream->comm,
                                   &wave->requests[wave->request_count]);
     wave->request_count += status == MPI_SUCCESS;
     return status;
@@ -28,7 +28,7 @@ static int count_children(const struct stream* stream) {
     const int left = stream->ranks - 1 - 2 * stream->rank;
     return left < 0 ? 0 : left < max_children ? left : max_children;
 }
-static int test_all(struct wave* wave, bool* is_done) {
+static int test_requests(struct wave* wave, bool* is_done) {
     int flag = 1;
     int status = MPI_SUCCESS;
     if (wave->request_count > 0)
@@ -40,8 +40,8 @@ static int test_all(struct wave* wave, bool* is_done) {
 
 int begin_wave(struct stream* stream, const int64_t values[wave_value_count], bool* has_begun) {
     struct wave* wave = &stream->wave;
-    // The sums of the previous wave may be on their way to the children.
-    int status = test_all(wave, has_begun);
+    // The sums of the previous wave may still be in flight to the children.
+    int status = test_requests(wave, has_begun);
     if (status != MPI_SUCCESS || !*has_begun) return status;
     wave->state = wave_gathering;
     for (int i = 0; i < wave_value_count; ++i) wave->own[i] = values[i];
@@ -50,7 +50,7 @@ int begin_wave(struct stream* stream, const int64_t values[wave_value_count], bo
     return status;
 }
 
-static int send_up(struct stream* stream) {
+static int send_sums_to_parent(struct stream* stream) {
     struct wave* wave = &stream->wave;
     for (int c = 0; c < count_children(stream); ++c)
         for (int i = 0; i < wave_value_count; ++i) wave->own[i] += wave->from_children[c][i];
@@ -69,10 +69,10 @@ int advance_wave(struct stream* stream, bool* has_sums) {
     struct wave* wave = &stream->wave;
     bool is_done = false;
     *has_sums = false;
-    int status = test_all(wave, &is_done);
+    int status = test_requests(wave, &is_done);
     if (status == MPI_SUCCESS && is_done && wave->state == wave_gathering) {
-        status = send_up(stream);
-        if (status == MPI_SUCCESS) status = test_all(wave, &is_done);
+        status = send_sums_to_parent(stream);
+        if (status == MPI_SUCCESS) status = test_requests(wave, &is_done);
     }
     if (status != MPI_SUCCESS || !is_done) return status;
     for (int c = 0; c < count_children(stream) && status == MPI_SUCCESS; ++c)
@@ -81,7 +81,7 @@ int advance_wave(struct stream* stream, bool* has_sums) {
     return status;
 }
 
-int list_awaited(const struct stream* stream, int ranks[max_children]) {
+int list_awaited_ranks(const struct stream* stream, int ranks[max_children]) {
     const struct wave* wave = &stream->wave;
     int count = 0;
     if (stream->quiescence.in_wave && wave->state == wave_waiting) {

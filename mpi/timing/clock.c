@@ -5,7 +5,7 @@
 
 enum { round_trips = 16 };
 
-static int send_times(MPI_Comm comm, int child, int tag) {
+static int answer_offset_requests(MPI_Comm comm, int child, int tag) {
     int status = MPI_SUCCESS;
     for (int i = 0; i < round_trips && status == MPI_SUCCESS; ++i) {
         status = PMPI_Recv(NULL, 0, MPI_BYTE, child, tag, comm, MPI_STATUS_IGNORE);
@@ -15,8 +15,8 @@ static int send_times(MPI_Comm comm, int child, int tag) {
     return status;
 }
 
-/// Finds how far this rank's clock is ahead of its parent's. In the fastest round trip, the delays of both directions
-/// can differ least.
+/// Estimates the offset of this rank's clock from its parent's clock. Uses the fastest round trip, which bounds the
+/// difference of the delays in both directions best.
 static int estimate_offset(MPI_Comm comm, int parent, int tag, double* ahead) {
     double fastest = -1;
     for (int i = 0; i < round_trips; ++i) {
@@ -34,7 +34,7 @@ static int estimate_offset(MPI_Comm comm, int parent, int tag, double* ahead) {
     return MPI_SUCCESS;
 }
 
-static int find_offset(MPI_Comm comm, int tag, double* offset) {
+static int compute_offset(MPI_Comm comm, int tag, double* offset) {
     int rank = 0, ranks = 1, step = 1, status = MPI_SUCCESS;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
@@ -44,7 +44,7 @@ static int find_offset(MPI_Comm comm, int tag, double* offset) {
             status = estimate_offset(comm, rank - step, tag, &ahead);
             break;
         }
-        if (rank + step < ranks) status = send_times(comm, rank + step, tag);
+        if (rank + step < ranks) status = answer_offset_requests(comm, rank + step, tag);
     }
     *offset = 0;
     if (rank > 0 && status == MPI_SUCCESS)
@@ -65,7 +65,7 @@ static bool is_wtime_global(MPI_Comm comm) {
 int sync_clocks(struct common_clock* clock, MPI_Comm comm, int tag) {
     double offset = 0;
     if (!is_wtime_global(comm)) {
-        const int status = find_offset(comm, tag, &offset);
+        const int status = compute_offset(comm, tag, &offset);
         if (status != MPI_SUCCESS) return status;
     }
     clock->at = PMPI_Wtime();

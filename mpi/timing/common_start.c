@@ -21,38 +21,38 @@ static double get_common_time(const struct common_start* start) {
     return to_common_time(&start->clock, PMPI_Wtime());
 }
 
-static void wait_until(double local) {
+static void wait_until_local_time(double local) {
     for (double left; (left = local - PMPI_Wtime()) > 0;) {
 #ifdef SMPI_H  // simulated time passes only while sleeping; elsewhere, nanosleep would return late
         const struct timespec rest = {.tv_sec = (time_t)left,
                                       .tv_nsec = (long)(1e9 * (left - (time_t)left)) + 1};
         nanosleep(&rest, NULL);
 #else
-        sched_yield();  // ranks may share a core
+        sched_yield();  // yield, because ranks may share a core
 #endif
     }
 }
 
 int wait_until_common_time(const struct common_start* start, double common) {
     const int in_time = get_common_time(start) <= common;
-    wait_until(to_local_time(&start->clock, common));
+    wait_until_local_time(to_local_time(&start->clock, common));
     return in_time;
 }
 
 double wait_for_start(struct common_start* start, int* is_late) {
     const double arrived = get_common_time(start);
-    double began = 0;
-    PMPI_Allreduce(&arrived, &began, 1, MPI_DOUBLE, MPI_MAX, start->comm);
-    began += start->margin;
-    *is_late = !wait_until_common_time(start, began);
-    return began;
+    double begin_time = 0;
+    PMPI_Allreduce(&arrived, &begin_time, 1, MPI_DOUBLE, MPI_MAX, start->comm);
+    begin_time += start->margin;
+    *is_late = !wait_until_common_time(start, begin_time);
+    return begin_time;
 }
 
-double measure_from_start(struct common_start* start, double began, int is_late) {
-    const double own[] = {get_common_time(start), is_late};
-    double most[2];
-    PMPI_Allreduce(own, most, 2, MPI_DOUBLE, MPI_MAX, start->comm);
-    if (most[1] == 0 || start->margin >= max_margin) return most[0] - began;
+double measure_from_start(struct common_start* start, double begin_time, int is_late) {
+    const double own_values[] = {get_common_time(start), is_late};
+    double maxima[2];
+    PMPI_Allreduce(own_values, maxima, 2, MPI_DOUBLE, MPI_MAX, start->comm);
+    if (maxima[1] == 0 || start->margin >= max_margin) return maxima[0] - begin_time;
     start->margin *= 2;
     return -1;
 }
@@ -60,9 +60,9 @@ double measure_from_start(struct common_start* start, double began, int is_late)
 double time_collective(struct common_start* start, collective_call* call, const struct buffers* buffers) {
     for (;;) {
         int is_late = 0;
-        const double began = wait_for_start(start, &is_late);
+        const double begin_time = wait_for_start(start, &is_late);
         call(buffers);
-        const double seconds = measure_from_start(start, began, is_late);
+        const double seconds = measure_from_start(start, begin_time, is_late);
         if (seconds >= 0) return seconds;
     }
 }

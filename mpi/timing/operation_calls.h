@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collectives that are timed. Define OPERATION before including it:
+// List of the collectives that can be timed. Define OPERATION before including this file:
 //   OPERATION(name, lower, Mpi, in_by_rank, out_by_rank, is_reduction, arguments of MPI_Mpi from `struct buffers* b`...)
 OPERATION("all-to-all", alltoall, Alltoall, true, true, false, b->in, b->count, b->type, b->out, b->count,
           b->type, b->comm)

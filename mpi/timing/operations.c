@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls the MPI_ names, as programs do: preloaded libraries are timed, too.
+// Calls MPI_ functions, not PMPI_ functions, so that preloaded libraries are timed.
 #include "operations.h"
 
 #include <stdlib.h>

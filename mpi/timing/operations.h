@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI's collectives, by the names that the core uses.
+// MPI's collectives by name.
 #ifndef TOPOLOOM_TIMING_OPERATIONS_H
 #define TOPOLOOM_TIMING_OPERATIONS_H
 
@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/// Arguments of a collective. Elements are bytes; of reductions, doubles to add if the block is a multiple of 8 bytes.
+/// Arguments of a collective. Elements are bytes. In reductions whose blocks are multiples of 8 bytes, elements are
+/// doubles to add.
 struct buffers {
     char *in, *out;
     int count, root;
@@ -21,17 +22,19 @@ typedef int collective_call(const struct buffers*);  // NOLINT(readability-ident
 struct operation {
     const char* name;
     collective_call* run;
-    bool in_by_rank, out_by_rank;  // the buffer has a block for each rank
+    bool in_by_rank, out_by_rank;  // whether the buffer has one block per rank
     bool is_reduction;
 };
 
-/// Accepts our name or MPI's: `all-to-all` or `alltoall`, `broadcast` or `bcast`. NULL = unknown name.
+/// Finds an operation by our name or MPI's: `all-to-all` or `alltoall`, `broadcast` or `bcast`. Returns NULL if the
+/// name is unknown.
 const struct operation* find_operation(const char* name);
 
-/// For blocks of up to `bytes` per rank. False = no memory on this rank; free_buffers is needed anyway.
+/// Allocates buffers for blocks of up to `bytes` per rank. Returns false if memory is exhausted on this rank. In both
+/// cases, call free_buffers.
 bool make_buffers(struct buffers* buffers, const struct operation* operation, size_t bytes, int ranks);
 void free_buffers(struct buffers* buffers);
-/// Sets count, datatype and reduction for a block of `bytes`.
+/// Sets count, datatype and operator for a block of `bytes`.
 void set_block(struct buffers* buffers, const struct operation* operation, int bytes);
 
 #endif

@@ -26,10 +26,10 @@ void free_trace(struct trace* trace) {
 
 bool is_call_traced(const struct trace* trace) { return trace->calls < max_calls; }
 
-static void add_event(struct trace* trace, struct event event) {
+static void add_event(struct trace* trace, struct trace_event event) {
     if (trace->count == trace->capacity) {
         const size_t capacity = trace->capacity == 0 ? 256 : 2 * trace->capacity;
-        struct event* larger = realloc(trace->events, capacity * sizeof *larger);
+        struct trace_event* larger = realloc(trace->events, capacity * sizeof *larger);
         if (larger == NULL) {
             trace->lacks_memory = true;
             return;
@@ -43,22 +43,23 @@ static void add_event(struct trace* trace, struct event event) {
 void begin_trace(struct trace* trace) {
     trace->count = 0;
     trace->lacks_memory = false;
-    add_event(trace, (struct event){.kind = event_call, .begin = PMPI_Wtime()});
+    add_event(trace, (struct trace_event){.kind = event_call, .begin = PMPI_Wtime()});
 }
 
 void trace_copies(struct trace* trace, int round, double begin) {
-    add_event(trace, (struct event){.kind = event_copy, .round = round, .begin = begin, .end = PMPI_Wtime()});
+    add_event(trace,
+              (struct trace_event){.kind = event_copy, .round = round, .begin = begin, .end = PMPI_Wtime()});
 }
 
 void begin_traced_messages(struct trace* trace) { trace->posted = trace->count; }
 
-void trace_message(struct trace* trace, enum event_kind kind, int round, int peer, int64_t bytes) {
-    add_event(trace, (struct event){
+void trace_message(struct trace* trace, enum trace_event_kind kind, int round, int peer, int64_t bytes) {
+    add_event(trace, (struct trace_event){
                          .kind = kind, .round = round, .peer = peer, .bytes = bytes, .begin = PMPI_Wtime()});
 }
 
 int complete_traced_requests(struct trace* trace, int count, MPI_Request requests[], bool wait, int* flag) {
-    // Not MPI_Waitsome, which polls only every 0.1 ms in SimGrid.
+    // not MPI_Waitsome, which in SimGrid polls only every 0.1 ms
     for (;;) {
         int which = MPI_UNDEFINED, found = 1;
         const int status = wait ? PMPI_Waitany(count, requests, &which, MPI_STATUS_IGNORE)
@@ -70,23 +71,23 @@ int complete_traced_requests(struct trace* trace, int count, MPI_Request request
     }
 }
 
-/// Broadcasts rank 0's value.
-static int share_memory_status(bool* has_memory, MPI_Comm comm) {
+/// Broadcasts the value of rank 0.
+static int broadcast_memory_status(bool* has_memory, MPI_Comm comm) {
     int has = *has_memory;
     const int status = PMPI_Bcast(&has, 1, MPI_INT, 0, comm);
     *has_memory = has;
     return status;
 }
 
-/// Gathers the events of all ranks, in rank order; `counts` by rank, in bytes. `all` stays NULL on other ranks than 0, or
-/// without memory.
+/// Gathers the events of all ranks, in rank order. `counts` is the number of bytes per rank. `all` is NULL if memory is
+/// exhausted, and on ranks other than 0.
 static int gather_events(const struct trace* trace, MPI_Comm comm, int rank, int ranks, int** counts,
-                         struct event** all) {
+                         struct trace_event** all) {
     const size_t bytes = trace->count * sizeof *trace->events;
     const int own = trace->lacks_memory || bytes > (size_t)(INT_MAX / ranks) ? 0 : (int)bytes;
     if (rank == 0) *counts = malloc(2 * (size_t)ranks * sizeof **counts);
     bool has_memory = *counts != NULL;
-    int status = share_memory_status(&has_memory, comm);
+    int status = broadcast_memory_status(&has_memory, comm);
     if (status != MPI_SUCCESS || !has_memory) return status;
     status = PMPI_Gather(&own, 1, MPI_INT, *counts, 1, MPI_INT, 0, comm);
     int* displacements = NULL;
@@ -100,13 +101,13 @@ static int gather_events(const struct trace* trace, MPI_Comm comm, int rank, int
         *all = malloc((size_t)sum + 1);
     }
     has_memory = *all != NULL;
-    if (status == MPI_SUCCESS) status = share_memory_status(&has_memory, comm);
+    if (status == MPI_SUCCESS) status = broadcast_memory_status(&has_memory, comm);
     if (status != MPI_SUCCESS || !has_memory) return status;
     return PMPI_Gatherv(trace->events, own, MPI_BYTE, *all, *counts, displacements, MPI_BYTE, 0, comm);
 }
 
 static void print_events(FILE* stream, const struct traced_call* call, int ranks, const int* counts,
-                         const struct event* event) {
+                         const struct trace_event* event) {
     static const char* const kinds[] = {"call", "copy", "send", "receive"};
     fprintf(stream,
             "{\"format\": \"topoloom-trace\", \"version\": 1, \"operation\": \"%s\", \"schedule\": \"%s\", "
@@ -123,9 +124,9 @@ static void print_events(FILE* stream, const struct traced_call* call, int ranks
     fputs("]}\n", stream);
 }
 
-/// One write, because other communicators may write to the same file.
-static void append_line(const struct trace* trace, const struct traced_call* call, int ranks,
-                        const int* counts, const struct event* events) {
+/// Appends a line by a single write, because other communicators may write to the same file.
+static void append_trace_line(const struct trace* trace, const struct traced_call* call, int ranks,
+                              const int* counts, const struct trace_event* events) {
     char* text = NULL;
     size_t length = 0;
     FILE* line = open_memstream(&text, &length);
@@ -155,12 +156,12 @@ int write_trace(struct trace* trace, const struct traced_call* call, MPI_Comm co
         trace->events[i].end = to_common_time(&trace->clock, trace->events[i].end);
     }
     int rank = 0, ranks = 1, *counts = NULL;
-    struct event* all = NULL;
+    struct trace_event* all = NULL;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
     status = gather_events(trace, comm, rank, ranks, &counts, &all);
-    if (status == MPI_SUCCESS && all != NULL) append_line(trace, call, ranks, counts, all);
-    // Writing must not delay rank 0 in the next call.
+    if (status == MPI_SUCCESS && all != NULL) append_trace_line(trace, call, ranks, counts, all);
+    // Ranks wait until the line is written, so that writing does not delay rank 0 in the next call.
     if (status == MPI_SUCCESS) status = PMPI_Barrier(comm);
     ++trace->calls;
     free(counts);

@@ -3,13 +3,13 @@
 
 #include "host_names.h"
 
-enum verdict compare_rank(const struct bindings* bindings, int rank, const struct affinity* found) {
+enum verdict compare_rank(const struct bindings* bindings, int rank, const struct affinity* actual) {
     const struct binding* binding = &bindings->by_rank[rank];
     struct cpu_set planned, allowed;
     if (!is_ip_address(bindings->hosts[binding->host]) &&
-        find_bindings_host(bindings, found->host) != binding->host)
+        find_bindings_host(bindings, actual->host) != binding->host)
         return VERDICT_HOST;
-    if (binding->cpus == NULL || !parse_cpus(binding->cpus, &planned) || !parse_cpus(found->cpus, &allowed))
+    if (binding->cpus == NULL || !parse_cpus(binding->cpus, &planned) || !parse_cpus(actual->cpus, &allowed))
         return VERDICT_OK;
     if (is_cpu_subset(&allowed, &planned)) return VERDICT_OK;
     return is_cpu_subset(&planned, &allowed) ? VERDICT_UNBOUND : VERDICT_CPUS;
@@ -25,17 +25,17 @@ void print_uncompared_hosts(FILE* out, const struct bindings* bindings) {
 }
 
 void print_verdict(FILE* out, enum verdict verdict, const struct bindings* bindings, int rank,
-                   const struct affinity* found) {
+                   const struct affinity* actual) {
     const struct binding* binding = &bindings->by_rank[rank];
     if (verdict == VERDICT_HOST)
-        fprintf(out, "rank %d is on host %s, planned on %s", rank, found->host,
+        fprintf(out, "rank %d is on host %s, planned on %s", rank, actual->host,
                 bindings->hosts[binding->host]);
     if (verdict == VERDICT_CPUS)
-        fprintf(out, "rank %d runs on CPUs %s of %s, planned on %s", rank, found->cpus, found->host,
+        fprintf(out, "rank %d runs on CPUs %s of %s, planned on %s", rank, actual->cpus, actual->host,
                 binding->cpus);
     if (verdict == VERDICT_UNBOUND)
-        fprintf(out, "rank %d is not bound: it may run on CPUs %s of %s, planned on %s", rank, found->cpus,
-                found->host, binding->cpus);
+        fprintf(out, "rank %d is not bound: it may run on CPUs %s of %s, planned on %s", rank, actual->cpus,
+                actual->host, binding->cpus);
 }
 
 int print_misplaced_ranks(FILE* out, const struct bindings* bindings, const struct affinity_report* report) {
@@ -46,16 +46,16 @@ int print_misplaced_ranks(FILE* out, const struct bindings* bindings, const stru
     }
     int misplaced = 0;
     for (int rank = 0; rank < report->count; ++rank) {
-        const struct affinity found = get_affinity(report, rank);
-        const enum verdict verdict = compare_rank(bindings, rank, &found);
+        const struct affinity actual = get_affinity(report, rank);
+        const enum verdict verdict = compare_rank(bindings, rank, &actual);
         if (verdict == VERDICT_OK) continue;
         ++misplaced;
-        // One write per line, so that output of other ranks does not mix with it.
+        // a single write per line, so that it does not interleave with output of other ranks
         char line[1024] = "";
         FILE* const buffer = fmemopen(line, sizeof line, "w");
         FILE* const text = buffer != NULL ? buffer : out;
         fputs("topoloom: ", text);
-        print_verdict(text, verdict, bindings, rank, &found);
+        print_verdict(text, verdict, bindings, rank, &actual);
         fputc('\n', text);
         if (buffer != NULL) fclose(buffer);
         fputs(line, out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For programs that verify their own placement.
+// Verification for programs that check their own placement.
 #include "topoloom_verify.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ int topoloom_verify(MPI_Comm comm, const char* plan, FILE* out) {
         if (rank == 0) fputs("topoloom: not verified: an intercommunicator has two groups\n", out);
         return -1;
     }
-    // Unlike MPI_Comm_dup, this copies no attributes of the program.
+    // Unlike MPI_Comm_dup, MPI_Comm_create does not copy attributes of the program.
     if (MPI_Comm_group(comm, &group) != MPI_SUCCESS) return -1;
     MPI_Comm_create(comm, group, &own);
     MPI_Group_free(&group);

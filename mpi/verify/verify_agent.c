@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// At startup: rank 0 writes where each rank runs into the folder that TOPOLOOM_VERIFY names, next to the plan.
+// Preloaded: at startup, rank 0 writes the location of each rank into the folder named by TOPOLOOM_VERIFY, which
+// contains the plan.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,11 @@ static const struct shim shim_ = {"verify", "TOPOLOOM_VERIFY", "not verified", N
 
 static const char* const verdict_names_[] = {"ok", "unbound", "cpus", "host"};
 
-/// A line per rank: rank host cpus cpu verdict, and an explanation unless it is ok.
+/// Writes a line per rank: rank host cpus cpu verdict, and an explanation unless the verdict is ok.
 static bool write_report(const char* folder, const struct bindings* bindings,
                          const struct affinity_report* report) {
     char name[4096], unfinished[4096 + 8];
-    // Programs of one command may have the same PID on different hosts.
+    // The name contains the host, because processes on different hosts may have the same PID.
     const int length =
         snprintf(name, sizeof name, "%s/report-%s-%ld", folder, get_affinity(report, 0).host, (long)getpid());
     if (length < 0 || length >= (int)sizeof name) return false;
@@ -25,18 +26,18 @@ static bool write_report(const char* folder, const struct bindings* bindings,
     if (file == NULL) return false;
     fprintf(file, "# topoloom-verify 1: rank host cpus cpu verdict\n");
     for (int rank = 0; rank < report->count; ++rank) {
-        const struct affinity found = get_affinity(report, rank);
+        const struct affinity actual = get_affinity(report, rank);
         const bool is_planned = rank < bindings->rank_count;
-        const enum verdict verdict = is_planned ? compare_rank(bindings, rank, &found) : VERDICT_HOST;
-        fprintf(file, "%d %s %s %s %s ", rank, found.host, found.cpus, found.cpu, verdict_names_[verdict]);
-        if (is_planned) print_verdict(file, verdict, bindings, rank, &found);
+        const enum verdict verdict = is_planned ? compare_rank(bindings, rank, &actual) : VERDICT_HOST;
+        fprintf(file, "%d %s %s %s %s ", rank, actual.host, actual.cpus, actual.cpu, verdict_names_[verdict]);
+        if (is_planned) print_verdict(file, verdict, bindings, rank, &actual);
         fputc('\n', file);
     }
     const bool written = ferror(file) == 0;
     return fclose(file) == 0 && written && rename(unfinished, name) == 0;
 }
 
-static void report_placement(const char* folder, const struct affinity_report* report) {
+static void report_locations(const char* folder, const struct affinity_report* report) {
     char file[4096], error[4200] = "not enough memory";
     struct bindings bindings = {0};
     snprintf(file, sizeof file, "%s/plan", folder);
@@ -56,15 +57,16 @@ static void report_placement(const char* folder, const struct affinity_report* r
 static void verify_job(void) {
     char* folder = getenv(shim_.variable) == NULL ? NULL : strdup(getenv(shim_.variable));
     MPI_Comm parent = MPI_COMM_NULL, own = MPI_COMM_NULL;
-    unsetenv(shim_.variable);  // not for jobs that the program starts
+    unsetenv(shim_.variable);  // removed, so that jobs started by the program are not verified
     PMPI_Comm_get_parent(&parent);
-    // The plan does not cover spawned processes. PMPI_ reaches the world that the next shim may have renumbered.
+    // Spawned processes are not in the plan. PMPI_ functions use the communicator that the next shim may have
+    // renumbered.
     if (folder != NULL && parent == MPI_COMM_NULL && PMPI_Comm_dup(MPI_COMM_WORLD, &own) == MPI_SUCCESS) {
         int rank = 0;
         PMPI_Comm_rank(own, &rank);
         struct affinity_report report = gather_affinities(own);
         PMPI_Comm_free(&own);
-        if (rank == 0) report_placement(folder, &report);
+        if (rank == 0) report_locations(folder, &report);
         free(report.text);
     }
     free(folder);
@@ -72,6 +74,6 @@ static void verify_job(void) {
 
 __attribute__((constructor)) static void load(int argc, char** argv) {
     (void)argc;
-    leave_other_mpi(&shim_, argv);
-    call_after_init(verify_job);
+    restart_if_other_mpi(&shim_, argv);
+    register_init_hook(verify_job);
 }

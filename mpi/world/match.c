@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Assigns the planned ranks to the processes of the job.
+// Assigns planned ranks to the processes of the job.
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "world.h"
 
-/// A rank of the plan, ordered by slot, or a process, in launcher order.
+/// A planned rank, ordered by slot, or a process, in launcher order.
 struct candidate {
     int host, order, id;
     bool matched;
@@ -17,9 +17,9 @@ static int compare_hosts(const void* a, const void* b) {
     return (left->order > right->order) - (left->order < right->order);
 }
 
-/// Finds the planned rank (an index into `planned`) that owns each CPU; -1 = none.
-static void find_owners(const struct bindings* bindings, const struct candidate* planned, int count,
-                        int* owner) {
+/// Finds the planned rank (an index into `planned`) of each CPU; -1 = none.
+static void find_cpu_owners(const struct bindings* bindings, const struct candidate* planned, int count,
+                            int* owner) {
     struct cpu_set cpus;
     for (int cpu = 0; cpu < max_cpus; ++cpu) owner[cpu] = -1;
     for (int i = 0; i < count; ++i) {
@@ -31,12 +31,13 @@ static void find_owners(const struct bindings* bindings, const struct candidate*
     }
 }
 
-/// Matches the processes of one host: first those that are bound within the CPUs of a planned rank, then the others.
-static void match_host(const struct bindings* bindings, const struct affinity_report* report,
-                       struct candidate* planned, struct candidate* processes, int count, int* ranks) {
+/// Matches the processes of one host: first the processes that are bound to CPUs of one planned rank, then the others.
+static void match_host_processes(const struct bindings* bindings, const struct affinity_report* report,
+                                 struct candidate* planned, struct candidate* processes, int count,
+                                 int* ranks) {
     static int owner[max_cpus];
     struct cpu_set bound, cpus;
-    find_owners(bindings, planned, count, owner);
+    find_cpu_owners(bindings, planned, count, owner);
     for (int i = 0; i < count; ++i) {
         if (!parse_cpus(get_affinity(report, processes[i].id).cpus, &bound)) continue;
         const int at = owner[find_first_cpu(&bound)];
@@ -54,9 +55,9 @@ static void match_host(const struct bindings* bindings, const struct affinity_re
     }
 }
 
-static bool match_all(const struct bindings* bindings, const struct affinity_report* report,
-                      struct candidate* planned, struct candidate* processes, int* ranks, char* error,
-                      size_t error_size) {
+static bool match_all_hosts(const struct bindings* bindings, const struct affinity_report* report,
+                            struct candidate* planned, struct candidate* processes, int* ranks, char* error,
+                            size_t error_size) {
     for (int i = 0; i < report->count; ++i) {
         const char* name = get_affinity(report, i).host;
         const int host = find_bindings_host(bindings, name);
@@ -79,7 +80,7 @@ static bool match_all(const struct bindings* bindings, const struct affinity_rep
                      bindings->hosts[host], end - first, found - first);
             return false;
         }
-        match_host(bindings, report, planned + first, processes + first, end - first, ranks);
+        match_host_processes(bindings, report, planned + first, processes + first, end - first, ranks);
     }
     return true;
 }
@@ -95,7 +96,7 @@ bool match_processes(const struct bindings* bindings, const struct affinity_repo
     struct candidate* processes = malloc((size_t)report->count * sizeof *processes);
     bool matched = false;
     if (planned != NULL && processes != NULL)
-        matched = match_all(bindings, report, planned, processes, ranks, error, error_size);
+        matched = match_all_hosts(bindings, report, planned, processes, ranks, error, error_size);
     else
         snprintf(error, error_size, "not enough memory");
     free(planned);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the communicators of this process to its file in the folder TOPOLOOM_NCCL_OUTPUT, in the format of NCCL's
-// Inspector: a line per kind of call, a line when a communicator is opened and one when it is closed.
+// Writes the operation counts of each communicator to a file per process in the folder TOPOLOOM_NCCL_OUTPUT. The format
+// is that of NCCL's Inspector: one line per kind of call, and one when a communicator is opened or closed.
 #include "communicator.h"
 
 #include <errno.h>
@@ -17,7 +17,8 @@ enum { MIN_KINDS = 3000, UNKNOWN_SIZE = 4096, KINDS_PER_RANK = 3 };
 
 static pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 static struct communicator* first_;
-static int process_;  // that opened the first; in forked children the mutex may stay locked
+static int
+    process_;  // process that opened the first communicator; after fork, the child's mutex may stay locked
 
 static void warn_once(const char* problem, const char* reason) {
     static atomic_flag warned = ATOMIC_FLAG_INIT;
@@ -49,7 +50,7 @@ static void write_header(FILE* file, struct communicator* comm) {
     fprintf(file, "},");
 }
 
-/// Writes an entry; returns its number of calls if their bytes are unknown.
+/// Writes an entry. Returns 0, or the number of its calls if their size in bytes is unknown.
 static uint64_t write_entry(FILE* file, struct communicator* comm, const struct entry* entry,
                             const char* function) {
     const uint64_t calls = atomic_load(&entry->calls);
@@ -80,7 +81,7 @@ static void write_counts(struct communicator* comm) {
     if (fclose(file) != 0) warn_once("cannot write all counts: ", strerror(errno));
 }
 
-/// Frees nothing, because other threads may still count.
+/// Writes the counts of all communicators. Frees no memory, because other threads may still count.
 static void write_all(void) {
     pthread_mutex_lock(&mutex_);
     for (struct communicator* comm = first_; comm != NULL; comm = comm->next) write_counts(comm);
@@ -109,7 +110,7 @@ struct communicator* open_communicator(uint64_t id, int rank, int ranks, int nod
     }
     fclose(file);
     pthread_mutex_lock(&mutex_);
-    struct communicator** link = &first_;  // oldest first: the communicator of the job before its subsets
+    struct communicator** link = &first_;  // ordered by age: the job's communicator before its subsets
     while (*link != NULL) link = &(*link)->next;
     *link = comm;
     if (process_ == 0) {
@@ -131,7 +132,7 @@ void close_communicator(struct communicator* comm) {
     free(comm);
 }
 
-/// At exit, or when NCCL unloads the plugin.
+/// Runs at exit, or when NCCL unloads the plugin.
 __attribute__((destructor)) static void unload(void) {
     if (getpid() == process_) write_all();
     restore_sigterm();

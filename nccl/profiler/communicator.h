@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The counts of this process on one communicator.
+// Operation counts of this process per communicator.
 #ifndef TOPOLOOM_NCCL_COMMUNICATOR_H
 #define TOPOLOOM_NCCL_COMMUNICATOR_H
 
@@ -7,27 +7,27 @@
 
 struct communicator {
     struct counts counts;
-    _Atomic uint64_t id;  // before version 4, 0 until the first event
+    _Atomic uint64_t id;  // communicator id; before version 4 of the interface, 0 until the first event
     _Atomic int rank;
     int ranks;  // 0 before version 4
     int nodes;
     int device;
-    int process;  // that opened it; forked children have only copies
+    int process;  // process that opened the communicator; differs in forked children
     int is_written;
     struct communicator* next;
 };
 
-/// NULL, after one line on stderr, if no file can be written or there is no memory.
+/// Opens a communicator. Returns NULL, after a message on stderr, if no file can be written or memory is exhausted.
 struct communicator* open_communicator(uint64_t id, int rank, int ranks, int nodes);
 
-/// Sets id and rank, if they were unknown to open_communicator.
+/// Sets id and rank if they were unknown to open_communicator.
 static inline void identify_communicator(struct communicator* comm, uint64_t id, int rank) {
     if (atomic_load_explicit(&comm->id, memory_order_relaxed) != 0) return;
     atomic_store_explicit(&comm->rank, rank, memory_order_relaxed);
     atomic_store_explicit(&comm->id, id, memory_order_relaxed);
 }
 
-/// Writes the counts and frees the communicator.
+/// Writes the counts, and frees the communicator.
 void close_communicator(struct communicator* comm);
 
 #endif

@@ -18,7 +18,7 @@ int make_counts(struct counts* counts, uint64_t kinds) {
     }
     memset(counts->entries, 0, size * sizeof(struct entry));
     counts->mask = size - 1;
-    counts->limit = size * 3 / 4;  // keeps searches short
+    counts->limit = size * 3 / 4;  // keeps the hash table sparse, so searches are short
     return 0;
 }
 
@@ -27,9 +27,9 @@ void free_counts(struct counts* counts) {
     free(counts->functions);
 }
 
-/// The first number in a name such as ncclFloat8e4m3 is the size in bits.
+/// Parses the bits per element, the first number in a name such as ncclFloat8e4m3. Returns bytes; 0 = unknown.
 static uint32_t get_element_bytes(const char* datatype) {
-    // NCCL has no name for ncclUint8; RCCL has none for its 8-bit floats either.
+    // NCCL reports "Unknown" for ncclUint8; RCCL does so for its 8-bit floats, too.
     if (strcmp(datatype, "Unknown") == 0) return 1;
     const char* digits = datatype + strcspn(datatype, "0123456789");
     const long bits = strtol(digits, NULL, 10);
@@ -60,13 +60,14 @@ static void fill_entry(struct counts* counts, struct entry* entry, const struct 
     atomic_store_explicit(&entry->state, FILLED, memory_order_release);
 }
 
-/// Finds or creates the entry of an operation; NULL = the table is full.
+/// Finds or creates the entry of an operation. Returns NULL if the table is full.
 static struct entry* find_entry(struct counts* counts, const struct operation* operation) {
     for (uint64_t at = hash_operation(operation);; at++) {
         struct entry* entry = &counts->entries[at & counts->mask];
         uint32_t state = atomic_load_explicit(&entry->state, memory_order_acquire);
         if (state == FILLED && is_same_kind(entry, operation)) return entry;
-        if (state != EMPTY) continue;  // not waiting for a CLAIMED entry may create a second one of its kind
+        if (state != EMPTY)
+            continue;  // CLAIMED: skip without waiting, which may create a second entry of the same kind
         if (atomic_fetch_add_explicit(&counts->used, 1, memory_order_relaxed) >= counts->limit) {
             atomic_fetch_sub_explicit(&counts->used, 1, memory_order_relaxed);
             return NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts operations: a table of fixed size that threads fill without a lock.
+// Counts operations in a hash table of fixed size, which threads update without a lock.
 #ifndef TOPOLOOM_NCCL_COUNTS_H
 #define TOPOLOOM_NCCL_COUNTS_H
 
@@ -7,45 +7,45 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Strings are compared by address, because NCCL has each only once.
+/// An operation. Strings are compared by address, because NCCL stores each string once.
 struct operation {
     const char* function;
     const char* datatype;
     uint64_t count;  // elements
-    int32_t peer;    // the root of a collective, or the peer of a message
+    int32_t peer;    // root of a collective, or peer of a message
 };
 
-/// Counts of one kind of operation. Several entries may have the same kind; their counts add up.
+/// Counter for one kind of operation. A kind may have several entries, whose counts must be added.
 struct entry {
-    _Alignas(64) _Atomic uint32_t state;  // one cache line per entry
+    _Alignas(64) _Atomic uint32_t state;  // aligned, so that each entry has its own cache line
     int32_t peer;
     const char* function;
     const char* datatype;
-    uint64_t count;  // of a collective; 0 for messages, whose sizes may differ
+    uint64_t count;  // elements of a collective; 0 for messages, whose sizes may differ
     _Atomic uint64_t calls;
-    _Atomic uint64_t elements;  // sum over all messages
+    _Atomic uint64_t elements;  // number of elements in all messages
     uint32_t element_bytes;     // 0 = unknown datatype
 };
 
 struct counts {
     struct entry* entries;
-    char (*functions)[24];  // copies: NCCL may be unloaded when they are written
+    char (*functions)[24];  // copies of function names: NCCL may be unloaded before they are written
     uint64_t mask;
     uint64_t limit;
     _Atomic uint64_t used;
     _Atomic uint64_t lost;
 };
 
-/// For at least `kinds` kinds of operations; -1 = no memory.
+/// Allocates a table for at least `kinds` kinds of operations. Returns -1 if memory is exhausted.
 int make_counts(struct counts* counts, uint64_t kinds);
 void free_counts(struct counts* counts);
 
-/// By size and root.
+/// Counts a collective by size and root.
 void count_collective(struct counts* counts, const struct operation* collective);
 /// By peer.
 void count_message(struct counts* counts, const struct operation* message);
 
-/// Whether the entry may be read.
+/// Whether the entry is complete and can be read.
 static inline int is_filled(struct entry* entry) {
     return atomic_load_explicit(&entry->state, memory_order_acquire) == 2;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parts that we read of the binary interface of NCCL's profiler plugins, versions 1 to 7.
+// Binary interface of NCCL's profiler plugins, versions 1 to 7, as far as this plugin uses it.
 //
-// Version 1 came with NCCL 2.23, 2 with 2.24, 3 with 2.26, 4 with 2.27, 5 with 2.28 and 6 with 2.29; 7 is in
-// NCCL's sources. Descriptors may be longer than declared here: NCCL owns them.
+// Versions and NCCL releases: 1: 2.23, 2: 2.24, 3: 2.26, 4: 2.27, 5: 2.28, 6: 2.29, 7: main branch. NCCL allocates the
+// descriptors, which may have more members than declared here.
 #ifndef TOPOLOOM_NCCL_INTERFACE_H
 #define TOPOLOOM_NCCL_INTERFACE_H
 
@@ -12,14 +12,14 @@
 
 enum { SUCCESS = 0 };
 
-/// Kinds of events, bits of an activation mask.
+/// Event types, as bits of an activation mask.
 enum event {
     EVENT_GROUP = 1 << 0,
     EVENT_COLLECTIVE = 1 << 1,
     EVENT_MESSAGE = 1 << 2,
     EVENT_KERNEL = 1 << 6,           // from 3 on
     EVENT_COLLECTIVE_CALL = 1 << 9,  // from 5 on
-    EVENT_COPY_ENGINE = 1 << 12,     // from 6 on: a collective without a kernel
+    EVENT_COPY_ENGINE = 1 << 12,     // from version 6 on: a collective without a kernel
 };
 
 struct collective_v1 {
@@ -76,7 +76,7 @@ struct message_v2 {
     int peer;
 };
 
-/// Also for version 3, which differs only in later members.
+/// Also used for version 3, which differs only in later members.
 struct event_v2 {
     uint8_t type;
     void* parent;
@@ -87,7 +87,7 @@ struct event_v2 {
     };
 };
 
-/// Also for collectives by copy engines.
+/// Also used for collectives by copy engines.
 struct collective_v4 {
     uint64_t number;
     const char* function;
@@ -123,10 +123,10 @@ struct collective_call {
     const char* datatype;
     int root;
     void* stream;
-    bool captured;  // in a CUDA graph, which may run any number of times
+    bool captured;  // whether the call is captured in a CUDA graph, which may run any number of times
 };
 
-/// Also for versions 6 and 7, which differ only in later members.
+/// Also used for versions 6 and 7, which differ only in later members.
 struct event_v5 {
     uint64_t type;
     void* parent;
@@ -149,7 +149,7 @@ typedef int stop_event(void* handle);
 typedef int record_state(void* handle, int state, void* arguments);
 typedef int finalize(void* context);
 
-/// The exported symbol: one type per signature of `init` and type of descriptor.
+/// Type of the exported symbol, by the signature of `init` and the type of the event descriptor.
 #define PROFILER(init_type, event_type)                                             \
     {                                                                               \
         const char* name;                                                           \

@@ -23,7 +23,7 @@ const char* get_host_name(void) {
     return host_;
 }
 
-/// Finds a function of a loaded library, even if its symbols are not global.
+/// Finds a function of a loaded library, even if the library's symbols are not global.
 static void* find_function(const char* library, const char* name) {
     void* found = dlsym(RTLD_DEFAULT, name);
     void* handle = found == NULL ? dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : NULL;

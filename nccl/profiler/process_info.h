@@ -3,13 +3,13 @@
 #ifndef TOPOLOOM_NCCL_PROCESS_INFO_H
 #define TOPOLOOM_NCCL_PROCESS_INFO_H
 
-/// With characters that JSON or a path cannot hold replaced by underscores.
+/// Returns the host name. Characters that are invalid in JSON or a path are replaced by underscores.
 const char* get_host_name(void);
 
-/// The GPU of the calling thread; -1 = unknown.
+/// Returns the GPU of the calling thread, or -1 if unknown.
 int find_device(void);
 
-/// By the launcher's environment variables; 0 = none are set.
+/// Reads rank and size from the launcher's environment variables. Returns 0 if none are set.
 int find_job_rank(int* rank, int* size);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread does the work, because a signal handler may only use async-signal-safe functions.
+// A thread writes the counts, because a signal handler may only call async-signal-safe functions.
 #include "sigterm.h"
 
 #include <errno.h>
@@ -12,11 +12,11 @@
 
 static pthread_t thread_;
 static sem_t signaled_;
-static pid_t process_;  // that has the thread; forked children have none
+static pid_t process_;  // process that started the thread; forked children have no thread
 static volatile sig_atomic_t stopped_;
 static void (*write_)(void);
 
-static void die(void) {
+static void end_process_by_sigterm(void) {
     signal(SIGTERM, SIG_DFL);
     kill(getpid(), SIGTERM);
 }
@@ -26,7 +26,7 @@ static void on_sigterm(int number) {
     if (getpid() == process_)
         sem_post(&signaled_);
     else
-        die();
+        end_process_by_sigterm();
 }
 
 static void* wait_for_signal(void* unused) {
@@ -34,7 +34,7 @@ static void* wait_for_signal(void* unused) {
     while (sem_wait(&signaled_) != 0 && errno == EINTR) continue;
     if (!stopped_) {
         write_();
-        die();
+        end_process_by_sigterm();
     }
     return NULL;
 }
@@ -51,7 +51,7 @@ void write_on_sigterm(void (*write)(void)) {
     sem_init(&signaled_, 0, 0);
     sigset_t all, previous;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &previous);  // the program's threads handle signals
+    pthread_sigmask(SIG_SETMASK, &all, &previous);  // so that signals are delivered to the program's threads
     const bool is_running = pthread_create(&thread_, NULL, wait_for_signal, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &previous, NULL);
     if (!is_running) return;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the counts on SIGTERM, with which torchrun and mpirun end their ranks.
+// Writes the counts on SIGTERM, which torchrun and mpirun send to end their ranks.
 #ifndef TOPOLOOM_NCCL_SIGTERM_H
 #define TOPOLOOM_NCCL_SIGTERM_H
 
-/// On SIGTERM, calls `write` outside of the signal handler, then ends the process. Does nothing if the program handles
-/// SIGTERM. Once per process.
+/// Installs a SIGTERM handler that calls `write` in a thread, then ends the process. Does nothing if the program
+/// handles SIGTERM, or on a second call.
 void write_on_sigterm(void (*write)(void));
 
-/// Call it when the process exits or the plugin is unloaded.
+/// Removes the handler. Call this when the process exits or the plugin is unloaded.
 void restore_sigterm(void);
 
 #endif

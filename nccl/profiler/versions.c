@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The symbols that NCCL and RCCL load: one per version of their interface.
+// Exports the symbols that NCCL and RCCL load: one per version of the plugin interface.
 //
-// Until version 4, the plugin counts the operations that NCCL plans. From version 5 on, it counts the program's calls,
-// which NCCL reports however it executes them; planned operations count only for calls captured in CUDA graphs, as often
-// as the graphs run. Only planned messages have peers.
+// Up to version 4, the plugin counts the operations that NCCL plans. From version 5 on, it counts the program's calls.
+// For calls captured in CUDA graphs, it counts the planned operations each time the graph runs. Only planned messages
+// have peers.
 #include "communicator.h"
 #include "interface.h"
 
 #define EXPORT __attribute__((visibility("default")))
 static const char NAME[] = "Topoloom";
 
-/// Event handles, which NCCL passes on as the parent of other events. Until 2.27, groups need one.
+/// Event handles, which NCCL passes as parents of other events. Up to NCCL 2.27, groups need a handle.
 static char group_, counted_call_, captured_call_;
 
 static const char* const FUNCTIONS_V1[] = {"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
@@ -25,19 +25,20 @@ static int init_communicator(void** context, int* mask, int events, uint64_t id,
                              int nodes) {
     *context = open_communicator(id, rank, ranks, nodes);
     if (*context != NULL)
-        *mask = events;  // of all communicators, so it must not disable events of earlier ones
+        *mask = events;  // one mask for all communicators: it must not disable events of earlier ones
     return SUCCESS;
 }
 
 static void count_if_send(struct communicator* comm, const struct operation* message) {
-    if (message->function[0] == 'S') count_message(&comm->counts, message);  // Send; the peer counts Recv
+    if (message->function[0] == 'S')
+        count_message(&comm->counts, message);  // counts only Send, because the peer counts Recv
 }
 
 static int init_plugin_v1(void** context, int* mask) {
     return init_communicator(context, mask, EVENT_GROUP | EVENT_COLLECTIVE | EVENT_MESSAGE, 0, -1, 0, 0);
 }
 
-// Kernel events are requested but not counted: with them, NCCL also reports graphs that need no proxy.
+// Requests kernel events without counting them: only then does NCCL report graphs that need no proxy.
 static int init_plugin_v3(void** context, int* mask) {
     return init_communicator(context, mask, EVENT_GROUP | EVENT_COLLECTIVE | EVENT_MESSAGE | EVENT_KERNEL, 0,
                              -1, 0, 0);

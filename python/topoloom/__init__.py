@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Topoloom puts every rank of a parallel program on the right core of the right node.
+"""Topoloom places the ranks of parallel programs on the nodes and cores of a machine.
 
-The usual steps: get a communication graph (`load_graph`, `graphs.stencil`,
-...), a machine (`load_machine`) and an allocation (`load_allocation`, or all of the
-machine), call `place`, look at `judge`, write the result with `save_placement`.
+Typical steps: load a communication graph (`load_graph`, `graphs.stencil`, ...), a
+machine (`load_machine`) and an allocation (`load_allocation`, or the whole machine).
+Then call `place`, evaluate with `judge`, and write the result with `save_placement`.
 
-The rest is in `allocations`, `figure`, `graphs`, `machines`, `model`, `placements`,
-`schedules` and `tasks`. Names are listed in each package's ``__init__.pyi``, and loaded
-on first use, so that importing the package costs nothing.
+Other functions are in `allocations`, `figure`, `graphs`, `machines`, `model`,
+`placements`, `schedules` and `tasks`. Each package's ``__init__.pyi`` lists the public
+names, which are loaded on first use, so that importing the package is fast.
 """
 
-from topoloom.support.public_names import attach
+from topoloom.support.public_names import make_lazy_attributes
 
-__getattr__, __dir__ = attach(__name__)
+__getattr__, __dir__ = make_lazy_attributes(__name__)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compare random collectives with those of MPI: `make fuzz-collectives`.
+"""Compare random collectives with the MPI library's: `make fuzz-collectives`.
 
-`tests/mpi/programs/collectives/collective_cases.c` draws operations, counts, types,
-roots, operators, in place or not, blocking, non-blocking or persistent. Results must be
-equal. Half of the cases use the chosen schedule, half named ones.
+`tests/mpi/programs/collectives/collective_cases.c` draws operation, count, datatype,
+root, operator, MPI_IN_PLACE, and whether the call is blocking, nonblocking or
+persistent. Results must be equal. Half of the cases use the chosen schedule, half use a
+named schedule.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "mpi"))
 
-#: Numbers of ranks, and of every 100 cases how many have that number.
+#: Rank counts, and number of cases per 100 with each count.
 SHARES = {
     **{1: 3, 2: 20, 3: 15, 4: 15, 5: 12, 7: 10, 8: 10, 9: 6, 13: 3, 16: 2, 17: 2},
     **{24: 1, 31: 1},
 }
-#: Cases of one run of the program.
+#: Number of cases per run of the program.
 AT_ONCE = 400
 
 
 def main() -> int:
-    """Run the cases on each MPI, and report a line for each."""
+    """Run the cases with each MPI, and print one line per MPI."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=100_000, help="for each MPI")
     parser.add_argument("--only", metavar="MPI", help="openmpi, mpich or openmpi5")
@@ -48,18 +49,18 @@ def main() -> int:
     for mpi in MPIS:
         if args.only in (None, mpi.name):
             with tempfile.TemporaryDirectory() as folder:
-                wrong += _fuzz(mpi, Path(folder), args.cases, args.seed)
+                wrong += _run_random_cases(mpi, Path(folder), args.cases, args.seed)
     return 1 if wrong else 0
 
 
-def _fuzz(mpi: Mpi, folder: Path, cases: int, seed: int) -> int:
+def _run_random_cases(mpi: Mpi, folder: Path, cases: int, seed: int) -> int:
     from built_libraries import run, with_collectives
 
     from topoloom import _core
 
     source = ROOT / "tests/mpi/programs/collectives/collective_cases.c"
     program = with_collectives(mpi, source, folder)
-    # MPICH waits without a pause, so that more ranks than cores take their time.
+    # MPICH busy-waits, so runs with more ranks than cores are slow.
     yields = folder / "yield_ucx.so"
     run(["cc", "-O2", "-shared", "-fPIC", ROOT / "bench/yield_ucx.c", "-o", yields])
     environment = {**os.environ, "LD_PRELOAD": str(yields)}

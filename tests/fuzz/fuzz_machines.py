@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Feed every reader of machines random or coverage-guided texts: `make fuzz`.
+"""Feed random or coverage-guided texts to every machine reader: `make fuzz`.
 
-Every target of `tests/package/importers/fuzz_targets.py` gets the same share of the
-time, in a separate process with bounded memory. With atheris it follows the coverage
-of the Python code; compiled readers, and all without atheris, get randomly mutated
-seeds. Texts that crash, or take over 2 s or too much memory, stay in
-``build/fuzz/TARGET``; the exit status is then 1.
+Every target of `tests/package/importers/fuzz_targets.py` runs for the same time, in a
+separate process with limited memory. With atheris, coverage of the Python code guides
+the texts. Compiled readers, and all readers without atheris, get randomly mutated
+seeds. Texts that crash, or take over 2 s or too much memory, are stored in
+``build/fuzz/TARGET``, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "fuzz"
-_MEMORY = 4 << 30
+_MAX_MEMORY_BYTES = 4 << 30
 _MAX_BYTES = 32_768
-#: libFuzzer's own watch, over that of `fuzz_targets.feed`; for what never returns
-_HANGS = 60
+#: libFuzzer's timeout, above the limit of `fuzz_targets.run_target`, for endless calls
+_TIMEOUT_SECONDS = 60
 
 sys.path.insert(0, str(ROOT / "tests" / "package" / "importers"))
 
 
 def main() -> int:
-    """Share the time out, and report a line for each target."""
+    """Run all targets for equal times, and print one line per target."""
     parser = argparse.ArgumentParser(description="Fuzz the readers of machines.")
     parser.add_argument("--seconds", type=int, default=600, help="for all targets")
     parser.add_argument("--only", nargs="+", metavar="TARGET", help="these targets")
     parser.add_argument("--child", metavar="TARGET", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:
-        return _child(args.child, args.seconds)
+        return _fuzz_target(args.child, args.seconds)
     from fuzz_targets import TARGETS
 
     names = args.only or list(TARGETS)
     share = max(1, args.seconds // len(names))
-    failed = [name for name in names if not _run(name, share)]
+    failed = [name for name in names if not _run_target(name, share)]
     outcome = f"failed: {', '.join(failed)}" if failed else "all well"
     print(f"{len(names)} targets, {share} s each; {outcome}")
     return 1 if failed else 0
 
 
-def _run(name: str, seconds: int) -> bool:
+def _run_target(name: str, seconds: int) -> bool:
     home = WORK / name
     home.mkdir(parents=True, exist_ok=True)
     words = ["--child", name, "--seconds", str(seconds)]
@@ -71,18 +71,18 @@ def _run(name: str, seconds: int) -> bool:
     return status == 0
 
 
-def _child(name: str, seconds: int) -> int:
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+def _fuzz_target(name: str, seconds: int) -> int:
+    resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY_BYTES, _MAX_MEMORY_BYTES))
     try:
         import atheris
     except ModuleNotFoundError:
         import fuzz_targets
 
-        return _at_random(fuzz_targets, name, seconds)
+        return _feed_random_texts(fuzz_targets, name, seconds)
     with atheris.instrument_imports(include=["topoloom"]):
         import fuzz_targets
     if fuzz_targets.TARGETS[name].compiled:
-        return _at_random(fuzz_targets, name, seconds)
+        return _feed_random_texts(fuzz_targets, name, seconds)
     home = WORK / name
     corpus = home / "corpus"
     corpus.mkdir(exist_ok=True)
@@ -93,33 +93,33 @@ def _child(name: str, seconds: int) -> int:
     dictionary = home / "words.txt"
     dictionary.write_text("".join(f'"{word}"\n' for word in sorted(words)[:2000]))
 
-    def one_input(data: bytes) -> None:
-        fuzz_targets.feed(name, data.decode(errors="replace"))
+    def feed_bytes(data: bytes) -> None:
+        fuzz_targets.run_target(name, data.decode(errors="replace"))
 
     options = [
         f"-max_total_time={seconds}",
         f"-max_len={_MAX_BYTES}",
-        f"-timeout={_HANGS}",
-        f"-rss_limit_mb={_MEMORY >> 20}",
+        f"-timeout={_TIMEOUT_SECONDS}",
+        f"-rss_limit_mb={_MAX_MEMORY_BYTES >> 20}",
         f"-artifact_prefix={home}/",
         f"-dict={dictionary}",
         "-print_final_stats=1",
     ]
-    atheris.Setup([__file__, str(corpus), *options], one_input)
+    atheris.Setup([__file__, str(corpus), *options], feed_bytes)
     atheris.Fuzz()
     return 0
 
 
-def _at_random(fuzz_targets: ModuleType, name: str, seconds: int) -> int:
+def _feed_random_texts(fuzz_targets: ModuleType, name: str, seconds: int) -> int:
     rng = random.Random()
     seeds = fuzz_targets.TARGETS[name].seeds
     end = time.monotonic() + seconds
     runs = 0
     while time.monotonic() < end:
-        text = fuzz_targets.mutant(rng, seeds)
+        text = fuzz_targets.mutate_seeds(rng, seeds)
         with contextlib.ExitStack() as on_failure:
             on_failure.callback((WORK / name / "crash.txt").write_text, text)
-            fuzz_targets.feed(name, text)
+            fuzz_targets.run_target(name, text)
             on_failure.pop_all()
         runs += 1
     print(f"number_of_executed_units: {runs}")

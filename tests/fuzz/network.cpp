@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends packets through random switches until all have arrived. Usage: fuzz_network [CASES] [FIRST_SEED]
+// Simulates random switches until all packets have arrived. Usage: fuzz_network [CASES]
+// [FIRST_SEED]
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Without a batch system the machine is this node as hwloc describes it."""
+"""Without a batch system the machine is this node, as described by hwloc."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CPUS = sorted(os.sched_getaffinity(0))
 
 
 @pytest.fixture(autouse=True)
-def outside_of_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def process_outside_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Leave all jobs, enter an empty directory, and let Open MPI start as root."""
     monkeypatch.chdir(tmp_path)
     for name in list(os.environ):
@@ -29,32 +29,32 @@ def outside_of_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv(f"OMPI_{name}", "1")
 
 
-def output_of(*command: object) -> str:
+def run_command(*command: object) -> str:
     words = [str(word) for word in command]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_slots_are_the_cores_of_hwloc() -> None:
-    cores = output_of("lstopo-no-graphics", "--restrict", "binding", "--only", "core")
-    shown = json.loads(output_of(*TOPOLOOM, "machine", "detect", "--json"))
+def test_slots_equal_the_cores_in_hwloc() -> None:
+    cores = run_command("lstopo-no-graphics", "--restrict", "binding", "--only", "core")
+    shown = json.loads(run_command(*TOPOLOOM, "machine", "detect", "--json"))
     assert shown["nodes"] == 1
     assert shown["slots"] == len(cores.splitlines()) >= 1
 
 
 def test_a_process_bound_to_one_cpu_has_one_slot() -> None:
     bound = ["taskset", "-c", CPUS[-1], *TOPOLOOM]
-    assert json.loads(output_of(*bound, "machine", "detect", "--json"))["slots"] == 1
+    assert json.loads(run_command(*bound, "machine", "detect", "--json"))["slots"] == 1
 
 
-def test_ranks_are_put_on_cores_at_once() -> None:
-    ranks = json.loads(output_of(*TOPOLOOM, "machine", "detect", "--json"))["slots"]
+def test_run_binds_each_rank_to_a_separate_core() -> None:
+    ranks = json.loads(run_command(*TOPOLOOM, "machine", "detect", "--json"))["slots"]
     save_graph("ring.npz", ring(ranks, 1000))
-    output_of("mpicc.openmpi", "-o", "where", PROGRAMS / "where.c")
+    run_command("mpicc.openmpi", "-o", "where", PROGRAMS / "where.c")
     run = [*TOPOLOOM, "run", "--machine", "detect", "--profile", "ring.npz"]
-    output = output_of(*run, "--", "mpirun.openmpi", "-n", ranks, "./where")
+    output = run_command(*run, "--", "mpirun.openmpi", "-n", ranks, "./where")
     cores = [line.split()[2:] for line in output.splitlines()]
-    # Each rank has the CPUs of one core, and no other rank has them.
+    # Each rank has all CPUs of one core, which no other rank has.
     assert len(cores) == ranks
     assert sorted(int(cpu) for core in cores for cpu in core) == CPUS

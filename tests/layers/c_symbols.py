@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The external symbols that C sources define and use, read from their text.
+"""Finds the external symbols that C sources define and use, from their text.
 
-Object files would tell the same, but need an MPI and a build.
+Object files contain the same symbols, but require an MPI and a build.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ IGNORED = re.compile(
 )
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 MACRO = re.compile(r"[ \t]*#\s*define\s+(\w+)(.*)", re.DOTALL)
-#: A member's name is no use of the function or variable of this name.
+#: The name of a struct member is not a use of the function or variable.
 WORD = re.compile(r"(?<!\.)(?<!->)\b[A-Za-z_]\w*")
-#: `name(arguments)` before a body, with attributes behind it at most.
+#: `name(arguments)`, optionally with attributes, before a function body.
 FUNCTION = re.compile(
     r"(\w+)\s*\((?:[^()]|\([^()]*\))*\)\s*(?:__attribute__.*)?$", re.DOTALL
 )
@@ -26,16 +26,16 @@ TYPE = re.compile(r"\b(?:struct|union|enum)\s+\w+")
 
 
 class Source(NamedTuple):
-    """The symbols of one file.
+    """The symbols of one C file.
 
     Attributes
     ----------
     defined
-        Functions and variables with external linkage.
+        Functions and variables with external linkage that the file defines.
     used
-        Words outside of inline functions and macros.
+        Identifiers outside inline functions and macros.
     expansions
-        Macros and functions with internal linkage, with the words that each stands for.
+        Macros and functions with internal linkage -> identifiers in their definition.
     """
 
     defined: set[str]
@@ -51,7 +51,7 @@ def read_source(text: str) -> Source:
         if macro := MACRO.match(directive):
             expansions.setdefault(macro[1], set()).update(WORD.findall(macro[2]))
     defined, used = set(), set()
-    for head, body in _declarations(DIRECTIVE.sub("", code)):
+    for head, body in _split_declarations(DIRECTIVE.sub("", code)):
         function = FUNCTION.search(head) if body is not None else None
         words = set(WORD.findall(f"{head} {body or ''}"))
         if function and re.search(r"\bstatic\b", head):
@@ -62,12 +62,12 @@ def read_source(text: str) -> Source:
         elif "(" not in head.partition("=")[0]:
             used |= words
             if not re.search(r"\b(?:static|extern|typedef)\b", head):
-                defined |= _variables(head)
+                defined |= _find_variables(head)
     return Source(defined, used, expansions)
 
 
-def _declarations(code: str) -> Iterator[tuple[str, str | None]]:
-    """Split a file into the heads of its declarations and what is in their braces."""
+def _split_declarations(code: str) -> Iterator[tuple[str, str | None]]:
+    """Split a file into declarations, as pairs of head and body in braces."""
     depth, start, body = 0, 0, 0
     for sign in re.finditer(r"[{};]", code):
         if sign[0] == "{":
@@ -85,15 +85,15 @@ def _declarations(code: str) -> Iterator[tuple[str, str | None]]:
             start = sign.end()
 
 
-def _variables(head: str) -> set[str]:
-    """Name the variable that a declaration defines; types alone define none."""
+def _find_variables(head: str) -> set[str]:
+    """Return the name of the variable that a declaration defines, or none."""
     is_variable = "=" in head or len(TYPE.sub("type ", head).split()) > 1
     found = VARIABLE.search(head.partition("=")[0].strip()) if is_variable else None
     return {found[1]} if found else set()
 
 
 def find_references(sources: Mapping[str, Source]) -> dict[str, set[str]]:
-    """Map each source to the others whose symbols it uses, through macros as well."""
+    """Map each source to the sources whose symbols it uses, directly or by macros."""
     headers = [s for name, s in sources.items() if name.endswith(".h")]
     shared = {key: words for s in headers for key, words in s.expansions.items()}
     units = {name: s for name, s in sources.items() if not name.endswith(".h")}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Includes and symbols of the C and C++ sources in mpi/ and nccl/."""
+"""Include and symbol dependences of the C and C++ sources in mpi/ and nccl/."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from c_symbols import find_references, read_source
-from permissions import find_cycles, permitted
+from permissions import find_cycles, read_module_permissions
 
 ROOT = Path(__file__).resolve().parents[2]
 SUFFIXES = (".c", ".h", ".cpp", ".hpp")
@@ -22,12 +22,12 @@ C_FOLDERS = sorted({path.parent for path in FILES if path.suffix == ".c"})
 INCLUDED = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
-def inside(path: Path) -> str:
+def relative_name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def included(path: Path) -> list[Path]:
-    """Find the headers of mpi/ and nccl/ that a file includes, its own folder first."""
+def find_included_headers(path: Path) -> list[Path]:
+    """Find the headers of mpi/ and nccl/ that a file includes; its folder is first."""
     found = []
     for name in INCLUDED.findall(path.read_text()):
         beside = path.with_name(name)
@@ -36,17 +36,19 @@ def included(path: Path) -> list[Path]:
     return found
 
 
-def module_of(path: Path) -> Path:
-    """Return the folder of a file's README.md; fortran/ belongs to its library."""
+def find_module(path: Path) -> Path:
+    """Return the folder of a file's README.md; for fortran/, the library's folder."""
     return path.parent.parent if path.parent.name == "fortran" else path.parent
 
 
-def permissions_of(top: str) -> dict[str, set[str]]:
-    """Map the modules below `top` to those that they may include."""
-    modules = {module_of(path) for path in FILES if path.is_relative_to(ROOT / top)}
+def read_permissions_below(top: str) -> dict[str, set[str]]:
+    """Map the modules below `top` to the modules that they are permitted to include."""
+    modules = {find_module(path) for path in FILES if path.is_relative_to(ROOT / top)}
     return {
         str(module.relative_to(ROOT / top)): {
-            other for other in permitted(module) if "libtopoloom" not in other
+            other
+            for other in read_module_permissions(module)
+            if "libtopoloom" not in other
         }
         for module in sorted(modules)
     }
@@ -54,18 +56,18 @@ def permissions_of(top: str) -> dict[str, set[str]]:
 
 @pytest.mark.parametrize("top", ["mpi", "nccl"])
 def test_files_include_only_what_their_module_permits(top: str) -> None:
-    permissions = permissions_of(top)
+    permissions = read_permissions_below(top)
     assert not set().union(*permissions.values()) - permissions.keys()
     wrong = []
     for path in FILES:
         if path.is_relative_to(ROOT / top):
-            module = str(module_of(path).relative_to(ROOT / top))
+            module = str(find_module(path).relative_to(ROOT / top))
             headers = {
-                str(module_of(header).relative_to(ROOT / top)): header
-                for header in included(path)
+                str(find_module(header).relative_to(ROOT / top)): header
+                for header in find_included_headers(path)
             }
             wrong += [
-                f"{inside(path)} includes {inside(headers[other])}"
+                f"{relative_name(path)} includes {relative_name(headers[other])}"
                 for other in headers.keys() - {module, *permissions[module]}
             ]
     assert not wrong
@@ -73,21 +75,24 @@ def test_files_include_only_what_their_module_permits(top: str) -> None:
 
 @pytest.mark.parametrize("top", ["mpi", "nccl"])
 def test_permissions_have_no_cycles(top: str) -> None:
-    assert not find_cycles(permissions_of(top))
+    assert not find_cycles(read_permissions_below(top))
 
 
 def test_headers_do_not_include_each_other_in_cycles() -> None:
-    """In C++, a header and its source are one file here."""
-    arrows: dict[str, set[str]] = {}
+    """A C++ header and its source count as one file."""
+    edges: dict[str, set[str]] = {}
     for path in FILES:
         if path.suffix != ".c":
-            name = inside(path.with_suffix(""))
-            names = {inside(header.with_suffix("")) for header in included(path)}
-            arrows.setdefault(name, set()).update(names - {name})
-    assert not find_cycles(arrows)
+            name = relative_name(path.with_suffix(""))
+            names = {
+                relative_name(header.with_suffix(""))
+                for header in find_included_headers(path)
+            }
+            edges.setdefault(name, set()).update(names - {name})
+    assert not find_cycles(edges)
 
 
-@pytest.mark.parametrize("folder", C_FOLDERS, ids=inside)
+@pytest.mark.parametrize("folder", C_FOLDERS, ids=relative_name)
 def test_sources_do_not_use_each_other_in_cycles(folder: Path) -> None:
     sources = {
         path.name: read_source(path.read_text()) for path in folder.glob("*.[ch]")

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of the core include only what the README.md of their module permits."""
+"""Files of the core include only modules that their module's README.md permits."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from permissions import find_cycles, find_permitted_cycles, permits, read_permissions
+from permissions import (
+    find_cycles,
+    find_permitted_cycles,
+    is_permitted,
+    read_permissions,
+)
 
 CORE = Path(__file__).resolve().parents[2] / "core" / "topoloom"
 INCLUDED = re.compile(r'#include "topoloom/([^"]+)"')
@@ -14,7 +19,7 @@ SUFFIXES = (".cpp", ".hpp")
 FILES = sorted(path for suffix in SUFFIXES for path in CORE.rglob(f"*{suffix}"))
 
 
-def inside(path: Path) -> str:
+def relative_name(path: Path) -> str:
     return str(path.relative_to(CORE))
 
 
@@ -28,10 +33,10 @@ def test_files_include_only_what_their_module_permits() -> None:
     permissions = read_permissions(CORE, SUFFIXES)
     wrong = []
     for path in FILES:
-        folder = inside(path.parent)
+        folder = relative_name(path.parent)
         for name in INCLUDED.findall(path.read_text()):
-            if not permits(folder, permissions[folder], str(Path(name).parent)):
-                wrong.append(f"{inside(path)} includes {name}")
+            if not is_permitted(folder, permissions[folder], str(Path(name).parent)):
+                wrong.append(f"{relative_name(path)} includes {name}")
     assert not wrong
 
 
@@ -40,11 +45,11 @@ def test_permissions_have_no_cycles() -> None:
 
 
 def test_includes_have_no_cycles() -> None:
-    """A header and its source are one file here."""
-    arrows: dict[str, set[str]] = {}
+    """A header and its source count as one file."""
+    edges: dict[str, set[str]] = {}
     for path in FILES:
-        name = inside(path.with_suffix(""))
+        name = relative_name(path.with_suffix(""))
         names = (Path(found) for found in INCLUDED.findall(path.read_text()))
         included = {str(found.with_suffix("")) for found in names}
-        arrows.setdefault(name, set()).update(included - {name})
-    assert not find_cycles(arrows)
+        edges.setdefault(name, set()).update(included - {name})
+    assert not find_cycles(edges)

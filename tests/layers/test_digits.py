@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Only ASCII digits are accepted in numbers that users write."""
+"""Parsers of numbers accept only ASCII digits."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "python" / "topoloom"
-#: These accept all digits of Unicode, some of which int() rejects.
+#: These methods accept all Unicode digits, but int() rejects some of them.
 LOOSE = (r"\d", ".isdigit()", ".isdecimal()", ".isnumeric()")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Documentation that names what there is: verbs, mappers, options, links."""
+"""Documentation names only existing verbs, mappers, options and links."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ DOCS = ROOT / "docs"
 PAGES = sorted(
     [*DOCS.rglob("*.md"), *(ROOT / n for n in ("README.md", "CONTRIBUTING.md"))]
 )
-#: Names that the examples of docs/develop add.
+#: Names that the examples in docs/develop add.
 WRITTEN_BY_READERS = {"peers", "count_peers"}
 BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
 
-def blocks(page: Path, *languages: str) -> Iterator[str]:
+def find_code_blocks(page: Path, *languages: str) -> Iterator[str]:
     for language, body in BLOCK.findall(page.read_text()):
         if language in languages:
             yield body
 
 
-def commands() -> list[tuple[str, list[str]]]:
-    """List the `topoloom` commands that the pages print: where, and their words."""
+def list_printed_commands() -> list[tuple[str, list[str]]]:
+    """List the `topoloom` commands in the pages, as location and words."""
     found = []
     for page in PAGES:
-        for body in blocks(page, "sh", "console"):
+        for body in find_code_blocks(page, "sh", "console"):
             console = any(line.startswith("$ ") for line in body.splitlines())
             for line in body.replace("\\\n", " ").splitlines():
                 if console and not line.startswith("$ "):
@@ -57,7 +57,7 @@ def commands() -> list[tuple[str, list[str]]]:
     return found
 
 
-@pytest.mark.parametrize(("page", "words"), commands())
+@pytest.mark.parametrize(("page", "words"), list_printed_commands())
 def test_a_printed_command_has_a_real_verb_and_real_options(
     page: str, words: list[str]
 ) -> None:
@@ -70,8 +70,8 @@ def test_a_printed_command_has_a_real_verb_and_real_options(
     assert used <= known | {"-h", "--help"}, page
 
 
-def test_there_are_printed_commands() -> None:
-    assert len(commands()) > 20
+def test_the_docs_contain_commands() -> None:
+    assert len(list_printed_commands()) > 20
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -80,7 +80,7 @@ def test_the_docs_mention_every_verb(verb: str) -> None:
     assert f"`topoloom {verb}`" in overview
 
 
-def test_the_tables_of_mappers_are_those_of_the_registry(tmp_path: Path) -> None:
+def test_the_mapper_tables_match_the_registry(tmp_path: Path) -> None:
     page = DOCS / "reference" / "mappers.md"
     renewed = tmp_path / "mappers.md"
     renewed.write_text(page.read_text())
@@ -98,7 +98,7 @@ def test_the_docs_measure_only_existing_mappers() -> None:
     assert listed <= {mapper["name"] for mapper in topoloom.mappers()}
 
 
-def test_the_tables_of_schedules_are_those_of_the_registry() -> None:
+def test_the_schedule_tables_match_the_registry() -> None:
     made = subprocess.run(
         [sys.executable, DOCS / "schedule_table.py"],
         capture_output=True,
@@ -110,7 +110,7 @@ def test_the_tables_of_schedules_are_those_of_the_registry() -> None:
     assert "\n".join(tables) == made.stdout
 
 
-def test_the_page_of_topologies_is_that_of_the_core() -> None:
+def test_the_topology_page_matches_the_core() -> None:
     made = subprocess.run(
         [sys.executable, DOCS / "topology_table.py"],
         capture_output=True,
@@ -146,7 +146,7 @@ def test_the_machines_in_the_docs_are_valid(tmp_path: Path) -> None:
     assert len(rows) > 10
     for text in rows:
         load_machine(text)
-    for number, body in enumerate(blocks(page, "toml")):
+    for number, body in enumerate(find_code_blocks(page, "toml")):
         file = tmp_path / f"{number}.toml"
         file.write_text(body)
         load_machine(file)
@@ -182,19 +182,19 @@ def test_the_page_of_tasks_names_every_task() -> None:
     assert not [name for name in functions if f"`{name}`" not in page]
 
 
-def sessions() -> list[Path]:
-    """List the pages that show a file, and what the commands make of it."""
+def list_pages_with_files() -> list[Path]:
+    """List the pages that print a file with `cat`."""
     return [
         page
         for page in PAGES
-        if any(body.startswith("$ cat ") for body in blocks(page, "console"))
+        if any(body.startswith("$ cat ") for body in find_code_blocks(page, "console"))
     ]
 
 
-@pytest.mark.parametrize("page", sessions(), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", list_pages_with_files(), ids=lambda page: page.stem)
 def test_commands_print_what_the_pages_show(page: Path, topoloom: Command) -> None:
-    for body in blocks(page, "console"):
-        # The first `cat` of a file shows its contents; later ones must agree.
+    for body in find_code_blocks(page, "console"):
+        # The first `cat` of a file prints its contents; later prints must be equal.
         for line, printed in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", body, re.M):
             program, *words = shlex.split(line)
             if program == "topoloom":
@@ -206,11 +206,11 @@ def test_commands_print_what_the_pages_show(page: Path, topoloom: Command) -> No
                 Path(words[0]).write_text(printed)
 
 
-def test_every_page_on_importing_machines_shows_a_file() -> None:
+def test_every_page_on_importing_machines_prints_a_file() -> None:
     pages = set(DOCS.glob("how-to/import/*.md")) | {
         DOCS / "how-to/machines/exchange-machines.md"
     }
-    assert pages <= set(sessions())
+    assert pages <= set(list_pages_with_files())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rules that no compiler checks: dependencies, sizes and contents of files."""
+"""Rules that no compiler checks: dependences, sizes and contents of files."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ FILES_AND_STREAMS = re.compile(r"#\s*include\s*<(iostream|fstream|cstdio|stdio\.
 PRINTING = re.compile(r"\b(std::(cout|cerr|clog|print|puts|printf)|printf|puts)\b")
 
 
-def project_files() -> list[Path]:
-    """List the files of the project: those that git tracks or would add."""
+def list_project_files() -> list[Path]:
+    """List the files of the project that git tracks or would add."""
     words = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(
         words, cwd=ROOT, capture_output=True, text=True, check=False
@@ -34,27 +34,29 @@ def project_files() -> list[Path]:
     ]
 
 
-def core_files() -> list[Path]:
+def list_core_files() -> list[Path]:
     return sorted([*CORE.rglob("*.hpp"), *CORE.rglob("*.cpp")])
 
 
-def relative(path: Path) -> str:
+def relative_name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
 def test_the_core_uses_neither_mpi_nor_python() -> None:
-    wrong = [relative(p) for p in core_files() if FOREIGN.search(p.read_text())]
+    wrong = [
+        relative_name(p) for p in list_core_files() if FOREIGN.search(p.read_text())
+    ]
     assert not wrong
 
 
 def test_the_core_neither_prints_nor_opens_files() -> None:
     wrong = []
-    for path in core_files():
+    for path in list_core_files():
         code = "\n".join(
             line.partition("//")[0] for line in path.read_text().splitlines()
         )
         if FILES_AND_STREAMS.search(code) or PRINTING.search(code):
-            wrong.append(relative(path))
+            wrong.append(relative_name(path))
     assert not wrong
 
 
@@ -63,23 +65,23 @@ def test_bindings_are_at_most_a_fifth_of_the_core() -> None:
         return sum(len(path.read_text().splitlines()) for path in paths)
 
     bindings = sorted((ROOT / "bindings").rglob("*.[ch]pp"))
-    assert lines(bindings) <= lines(core_files()) / 5
+    assert lines(bindings) <= lines(list_core_files()) / 5
 
 
 def test_no_file_is_longer_than_the_limit() -> None:
     wrong = []
-    for path in project_files():
+    for path in list_project_files():
         if path.suffix not in SOURCES or "third_party" in path.parts:
             continue
         count = len(path.read_text().splitlines())
         if count > LINE_LIMIT:
-            wrong.append(f"{relative(path)}: {count} lines")
+            wrong.append(f"{relative_name(path)}: {count} lines")
     assert not wrong
 
 
 def test_every_source_begins_with_its_license() -> None:
     wrong = []
-    for path in project_files():
+    for path in list_project_files():
         made = path.suffix == ".pyi"
         data = path.suffix == ".txt" and path.name not in (
             "CMakeLists.txt",
@@ -89,34 +91,36 @@ def test_every_source_begins_with_its_license() -> None:
             continue
         head = path.read_text().splitlines()[:2]
         if not any("SPDX-License-Identifier: BSD-3-Clause" in line for line in head):
-            wrong.append(relative(path))
+            wrong.append(relative_name(path))
     assert not wrong
 
 
 def test_no_file_names_a_home_directory() -> None:
     home = re.compile(r"(?<![\w.])/(?:home/\w+|root/|Users/\w+)")
     wrong = []
-    for path in project_files():
+    for path in list_project_files():
         if "third_party" in path.parts or path == Path(__file__).resolve():
             continue
         try:
             text = path.read_text()
         except UnicodeDecodeError:
             continue
-        wrong += [f"{relative(path)}: {found[0]}" for found in home.finditer(text)]
+        wrong += [f"{relative_name(path)}: {found[0]}" for found in home.finditer(text)]
     assert not wrong
 
 
 def test_no_file_is_large() -> None:
     wrong = [
-        relative(path) for path in project_files() if path.stat().st_size > 500_000
+        relative_name(path)
+        for path in list_project_files()
+        if path.stat().st_size > 500_000
     ]
     assert not wrong
 
 
 def test_no_folder_has_too_many_files() -> None:
-    held = Counter(path.parent for path in project_files())
-    assert not [f"{relative(at)}: {n}" for at, n in held.items() if n > FILE_LIMIT]
+    held = Counter(path.parent for path in list_project_files())
+    assert not [f"{relative_name(at)}: {n}" for at, n in held.items() if n > FILE_LIMIT]
 
 
 def test_contributing_names_every_module() -> None:
@@ -124,7 +128,7 @@ def test_contributing_names_every_module() -> None:
     tops = {"core/topoloom": 1, "python/topoloom": 1, "mpi": 1}
     modules = {
         "/".join(path.relative_to(ROOT).parts[: top.count("/") + 1 + depth])
-        for path in project_files()
+        for path in list_project_files()
         for top, depth in tops.items()
         if path.is_relative_to(ROOT / top)
         and len(path.relative_to(ROOT / top).parts) > depth

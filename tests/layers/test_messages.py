@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Errors that Python users can get name no options of the command line."""
+"""Errors of the Python interface do not mention command-line options."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "topoloom"
 
-#: Modules whose functions Python users call, except those that start programs.
+#: Modules of the Python interface, except modules that start programs.
 FOLDERS = (
     "allocations",
     "figure",
@@ -26,7 +26,7 @@ FOLDERS = (
     "support",
     "tasks",
 )
-#: Messages of the verbs `run` and `reorder`, which are command lines themselves.
+#: Messages of `run` and `reorder`, whose interface is the command line.
 COMMAND_LINES = {
     "launch_slots.py",
     "placed_run.py",
@@ -36,13 +36,13 @@ COMMAND_LINES = {
 OPTION = re.compile(r"(?:^|[\s('])--[a-z]")
 
 
-def texts(raised: ast.Raise) -> Iterator[str]:
+def list_string_constants(raised: ast.Raise) -> Iterator[str]:
     for node in ast.walk(raised):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
 
-def test_errors_of_the_package_name_no_option() -> None:
+def test_errors_of_the_package_mention_no_option() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {text}"
         for folder in FOLDERS
@@ -50,13 +50,13 @@ def test_errors_of_the_package_name_no_option() -> None:
         if path.name not in COMMAND_LINES
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Raise)
-        for text in texts(node)
+        for text in list_string_constants(node)
         if OPTION.search(text) and "pip install" not in text
     ]
     assert not found
 
 
-def test_errors_of_the_core_name_no_option() -> None:
+def test_errors_of_the_core_mention_no_option() -> None:
     files = [*(ROOT / "core").rglob("*.cpp"), *(ROOT / "bindings").rglob("*.cpp")]
     found = [
         f"{path.relative_to(ROOT)}: {text}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names that are internal to a module of the core are in its namespace.
+"""Internal names of a core module are in the module's namespace.
 
-`topoloom` contains the vocabulary that modules, bindings and tests share.
+The namespace `topoloom` contains names that modules, bindings and tests share.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ OPENED = re.compile(r"^namespace (\w[\w:]*) \{", re.MULTILINE)
 #: Modules with a namespace, and modules of place/ without one.
 NAMED = ("partition", "qap", "bound")
 SHARED = ("place", "place/state")
-#: Headers of these modules that declare vocabulary.
+#: Headers of these modules that declare shared names.
 VOCABULARY = (
     "bound/bound_problem.hpp",
     "bound/bus_affinity.hpp",
@@ -29,7 +29,7 @@ VOCABULARY = (
 
 
 def namespace_of(header: str) -> str:
-    """Return the namespace in which a header declares its names."""
+    """Return the namespace of a header's declarations."""
     folder = Path(header).parent
     top = folder.parts[0]
     if header not in VOCABULARY:
@@ -50,7 +50,7 @@ def test_headers_declare_in_the_namespace_of_their_module() -> None:
     assert not wrong
 
 
-def test_the_headers_of_vocabulary_exist() -> None:
+def test_the_headers_with_shared_names_exist() -> None:
     assert not [name for name in VOCABULARY if not (CORE / name).is_file()]
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""No two types of the core or its tests share a name in one namespace.
+"""Types of the core and its tests have unique qualified names.
 
-Compilers need not notice that: each file is compiled alone, and the linker keeps one
-of two functions that it takes for the same. ``-flto -Wodr`` finds such types in more
-than a minute of processor time. Here types are
-counted in the text of headers, and types in sources must have internal linkage. A full
-run also compiles all headers in one file.
+Compilers do not detect duplicates, because each file is compiled alone and the linker
+silently merges functions with equal names. ``-flto -Wodr`` finds duplicate types, but
+takes over a minute of CPU time. This test counts types in the text of headers and
+requires internal linkage for types in sources. A full run also compiles all headers in
+one file.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ ROOT = Path(__file__).parents[2]
 INCLUDED = ("core", "tests/core", "third_party")
 SOURCES = ("core", "tests/core", "bindings", "bench/core")
 
-#: clang-format leaves only code outside of functions and classes in column one.
+#: clang-format indents everything inside functions and classes.
 TYPE = re.compile(r"(?:struct|class|union|enum class|enum) ([\w:]+)")
 NAMESPACE = re.compile(r"namespace ([\w:]+) \{|\}  // namespace ([\w:]+)")
 
 
-def visible_types(source: str) -> Iterator[str]:
+def find_visible_types(source: str) -> Iterator[str]:
     """List the types that a source defines outside anonymous namespaces."""
     hidden = False
     for line in source.splitlines():
@@ -39,7 +39,7 @@ def visible_types(source: str) -> Iterator[str]:
             yield found[1]
 
 
-def defined_types(header: str) -> Iterator[str]:
+def find_defined_types(header: str) -> Iterator[str]:
     """List the qualified names of the types that a header defines."""
     spaces: list[str] = []
     for line in header.splitlines():
@@ -53,7 +53,7 @@ def defined_types(header: str) -> Iterator[str]:
             yield "::".join([*spaces, found[1]])
 
 
-def headers() -> list[Path]:
+def list_headers() -> list[Path]:
     """List all headers by their include paths."""
     found = [
         header.relative_to(ROOT / folder)
@@ -69,7 +69,7 @@ def test_headers_define_each_type_once() -> None:
         name
         for folder in INCLUDED[:2]
         for header in (ROOT / folder).rglob("*.hpp")
-        for name in defined_types(header.read_text())
+        for name in find_defined_types(header.read_text())
     )
     assert len(defined) > 200
     assert [name for name, count in defined.items() if count > 1] == []
@@ -80,13 +80,16 @@ def test_a_type_that_two_headers_define_is_found() -> None:
         "namespace topoloom {\nstruct A {\n};\nclass B;\n}  // namespace topoloom\n"
     )
     outside = "namespace topoloom::grid {\nstruct A final {\n};\n"
-    assert list(defined_types(inside + outside)) == ["topoloom::A", "topoloom::grid::A"]
+    assert list(find_defined_types(inside + outside)) == [
+        "topoloom::A",
+        "topoloom::grid::A",
+    ]
 
 
 @pytest.mark.full
 def test_headers_define_each_name_once(tmp_path: Path) -> None:
     everything = tmp_path / "everything.cpp"
-    lines = [f'#include "{header}"\n' for header in headers()]
+    lines = [f'#include "{header}"\n' for header in list_headers()]
     everything.write_text("".join(lines))
     folders = [f"-I{ROOT / folder}" for folder in INCLUDED]
     compiled = subprocess.run(
@@ -98,7 +101,7 @@ def test_headers_define_each_name_once(tmp_path: Path) -> None:
     assert compiled.returncode == 0, compiled.stderr
 
 
-def test_types_of_sources_are_hidden_or_declared_in_a_header() -> None:
+def test_types_of_sources_have_internal_linkage_or_a_declaration() -> None:
     declared = {
         name
         for suffix in ("*.hpp", "*.h")
@@ -109,12 +112,14 @@ def test_types_of_sources_are_hidden_or_declared_in_a_header() -> None:
         f"{path.relative_to(ROOT)}: {name} belongs in an anonymous namespace"
         for folder in SOURCES
         for path in sorted((ROOT / folder).rglob("*.cpp"))
-        for name in visible_types(path.read_text())
+        for name in find_visible_types(path.read_text())
         if name.rpartition("::")[2] not in declared
     ]
     assert not wrong
 
 
-def test_a_type_in_the_open_is_found() -> None:
+def test_a_type_outside_anonymous_namespaces_is_found() -> None:
     source = "namespace topoloom {\nnamespace {\nstruct A {\n};\n}  // namespace\n"
-    assert list(visible_types(f"{source}class B : C {{\n}};\nstruct D;\n")) == ["B"]
+    assert list(find_visible_types(f"{source}class B : C {{\n}};\nstruct D;\n")) == [
+        "B"
+    ]

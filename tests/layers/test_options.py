@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An option has the same meaning in every verb."""
+"""Options have the same meaning in all verbs."""
 
 from __future__ import annotations
 
@@ -14,42 +14,44 @@ from topoloom.cli.app import GROUPS, VERBS, app
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-#: Their help describes the output or its format, which differs by verb.
-RESULTS = {"--output", "-o"}
-FORMATS = {"--to"}
-#: In `network`, these are terms of its field; other verbs had the words first.
-OF_SWITCHES = {"--loads", "--traffic"}
-#: In `axes`, it is the number of ranks, as frameworks call it.
-OF_FRAMEWORKS = {"--world"}
-#: `probe` checks a machine, and `export` a placement.
-CHECKS = {"--check"}
-#: In `trees`, it names what to simulate; `balance` has only one choice.
-SIMULATES = {"--simulate"}
+#: Options whose help describes the verb's output or format.
+OUTPUT_OPTIONS = {"--output", "-o"}
+FORMAT_OPTIONS = {"--to"}
+#: Options that are established terms with another meaning in `network`.
+NETWORK_TERMS = {"--loads", "--traffic"}
+#: In `axes`, the number of ranks, as in training frameworks.
+FRAMEWORK_TERMS = {"--world"}
+#: `probe` checks a machine, `export` checks a placement.
+CHECK_OPTIONS = {"--check"}
+#: In `trees`, the option selects what to simulate; in `balance` it has one choice.
+SIMULATION_OPTIONS = {"--simulate"}
 
 
-def options(verb: str) -> dict[str, Any]:
-    """Map what one types for an option of a verb to the option."""
+def map_options(verb: str) -> dict[str, Any]:
+    """Map the names of a verb's options to the options."""
     command = app.get_command(click.Context(app), verb)
     named = [p for p in command.params if p.param_type_name == "option"]
     return {word: p for p in named for word in [*p.opts, *p.secondary_opts]}
 
 
-def kind(option: Any) -> tuple[Any, ...]:
-    """Classify the value of an option: a number, a file to read or to write, ..."""
+def classify_option(option: Any) -> tuple[Any, ...]:
+    """Return the properties of an option's value: metavar, output, flag, multiple."""
     writes = option.callback is not None
     return option.metavar, writes, option.is_flag, option.multiple
 
 
-def used() -> dict[str, dict[str, Any]]:
-    """Map every option to the verbs that have it."""
+def map_options_to_verbs() -> dict[str, dict[str, Any]]:
+    """Map every option to its verbs."""
     found: dict[str, dict[str, Any]] = defaultdict(dict)
     for verb in VERBS:
-        for word, option in options(verb).items():
+        for word, option in map_options(verb).items():
             found[word][verb] = option
     return found
 
 
-SHARED = {word: verbs for word, verbs in used().items() if len(verbs) > 1}
+SHARED = {
+    word: verbs for word, verbs in map_options_to_verbs().items() if len(verbs) > 1
+}
 
 
 def test_verbs_share_options() -> None:
@@ -60,29 +62,31 @@ def test_verbs_share_options() -> None:
     "word",
     sorted(
         SHARED.keys()
-        - RESULTS
-        - FORMATS
-        - OF_SWITCHES
-        - OF_FRAMEWORKS
-        - CHECKS
-        - SIMULATES
+        - OUTPUT_OPTIONS
+        - FORMAT_OPTIONS
+        - NETWORK_TERMS
+        - FRAMEWORK_TERMS
+        - CHECK_OPTIONS
+        - SIMULATION_OPTIONS
     ),
 )
-def test_an_option_means_one_thing_in_every_verb(word: str) -> None:
-    meanings = {(kind(option), option.help) for option in SHARED[word].values()}
+def test_an_option_has_the_same_meaning_in_every_verb(word: str) -> None:
+    meanings = {
+        (classify_option(option), option.help) for option in SHARED[word].values()
+    }
     assert len(meanings) == 1, f"{word} of {', '.join(SHARED[word])}"
 
 
-@pytest.mark.parametrize("word", sorted(RESULTS))
-def test_results_are_written(word: str) -> None:
+@pytest.mark.parametrize("word", sorted(OUTPUT_OPTIONS))
+def test_output_options_name_files_to_write(word: str) -> None:
     for verb, option in SHARED[word].items():
         assert option.metavar in ("FILE", "DIR"), verb
         assert "rite " in option.help, verb
 
 
-def test_a_short_name_stands_for_one_option() -> None:
-    for word, verbs in used().items():
-        if len(word) == 2 and word not in RESULTS:
+def test_a_short_name_denotes_one_option() -> None:
+    for word, verbs in map_options_to_verbs().items():
+        if len(word) == 2 and word not in OUTPUT_OPTIONS:
             long = {option.opts[0] for option in verbs.values()}
             assert len(long) == 1, f"{word} is {long}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of the package import only what the README.md of their module permits."""
+"""Package files import only modules that their module's README.md permits."""
 
 from __future__ import annotations
 
@@ -7,44 +7,49 @@ import ast
 import re
 from pathlib import Path
 
-from permissions import find_cycles, find_permitted_cycles, permits, read_permissions
+from permissions import (
+    find_cycles,
+    find_permitted_cycles,
+    is_permitted,
+    read_permissions,
+)
 
 PACKAGE = Path(__file__).resolve().parents[2] / "python" / "topoloom"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
-def module(path: Path) -> str:
-    """Return the name of a file in imports, without that of the package."""
+def module_name(path: Path) -> str:
+    """Return the module name of a file, relative to the package."""
     parts = path.relative_to(PACKAGE).with_suffix("").parts
     return ".".join(parts).removesuffix(".__init__").removesuffix("__init__")
 
 
-MODULES = {module(path): path for path in FILES}
+MODULES = {module_name(path): path for path in FILES}
 
 #: Functions that import a module by its name.
 IMPORTERS = ("import_module", "__import__")
-#: Loads the verbs, which use the other files of its folder.
+#: The module that loads the verbs, which use other files of its folder.
 DISPATCHER = "cli.app"
 
 
-def imported(name: str, path: Path) -> set[str]:
-    """Name the package's modules that a file imports, late imports among them.
+def list_imports(name: str, path: Path) -> set[str]:
+    """Return the package's modules that a file imports, including late imports.
 
-    "" is the package itself.
+    The package itself is "".
     """
     tree = ast.parse(path.read_text())
-    return imported_by_statements(tree, path) | imported_by_calls(tree, name)
+    return list_statement_imports(tree, path) | list_call_imports(tree, name)
 
 
-def offered(path: Path) -> set[str]:
-    """Name the modules whose names a package offers and loads on first use."""
+def list_lazy_imports(path: Path) -> set[str]:
+    """Return the modules that a package loads on first use of a public name."""
     stub = path.with_suffix(".pyi")
     if path.name != "__init__.py" or not stub.exists():
         return set()
-    return imported_by_statements(ast.parse(stub.read_text()), stub)
+    return list_statement_imports(ast.parse(stub.read_text()), stub)
 
 
-def imported_by_statements(tree: ast.Module, path: Path) -> set[str]:
+def list_statement_imports(tree: ast.Module, path: Path) -> set[str]:
     """Return the modules that a file imports, including imports in functions."""
     known = {f"topoloom.{name}" for name in (*MODULES, "_core")}
     names: set[str] = set()
@@ -60,11 +65,11 @@ def imported_by_statements(tree: ast.Module, path: Path) -> set[str]:
     return {rest for top, _, rest in own if top == "topoloom" and rest != "_core"}
 
 
-def imported_by_calls(tree: ast.Module, name: str) -> set[str]:
-    """Name what a file can import with `import_module`.
+def list_call_imports(tree: ast.Module, name: str) -> set[str]:
+    """Return the modules that a file can import with `import_module`.
 
-    Parts of a module's name that are computed stand for every text of the file; a name
-    that is computed as a whole, for every module below a package that the file names.
+    A computed part of a module name matches every string of the file. A completely
+    computed name matches every module below the packages that the file mentions.
     """
     texts = {
         node.value
@@ -73,10 +78,10 @@ def imported_by_calls(tree: ast.Module, name: str) -> set[str]:
     }
     found: set[str] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and called(node) in IMPORTERS:
+        if isinstance(node, ast.Call) and called_name(node) in IMPORTERS:
             module = node.args[0]
             if isinstance(module, ast.JoinedStr):
-                found |= {completed(module, name, text) for text in texts}
+                found |= {substitute_fields(module, name, text) for text in texts}
             elif isinstance(module, ast.Constant):
                 found.add(str(module.value))
             else:
@@ -90,13 +95,13 @@ def imported_by_calls(tree: ast.Module, name: str) -> set[str]:
     return {other for other in MODULES if f"topoloom.{other}" in found}
 
 
-def called(call: ast.Call) -> str:
-    """Name the function that is called, without its module."""
+def called_name(call: ast.Call) -> str:
+    """Return the name of the called function, without its module."""
     return ast.unparse(call.func).rpartition(".")[2]
 
 
-def completed(module: ast.JoinedStr, name: str, text: str) -> str:
-    """Put a text into the gaps of an f-string; `__name__` is known."""
+def substitute_fields(module: ast.JoinedStr, name: str, text: str) -> str:
+    """Substitute a text for the fields of an f-string, except `__name__`."""
     parts = []
     for part in module.values:
         if isinstance(part, ast.Constant):
@@ -112,16 +117,16 @@ def folder_of(name: str) -> str:
 
 
 def test_files_import_only_what_their_module_permits() -> None:
-    """The package is for users: its files import names where they are defined."""
+    """Public names are for users; package files import from the defining modules."""
     permissions = read_permissions(PACKAGE, (".py",))
     wrong = []
     for name, path in MODULES.items():
         folder = folder_of(name)
         if name == DISPATCHER:
             continue
-        for other in sorted(imported(name, path)):
+        for other in sorted(list_imports(name, path)):
             if folder != "." and not (
-                other and permits(folder, permissions[folder], folder_of(other))
+                other and is_permitted(folder, permissions[folder], folder_of(other))
             ):
                 wrong.append(f"{name} imports {other or 'topoloom'}")
     assert not wrong
@@ -134,11 +139,11 @@ def test_permissions_have_no_cycles() -> None:
 
 
 def test_imports_have_no_cycles() -> None:
-    arrows = {
-        name: (imported(name, path) | offered(path)) - {name}
+    edges = {
+        name: (list_imports(name, path) | list_lazy_imports(path)) - {name}
         for name, path in MODULES.items()
     }
-    assert not find_cycles(arrows)
+    assert not find_cycles(edges)
 
 
 def test_late_imports_are_found() -> None:
@@ -150,13 +155,13 @@ def test_late_imports_are_found() -> None:
         "def use():\n    from topoloom.support import units\n"
     )
     tree = ast.parse(source)
-    late = imported_by_calls(tree, "simulate")
+    late = list_call_imports(tree, "simulate")
     assert late == {"report.notebook", "simulate.simgrid"}
-    assert imported_by_statements(tree, PACKAGE) == {"support.units"}
+    assert list_statement_imports(tree, PACKAGE) == {"support.units"}
 
 
-#: Code that would parse the short text of a machine outside the core.
-TAKEN_APART = re.compile(
+#: Code outside the core that parses machine expressions.
+MACHINE_TEXT_PARSER = re.compile(
     r"(?:machine|described|network|before|after)\.text"
     r"\.(?:partition|rpartition|split|rsplit|find|index|startswith|removeprefix|replace)"
     r"|in (?:\w+\.)*(?:machine|described|network)\.text\b"
@@ -170,6 +175,6 @@ def test_machine_text_is_parsed_by_the_core_alone() -> None:
         f"{path.relative_to(PACKAGE)}:{number}: {line.strip()}"
         for path in FILES
         for number, line in enumerate(path.read_text().splitlines(), 1)
-        if TAKEN_APART.search(line)
+        if MACHINE_TEXT_PARSER.search(line)
     ]
     assert not wrong

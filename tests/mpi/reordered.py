@@ -10,14 +10,14 @@ from pathlib import Path
 
 from mpis import Mpi, need
 
-from topoloom.preload.mpi_library import build_reorderer
+from topoloom.preload.mpi_library import build_reorder_library
 
 SECONDS = 600
 
 
 def build_preloaded_library(mpi: Mpi) -> Path:
     """Compile the reordering library that is preloaded."""
-    return build_reorderer(Path(need(mpi.compilers[".c"], mpi.install)))
+    return build_reorder_library(Path(need(mpi.compilers[".c"], mpi.install)))
 
 
 def make_preload_variables(mpi: Mpi, **more: str) -> dict[str, str]:

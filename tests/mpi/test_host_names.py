@@ -10,7 +10,7 @@ import pytest
 from built_programs import compile_program
 from mpis import MPICH, PROGRAMS, need
 
-from topoloom.launch.apply.dry_run import _same_host
+from topoloom.launch.apply.dry_run import _is_same_host
 
 ROOT = Path(__file__).parents[2]
 
@@ -66,7 +66,7 @@ def test_one_rule_matches_host_names(
     assert (
         find_local_host(name_finder, tmp_path, hosts, name) == f"{meant or '-'} {node}"
     )
-    same = [host for host in hosts if _same_host(host, name)]
+    same = [host for host in hosts if _is_same_host(host, name)]
     # Pairwise comparisons are never ambiguous.
     assert same == [meant] if meant else len(same) != 1
 

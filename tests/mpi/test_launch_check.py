@@ -89,7 +89,7 @@ def test_arguments_after_two_dashes_go_to_the_launcher(
     assert "would start all 5 ranks as placed" in done.err
     done = topoloom("export", "x.json", "--to", "hostfile", "--", "--oversubscribe")
     assert done.status == 2
-    assert "'--oversubscribe' is for the launcher that --check asks" in done.err
+    assert "'--oversubscribe' is a launcher option for --check" in done.err
 
 
 def test_hosts_of_gpus_are_checked_like_other_hosts(
@@ -172,7 +172,7 @@ def test_a_format_without_a_dry_run_is_not_checked(
     words = ["export", "x.json", "--to", "mpich-hostfile", "--check", "-o", "out"]
     done = topoloom(*words, "--check-with", mpirun)
     assert done.status == 2
-    assert "nothing can check mpich-hostfile" in done.err
+    assert "mpich-hostfile cannot be checked" in done.err
     assert len(done.err.splitlines()) == 1
     assert not Path("out").exists()
 

@@ -149,7 +149,7 @@ def test_a_core_that_does_not_exist_stops_run_before_the_program_starts(
     done = run_with_placement(*machine, *scattered, "--", *command)
     assert done.returncode == 2
     assert done.stdout == ""
-    assert "refuses the placement, so nothing was started" in done.stderr
+    assert "rejected the placement, nothing was started" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

@@ -35,7 +35,7 @@ def test_ranks_start_on_the_predicted_nodes(
     order = LaunchOrder("mpich" if hydra else "openmpi", most)
     slots = [4 * node + i for node in range(3) for i in range(cores[node])]
     allocation = Allocation(Machine("mesh:3+node:4"), range(3), slots)
-    used, words = order.used_slots(allocation, ranks)
+    used, words = order.select_used_slots(allocation, ranks)
     file = tmp_path / "hosts"
     line = "{}:{}\n" if hydra else "{} slots={}\n"
     file.write_text("".join(map(line.format, HOSTS, cores)))

@@ -143,7 +143,7 @@ def test_parts_that_preload_different_libraries_are_refused(
     recognized: RecognizedLauncher, option: str
 ) -> None:
     words = f"run -n 1 {option} a : -n 1 b"
-    with pytest.raises(Error, match="start them apart"):
+    with pytest.raises(Error, match="run them separately"):
         preload_two_libraries(recognized, *words.split())
 
 

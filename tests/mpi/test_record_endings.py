@@ -97,10 +97,10 @@ def test_counts_are_saved_if_no_graph_can_be_made_from_them(tmp_path: Path) -> N
 
     program = build_program(OPEN_MPI_4, PROGRAMS / "ending.c")
     command = OPEN_MPI_4.command(4, program, "status", 0)
-    with pytest.raises(Error, match="for the graph; what the ranks") as caught:
+    with pytest.raises(Error, match="for the graph; the recordings of") as caught:
         record(command, folder=tmp_path, then=fail)
     [kept] = tmp_path.glob("topoloom-record-*")
-    assert f"is kept in {kept}: " in str(caught.value)
+    assert f"are in {kept}: " in str(caught.value)
     assert read_recording(kept).rank_count == 4
     assert not list(tmp_path.glob(".topoloom-record-*"))
 
@@ -256,7 +256,7 @@ def test_a_missing_program_or_compiler_is_refused_before_anything_runs(
 
 def test_a_compiler_without_mpi_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(
-        Error, match=r"cannot compile what is to be preloaded: .*mpi\.h"
+        Error, match=r"cannot compile the library to preload: .*mpi\.h"
     ) as caught:
         record(["true"], mpicc="cc", folder=tmp_path)
     assert "\n" not in str(caught.value)

@@ -62,8 +62,8 @@ def test_a_recording_becomes_a_profile(tmp_path: Path) -> None:
     assert pairs(profile.point_to_point(7)) == {(0, 1): (10, 1)}
     assert pairs(profile.direct()) == {(0, 2): (5, 1)}
     # The root is rank 1 of {2, 1, 0}; the broadcast follows a ring.
-    assert pairs(profile.expanded()) == {(1, 0): (200, 4), (1, 2): (200, 4)}
-    assert not pairs(profile.expanded(0))
+    assert pairs(profile.sum_collectives()) == {(1, 0): (200, 4), (1, 2): (200, 4)}
+    assert not pairs(profile.sum_collectives(0))
     assert pairs(profile.edges("keep")) == pairs(profile.edges("drop"))
     assert profile.edges("expand").bytes.sum() == 140 + 5 + 400
     assert profile.graph("keep", 7).total_bytes == 10
@@ -115,8 +115,8 @@ def test_a_program_that_sends_nothing_has_an_empty_graph(tmp_path: Path) -> None
     [
         (b"", "not a recording"),
         (b"PK\3\4" + bytes(100), "not a recording"),
-        (HEAD.replace(b"1", b"2"), "version '2', this topoloom reads 1"),
-        (HEAD, "cut off"),
+        (HEAD.replace(b"1", b"2"), "version '2', but this topoloom reads version 1"),
+        (HEAD, "truncated"),
         (HEAD + bytes(96), "damaged at byte 32"),
         (
             HEAD + np.array(list_block_words(0, []), dtype=">i8").tobytes(),
@@ -125,7 +125,7 @@ def test_a_program_that_sends_nothing_has_an_empty_graph(tmp_path: Path) -> None
         (
             HEAD
             + np.array(list_block_words(0, [[0] * 5]), dtype=np.int64).tobytes()[:-8],
-            "cut off",
+            "truncated",
         ),
         (HEAD + np.array(list_block_words(3, []), dtype=np.int64).tobytes(), "damaged"),
         (

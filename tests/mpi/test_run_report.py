@@ -109,7 +109,7 @@ def test_a_job_too_large_for_a_page_is_refused_before_it_starts(
     words = ["--report", "page.html", "--", *MPICH.command(2, "touch", "ran")]
     done = run_with_placement(*hosts, *words)
     assert done.returncode == 2
-    assert "120,000 nodes are more than a page holds: 100,000" in done.stderr
+    assert "a page can show 100,000 nodes, not 120,000" in done.stderr
     assert not Path("ran").exists()
 
 

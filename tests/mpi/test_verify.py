@@ -124,7 +124,7 @@ def test_a_command_without_verification_is_named(tmp_path: Path) -> None:
     mixed = topoloom("verify", own, "--", *MPICH.command(2, other))
     assert mixed.returncode == 2
     assert f"{other} is linked with /" in mixed.stderr
-    assert "is of another MPI; name its own with --mpicc" in mixed.stderr
+    assert "belongs to another MPI; name the program's compiler" in mixed.stderr
     script = tmp_path / "job.sh"
     script.write_text(f"#!/bin/sh\nexec {shlex.join(MPICH.command(2, other))}\n")
     script.chmod(0o755)

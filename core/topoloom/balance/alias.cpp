@@ -12,79 +12,85 @@ namespace topoloom {
 
 namespace {
 
-/// Ranks with too many tasks, and those with too few. The last giver stands there twice more, so that the next one can be looked up
-/// before it is known whether there is any.
-struct Sides {
-    BigVector<std::uint32_t> giver, receiver;
-    std::size_t givers = 0;
+/// Ranks with a surplus and ranks with a deficit. Two copies of the last sender follow it, so that the next
+/// sender can be read before checking whether it exists.
+struct SendersAndReceivers {
+    BigVector<std::uint32_t> sender, receiver;
+    std::size_t senders = 0;
     std::size_t receivers = 0;
 };
 
-/// By excess(rank) of the rank_at(i). Written without branches, which would be mispredicted half of the time.
+/// Splits ranks by the sign of their excess. Free of branches, because half of them would be mispredicted.
 template <class ExcessOf, class RankAt>
-Sides split(std::size_t ranks, const ExcessOf& excess_of, const RankAt& rank_at) {
-    Sides sides{BigVector<std::uint32_t>(ranks + 2), BigVector<std::uint32_t>(ranks + 1)};
-    std::size_t givers = 0, receivers = 0;
+SendersAndReceivers split_by_excess(std::size_t ranks, const ExcessOf& excess_of, const RankAt& rank_at) {
+    SendersAndReceivers ranks_by_excess{BigVector<std::uint32_t>(ranks + 2),
+                                        BigVector<std::uint32_t>(ranks + 1)};
+    std::size_t senders = 0, receivers = 0;
     for (std::uint32_t i = 0; i < ranks; ++i) {
         const std::uint32_t rank = rank_at(i);
         const std::int64_t excess = excess_of(rank);
-        sides.giver[givers] = rank;
-        sides.receiver[receivers] = rank;
-        givers += excess > 0 ? 1 : 0;
+        ranks_by_excess.sender[senders] = rank;
+        ranks_by_excess.receiver[receivers] = rank;
+        senders += excess > 0 ? 1 : 0;
         receivers += excess < 0 ? 1 : 0;
     }
-    if (givers > 0) sides.giver[givers] = sides.giver[givers + 1] = sides.giver[givers - 1];
-    sides.givers = givers;
-    sides.receivers = receivers;
-    return sides;
+    if (senders > 0)
+        ranks_by_excess.sender[senders] = ranks_by_excess.sender[senders + 1] =
+            ranks_by_excess.sender[senders - 1];
+    ranks_by_excess.senders = senders;
+    ranks_by_excess.receivers = receivers;
+    return ranks_by_excess;
 }
 
-/// The core. `phantoms`: the lowest ranks, this many, hold a task that is not there; once a rank hands over anything, that is
-/// the first to go. As printed, a rank that is down to its share still serves the next one. The next giver is chosen without
-/// branches. `only`: moves from and to this rank are enough.
+/// Runs the alias method. `phantoms`: number of lowest ranks with a phantom task, which is the first task
+/// that they send. In the printed method a rank whose surplus is used up still serves the next receiver
+/// (`sends_at_target`). The next sender is selected without branches. `only`: list only moves from and to
+/// this rank.
 template <class ExcessOf>
-Plan serve(const ExcessOf& excess_of, const Sides& sides, std::size_t phantoms, bool gives_at_share,
-           std::optional<Rank> only) {
+Plan fill_deficits(const ExcessOf& excess_of, const SendersAndReceivers& ranks_by_excess,
+                   std::size_t phantoms, bool sends_at_target, std::optional<Rank> only) {
     Plan plan;
-    if (sides.givers == 0 || sides.receivers == 0) return plan;
-    if (!only) plan.reserve(sides.givers + sides.receivers);
-    BigVector<std::int64_t> lacks(sides.givers + 1);  // what ranks lack that gave too much
-    const std::int64_t least = gives_at_share ? 0 : 1;
+    if (ranks_by_excess.senders == 0 || ranks_by_excess.receivers == 0) return plan;
+    if (!only) plan.reserve(ranks_by_excess.senders + ranks_by_excess.receivers);
+    // Deficits of senders that sent too much.
+    BigVector<std::int64_t> deficits(ranks_by_excess.senders + 1);
+    const std::int64_t least = sends_at_target ? 0 : 1;
     const auto phantom_of = [&](std::uint32_t rank) -> std::int64_t { return rank < phantoms ? 1 : 0; };
-    std::size_t giver = 0;
-    std::uint32_t from = sides.giver[0];
+    std::size_t sender = 0;
+    std::uint32_t from = ranks_by_excess.sender[0];
     std::int64_t left = excess_of(from);
     std::int64_t phantom = phantom_of(from);
-    std::size_t begin = 0;  // of the moves from this giver
-    // The giver after this one is looked up before it is needed.
-    std::uint32_t then = sides.giver[1];
+    std::size_t begin = 0;  // first move of this sender
+    // Prefetch the next sender.
+    std::uint32_t then = ranks_by_excess.sender[1];
     std::int64_t then_left = excess_of(then);
-    const auto give = [&](std::uint32_t to, std::int64_t tasks) {
+    const auto send_tasks = [&](std::uint32_t to, std::int64_t tasks) {
         if (!only || only->value == from || only->value == to) {
             plan.push_back({Rank{from}, Rank{to}, tasks - phantom});
             if (tasks <= phantom) plan.pop_back();
         }
         left -= tasks;
         const bool next = left < least;
-        lacks[giver] = -left;
-        giver += next ? 1 : 0;
+        deficits[sender] = -left;
+        sender += next ? 1 : 0;
         const std::int64_t mask = -static_cast<std::int64_t>(next);
         from = (from & ~static_cast<std::uint32_t>(mask)) | (then & static_cast<std::uint32_t>(mask));
         left = (left & ~mask) | (then_left & mask);
         phantom = (from < phantoms ? 1 : 0) & mask;
         begin = next ? plan.size() : begin;
-        then = sides.giver[giver + 1];
+        then = ranks_by_excess.sender[sender + 1];
         then_left = excess_of(then);
     };
-    for (std::size_t i = 0; i < sides.receivers; ++i) {
-        const std::uint32_t to = sides.receiver[i];
-        give(to, -excess_of(to));
+    for (std::size_t i = 0; i < ranks_by_excess.receivers; ++i) {
+        const std::uint32_t to = ranks_by_excess.receiver[i];
+        send_tasks(to, -excess_of(to));
     }
-    const auto both = static_cast<std::ptrdiff_t>(begin);  // these may be to ranks of both kinds
-    const std::uint32_t gives_to_both = from;
-    for (std::size_t i = 0; i < giver; ++i) give(sides.giver[i], lacks[i]);
+    // Moves of this sender may go to receivers and to former senders.
+    const auto both = static_cast<std::ptrdiff_t>(begin);
+    const std::uint32_t sends_to_both = from;
+    for (std::size_t i = 0; i < sender; ++i) send_tasks(ranks_by_excess.sender[i], deficits[i]);
     const auto end = std::find_if(plan.begin() + both, plan.end(),
-                                  [&](const TaskMove& move) { return move.from.value != gives_to_both; });
+                                  [&](const TaskMove& move) { return move.from.value != sends_to_both; });
     std::ranges::sort(plan.begin() + both, end, {}, &TaskMove::to);
     return plan;
 }
@@ -92,27 +98,28 @@ Plan serve(const ExcessOf& excess_of, const Sides& sides, std::size_t phantoms, 
 template <class RankAt>
 Plan alias_in_order(std::span<const std::int64_t> loads, Remainder remainder, const RankAt& rank_at,
                     std::optional<Rank> only = std::nullopt) {
-    const EvenLoad even = even_load(loads);
-    const bool exact = remainder == Remainder::exact && even.with_one_more > 0;
+    const EvenLoad even = compute_even_load(loads);
+    const bool exact = remainder == Remainder::exact && even.ranks_at_ceiling > 0;
     const std::vector<std::uint8_t> extras = exact ? target_extras(loads) : std::vector<std::uint8_t>{};
-    const std::size_t phantoms = exact || even.with_one_more == 0 ? 0 : loads.size() - even.with_one_more;
+    const std::size_t phantoms =
+        exact || even.ranks_at_ceiling == 0 ? 0 : loads.size() - even.ranks_at_ceiling;
     const auto excess_of = [&](std::uint32_t i) {
         return loads[i] + (i < phantoms ? 1 : 0) - (exact ? even.floor + extras[i] : even.ceiling);
     };
-    return serve(excess_of, split(loads.size(), excess_of, rank_at), phantoms,
-                 remainder == Remainder::phantoms, only);
+    return fill_deficits(excess_of, split_by_excess(loads.size(), excess_of, rank_at), phantoms,
+                         remainder == Remainder::phantoms, only);
 }
 
 struct AliasOptions {
     Remainder remainder = Remainder::phantoms;
     void visit(auto& field) {
         field("remainder", remainder, Choices{"phantoms", "exact"},
-              "loads whose sum the number of ranks does not divide end within k-2..k, k the ceiling of their "
-              "mean; or exactly at k-1 or k, and ranks that are down to their share give no more");
+              "final loads if the mean is not an integer; k is its ceiling; phantoms: k-2 to k; exact: k-1 "
+              "or k, and ranks stop sending at their target");
     }
 };
 
-Plan by_alias(const BalanceProblem& problem, const AliasOptions& options) {
+Plan run_alias(const BalanceProblem& problem, const AliasOptions& options) {
     return alias_in_order(problem.loads, options.remainder, [](std::uint32_t i) { return i; }, problem.only);
 }
 
@@ -124,9 +131,9 @@ Plan alias_plan(std::span<const std::int64_t> loads, Remainder remainder,
 }
 
 Balancer alias_balancer() {
-    return balancer<by_alias>({.name = "alias",
-                               .summary = "every rank that lacks tasks is given all of them by one other",
-                               .source = "Sudheer 2012, ch. 5"});
+    return balancer<run_alias>({.name = "alias",
+                                .summary = "each receiver gets all its missing tasks from a single sender",
+                                .source = "Sudheer 2012, ch. 5"});
 }
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The balancer that tries others and keeps the cheapest plan.
+// The automatic balancer, which computes plans of several balancers and returns the cheapest.
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -21,49 +21,51 @@ namespace {
 
 enum class PlanCost { hop_bytes, busiest_link, messages };
 
-/// Beside the usual one, where links count: what takes fewest hops may crowd one of them. They do not change the number of messages.
-constexpr std::uint32_t further_receives[] = {1, 3, 4, 0};
-/// With more, the usual limit alone: each plan that is judged takes a sixth of a second for a million.
+/// Alternatives to the default limit, for machines with link bandwidths: the plan with the fewest hops may
+/// overload a link. The limit does not change the number of messages.
+constexpr std::uint32_t further_receive_limits[] = {1, 3, 4, 0};
+/// Above this number of ranks only the default limit is tried: evaluating a plan takes a sixth of a second
+/// for a million ranks.
 constexpr std::size_t many_ranks = 300'000;
 
 struct AutoOptions {
     PlanCost cost = PlanCost::hop_bytes;
     void visit(auto& field) {
         field("cost", cost, Choices{"hop-bytes", "busiest-link", "messages"},
-              "what the plan should have the least of, on a machine");
+              "quantity that the plan minimizes on a machine");
     }
 };
 
-/// Bytes on the busiest link over its bandwidth, with tasks of one byte.
-double busiest_link(const BalanceProblem& problem, const Plan& plan) {
-    std::vector<Rank> givers;
+/// Congestion: bytes on the busiest link divided by its bandwidth, for tasks of one byte.
+double compute_congestion(const BalanceProblem& problem, const Plan& plan) {
+    std::vector<Rank> senders;
     std::vector<Rank> receivers;
     std::vector<Bytes> bytes;
     for (const auto& [from, to, tasks] : plan) {
-        givers.push_back(from);
+        senders.push_back(from);
         receivers.push_back(to);
         bytes.emplace_back(tasks);
     }
-    const CommGraph sent = CommGraph::from_edges(problem.loads.size(), givers, receivers, bytes);
+    const CommGraph sent = CommGraph::from_edges(problem.loads.size(), senders, receivers, bytes);
     const Placement placement = Placement::restored(
         problem.machine->shared_text(), {problem.slots.begin(), problem.slots.end()}, SlotUse::shared);
     return judge(sent, *problem.machine, placement).congestion_max;
 }
 
-Plan by_auto(const BalanceProblem& problem, const AutoOptions& options) {
+Plan run_auto(const BalanceProblem& problem, const AutoOptions& options) {
     if (problem.machine == nullptr) {
         if (options.cost != PlanCost::hop_bytes)
-            fail("balancer 'auto' with a cost chooses by a machine; give one");
+            fail("balancer 'auto' with a cost requires a machine; give one");
         return balance(problem, "alias");
     }
-    const auto hops = [&](const Plan& plan) { return task_hops(problem, plan); };
+    const auto hops = [&](const Plan& plan) { return count_task_hops(problem, plan); };
     const auto messages = [](const Plan& plan) { return static_cast<double>(plan.size()); };
     const auto cost = [&](const Plan& plan) -> std::pair<double, double> {
         switch (options.cost) {
             case PlanCost::hop_bytes:
                 return {hops(plan), messages(plan)};
             case PlanCost::busiest_link:
-                return {busiest_link(problem, plan), hops(plan)};
+                return {compute_congestion(problem, plan), hops(plan)};
             case PlanCost::messages:
                 return {messages(plan), hops(plan)};
         }
@@ -72,10 +74,11 @@ Plan by_auto(const BalanceProblem& problem, const AutoOptions& options) {
     Plan best;
     std::pair<double, double> least{std::numeric_limits<double>::infinity(), 0};
     const std::vector<std::uint32_t> order = near_order(*problem.machine, problem.slots);
-    std::vector<std::uint32_t> receives{usual_receives};
+    std::vector<std::uint32_t> receive_limits{default_receive_limit};
     if (options.cost == PlanCost::busiest_link && problem.loads.size() <= many_ranks)
-        receives.insert(receives.end(), std::begin(further_receives), std::end(further_receives));
-    std::vector<Plan> plans = transport_plans(problem, order, receives);
+        receive_limits.insert(receive_limits.end(), std::begin(further_receive_limits),
+                              std::end(further_receive_limits));
+    std::vector<Plan> plans = transport_plans(problem, order, receive_limits);
     plans.push_back(nearest_plan(problem.loads, order));
     plans.push_back(alias_plan(problem.loads, Remainder::exact, order));
     for (Plan& plan : plans) {
@@ -90,8 +93,8 @@ Plan by_auto(const BalanceProblem& problem, const AutoOptions& options) {
 }  // namespace
 
 Balancer auto_balancer() {
-    return balancer<by_auto>(
-        {.name = "auto", .summary = "the cheapest of transport and curve; without a machine, alias"});
+    return balancer<run_auto>(
+        {.name = "auto", .summary = "the cheaper plan of transport and curve; without a machine, alias"});
 }
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Balancers by name: their input, their description, and the table of all.
+// Balancers by name: their input, their descriptions and the table of balancers.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace topoloom {
 
-/// Equal tasks to distribute evenly: the number on each rank.
+/// Equal tasks to distribute evenly: number of tasks per rank.
 struct BalanceProblem {
     std::span<const std::int64_t> loads;
-    /// The machine of the ranks, for balancers that choose near partners; without a machine there are no slots either.
+    /// Machine for balancers that prefer near partners; `slots` is empty if it is null.
     const Machine* machine = nullptr;
     std::span<const Slot> slots = {};
-    /// Only the moves of this rank are needed; a balancer may leave out the others.
+    /// If set, only moves from and to this rank are needed; a balancer may omit all others.
     std::optional<Rank> only = std::nullopt;
 };
 
@@ -32,22 +32,24 @@ struct BalancerInfo {
     std::string_view summary;
     std::string_view source = {};
     bool needs_machine = false;
-    bool forwards_tasks = false;  // received tasks, so that plans may take several rounds
+    // Whether ranks forward received tasks, so that plans may take several rounds.
+    bool forwards_tasks = false;
 };
 
 using MakePlan = std::function<Plan(const BalanceProblem&)>;
 
-/// One line of the table, made by balancer().
+/// One row of the table, constructed by balancer().
 struct Balancer : BalancerInfo {
     MakePlan (*make)(std::string_view name, const OptionValues&) = nullptr;
     std::vector<OptionInfo> (*options)() = nullptr;
 };
 
-/// All balancers, in the order in which they are shown.
+/// All balancers in display order.
 [[nodiscard]] const std::vector<Balancer>& balancers();
 
-/// The plan of a balancer such as `alias` or `alias(remainder=exact)`. Throws Error for unknown names and options, for
-/// no ranks, negative loads, loads that add up to 2^62 or more, and balancers that need a machine if there is none.
+/// Computes the plan of a balancer such as `alias` or `alias(remainder=exact)`. Throws Error for unknown
+/// names and options, 0 ranks, negative loads, a sum of loads of 2^62 or more, and a balancer that needs a
+/// machine if there is none.
 [[nodiscard]] Plan balance(const BalanceProblem& problem, std::string_view method);
 
 /// Whether plans of a balancer may take several rounds. Throws Error for unknown names and options.
@@ -64,7 +66,8 @@ struct BalancerFunction<Plan (*)(const BalanceProblem&, Last)> {
     using Options = std::remove_cvref_t<Last>;
 };
 
-/// The entry of a balancer whose function is Plan run(const BalanceProblem&, const Options&); the options may be missing.
+/// Builds the table entry of a balancer with a function Plan run(const BalanceProblem&, const Options&); the
+/// options may be omitted.
 template <auto run>
 [[nodiscard]] Balancer balancer(const BalancerInfo& info) {
     using Options = typename BalancerFunction<decltype(run)>::Options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of balancers: adding one is a file and its name here.
+// The table of balancers. To add a balancer, add its file and its name here.
 #include <algorithm>
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace topoloom {
 
-// Each is defined in the file of the balancer.
+// Each function is defined in the file of its balancer.
 Balancer auto_balancer();
 Balancer alias_balancer();
 Balancer sweep_balancer();
@@ -30,12 +30,12 @@ const std::vector<Balancer>& balancers() {
 
 namespace {
 
-struct Named {
+struct BalancerWithOptions {
     const Balancer& entry;
     MakePlan make;
 };
 
-Named named_balancer(std::string_view method) {
+BalancerWithOptions find_balancer(std::string_view method) {
     const auto [name, values] = read_named_options("balancer", method);
     const auto found = std::ranges::find(balancers(), name, &Balancer::name);
     if (found == balancers().end()) {
@@ -48,13 +48,13 @@ Named named_balancer(std::string_view method) {
 
 }  // namespace
 
-bool forwards_tasks(std::string_view method) { return named_balancer(method).entry.forwards_tasks; }
+bool forwards_tasks(std::string_view method) { return find_balancer(method).entry.forwards_tasks; }
 
 Plan balance(const BalanceProblem& problem, std::string_view method) {
-    const Named found = named_balancer(method);
-    static_cast<void>(even_load(problem.loads));
+    const BalancerWithOptions found = find_balancer(method);
+    static_cast<void>(compute_even_load(problem.loads));
     if (found.entry.needs_machine && problem.machine == nullptr)
-        fail("balancer '", found.entry.name, "' chooses near ranks; give a machine");
+        fail("balancer '", found.entry.name, "' requires a machine; give one");
     if (problem.machine != nullptr && problem.slots.size() != problem.loads.size())
         fail("there are loads of ", problem.loads.size(), " ranks, but ", problem.slots.size(),
              " are placed");

@@ -12,48 +12,50 @@ namespace topoloom {
 
 namespace {
 
-std::vector<std::int64_t> excess_of(std::span<const std::int64_t> loads) {
+std::vector<std::int64_t> compute_excess(std::span<const std::int64_t> loads) {
     std::vector<std::int64_t> excess = target_loads(loads);
     for (std::size_t i = 0; i < loads.size(); ++i) excess[i] = loads[i] - excess[i];
     return excess;
 }
 
-/// By pair: which share of a difference flows in a step.
-std::vector<double> shares_of(const RankNetwork& network) {
+/// Fraction of the load difference that flows in one step, per pair.
+std::vector<double> compute_flow_fractions(const RankNetwork& network) {
     std::vector<double> shares;
     for (const auto& [low, high] : network.pairs)
         shares.push_back(1.0 / (1 + std::max(network.degree[low], network.degree[high])));
     return shares;
 }
 
-/// How much of a difference remains after a step, at the most: the second largest eigenvalue of a step, by powers of it.
-double slowest_decay(const RankNetwork& network, const std::vector<double>& shares) {
-    std::vector<double> x(network.ranks);
-    for (std::size_t i = 0; i < x.size(); ++i)
-        x[i] = std::cos(3.0 * static_cast<double>(i) / static_cast<double>(x.size())) + (i % 2 ? 0.1 : -0.1);
+/// Upper bound on the fraction of a difference that remains after a step: the second largest eigenvalue of
+/// the diffusion matrix, by power iteration.
+double estimate_decay(const RankNetwork& network, const std::vector<double>& shares) {
+    std::vector<double> iterate(network.ranks);
+    for (std::size_t i = 0; i < iterate.size(); ++i)
+        iterate[i] = std::cos(3.0 * static_cast<double>(i) / static_cast<double>(iterate.size())) +
+                     (i % 2 ? 0.1 : -0.1);
     double decay = 0;
     std::vector<double> next;
     for (int power = 0; power < 100; ++power) {
         double mean = 0;
-        for (const double value : x) mean += value / static_cast<double>(x.size());
+        for (const double value : iterate) mean += value / static_cast<double>(iterate.size());
         double norm = 0;
-        for (double& value : x) {
+        for (double& value : iterate) {
             value -= mean;
             norm += value * value;
         }
         if (norm == 0) return decay;
-        for (double& value : x) value /= std::sqrt(norm);
-        next = x;
+        for (double& value : iterate) value /= std::sqrt(norm);
+        next = iterate;
         for (std::size_t p = 0; p < shares.size(); ++p) {
             const auto [low, high] = network.pairs[p];
-            const double flow = shares[p] * (x[low] - x[high]);
+            const double flow = shares[p] * (iterate[low] - iterate[high]);
             next[low] -= flow;
             next[high] += flow;
         }
         norm = 0;
         for (const double value : next) norm += value * value;
         decay = std::sqrt(norm);
-        x.swap(next);
+        iterate.swap(next);
     }
     return std::min(decay, 1 - 1e-9);
 }
@@ -62,52 +64,53 @@ double slowest_decay(const RankNetwork& network, const std::vector<double>& shar
 
 Plan diffusion_plan(std::span<const std::int64_t> loads, const RankNetwork& network, std::uint32_t order,
                     std::uint32_t steps) {
-    const std::vector<std::int64_t> excess = excess_of(loads);
-    const std::vector<double> shares = shares_of(network);
-    std::vector<double> left(excess.begin(), excess.end());
-    std::vector<double> step(shares.size(), 0);  // what flowed in the last one
+    const std::vector<std::int64_t> excess = compute_excess(loads);
+    const std::vector<double> shares = compute_flow_fractions(network);
+    std::vector<double> residual_excess(excess.begin(), excess.end());
+    std::vector<double> step(shares.size(), 0);  // flow of the previous step
     Flow flow(shares.size(), 0);
-    const double decay = order == 2 ? slowest_decay(network, shares) : 0;
+    const double decay = order == 2 ? estimate_decay(network, shares) : 0;
     const double beta = 2 / (1 + std::sqrt(1 - decay * decay));
-    const auto within_half = [](double e) { return std::abs(e) < 0.5; };
-    for (std::uint32_t done = 0; done < steps && !std::ranges::all_of(left, within_half); ++done) {
-        const std::vector<double> before = left;
-        const bool goes_on = order == 2 && done > 0;
+    const auto is_within_half = [](double e) { return std::abs(e) < 0.5; };
+    for (std::uint32_t done = 0; done < steps && !std::ranges::all_of(residual_excess, is_within_half);
+         ++done) {
+        const std::vector<double> before = residual_excess;
+        const bool is_second_order = order == 2 && done > 0;
         for (std::size_t p = 0; p < shares.size(); ++p) {
             const auto [low, high] = network.pairs[p];
             const double levelled = shares[p] * (before[low] - before[high]);
-            step[p] = goes_on ? beta * levelled + (beta - 1) * step[p] : levelled;
+            step[p] = is_second_order ? beta * levelled + (beta - 1) * step[p] : levelled;
             flow[p] += step[p];
-            left[low] -= step[p];
-            left[high] += step[p];
+            residual_excess[low] -= step[p];
+            residual_excess[high] += step[p];
         }
     }
-    return plan_of_flow(network, flow, excess);
+    return convert_flow_to_plan(network, flow, excess);
 }
 
 Plan integer_diffusion_plan(std::span<const std::int64_t> loads, const RankNetwork& network,
                             std::uint32_t steps) {
-    std::vector<std::int64_t> held(loads.begin(), loads.end());
+    std::vector<std::int64_t> load(loads.begin(), loads.end());
     std::vector<std::int64_t> flow(network.pairs.size(), 0);
     bool moves = true;
     for (std::uint32_t done = 0; done < steps && moves; ++done) {
         moves = false;
-        const std::vector<std::int64_t> before = held;
+        const std::vector<std::int64_t> before = load;
         for (std::size_t p = 0; p < flow.size(); ++p) {
             const auto [low, high] = network.pairs[p];
             const std::int64_t share = 1 + std::max(network.degree[low], network.degree[high]);
             const std::int64_t tasks = (before[low] - before[high]) / share;  // towards zero
             flow[p] += tasks;
-            held[low] -= tasks;
-            held[high] += tasks;
+            load[low] -= tasks;
+            load[high] += tasks;
             moves = moves || tasks != 0;
         }
     }
-    return plan_of_flow(network, std::move(flow));
+    return convert_flow_to_plan(network, std::move(flow));
 }
 
 Plan laplacian_plan(std::span<const std::int64_t> loads, const RankNetwork& network) {
-    const std::vector<std::int64_t> excess = excess_of(loads);
+    const std::vector<std::int64_t> excess = compute_excess(loads);
     std::vector<double> residual(excess.begin(), excess.end());
     std::vector<double> potential(network.ranks, 0);
     std::vector<double> direction = residual;
@@ -119,7 +122,8 @@ Plan laplacian_plan(std::span<const std::int64_t> loads, const RankNetwork& netw
     };
     double square = dot(residual, residual);
     const double enough = 1e-12 * square;
-    // In exact arithmetic as many iterations as ranks do; roundings of flows hide what is missing after these.
+    // In exact arithmetic at most as many iterations as ranks; after these, the rounding of flows is larger
+    // than the residual.
     for (std::size_t done = 0; done < std::min<std::size_t>(network.ranks, 1000) && square > enough; ++done) {
         std::ranges::fill(image, 0);
         for (const auto& [low, high] : network.pairs) {
@@ -139,7 +143,7 @@ Plan laplacian_plan(std::span<const std::int64_t> loads, const RankNetwork& netw
     }
     Flow flow;
     for (const auto& [low, high] : network.pairs) flow.push_back(potential[low] - potential[high]);
-    return plan_of_flow(network, flow, excess);
+    return convert_flow_to_plan(network, flow, excess);
 }
 
 namespace {
@@ -147,8 +151,9 @@ namespace {
 struct FlowOptions {
     Neighbors neighbors = Neighbors::hypercube;
     void visit(auto& field) {
-        field("neighbors", neighbors, Choices{"ring", "hypercube"},
-              "between which ranks tasks move: the next ones, or those whose numbers differ in one bit");
+        field(
+            "neighbors", neighbors, Choices{"ring", "hypercube"},
+            "ranks between which tasks move; ring: adjacent ranks; hypercube: ranks that differ in one bit");
     }
 };
 
@@ -158,7 +163,7 @@ struct IntegerDiffusionOptions : FlowOptions {
     std::uint32_t steps = 1000;
     void visit(auto& field) {
         FlowOptions::visit(field);
-        field("steps", steps, step_range, "most steps of diffusion");
+        field("steps", steps, step_range, "maximum number of diffusion steps");
     }
 };
 
@@ -166,46 +171,48 @@ struct DiffusionOptions : IntegerDiffusionOptions {
     std::uint32_t order = 1;
     void visit(auto& field) {
         IntegerDiffusionOptions::visit(field);
-        field("order", order, Range{1, 2}, "2: a step also goes on as the one before");
+        field("order", order, Range{1, 2},
+              "1: a step depends on loads only; 2: a step also repeats part of the previous step");
     }
 };
 
-Plan by_diffusion(const BalanceProblem& problem, const DiffusionOptions& options) {
-    return diffusion_plan(problem.loads, rank_network(options.neighbors, problem.loads.size()), options.order,
-                          options.steps);
+Plan run_diffusion(const BalanceProblem& problem, const DiffusionOptions& options) {
+    return diffusion_plan(problem.loads, make_rank_network(options.neighbors, problem.loads.size()),
+                          options.order, options.steps);
 }
 
-Plan by_integer_diffusion(const BalanceProblem& problem, const IntegerDiffusionOptions& options) {
-    return integer_diffusion_plan(problem.loads, rank_network(options.neighbors, problem.loads.size()),
+Plan run_integer_diffusion(const BalanceProblem& problem, const IntegerDiffusionOptions& options) {
+    return integer_diffusion_plan(problem.loads, make_rank_network(options.neighbors, problem.loads.size()),
                                   options.steps);
 }
 
-Plan by_laplacian(const BalanceProblem& problem, const FlowOptions& options) {
-    return laplacian_plan(problem.loads, rank_network(options.neighbors, problem.loads.size()));
+Plan run_laplacian(const BalanceProblem& problem, const FlowOptions& options) {
+    return laplacian_plan(problem.loads, make_rank_network(options.neighbors, problem.loads.size()));
 }
 
 }  // namespace
 
 Balancer diffusion_balancer() {
-    return balancer<by_diffusion>({.name = "diffusion",
-                                   .summary = "neighbors level out their difference, step by step",
-                                   .source = "Cybenko 1989; second order: Muthukrishnan, Ghosh, Schultz 1998",
-                                   .forwards_tasks = true});
+    return balancer<run_diffusion>(
+        {.name = "diffusion",
+         .summary = "neighbors reduce their load difference, step by step",
+         .source = "Cybenko 1989; second order: Muthukrishnan, Ghosh, Schultz 1998",
+         .forwards_tasks = true});
 }
 
 Balancer integer_diffusion_balancer() {
-    return balancer<by_integer_diffusion>(
+    return balancer<run_integer_diffusion>(
         {.name = "integer-diffusion",
-         .summary = "the same in entire tasks; ends where neighbors differ by less than their degree",
+         .summary = "diffusion of whole tasks; ends when neighbors differ by at most their degree",
          .source = "Sudheer 2012, ch. 5",
          .forwards_tasks = true});
 }
 
 Balancer laplacian_balancer() {
-    return balancer<by_laplacian>({.name = "laplacian",
-                                   .summary = "the flow between neighbors with the least sum of squares",
-                                   .source = "Hu, Blake, Emerson 1998",
-                                   .forwards_tasks = true});
+    return balancer<run_laplacian>({.name = "laplacian",
+                                    .summary = "tasks follow the least-squares flow between neighbors",
+                                    .source = "Hu, Blake, Emerson 1998",
+                                    .forwards_tasks = true});
 }
 
 }  // namespace topoloom

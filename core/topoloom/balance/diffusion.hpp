@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Diffusive balancing, and the flow that it converges to.
+// Diffusive balancing, and the flow to which it converges.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,22 @@
 
 namespace topoloom {
 
-/// In every step a pair levels a share 1 / (1 + larger degree) of its difference; in the second order it also goes on as in
-/// the step before, which takes about the square root of the steps. Ends once each rank is within half a task of its end or
-/// after `steps`. Fractions of tasks flow; plan_of_flow() makes integers of them, so that loads end at the floor or ceiling of
-/// their mean. Sources: Cybenko 1989; Muthukrishnan, Ghosh, Schultz 1998. O(steps * pairs).
+/// Computes a plan by first- or second-order diffusion. In every step the fraction 1 / (1 + larger degree) of
+/// a pair's load difference flows. The second order adds a multiple of the flow of the previous step, and
+/// needs about the square root of the number of steps. Stops when each rank is within half a task of its
+/// target or after `steps`. Flows are fractional; convert_flow_to_plan() rounds them so that loads end at the floor
+/// or ceiling of their mean. Sources: Cybenko 1989; Muthukrishnan, Ghosh, Schultz 1998. O(steps * pairs).
 [[nodiscard]] Plan diffusion_plan(std::span<const std::int64_t> loads, const RankNetwork& network,
                                   std::uint32_t order, std::uint32_t steps);
 
-/// Only entire tasks move, the share of a difference rounded down, until nothing moves: neighbors may then differ by less
-/// than 1 + their larger degree. Source: Sudheer 2012, sec. 5.2.
+/// Computes a plan by diffusion of whole tasks: the flow of a pair is rounded down, until no task moves.
+/// Loads of neighbors may then differ by less than 1 + their larger degree. Source: Sudheer 2012, sec. 5.2.
 [[nodiscard]] Plan integer_diffusion_plan(std::span<const std::int64_t> loads, const RankNetwork& network,
                                           std::uint32_t steps);
 
-/// The flow that balances with the least sum of squares: differences of a potential that solves Laplace's equation of the
-/// network, by conjugate gradients. The limit of diffusion. Source: Hu, Blake, Emerson 1998.
+/// Computes the balancing flow with the least sum of squares, to which diffusion converges: differences of a
+/// potential that solves Laplace's equation on the network, by conjugate gradients. Source: Hu, Blake,
+/// Emerson 1998.
 [[nodiscard]] Plan laplacian_plan(std::span<const std::int64_t> loads, const RankNetwork& network);
 
 }  // namespace topoloom

@@ -14,13 +14,14 @@ namespace topoloom {
 
 namespace {
 
-/// Places of an order that are still open, and the nearest of them in one direction; closing is final.
-class OpenPlaces {
+/// The open positions of an order; finds the nearest open position in one direction. Positions cannot be
+/// reopened.
+class OpenPositions {
    public:
-    /// Steps go from place i to next[i]; the last place is beyond all.
-    explicit OpenPlaces(std::vector<std::uint32_t> next) : next_(std::move(next)) {}
+    /// Each step leads from position i to next[i]; the last position is past the end.
+    explicit OpenPositions(std::vector<std::uint32_t> next) : next_(std::move(next)) {}
     void close(std::uint32_t place, std::uint32_t step) { next_[place] = step; }
-    /// The place itself if it is open.
+    /// Returns the position itself if it is open.
     std::uint32_t find(std::uint32_t place) {
         while (next_[place] != place) {
             next_[place] = next_[next_[place]];
@@ -40,11 +41,11 @@ Plan nearest_plan(std::span<const std::int64_t> loads, std::span<const std::uint
     const auto count = static_cast<std::uint32_t>(order.size());
     std::vector<std::int64_t> excess(order.size());
     for (std::uint32_t i = 0; i < count; ++i) excess[i] = loads[order[i]] - ends[order[i]];
-    // Places are counted from 1, so that there is one before all and one after all.
+    // Positions count from 1, so that there is one position before the first and one after the last.
     std::vector<std::uint32_t> places(order.size() + 2);
     std::iota(places.begin(), places.end(), 0U);
-    OpenPlaces before(places);
-    OpenPlaces after(places);
+    OpenPositions before(places);
+    OpenPositions after(places);
     const auto close = [&](std::uint32_t i) {
         before.close(i + 1, i);
         after.close(i + 1, i + 2);
@@ -61,11 +62,11 @@ Plan nearest_plan(std::span<const std::int64_t> loads, std::span<const std::uint
         const std::uint32_t low = before.find(receiver + 1);
         const std::uint32_t high = after.find(receiver + 1);
         const bool earlier = low > 0 && (high > count || receiver + 1 - low <= high - (receiver + 1));
-        const std::uint32_t giver = (earlier ? low : high) - 1;
-        moves.push_back({Rank{order[giver]}, Rank{order[receiver]}, -excess[receiver]});
-        excess[giver] += excess[receiver];
-        if (excess[giver] <= 0) close(giver);
-        if (excess[giver] < 0) lacking.push_back(giver);
+        const std::uint32_t sender = (earlier ? low : high) - 1;
+        moves.push_back({Rank{order[sender]}, Rank{order[receiver]}, -excess[receiver]});
+        excess[sender] += excess[receiver];
+        if (excess[sender] <= 0) close(sender);
+        if (excess[sender] < 0) lacking.push_back(sender);
     }
     return make_plan(std::move(moves));
 }
@@ -78,13 +79,12 @@ struct CurveOptions {
     Partners partners = Partners::order;
     void visit(auto& field) {
         field("partners", partners, Choices{"order", "nearest"},
-              "the alias method with ranks in the order of the curve; or the nearest one along it that has "
-              "tasks "
-              "to give, which ends at the floor or ceiling of the mean");
+              "order: the alias method with ranks in curve order; nearest: each receiver gets tasks from the "
+              "nearest sender along the curve, and loads end at the floor or ceiling of the mean");
     }
 };
 
-Plan by_curve(const BalanceProblem& problem, const CurveOptions& options) {
+Plan run_curve(const BalanceProblem& problem, const CurveOptions& options) {
     const std::vector<std::uint32_t> order = near_order(*problem.machine, problem.slots);
     return options.partners == Partners::order ? alias_plan(problem.loads, Remainder::phantoms, order)
                                                : nearest_plan(problem.loads, order);
@@ -93,10 +93,10 @@ Plan by_curve(const BalanceProblem& problem, const CurveOptions& options) {
 }  // namespace
 
 Balancer curve_balancer() {
-    return balancer<by_curve>({.name = "curve",
-                               .summary = "the alias method along a Hilbert curve through the machine",
-                               .source = "Sudheer 2012, sec. 5.5",
-                               .needs_machine = true});
+    return balancer<run_curve>({.name = "curve",
+                                .summary = "the alias method along a Hilbert curve through the machine",
+                                .source = "Sudheer 2012, sec. 5.5",
+                                .needs_machine = true});
 }
 
 }  // namespace topoloom

@@ -12,38 +12,38 @@ namespace {
 
 constexpr std::size_t no_pair = std::numeric_limits<std::size_t>::max();
 
-/// The pairs out of every rank as tasks flow, and how far each rank's have been followed.
+/// The outgoing pairs of every rank, in the direction of flow.
 struct OutPairs {
     std::vector<std::size_t> first;
     std::vector<std::size_t> pairs;
 };
 
-OutPairs out_pairs(const RankNetwork& network, const std::vector<std::int64_t>& flow) {
-    const auto giver = [&](std::size_t p) {
+OutPairs find_out_pairs(const RankNetwork& network, const std::vector<std::int64_t>& flow) {
+    const auto sender = [&](std::size_t p) {
         return flow[p] > 0 ? network.pairs[p].low : network.pairs[p].high;
     };
     OutPairs out{std::vector<std::size_t>(network.ranks + 1, 0), {}};
     for (std::size_t p = 0; p < flow.size(); ++p) {
-        if (flow[p] != 0) ++out.first[giver(p) + 1];
+        if (flow[p] != 0) ++out.first[sender(p) + 1];
     }
     for (std::size_t i = 0; i < network.ranks; ++i) out.first[i + 1] += out.first[i];
     out.pairs.resize(out.first.back());
     std::vector<std::size_t> next(out.first.begin(), out.first.end() - 1);
     for (std::size_t p = 0; p < flow.size(); ++p) {
-        if (flow[p] != 0) out.pairs[next[giver(p)]++] = p;
+        if (flow[p] != 0) out.pairs[next[sender(p)]++] = p;
     }
     return out;
 }
 
-/// Takes the least flow of every cycle off it, by a search in depth. O(pairs + ranks on cycles).
+/// Subtracts from every cycle its smallest flow, by depth-first search. O(pairs + ranks on cycles).
 void break_cycles(const RankNetwork& network, std::vector<std::int64_t>& flow) {
-    const OutPairs out = out_pairs(network, flow);
+    const OutPairs out = find_out_pairs(network, flow);
     std::vector<std::size_t> next(out.first.begin(), out.first.end() - 1);
-    std::vector<std::uint32_t> depth(network.ranks, 0);  // on the path, from 1; 0: not on it
+    std::vector<std::uint32_t> depth(network.ranks, 0);  // position on the path, from 1; 0: not on it
     std::vector<std::size_t> path;                       // pairs
-    std::vector<std::uint32_t> on_path;                  // ranks: one more than pairs
-    const auto receiver = [&](std::size_t p, std::uint32_t giver) {
-        return network.pairs[p].low == giver ? network.pairs[p].high : network.pairs[p].low;
+    std::vector<std::uint32_t> on_path;                  // ranks on the path: one more than pairs
+    const auto receiver = [&](std::size_t p, std::uint32_t sender) {
+        return network.pairs[p].low == sender ? network.pairs[p].high : network.pairs[p].low;
     };
     const auto leave = [&] {
         depth[on_path.back()] = 0;
@@ -71,7 +71,7 @@ void break_cycles(const RankNetwork& network, std::vector<std::int64_t>& flow) {
                 depth[there] = static_cast<std::uint32_t>(on_path.size());
                 continue;
             }
-            const std::size_t begin = depth[there] - 1;  // the cycle: pairs from here on
+            const std::size_t begin = depth[there] - 1;  // the cycle starts at this pair
             std::int64_t least = std::numeric_limits<std::int64_t>::max();
             for (std::size_t i = begin; i < path.size(); ++i)
                 least = std::min(least, std::abs(flow[path[i]]));
@@ -85,7 +85,7 @@ void break_cycles(const RankNetwork& network, std::vector<std::int64_t>& flow) {
 
 }  // namespace
 
-RankNetwork rank_network(Neighbors neighbors, std::size_t ranks) {
+RankNetwork make_rank_network(Neighbors neighbors, std::size_t ranks) {
     RankNetwork network{
         ranks, {}, std::vector<std::uint32_t>(ranks, 0), std::vector<std::size_t>(ranks, no_pair)};
     const auto add = [&](std::uint32_t low, std::size_t high, bool in_tree) {
@@ -101,7 +101,7 @@ RankNetwork rank_network(Neighbors neighbors, std::size_t ranks) {
             continue;
         }
         for (std::size_t bit = 1; bit < ranks; bit *= 2) {
-            // The way to the root clears the lowest bit.
+            // The path to the root clears the lowest bit.
             const std::size_t other = i | bit;
             if (other != i && other < ranks) add(i, other, i == 0 || bit < (i & (0U - i)));
         }
@@ -109,28 +109,28 @@ RankNetwork rank_network(Neighbors neighbors, std::size_t ranks) {
     return network;
 }
 
-Plan plan_of_flow(const RankNetwork& network, const Flow& flow, std::vector<std::int64_t> excess) {
-    std::vector<std::int64_t> rounded(flow.size(), 0);
-    std::vector<char> in_tree(flow.size(), 0);
+Plan convert_flow_to_plan(const RankNetwork& network, const Flow& flow, std::vector<std::int64_t> excess) {
+    std::vector<std::int64_t> rounded_flow(flow.size(), 0);
+    std::vector<char> is_tree_pair(flow.size(), 0);
     for (const std::size_t pair : network.pair_to_root) {
-        if (pair != no_pair) in_tree[pair] = 1;
+        if (pair != no_pair) is_tree_pair[pair] = 1;
     }
     for (std::size_t p = 0; p < flow.size(); ++p) {
-        if (in_tree[p]) continue;
-        rounded[p] = std::llround(flow[p]);
-        excess[network.pairs[p].low] -= rounded[p];
-        excess[network.pairs[p].high] += rounded[p];
+        if (is_tree_pair[p]) continue;
+        rounded_flow[p] = std::llround(flow[p]);
+        excess[network.pairs[p].low] -= rounded_flow[p];
+        excess[network.pairs[p].high] += rounded_flow[p];
     }
-    // A rank's way to the root leads to a lower rank.
+    // The path of a rank to the root leads to a lower rank.
     for (std::size_t i = network.ranks; i-- > 1;) {
         const std::size_t pair = network.pair_to_root[i];
-        rounded[pair] = -excess[i];
+        rounded_flow[pair] = -excess[i];
         excess[network.pairs[pair].low] += excess[i];
     }
-    return plan_of_flow(network, std::move(rounded));
+    return convert_flow_to_plan(network, std::move(rounded_flow));
 }
 
-Plan plan_of_flow(const RankNetwork& network, std::vector<std::int64_t> flow) {
+Plan convert_flow_to_plan(const RankNetwork& network, std::vector<std::int64_t> flow) {
     break_cycles(network, flow);
     Plan moves;
     for (std::size_t p = 0; p < flow.size(); ++p) {

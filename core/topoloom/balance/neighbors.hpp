@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Neighbors among ranks, along which loads flow.
+// Networks of neighboring ranks along which load flows.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace topoloom {
 
-/// In a ring every rank has the next one; in a hypercube those whose numbers differ in one bit, where they exist.
+/// Ring: each rank and the next. Hypercube: ranks whose numbers differ in one bit, if both exist.
 enum class Neighbors { ring, hypercube };
 
 /// Two ranks, the lower first.
@@ -18,25 +18,25 @@ struct RankPair {
     std::uint32_t high;
 };
 
-/// A connected graph of ranks. Pairs are ascending by their lower rank, then by their higher.
+/// A connected graph of ranks. Pairs are sorted by their lower rank, then by their higher rank.
 struct RankNetwork {
     std::size_t ranks = 0;
     std::vector<RankPair> pairs;
     std::vector<std::uint32_t> degree;      // by rank
-    std::vector<std::size_t> pair_to_root;  // by rank, of a tree over all pairs; of rank 0 none
+    std::vector<std::size_t> pair_to_root;  // pair to the parent in a spanning tree, by rank; none for rank 0
 };
 
-[[nodiscard]] RankNetwork rank_network(Neighbors neighbors, std::size_t ranks);
+[[nodiscard]] RankNetwork make_rank_network(Neighbors neighbors, std::size_t ranks);
 
-/// Tasks that flow along each pair, from its lower rank to its higher one where positive.
+/// Tasks that flow along each pair, positive from the lower rank to the higher.
 using Flow = std::vector<double>;
 
-/// The plan of a flow that takes away the excess of each rank, in integers: flows are rounded, and along the tree exactly
-/// what is left over moves, so that nothing of the excess remains. Where tasks went in a cycle they stay.
-[[nodiscard]] Plan plan_of_flow(const RankNetwork& network, const Flow& flow,
-                                std::vector<std::int64_t> excess);
+/// Rounds a flow that removes the excess of each rank to whole tasks. Tree edges carry the remainder exactly,
+/// so that no excess remains. Cycles of flow are removed.
+[[nodiscard]] Plan convert_flow_to_plan(const RankNetwork& network, const Flow& flow,
+                                        std::vector<std::int64_t> excess);
 
-/// The same for a flow in integers that is taken as it is.
-[[nodiscard]] Plan plan_of_flow(const RankNetwork& network, std::vector<std::int64_t> flow);
+/// Converts an integer flow without rounding. Cycles of flow are removed.
+[[nodiscard]] Plan convert_flow_to_plan(const RankNetwork& network, std::vector<std::int64_t> flow);
 
 }  // namespace topoloom

@@ -10,20 +10,20 @@ namespace topoloom {
 
 namespace {
 
-/// Share of one rank.
-struct Share {
+/// Measures of one rank.
+struct RankMeasures {
     std::int64_t sends = 0;
     std::int64_t receives = 0;
     std::int64_t sent = 0;
     std::int64_t received = 0;
 };
 
-bool in_order(const TaskMove& a, const TaskMove& b) {
+bool is_before(const TaskMove& a, const TaskMove& b) {
     return std::tie(a.from, a.to) < std::tie(b.from, b.to);
 }
 
-/// Moves are counted by giver and put into their places; those of one giver are few.
-Plan sorted(const Plan& moves) {
+/// Moves are sorted by sender with a counting sort; each sender has few moves.
+Plan sort_by_sender(const Plan& moves) {
     std::uint32_t last = 0;
     for (const TaskMove& move : moves) last = std::max(last, move.from.value);
     BigVector<std::uint32_t> end(std::size_t{last} + 2, 0);
@@ -43,19 +43,19 @@ Plan sorted(const Plan& moves) {
 }  // namespace
 
 PlanMeasures measure_plan(const Plan& plan, std::size_t ranks) {
-    std::vector<Share> shares(ranks);
+    std::vector<RankMeasures> measures_of_rank(ranks);
     PlanMeasures all;
     for (const auto& [from, to, tasks] : plan) {
-        Share& giver = shares[from.value];
-        ++giver.sends;
-        giver.sent += tasks;
-        Share& receiver = shares[to.value];
+        RankMeasures& sender = measures_of_rank[from.value];
+        ++sender.sends;
+        sender.sent += tasks;
+        RankMeasures& receiver = measures_of_rank[to.value];
         ++receiver.receives;
         receiver.received += tasks;
         ++all.messages;
         all.tasks += tasks;
     }
-    for (const Share& share : shares) {
+    for (const RankMeasures& share : measures_of_rank) {
         all.max_receives = std::max(all.max_receives, share.receives);
         all.max_tasks_received = std::max(all.max_tasks_received, share.received);
         all.max_sends = std::max(all.max_sends, share.sends);
@@ -97,30 +97,29 @@ std::vector<std::int64_t> loads_after(std::span<const std::int64_t> loads, const
 }
 
 std::uint32_t rounds_of(std::span<const std::int64_t> loads, const Plan& plan) {
-    std::vector<std::int64_t> held(loads.begin(), loads.end());
+    std::vector<std::int64_t> load(loads.begin(), loads.end());
     Plan left = plan;
     std::uint32_t rounds = 0;
     while (!left.empty()) {
         ++rounds;
-        std::vector<std::int64_t> before = held;  // tasks received in a round can be sent in the next
+        std::vector<std::int64_t> before = load;  // tasks received in this round can be sent only in the next
         std::erase_if(left, [&](TaskMove& move) {
             const std::int64_t sent = std::min(move.tasks, before[move.from.value]);
             before[move.from.value] -= sent;
-            held[move.from.value] -= sent;
-            held[move.to.value] += sent;
+            load[move.from.value] -= sent;
+            load[move.to.value] += sent;
             move.tasks -= sent;
             return move.tasks == 0;
         });
         const bool stuck =
-            std::ranges::all_of(left, [&](const TaskMove& m) { return held[m.from.value] == 0; });
-        if (stuck && !left.empty())
-            fail("rank ", left.front().from.value, " is to give tasks that it never has");
+            std::ranges::all_of(left, [&](const TaskMove& m) { return load[m.from.value] == 0; });
+        if (stuck && !left.empty()) fail("rank ", left.front().from.value, " sends tasks that it never has");
     }
     return rounds;
 }
 
 Plan make_plan(Plan moves) {
-    if (!std::ranges::is_sorted(moves, in_order)) moves = sorted(moves);
+    if (!std::ranges::is_sorted(moves, is_before)) moves = sort_by_sender(moves);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < moves.size(); ++i) {
         if (moves[i].tasks == 0) continue;

@@ -20,10 +20,10 @@ struct TaskMove {
     friend bool operator==(const TaskMove&, const TaskMove&) = default;
 };
 
-/// Ascending by giver, then by receiver; one per pair, of at least one task each.
+/// Moves sorted by sender, then by receiver; at most one per pair, with at least one task each.
 using Plan = BigVector<TaskMove>;
 
-/// The six measures of a plan (Sudheer 2012, table 5.1): totals, and the most of one rank.
+/// The six measures of a plan (Sudheer 2012, table 5.1): totals and maxima per rank.
 struct PlanMeasures {
     std::int64_t messages = 0;
     std::int64_t tasks = 0;
@@ -38,20 +38,21 @@ struct PlanMeasures {
 /// O(ranks + moves).
 [[nodiscard]] PlanMeasures measure_plan(const Plan& plan, std::size_t ranks);
 
-/// Lower bounds of any one-round plan that turns `loads` into `ends`: each rank that gains has a source, each that
-/// loses a receiver, all that is above its end moves, and only ranks with tasks can send. O(ranks).
+/// Computes lower bounds on the measures of any one-round plan that turns `loads` into `ends`. Each rank that
+/// gains tasks has a sender, each that loses tasks has a receiver, all tasks above a target move, and only
+/// ranks with tasks can send. O(ranks).
 [[nodiscard]] PlanMeasures least_measures(std::span<const std::int64_t> loads,
                                           std::span<const std::int64_t> ends);
 
-/// The loads after executing the plan.
+/// Returns the loads after executing the plan.
 [[nodiscard]] std::vector<std::int64_t> loads_after(std::span<const std::int64_t> loads, const Plan& plan);
 
-/// Number of rounds that a plan takes if ranks may forward tasks that they received; 1 if no rank sends more than it
-/// holds. In each round every rank sends what it can, to the lowest receivers first. Throws Error if a rank must send
-/// tasks that it never gets.
+/// Number of rounds of a plan if ranks may forward received tasks; 1 if no rank sends more than it has. In
+/// each round every rank sends as many tasks as it can, lowest receivers first. Throws Error if a rank must
+/// send tasks that it never receives.
 [[nodiscard]] std::uint32_t rounds_of(std::span<const std::int64_t> loads, const Plan& plan);
 
-/// Sorts moves into a plan: those of one pair are added up, empty ones dropped.
+/// Sorts moves into a plan; adds up moves of the same pair and drops empty ones.
 [[nodiscard]] Plan make_plan(Plan moves);
 
 }  // namespace topoloom

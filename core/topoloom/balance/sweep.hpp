@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The alias method in an order that prefix sums find, so that ranks can decide without knowing all loads.
+// The alias method in an order given by prefix sums, so that ranks can compute their moves without knowing
+// all loads.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,13 @@
 
 namespace topoloom {
 
-/// As alias_plan(), but a rank that has given so much that it falls below its share is served next, not last. Then the giver of a
-/// rank follows from the sums of surplus and deficit before it: the i-th receiver is served by the first giver up to which the
-/// surplus is more than the deficit before i. The final loads are target_loads(); no rank receives from two, gives what
-/// it did not hold, or receives more than the largest deficit. At most one message fewer than ranks that are not at
-/// their end. O(ranks). Source: the order is that of Hübschle-Schneider, Sanders, "Parallel Weighted Random Sampling"
-/// (ESA 2019).
+/// Like alias_plan(), but a sender that falls below its target is served next rather than last. The sender of
+/// a rank then follows from the sums of surplus and deficit before it: the i-th receiver is served by the
+/// first sender up to which the surplus exceeds the deficit before receiver i. The final loads are
+/// target_loads(). No rank receives from two ranks, sends tasks that it did not have, or receives more than
+/// the largest deficit. The number of messages is less than the number of ranks that are not at their target.
+/// O(ranks). Source of the order: Hübschle-Schneider, Sanders, "Parallel Weighted Random Sampling" (ESA
+/// 2019).
 [[nodiscard]] Plan sweep_plan(std::span<const std::int64_t> loads);
 
 }  // namespace topoloom

@@ -9,12 +9,12 @@
 
 namespace topoloom {
 
-EvenLoad even_load(std::span<const std::int64_t> loads) {
+EvenLoad compute_even_load(std::span<const std::int64_t> loads) {
     if (loads.empty()) fail("there are no loads; give one for each rank");
     constexpr std::int64_t limit = std::int64_t{1} << 62;
     const auto ranks = static_cast<std::int64_t>(loads.size());
     std::int64_t sum = 0;
-    // Without branches where no bit says that a load may be negative or too large.
+    // Adds without branches; the OR of all loads shows if a load may be negative or too large.
     std::int64_t bits = 0;
     for (const std::int64_t load : loads) bits |= load;
     const bool is_safe = bits >= 0 && bits < limit / ranks;
@@ -28,17 +28,17 @@ EvenLoad even_load(std::span<const std::int64_t> loads) {
 }
 
 std::vector<std::uint8_t> target_extras(std::span<const std::int64_t> loads) {
-    const EvenLoad even = even_load(loads);
+    const EvenLoad even = compute_even_load(loads);
     std::vector<std::uint8_t> extras(loads.size(), 0);
-    if (even.with_one_more == 0) return extras;
+    if (even.ranks_at_ceiling == 0) return extras;
     const auto turn_of = [&](std::int64_t load) -> std::size_t {
-        // In arithmetic: branches would be mispredicted half of the time.
+        // Uses arithmetic, because half of the branches would be mispredicted.
         const std::size_t below = load < even.ceiling ? 1 : 0;
         return 2 * below + static_cast<std::size_t>(below == 1 ? load == even.floor : load != even.ceiling);
     };
     std::array<std::size_t, 4> left{};
     for (const std::int64_t load : loads) ++left[turn_of(load)];
-    std::size_t unassigned = even.with_one_more;
+    std::size_t unassigned = even.ranks_at_ceiling;
     for (std::size_t& ranks : left) {
         ranks = std::min(ranks, unassigned);
         unassigned -= ranks;
@@ -52,7 +52,7 @@ std::vector<std::uint8_t> target_extras(std::span<const std::int64_t> loads) {
 }
 
 std::vector<std::int64_t> target_loads(std::span<const std::int64_t> loads) {
-    const std::int64_t floor = even_load(loads).floor;
+    const std::int64_t floor = compute_even_load(loads).floor;
     std::vector<std::int64_t> ends;
     ends.reserve(loads.size());
     for (const std::uint8_t extra : target_extras(loads)) ends.push_back(floor + extra);
@@ -60,14 +60,14 @@ std::vector<std::int64_t> target_loads(std::span<const std::int64_t> loads) {
 }
 
 std::vector<std::int64_t> targets_by_load(std::span<const std::int64_t> loads) {
-    const EvenLoad even = even_load(loads);
+    const EvenLoad even = compute_even_load(loads);
     std::vector<std::int64_t> ends(loads.size(), even.floor);
-    if (even.with_one_more == 0) return ends;
-    std::vector<std::int64_t> sorted(loads.begin(), loads.end());
-    const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(even.with_one_more - 1);
-    std::ranges::nth_element(sorted, last, std::greater());
-    const std::int64_t least = *last;  // of those at the ceiling
-    std::size_t equal = even.with_one_more;
+    if (even.ranks_at_ceiling == 0) return ends;
+    std::vector<std::int64_t> sorted_loads(loads.begin(), loads.end());
+    const auto last = sorted_loads.begin() + static_cast<std::ptrdiff_t>(even.ranks_at_ceiling - 1);
+    std::ranges::nth_element(sorted_loads, last, std::greater());
+    const std::int64_t least = *last;  // least load among the ranks at the ceiling
+    std::size_t equal = even.ranks_at_ceiling;
     for (const std::int64_t load : loads) equal -= load > least ? 1 : 0;
     for (std::size_t i = 0; i < loads.size(); ++i) {
         if (loads[i] < least || (loads[i] == least && equal == 0)) continue;

@@ -12,20 +12,21 @@ namespace topoloom {
 struct EvenLoad {
     std::int64_t floor = 0;
     std::int64_t ceiling = 0;
-    std::size_t with_one_more = 0;  // ranks with a target at the ceiling; 0 if all are equal
+    // Number of ranks with a target at the ceiling; 0 if all targets are equal.
+    std::size_t ranks_at_ceiling = 0;
 };
 
-/// Throws Error if there are no ranks, a load is negative, or their sum is 2^62 or more.
-[[nodiscard]] EvenLoad even_load(std::span<const std::int64_t> loads);
+/// Throws Error if there are 0 ranks, a load is negative, or the loads add up to 2^62 or more.
+[[nodiscard]] EvenLoad compute_even_load(std::span<const std::int64_t> loads);
 
-/// Minimizes the ranks that move tasks, and the tasks that move. The ceiling goes first to ranks at it, then to those above
-/// it, below the floor, and at the floor; lowest ranks first.
+/// Minimizes the ranks that move tasks and the number of tasks that move. The ceiling is assigned first to
+/// ranks that have it, then to ranks above it, below the floor, and at the floor; lowest ranks first.
 [[nodiscard]] std::vector<std::int64_t> target_loads(std::span<const std::int64_t> loads);
-/// By rank: target_loads() minus the floor.
+/// target_loads() minus the floor, by rank.
 [[nodiscard]] std::vector<std::uint8_t> target_extras(std::span<const std::int64_t> loads);
 
-/// The most loaded ranks get the ceiling, the lowest of equal ones first. Minimizes the tasks that move in total, and from
-/// the rank that sends most.
+/// Assigns the ceiling to the most loaded ranks; on ties to the lowest. Minimizes the tasks that move in
+/// total and the tasks of the rank that sends the most.
 [[nodiscard]] std::vector<std::int64_t> targets_by_load(std::span<const std::int64_t> loads);
 
 }  // namespace topoloom

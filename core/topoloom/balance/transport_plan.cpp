@@ -17,7 +17,8 @@ std::vector<Plan> transport_plans(const BalanceProblem& problem, std::span<const
                                   std::span<const std::uint32_t> receives) {
     std::vector<std::int64_t> excess = target_loads(problem.loads);
     for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = problem.loads[i] - excess[i];
-    const NearExcess near = near_excess(order, meeting_times(*problem.machine, problem.slots, order), excess);
+    const NearExcess near =
+        select_near_excess(order, meeting_times(*problem.machine, problem.slots, order), excess);
     const std::vector<Shipment> cheapest =
         is_small(near, *problem.machine)
             ? cheapest_transport(near, *problem.machine, problem.slots)
@@ -28,8 +29,8 @@ std::vector<Plan> transport_plans(const BalanceProblem& problem, std::span<const
             most > 0 ? limit_receives(cheapest, near.ranks.size(), most) : cheapest;
         Plan moves;
         moves.reserve(shipments.size());
-        for (const auto& [giver, receiver, tasks] : shipments)
-            moves.push_back({Rank{near.ranks[giver]}, Rank{near.ranks[receiver]}, tasks});
+        for (const auto& [sender, receiver, tasks] : shipments)
+            moves.push_back({Rank{near.ranks[sender]}, Rank{near.ranks[receiver]}, tasks});
         plans.push_back(make_plan(std::move(moves)));
     }
     return plans;
@@ -40,7 +41,7 @@ Plan transport_plan(const BalanceProblem& problem, std::span<const std::uint32_t
     return std::move(transport_plans(problem, order, std::span(&receives, 1)).front());
 }
 
-double task_hops(const BalanceProblem& problem, const Plan& plan) {
+double count_task_hops(const BalanceProblem& problem, const Plan& plan) {
     const std::span<const Slot> slots = problem.slots;
     double sum = 0;
     for (const auto& [from, to, tasks] : plan)
@@ -51,23 +52,24 @@ double task_hops(const BalanceProblem& problem, const Plan& plan) {
 namespace {
 
 struct TransportOptions {
-    std::uint32_t receives = usual_receives;
+    std::uint32_t receives = default_receive_limit;
     void visit(auto& field) {
-        field("receives", receives, Range{0, 1e6}, "ranks that one may receive from, at most; 0: any number");
+        field("receives", receives, Range{0, 1e6}, "maximum number of senders per receiver; 0: unlimited");
     }
 };
 
-Plan by_transport(const BalanceProblem& problem, const TransportOptions& options) {
+Plan run_transport(const BalanceProblem& problem, const TransportOptions& options) {
     return transport_plan(problem, near_order(*problem.machine, problem.slots), options.receives);
 }
 
 }  // namespace
 
 Balancer transport_balancer() {
-    return balancer<by_transport>({.name = "transport",
-                                   .summary = "surplus goes to deficits over the fewest hops",
-                                   .source = "transportation simplex: Dantzig 1951",
-                                   .needs_machine = true});
+    return balancer<run_transport>(
+        {.name = "transport",
+         .summary = "surplus tasks move to ranks with a deficit over the fewest hops",
+         .source = "transportation simplex: Dantzig 1951",
+         .needs_machine = true});
 }
 
 }  // namespace topoloom

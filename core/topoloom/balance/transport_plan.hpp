@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans of least task-hops, with a limit on how many ranks one receives from.
+// Plans with the fewest task-hops and a limit on the number of senders per receiver.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,21 @@
 
 namespace topoloom {
 
-/// Ranks that one may receive from unless more or fewer are asked for: with one, a third more tasks move.
-inline constexpr std::uint32_t usual_receives = 2;
+/// Default maximum number of senders per receiver; with one sender, a third more tasks move.
+inline constexpr std::uint32_t default_receive_limit = 2;
 
-/// Surplus goes to deficits by the cheapest transport, or on larger jobs by match_near() in the order; then limit_receives(),
-/// unless `receives` is 0. Loads end at the floor or ceiling of their mean, in one round and in at most ranks - 1 messages.
+/// Ships surplus to deficits by the cheapest transport, for larger problems by match_near() along the order;
+/// then applies limit_receives() unless `receives` is 0. Loads end at the floor or ceiling of their mean, in
+/// one round and with at most ranks - 1 messages.
 [[nodiscard]] Plan transport_plan(const BalanceProblem& problem, std::span<const std::uint32_t> order,
                                   std::uint32_t receives);
 
-/// The same with each of these limits; the transport is found once.
+/// Computes a plan for each of these limits from a single transport.
 [[nodiscard]] std::vector<Plan> transport_plans(const BalanceProblem& problem,
                                                 std::span<const std::uint32_t> order,
                                                 std::span<const std::uint32_t> receives);
 
-/// The sum over all moves of tasks times distance: hop-bytes of tasks of one byte.
-[[nodiscard]] double task_hops(const BalanceProblem& problem, const Plan& plan);
+/// The sum over all moves of tasks times distance: hop-bytes for tasks of one byte.
+[[nodiscard]] double count_task_hops(const BalanceProblem& problem, const Plan& plan);
 
 }  // namespace topoloom

@@ -13,12 +13,12 @@ Plan two_pointer_plan(std::span<const std::int64_t> loads) {
     for (std::size_t i = 0; i < loads.size(); ++i) excess[i] = loads[i] - excess[i];
     Plan plan;
     std::size_t receiver = 0;
-    for (std::size_t giver = 0; giver < excess.size(); ++giver) {
-        while (excess[giver] > 0) {
+    for (std::size_t sender = 0; sender < excess.size(); ++sender) {
+        while (excess[sender] > 0) {
             while (excess[receiver] >= 0) ++receiver;
-            const std::int64_t tasks = std::min(excess[giver], -excess[receiver]);
-            plan.push_back({Rank{giver}, Rank{receiver}, tasks});
-            excess[giver] -= tasks;
+            const std::int64_t tasks = std::min(excess[sender], -excess[receiver]);
+            plan.push_back({Rank{sender}, Rank{receiver}, tasks});
+            excess[sender] -= tasks;
             excess[receiver] += tasks;
         }
     }
@@ -27,14 +27,14 @@ Plan two_pointer_plan(std::span<const std::int64_t> loads) {
 
 namespace {
 
-Plan by_two_pointers(const BalanceProblem& problem) { return two_pointer_plan(problem.loads); }
+Plan run_two_pointers(const BalanceProblem& problem) { return two_pointer_plan(problem.loads); }
 
 }  // namespace
 
 Balancer two_pointer_balancer() {
-    return balancer<by_two_pointers>(
+    return balancer<run_two_pointers>(
         {.name = "qwalk",
-         .summary = "the first rank with too many tasks gives to the first with too few",
+         .summary = "the first rank with a surplus sends to the first rank with a deficit",
          .source = "Wagner, Bajdich, Mitas 2009 (QWalk); Sudheer 2012, ch. 5"});
 }
 

@@ -9,9 +9,9 @@
 
 namespace topoloom {
 
-/// Task by task, the first rank with a surplus gives to the first with a deficit: what simulation codes such as QWalk and
-/// QMCPACK do. Loads end at the floor or ceiling of their mean; the fewest tasks move, and the fewest from one rank; a rank
-/// may receive from many. O(ranks).
+/// Task by task, the first rank with a surplus sends to the first rank with a deficit, as in simulation codes
+/// such as QWalk and QMCPACK. Loads end at the floor or ceiling of their mean. Minimizes the tasks that move
+/// in total and from any one rank; a rank may receive from many ranks. O(ranks).
 [[nodiscard]] Plan two_pointer_plan(std::span<const std::int64_t> loads);
 
 }  // namespace topoloom

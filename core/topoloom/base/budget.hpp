@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace topoloom {
 
@@ -23,7 +24,7 @@ struct Budget {
 /// Counts work against a Budget. One thread only.
 class Meter {
    public:
-    explicit Meter(const Budget& budget) : budget_(budget), start_(Clock::now()) {}
+    explicit Meter(Budget budget) : budget_(std::move(budget)), start_(Clock::now()) {}
 
     /// Adds work; returns false once the budget is spent. Checks the clock and the callback every 2^14 units.
     bool spend(std::uint64_t units) {
@@ -88,7 +89,7 @@ class Meter {
         exhausted_ = passed.count() >= budget_.seconds || (budget_.keep_going && !budget_.keep_going(done_));
     }
 
-    const Budget& budget_;
+    Budget budget_;
     Clock::time_point start_;
     std::uint64_t done_ = 0;
     std::uint64_t next_poll_ = 0;

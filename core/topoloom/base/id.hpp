@@ -18,7 +18,7 @@ inline constexpr std::uint32_t no_index = std::numeric_limits<std::uint32_t>::ma
 /// A 32-bit index of one kind of thing. The same machine code as a bare integer.
 template <class Kind>
 struct Id {
-    static const Id none;  // no such thing
+    static const Id none;  // the invalid id
     std::uint32_t value = 0;
 
     constexpr Id() = default;

@@ -11,7 +11,7 @@ namespace topoloom {
 namespace {
 
 /// Parses an integer within the range; none if the text is anything else.
-std::optional<std::uint32_t> whole_number(std::string_view text, Range range) {
+std::optional<std::uint32_t> parse_integer(std::string_view text, Range range) {
     std::uint32_t number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (problem != std::errc{} || end != text.data() + text.size()) return std::nullopt;
@@ -33,7 +33,7 @@ std::optional<std::string> OptionReader::take(std::string_view name) {
 void OptionReader::operator()(std::string_view name, std::uint32_t& value, Range range, std::string_view) {
     const std::optional<std::string> text = take(name);
     if (!text) return;
-    const std::optional<std::uint32_t> number = whole_number(*text, range);
+    const std::optional<std::uint32_t> number = parse_integer(*text, range);
     if (!number) {
         fail(owner_, ": option ", name, " is '", *text, "'; it must be an integer from ",
              static_cast<std::uint64_t>(range.low), " to ", static_cast<std::uint64_t>(range.high));
@@ -58,7 +58,7 @@ void OptionReader::operator()(std::string_view name, Extents& value, std::string
     Extents extents;
     for (std::size_t begin = 0; begin <= text->size();) {
         const std::size_t end = std::min(text->find('x', begin), text->size());
-        const auto extent = whole_number(std::string_view(*text).substr(begin, end - begin), extent_range);
+        const auto extent = parse_integer(std::string_view(*text).substr(begin, end - begin), extent_range);
         if (!extent)
             fail(owner_, ": option ", name, " is '", *text, "'; it must be integers from 1, as in 8x8x16");
         extents.push_back(*extent);

@@ -33,7 +33,7 @@ inline constexpr Range extent_range{1, 2147483647};
 /// Description of an option.
 struct OptionInfo {
     std::string name;
-    std::string default_value;  // default, as text
+    std::string default_value;  // default value as text
     Range range;                // of integers and grid extents; {0, 0} for text
     Choices choices;            // allowed words; empty for integers and text
     std::string help;
@@ -125,7 +125,7 @@ template <class Options>
     return lister.list();
 }
 
-/// For algorithms without options.
+/// Options of algorithms without options.
 struct NoOptions {
     void visit(auto&) {}
 };

@@ -51,7 +51,7 @@ class Rng {
         return static_cast<std::uint32_t>(product >> 32);
     }
 
-    /// Uniform in [0, 1), 53 bits.
+    /// A uniform random number in [0, 1) with 53 random bits.
     [[nodiscard]] double uniform() {
         const std::uint64_t high = next();
         const std::uint64_t bits = (high << 21) ^ (next() >> 11);

@@ -10,8 +10,8 @@ namespace topoloom {
 namespace {
 
 constexpr double fence = 10;
-constexpr double normal_sigma = 1.4826;  // of a median deviation of 1
-constexpr double least_spread = 0.01;    // of the median
+constexpr double normal_sigma = 1.4826;  // standard deviation / median deviation of normal samples
+constexpr double least_spread = 0.01;    // smallest outlier limit, as a fraction of the median
 constexpr std::size_t outlier_share = 5;
 constexpr double rounding = 1e-9;
 

@@ -22,7 +22,7 @@ struct Sample {
 
 /// Student's test that two samples have one mean, with pooled variance.
 struct StudentTest {
-    double t = 0;      // positive if the first mean is larger
+    double t = 0;      // t statistic; positive if the first mean is larger
     double log_p = 0;  // natural logarithm of the two-sided p-value
 
     [[nodiscard]] double p() const;

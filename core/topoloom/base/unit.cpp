@@ -12,12 +12,12 @@ namespace topoloom {
 
 namespace {
 
-struct Measure {
+struct NumberWithUnit {
     double number = 0;
     std::string_view unit;
 };
 
-Measure split(std::string_view text, std::string_view what) {
+NumberWithUnit split_unit(std::string_view text, std::string_view what) {
     double number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (problem != std::errc{} || !std::isfinite(number)) {
@@ -45,7 +45,7 @@ double take_prefix(std::string_view& unit) {
 }  // namespace
 
 BytesPerSecond parse_bandwidth(std::string_view text) {
-    auto [number, unit] = split(text, "bandwidth");
+    auto [number, unit] = split_unit(text, "bandwidth");
     const double factor = unit.empty() ? 1 : take_prefix(unit);
     double per_unit = 0;
     if (unit.empty() || unit == "B/s" || unit == "Bps") per_unit = 1;
@@ -56,7 +56,7 @@ BytesPerSecond parse_bandwidth(std::string_view text) {
 }
 
 Seconds parse_time(std::string_view text) {
-    const auto [number, unit] = split(text, "time");
+    const auto [number, unit] = split_unit(text, "time");
     constexpr std::array<std::pair<std::string_view, double>, 5> units{
         {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}};
     for (const auto& [name, seconds] : units) {

@@ -11,13 +11,13 @@ namespace topoloom {
 
 std::vector<std::uint32_t> max_ranks_on_slots(std::span<const std::int64_t> masses,
                                               std::span<const std::int64_t> capacities) {
-    std::vector<std::int64_t> together(masses.begin(), masses.end());
-    std::ranges::sort(together);
-    for (std::size_t i = 1; i < together.size(); ++i) together[i] += together[i - 1];
+    std::vector<std::int64_t> prefix_mass(masses.begin(), masses.end());
+    std::ranges::sort(prefix_mass);
+    for (std::size_t i = 1; i < prefix_mass.size(); ++i) prefix_mass[i] += prefix_mass[i - 1];
     std::vector<std::uint32_t> most;
     for (const std::int64_t capacity : capacities) {
-        const auto too_many = std::ranges::upper_bound(together, capacity);
-        most.push_back(static_cast<std::uint32_t>(too_many - together.begin()));
+        const auto too_many = std::ranges::upper_bound(prefix_mass, capacity);
+        most.push_back(static_cast<std::uint32_t>(too_many - prefix_mass.begin()));
     }
     return most;
 }
@@ -28,12 +28,12 @@ BoundProblem::BoundProblem(const CommGraph& graph, const Allocation& allocation,
     if (graph.rank_count() == 0) fail("a pattern without ranks has no placement to bound");
     if (capacity_.empty()) capacity_.assign(allocation.slot_count(), 1);
     if (capacity_.size() != allocation.slot_count())
-        fail("the allocation has ", allocation.slot_count(), " slots, but the capacity of ", capacity_.size(),
-             " is given");
+        fail("the allocation has ", allocation.slot_count(), " slots, but there are ", capacity_.size(),
+             " capacities");
     const auto ranks = static_cast<std::uint32_t>(graph.rank_count());
     for (std::uint32_t& most : capacity_) total_capacity_ += most = std::min(most, ranks);
     if (total_capacity_ < ranks)
-        fail("the pattern has ", ranks, " ranks, but the allocation has room for ", total_capacity_);
+        fail("the pattern has ", ranks, " ranks, but the allocation has a capacity of ", total_capacity_);
     require_exact_hop_bytes(graph, allocation.machine());
     const auto farthest = std::int64_t{allocation.machine().max_distance()};
     if (farthest > 0 && graph.total_bytes().value > (std::int64_t{1} << 61) / farthest)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The problem of a lower bound: all placements of given ranks on given slots.
+// The input of a lower bound: all placements of given ranks on given slots.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace topoloom {
 
-/// The largest number of ranks that slots can hold, lightest ranks first.
+/// Maximum number of ranks that fit on the slots, lightest ranks first.
 [[nodiscard]] std::vector<std::uint32_t> max_ranks_on_slots(std::span<const std::int64_t> masses,
                                                             std::span<const std::int64_t> capacities);
 
-/// If a distance depends on the direction, bounds on hop-bytes use the shorter one for both.
+/// If distances differ between directions, bounds on hop-bytes use the shorter one for both.
 class BoundProblem {
    public:
     /// `capacity`: ranks per slot of the allocation; empty: 1 each. Keeps references to graph and allocation.
@@ -24,7 +24,7 @@ class BoundProblem {
                  std::vector<std::uint32_t> capacity = {}, int threads = 0);
 
     [[nodiscard]] const CommGraph& graph() const { return graph_; }
-    /// Each pair has the bytes of both directions.
+    /// The symmetric graph: each pair has the bytes of both directions.
     [[nodiscard]] const CommGraph& symmetric() const { return symmetric_; }
     [[nodiscard]] const Allocation& allocation() const { return allocation_; }
     [[nodiscard]] const Machine& machine() const { return allocation_.machine(); }
@@ -42,10 +42,13 @@ class BoundProblem {
     int threads_;
 };
 
-/// Factor on floating-point bounds, so that they hold in spite of rounding.
+/// Factor on floating-point bounds that makes them valid in spite of rounding.
 inline constexpr double rounding_margin = 1 - 1e-9;
 
-/// Half of a bound on the symmetric graph, which counts every pair twice. Rounded up, as hop-bytes are integers.
-[[nodiscard]] inline std::int64_t half_of(std::int64_t both_ways) { return (both_ways + 1) / 2; }
+/// Half of a bound on the symmetric graph, which counts every pair twice. Rounded up because hop-bytes are
+/// integers.
+[[nodiscard]] inline std::int64_t halve_symmetric_bound(std::int64_t both_ways) {
+    return (both_ways + 1) / 2;
+}
 
 }  // namespace topoloom

@@ -19,10 +19,10 @@ constexpr std::size_t max_links = 24;
 constexpr std::size_t lanes = 32;
 constexpr std::int64_t max_halves = std::numeric_limits<std::int64_t>::max() / 4;
 
-/// Links of a message, in halves.
+/// Links that a message uses, in half messages.
 struct Arc {
     alignas(lanes) std::array<std::uint8_t, lanes> load{};
-    std::int32_t clockwise = 0;  // 1, or -1 for the other direction, or 0 for both
+    std::int32_t clockwise = 0;  // 1 for clockwise, -1 for counter-clockwise, 0 if split over both
 };
 
 using Arcs = std::array<Arc, threads * threads>;
@@ -43,10 +43,11 @@ struct Message {
     std::int64_t units;
 };
 
-/// Requires that Load can hold the half messages of any link. With one-byte loads, a few instructions add all links.
+/// Requires that Load can store the half messages of any link. With one-byte loads, a few instructions add
+/// the loads of all links.
 template <class Load>
-BusScore score(const Arcs& arcs, std::span<const Message> messages, std::int64_t largest,
-               const BusAffinity& element) {
+BusScore score_affinity(const Arcs& arcs, std::span<const Message> messages, std::int64_t largest,
+                        const BusAffinity& element) {
     alignas(lanes) std::array<Load, lanes> load{};
     BusScore score;
     for (const Message& message : messages) {
@@ -71,8 +72,8 @@ BusScore score(const Arcs& arcs, std::span<const Message> messages, std::int64_t
 BusAffinities rank_bus_affinities(const RingBus& bus, std::span<const Node> station,
                                   const CommGraph& pattern) {
     if (station.size() != threads || pattern.rank_count() != threads)
-        fail("all assignments are those of 8 threads to 8 elements, not of ", pattern.rank_count(), " to ",
-             station.size());
+        fail("an enumeration of assignments needs 8 threads and 8 elements, not ", pattern.rank_count(),
+             " and ", station.size());
     if (bus.link_count() > max_links)
         fail("a bus of ", bus.node_count(), " stations is too large; at most 12");
     Arcs arcs;
@@ -97,7 +98,7 @@ BusAffinities rank_bus_affinities(const RingBus& bus, std::span<const Node> stat
         message.units /= unit;
         largest = std::max(largest, message.units);
         if (message.units > (max_halves / static_cast<std::int64_t>(max_links) - halves) / 2)
-            fail("the messages have too many bytes to be added; give smaller ones");
+            fail("the sum of message sizes is too large; give smaller messages");
         halves += 2 * message.units;
     }
     const bool few = halves <= std::numeric_limits<std::uint8_t>::max();
@@ -107,8 +108,8 @@ BusAffinities rank_bus_affinities(const RingBus& bus, std::span<const Node> stat
     BusAffinity element;
     std::iota(element.begin(), element.end(), std::uint8_t{0});
     do {
-        const BusScore found = few ? score<std::uint8_t>(arcs, messages, largest, element)
-                                   : score<std::int64_t>(arcs, messages, largest, element);
+        const BusScore found = few ? score_affinity<std::uint8_t>(arcs, messages, largest, element)
+                                   : score_affinity<std::int64_t>(arcs, messages, largest, element);
         result.ranking.push_back({found, element});
     } while (std::ranges::next_permutation(element).found);
     std::ranges::stable_sort(result.ranking, {}, &RankedAffinity::score);
@@ -141,7 +142,7 @@ std::vector<AffinityRate> affinity_rates(const RingBus& bus, std::span<const Nod
 Bipartitions rank_bipartitions(const CommGraph& pattern) {
     const auto count = static_cast<std::uint32_t>(pattern.rank_count());
     if (count == 0 || count % 2 != 0 || count > 24)
-        fail("halves are those of 2, 4 ... 24 threads, not of ", count);
+        fail("bipartitions require 2, 4, ... or 24 threads, not ", count);
     struct Volume {
         std::uint32_t from, to;
         std::int64_t bytes;
@@ -151,7 +152,7 @@ Bipartitions rank_bipartitions(const CommGraph& pattern) {
         for (const Edge edge : pattern.sends(u))
             volumes.push_back({u.value, edge.peer.value, edge.bytes.value});
     }
-    // Sent by the set, and to it.
+    // Bytes sent from the set and to the set.
     const auto crossing = [&](std::uint32_t set) {
         std::pair<std::int64_t, std::int64_t> bytes;
         for (const Volume& volume : volumes) {
@@ -178,7 +179,7 @@ Bipartitions rank_bipartitions(const CommGraph& pattern) {
         result.optima += found.crossing == result.best.crossing ? 1 : 0;
         result.pessima += found.crossing == result.worst.crossing ? 1 : 0;
         if (set == last) return result;
-        // The next set of as many bits (Gosper, HAKMEM 175).
+        // The next larger integer with the same number of one bits (Gosper, HAKMEM 175).
         const std::uint32_t low = set & (0U - set);
         const std::uint32_t ripple = set + low;
         set = ripple | ((set ^ ripple) >> (2 + std::countr_zero(low)));

@@ -15,14 +15,15 @@
 
 namespace topoloom {
 
-/// How the messages of an assignment share a ring bus; less is better (Sudheer 2012, section 4.6): first what the
-/// busiest link carries, then how far the two directions differ, then what exceeds two messages on links, then how many
-/// go half-way around. In halves of units, as half-way messages count half in each direction; a unit is the largest
-/// size that divides those of all messages. The source counts messages; of one size, all are a unit each.
+/// How the messages of an assignment share a ring bus; less is better (Sudheer 2012, section 4.6). Compared
+/// in this order: load of the busiest link, load difference of the two directions, load in excess of two
+/// messages per link, and messages that go half-way around. Values count half units, because half-way
+/// messages count half in each direction; a unit is the greatest common divisor of all message sizes. The
+/// source counts messages, which gives the same scores if all sizes are equal.
 struct BusScore {
     std::int64_t peak = 0;
     std::int64_t imbalance = 0;
-    std::int64_t excess = 0;  // over two of the largest messages
+    std::int64_t excess = 0;  // load above two messages of the largest size
     std::int64_t half_way = 0;
     friend auto operator<=>(const BusScore&, const BusScore&) = default;
 };
@@ -35,16 +36,17 @@ struct RankedAffinity {
 struct BusAffinities {
     /// All 8! assignments, best first; ties in permutation order.
     std::vector<RankedAffinity> ranking;
-    std::size_t optima = 0;  // assignments as good as the first
-    Bytes unit{1};           // of the scores
+    std::size_t optima = 0;  // number of assignments as good as the first
+    Bytes unit{1};           // unit of the scores in bytes
 };
 
-/// `station`: bus stations of the eight elements. The pattern has eight ranks; each edge is one message. Ranks all
-/// 40,320 assignments, since the other stations break the symmetry of the bus. Throws Error for other counts.
+/// Scores all 40,320 assignments. `station`: bus stations of the eight elements. The pattern has eight ranks;
+/// each edge is one message. Symmetric assignments are not skipped, because the other stations break the
+/// symmetry of the bus. Throws Error for other counts.
 [[nodiscard]] BusAffinities rank_bus_affinities(const RingBus& bus, std::span<const Node> station,
                                                 const CommGraph& pattern);
 
-/// Rates of the slowest message and of all messages on average.
+/// Rates of the slowest message and mean rates of all messages.
 struct AffinityRate {
     BusRate slowest, average;
 };
@@ -55,16 +57,16 @@ struct AffinityRate {
                                                        std::span<const RankedAffinity> ranking,
                                                        const BusTiming& timing);
 
-/// Threads on the two processors of a blade; bit t is set for those on processor 0.
+/// A division of threads between the two processors of a blade; bit t is set for threads on processor 0.
 struct Bipartition {
     std::uint32_t on_first = 0;
     Bytes crossing;
 };
 
 struct Bipartitions {
-    Bipartition best;  // of its two sides, the one that sends more to the other is on processor 0
+    Bipartition best;  // processor 0 is the side that sends more
     Bipartition worst;
-    std::size_t optima = 0;  // sets that are as good as the best, counting both directions
+    std::size_t optima = 0;  // number of sets as good as the best, counting both directions
     std::size_t pessima = 0;
 };
 

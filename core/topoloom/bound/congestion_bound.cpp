@@ -19,7 +19,7 @@ namespace topoloom {
 
 namespace {
 
-/// Bytes that every rank sends or receives, the heaviest peers first, as sums.
+/// Prefix sums of the bytes that every rank sends or receives, heaviest peers first.
 std::vector<bound::PartnerProfile> one_way_profiles(std::vector<std::vector<std::int64_t>> bytes) {
     for (bound::PartnerProfile& profile : bytes) {
         std::ranges::sort(profile, std::greater());
@@ -29,7 +29,7 @@ std::vector<bound::PartnerProfile> one_way_profiles(std::vector<std::vector<std:
     return bytes;
 }
 
-std::int64_t leaving(const bound::PartnerProfile& profile, std::uint64_t capacity) {
+std::int64_t leaving_bytes(const bound::PartnerProfile& profile, std::uint64_t capacity) {
     return profile.back() - profile[std::min<std::uint64_t>(capacity, profile.size()) - 1];
 }
 
@@ -40,7 +40,7 @@ struct Port {
 };
 
 /// Rank capacity and total link bandwidth of vertices.
-std::vector<Port> ports(const NetworkGraph& graph) {
+std::vector<Port> find_ports(const NetworkGraph& graph) {
     std::vector<Port> found;
     for (std::uint32_t v = 0; v < graph.vertex_count(); ++v) {
         if (graph.capacity(v) == 0) continue;
@@ -58,21 +58,22 @@ std::vector<Port> ports(const NetworkGraph& graph) {
 }
 
 /// Whether routes are independent of load and few enough to enumerate.
-bool routes_are_known(const NetworkView& network, const Allocation& allocation) {
+bool has_known_routes(const NetworkView& network, const Allocation& allocation) {
     constexpr double max_visits = 5e7;
     const auto nodes = static_cast<double>(allocation.nodes().size());
     if (network.is_adaptive()) return false;
     return nodes * nodes * static_cast<double>(network.diameter()) <= max_visits;
 }
 
-/// Bandwidth of the links that routes between nodes of the allocation use; of all that are up where these are not known.
+/// Total bandwidth of the links that routes between nodes of the allocation use; of all working links if the
+/// routes are unknown.
 double usable_bandwidth(const NetworkView& network, const Allocation& allocation) {
-    const bool known = routes_are_known(network, allocation);
-    std::vector<char> used(network.link_count(), known ? 0 : 1);
+    const bool known = has_known_routes(network, allocation);
+    std::vector<char> is_used(network.link_count(), known ? 0 : 1);
     if (known) {
         for (const Node a : allocation.nodes()) {
             for (const Node b : allocation.nodes()) {
-                if (a != b) network.route(a, b, [&](Link link, double) { used[link.value] = 1; });
+                if (a != b) network.route(a, b, [&](Link link, double) { is_used[link.value] = 1; });
             }
         }
     }
@@ -80,14 +81,14 @@ double usable_bandwidth(const NetworkView& network, const Allocation& allocation
     for (const LinkRun& run : network.bandwidth_runs()) {
         std::size_t count = 0;
         for (std::size_t i = run.first.value; i < run.first.value + run.count; ++i)
-            count += used[i] != 0 && network.is_up(Link{i}) ? 1 : 0;
+            count += is_used[i] != 0 && network.is_up(Link{i}) ? 1 : 0;
         sum += static_cast<double>(count) * run.bandwidth.value;
     }
     return sum;
 }
 
-/// The same network with hop distances, without stated tree distances and levels inside nodes.
-Machine hop_machine(const Machine& machine) {
+/// A copy of the network with hop distances, without given tree distances and intra-node levels.
+Machine make_hop_machine(const Machine& machine) {
     AnyTopology topology = machine.topology();
     if (const auto* tree = std::get_if<Tree>(&topology)) {
         TreeSpec spec = tree->spec();
@@ -118,7 +119,7 @@ CongestionBound message_bound(const BoundProblem& problem) {
     }
     const NetworkView network(problem.machine().topology());
     double seconds_per_byte = 0;
-    if (routes_are_known(network, allocation)) {
+    if (has_known_routes(network, allocation)) {
         seconds_per_byte = std::numeric_limits<double>::infinity();
         for (const Node a : allocation.nodes()) {
             for (const Node b : allocation.nodes()) {
@@ -136,24 +137,24 @@ CongestionBound message_bound(const BoundProblem& problem) {
 }
 
 CongestionBound injection_bound(const BoundProblem& problem) {
-    const std::vector<Port> all_ports = ports(NetworkGraph(problem));
-    std::vector<std::vector<std::int64_t>> out(problem.rank_count());
-    std::vector<std::vector<std::int64_t>> in(problem.rank_count());
+    const std::vector<Port> all_ports = find_ports(NetworkGraph(problem));
+    std::vector<std::vector<std::int64_t>> bytes_out(problem.rank_count());
+    std::vector<std::vector<std::int64_t>> bytes_in(problem.rank_count());
     for (const Rank u : ids<Rank>(problem.rank_count())) {
         for (const Edge edge : problem.graph().sends(u)) {
-            out[u.value].push_back(edge.bytes.value);
-            in[edge.peer.value].push_back(edge.bytes.value);
+            bytes_out[u.value].push_back(edge.bytes.value);
+            bytes_in[edge.peer.value].push_back(edge.bytes.value);
         }
     }
-    out = one_way_profiles(std::move(out));
-    in = one_way_profiles(std::move(in));
+    bytes_out = one_way_profiles(std::move(bytes_out));
+    bytes_in = one_way_profiles(std::move(bytes_in));
     CongestionBound best;
     for (std::size_t u = 0; u < problem.rank_count(); ++u) {
         double least = std::numeric_limits<double>::infinity();
         for (const Port& port : all_ports) {
-            const auto sent = static_cast<double>(leaving(out[u], port.capacity));
-            const auto received = static_cast<double>(leaving(in[u], port.capacity));
-            // Without links nothing leaves: such a port takes no rank that talks to others.
+            const auto sent = static_cast<double>(leaving_bytes(bytes_out[u], port.capacity));
+            const auto received = static_cast<double>(leaving_bytes(bytes_in[u], port.capacity));
+            // A port without links cannot be the port of a rank with messages.
             least = std::min(least,
                              std::max(sent > 0 ? sent / port.out : 0, received > 0 ? received / port.in : 0));
         }
@@ -164,7 +165,7 @@ CongestionBound injection_bound(const BoundProblem& problem) {
 }
 
 CongestionBound average_load_bound(const BoundProblem& problem, Meter& meter) {
-    const Machine machine = hop_machine(problem.machine());
+    const Machine machine = make_hop_machine(problem.machine());
     const auto allocation = Allocation::of_slots(
         machine, {problem.allocation().slots().begin(), problem.allocation().slots().end()});
     const BoundProblem in_hops(problem.graph(), allocation,

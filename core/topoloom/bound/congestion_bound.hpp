@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lower bounds on congestion: the largest bytes / bandwidth of a link.
+// Lower bounds on congestion: maximum bytes / bandwidth of a link.
 #pragma once
 
 #include <string>
@@ -9,23 +9,25 @@
 
 namespace topoloom {
 
-/// `value` in seconds: bytes / bandwidth. `by` is what proves it: "message", the bytes of one pair of ranks on the links
-/// of the best route there is; "injection", the bytes of one rank that leave its router; "cut", the bytes that leave a part of the allocation; "average", all bytes times hops over the bandwidth
-/// of all links that routes between the nodes use; or "prices". `where` names the part.
+/// `value` in seconds: bytes / bandwidth. `by` names the bound: "message", the bytes of one pair of ranks on
+/// the links of the best route; "injection", the bytes of one rank that leave its router; "cut", the bytes
+/// that leave a part of the allocation; "average", all bytes times hops over the bandwidth of all links on
+/// routes between the nodes; or "prices". `where` names the ranks or nodes.
 struct CongestionBound {
     double value = 0;
     std::string by = "nothing";
     std::string where;
 };
 
-/// For one rank per node, on the machine's routes. 0 otherwise, for adaptive routing, and for too many routes.
+/// Requires one rank per node and the machine's routes. Returns 0 otherwise, for adaptive routing, and for
+/// too many routes.
 [[nodiscard]] CongestionBound message_bound(const BoundProblem& problem);
 
-/// From the bytes that leave the router of one rank, for any routing.
+/// Computed from the bytes that leave the router of one rank, for any routing.
 [[nodiscard]] CongestionBound injection_bound(const BoundProblem& problem);
 
-/// Over many candidate cuts: consecutive nodes (subtrees, groups, rows), slabs across each grid axis, and regions
-/// grown from a node; each with its switches. Samples large machines.
+/// Evaluates many candidate cuts: consecutive nodes (subtrees, groups, rows), slabs across each grid axis,
+/// and regions grown from a node, each with its switches. Samples large machines.
 [[nodiscard]] CongestionBound cut_bound(const BoundProblem& problem);
 
 /// Average load over all links; spends the budget on a bound on hop-bytes.

@@ -16,14 +16,14 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::uint64_t max_neighbor_visits = 100'000'000;  // per kind of parts; about one second
+constexpr std::uint64_t max_neighbor_visits = 100'000'000;  // limit per kind of part; about one second
 
-/// [s]: the least bytes that leave a part of capacity s, when as few as must or as many as can are in it.
-std::vector<std::int64_t> min_leaving(const BoundProblem& problem) {
+/// [s]: minimum bytes that leave a part of capacity s, over all possible numbers of ranks in the part.
+std::vector<std::int64_t> min_leaving_bytes(const BoundProblem& problem) {
     const std::vector<std::int64_t> cuts = bound::min_cut_bytes(problem.symmetric());
     const std::uint64_t spare = problem.total_capacity() - problem.rank_count();
     std::vector<std::int64_t> least;
-    std::deque<std::pair<std::uint64_t, std::int64_t>> window;  // numbers of ranks, and rising bytes
+    std::deque<std::pair<std::uint64_t, std::int64_t>> window;  // numbers of ranks, with ascending bytes
     for (std::uint64_t capacity = 0; capacity <= problem.total_capacity(); ++capacity) {
         if (capacity <= problem.rank_count()) {
             while (!window.empty() && window.back().second >= cuts[capacity]) window.pop_back();
@@ -38,9 +38,10 @@ std::vector<std::int64_t> min_leaving(const BoundProblem& problem) {
 class CutSearch {
    public:
     explicit CutSearch(const BoundProblem& problem)
-        : problem_(problem), graph_(problem), least_(min_leaving(problem)), part_(graph_) {}
+        : problem_(problem), graph_(problem), least_(min_leaving_bytes(problem)), part_(graph_) {}
 
-    /// Nodes with consecutive numbers, as many as divide the number of all: subtrees, groups, rows and planes.
+    /// Tries ranges of consecutive nodes whose length divides the number of nodes: subtrees, groups, rows and
+    /// planes.
     void try_ranges() {
         const auto nodes = static_cast<std::uint32_t>(problem_.machine().node_count());
         for (std::uint32_t count = 1; count < nodes; ++count) {
@@ -49,31 +50,31 @@ class CutSearch {
                 part_.clear();
                 for (std::uint32_t node = first; node < first + count; ++node) add(graph_.vertex(Node{node}));
                 if (part_.capacity() == 0) continue;
-                consider([&] { return "nodes " + range(first, first + count - 1); });
+                evaluate_cut([&] { return "nodes " + range(first, first + count - 1); });
                 part_.add_switches();
-                consider([&] { return "nodes " + range(first, first + count - 1); });
+                evaluate_cut([&] { return "nodes " + range(first, first + count - 1); });
             }
-            if (spent()) break;
+            if (is_budget_spent()) break;
         }
         restart_budget();
     }
 
-    /// Tries slabs that start at every position of every axis; on a ring they wrap around.
+    /// Tries slabs that start at every position of every axis; they wrap around on a ring.
     void try_slabs() {
         const Machine& machine = problem_.machine();
         if (!machine.has_grid()) return;
         const std::vector<std::uint32_t> grid = machine.grid();
-        for (std::uint32_t axis = 0; axis < grid.size() && !spent(); ++axis) {
+        for (std::uint32_t axis = 0; axis < grid.size() && !is_budget_spent(); ++axis) {
             const std::uint32_t extent = grid[axis];
             std::vector<std::vector<std::uint32_t>> planes(extent);
             for (const Node node : ids<Node>(machine.node_count()))
                 planes[machine.coordinates(node)[axis]].push_back(graph_.vertex(node));
-            for (std::uint32_t first = 0; first < extent && !spent(); ++first) {
+            for (std::uint32_t first = 0; first < extent && !is_budget_spent(); ++first) {
                 part_.clear();
                 for (std::uint32_t length = 1; length < extent; ++length) {
                     const std::uint32_t last = (first + length - 1) % extent;
                     for (const std::uint32_t vertex : planes[last]) add(vertex);
-                    consider([&] {
+                    evaluate_cut([&] {
                         return "positions " + range(first, last) + " of axis " + std::to_string(axis);
                     });
                 }
@@ -82,16 +83,16 @@ class CutSearch {
         restart_budget();
     }
 
-    /// Around every node: one vertex after the other, the one that most bandwidth joins to those before, of these the
+    /// Grows a region around every node: adds the vertex with the most bandwidth to the region, on ties the
     /// nearest.
-    void try_growing() {
+    void try_grown_parts() {
         const std::size_t vertices = graph_.vertex_count();
         std::vector<std::uint32_t> starts;
         for (const Node node : problem_.allocation().nodes()) starts.push_back(graph_.vertex(node));
-        // A stride that visits all of them in an order that is spread out, should time run short.
+        // A stride that visits all nodes in a spread-out order, in case the budget ends early.
         std::size_t stride = starts.size() * 5 / 8 + 1;
         while (std::gcd(stride, starts.size()) != 1) ++stride;
-        for (std::size_t i = 0; i < starts.size() && !spent(); ++i)
+        for (std::size_t i = 0; i < starts.size() && !is_budget_spent(); ++i)
             grow(starts[i * stride % starts.size()], vertices);
         restart_budget();
     }
@@ -103,13 +104,13 @@ class CutSearch {
         return std::to_string(first) + (first == last ? "" : ".." + std::to_string(last));
     }
     void add(std::uint32_t vertex) {
-        if (!part_.holds(vertex)) part_.add(vertex);
+        if (!part_.contains_vertex(vertex)) part_.add(vertex);
     }
-    [[nodiscard]] bool spent() const { return part_.visits() + steps_ > end_; }
+    [[nodiscard]] bool is_budget_spent() const { return part_.visits() + steps_ > end_; }
     void restart_budget() { end_ = part_.visits() + steps_ + max_neighbor_visits; }
 
     template <class Name>
-    void consider(const Name& name) {
+    void evaluate_cut(const Name& name) {
         const std::int64_t bytes = least_[part_.capacity()];
         const double bandwidth = part_.bandwidth();
         if (bytes == 0 || bandwidth == 0) return;
@@ -129,7 +130,7 @@ class CutSearch {
         const auto take = [&](std::uint32_t vertex, std::uint32_t far) {
             part_.add(vertex);
             for (const NetworkGraph::Neighbor& near : graph_.neighbors(vertex)) {
-                if (part_.holds(near.vertex)) continue;
+                if (part_.contains_vertex(near.vertex)) continue;
                 if (place[near.vertex] >= candidates.size() ||
                     candidates[place[near.vertex]].vertex != near.vertex) {
                     place[near.vertex] = static_cast<std::uint32_t>(candidates.size());
@@ -141,8 +142,8 @@ class CutSearch {
             }
         };
         take(start, 0);
-        while (part_.capacity() * 2 <= problem_.total_capacity() && !spent()) {
-            consider([&] {
+        while (part_.capacity() * 2 <= problem_.total_capacity() && !is_budget_spent()) {
+            evaluate_cut([&] {
                 return std::to_string(part_.members().size()) + " vertices around " + std::to_string(start);
             });
             if (candidates.empty()) break;
@@ -171,12 +172,12 @@ class CutSearch {
 }  // namespace
 
 CongestionBound cut_bound(const BoundProblem& problem) {
-    // One side of every cut has room for all ranks.
+    // One side of every cut has capacity for all ranks.
     if (problem.total_capacity() / 2 >= problem.rank_count()) return {};
     CutSearch search(problem);
     search.try_ranges();
     search.try_slabs();
-    search.try_growing();
+    search.try_grown_parts();
     return std::move(search).best();
 }
 

@@ -16,7 +16,7 @@ namespace topoloom::bound {
 
 namespace {
 
-constexpr double max_entries = 0x1p28;  // of dual ascent: costs of pairs, 4 bytes each
+constexpr double max_entries = 0x1p28;  // maximum number of pair costs in dual ascent, 4 bytes each
 
 }  // namespace
 
@@ -28,7 +28,7 @@ std::int64_t gilmore_lawler_bound(const BoundProblem& problem) {
         for (std::size_t q = 0; q < near.profiles.size(); ++q)
             by_profile[p * near.profiles.size() + q] = min_hop_bytes(partners.profiles[p], near.profiles[q]);
     }
-    std::vector<std::uint32_t> columns;  // profiles, a column for every rank of a slot's capacity
+    std::vector<std::uint32_t> columns;  // profiles, one column per rank of a slot's capacity
     for (std::size_t position = 0; position < near.of_slot.size(); ++position)
         columns.insert(columns.end(), problem.capacity()[position], near.of_slot[position]);
     std::vector<std::int64_t> costs(problem.rank_count() * columns.size());
@@ -36,14 +36,14 @@ std::int64_t gilmore_lawler_bound(const BoundProblem& problem) {
         const std::int64_t* const row = by_profile.data() + partners.of_rank[u] * near.profiles.size();
         for (std::size_t j = 0; j < columns.size(); ++j) costs[u * columns.size() + j] = row[columns[j]];
     }
-    return half_of(qap::LinearAssignment<std::int64_t>().solve(costs, columns.size()));
+    return halve_symmetric_bound(qap::LinearAssignment<std::int64_t>().solve(costs, columns.size()));
 }
 
 std::optional<std::int64_t> projection_bound(const BoundProblem& problem) {
     if (problem.total_capacity() > qap::max_projection_order) return {};
     const SlotDistances distances(problem.allocation());
     if (!distances.symmetric()) return {};
-    std::vector<std::uint32_t> places;  // a slot for every rank of its capacity
+    std::vector<std::uint32_t> places;  // one entry per rank of a slot's capacity
     for (std::uint32_t i = 0; i < problem.capacity().size(); ++i)
         places.insert(places.end(), problem.capacity()[i], i);
     const std::size_t order = places.size();
@@ -52,12 +52,13 @@ std::optional<std::int64_t> projection_bound(const BoundProblem& problem) {
         for (const Edge edge : problem.symmetric().sends(u))
             bytes[u.value * order + edge.peer.value] = edge.bytes.value;
     }
-    std::vector<std::int64_t> apart(order * order);
+    std::vector<std::int64_t> slot_distance(order * order);
     for (std::size_t i = 0; i < order; ++i) {
-        for (std::size_t j = 0; j < order; ++j) apart[i * order + j] = distances(places[i], places[j]);
+        for (std::size_t j = 0; j < order; ++j)
+            slot_distance[i * order + j] = distances(places[i], places[j]);
     }
-    const auto both_ways = qap::projection_bound(order, bytes, apart);
-    return std::max<std::int64_t>(0, half_of(*both_ways));
+    const auto both_ways = qap::projection_bound(order, bytes, slot_distance);
+    return std::max<std::int64_t>(0, halve_symmetric_bound(*both_ways));
 }
 
 std::optional<std::int64_t> dual_ascent_bound(const BoundProblem& problem, Meter& meter) {
@@ -84,7 +85,7 @@ std::optional<std::int64_t> dual_ascent_bound(const BoundProblem& problem, Meter
         }
     }
     constexpr int max_sweeps = 200;
-    constexpr double min_gain = 5e-5;  // of the bound, from one sweep
+    constexpr double min_gain = 5e-5;  // minimum relative gain of a sweep
     for (int i = 0; i < max_sweeps; ++i) {
         const std::int64_t before = ascent.bound();
         ascent.sweep(problem.threads());

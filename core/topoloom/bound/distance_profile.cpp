@@ -18,28 +18,28 @@ namespace topoloom::bound {
 
 namespace {
 
-/// A run of alike slots on a node; if they are not at distance 0 from each other, those of one capacity.
+/// Equivalent slots of a node; if their mutual distance is not 0, only slots of equal capacity.
 struct Site {
-    std::uint32_t node;      // in the allocation
-    std::uint32_t run;       // of the node
-    std::uint32_t capacity;  // of each slot, where they are at a distance from each other
+    std::uint32_t node;      // index in the allocation
+    std::uint32_t run;       // index within the node
+    std::uint32_t capacity;  // capacity of each slot; 0 if the mutual distance is 0
     std::uint64_t total;
 };
 
-/// The nearest capacity so far: a run for every distance, and no more runs than `reach` ranks take.
-class NearRuns {
+/// The nearest capacity found so far, grouped by distance; keeps only groups needed for `reach` ranks.
+class NearestCapacity {
    public:
-    explicit NearRuns(std::uint32_t reach) : reach_(reach) {}
+    explicit NearestCapacity(std::uint32_t reach) : reach_(reach) {}
 
     void clear() {
         runs_.clear();
         capacity_ = 0;
     }
-    [[nodiscard]] bool takes(std::uint64_t distance) const {
+    [[nodiscard]] bool is_near_enough(std::uint64_t distance) const {
         return capacity_ < reach_ || distance < runs_.back().distance;
     }
     void add(std::uint32_t distance, std::uint64_t capacity) {
-        if (capacity == 0 || !takes(distance)) return;
+        if (capacity == 0 || !is_near_enough(distance)) return;
         auto at = std::ranges::lower_bound(runs_, distance, {}, &DistanceStep::distance);
         if (at == runs_.end() || at->distance != distance) at = runs_.insert(at, {distance, 0});
         const auto more = static_cast<std::uint32_t>(std::min<std::uint64_t>(capacity, reach_ - at->count));
@@ -63,16 +63,16 @@ class NearRuns {
    private:
     std::uint32_t reach_;
     std::uint64_t capacity_ = 0;
-    std::vector<DistanceStep> runs_;  // none of more than reach_
+    std::vector<DistanceStep> runs_;  // no count exceeds reach_
 };
 
-class NearSearch {
+class ProfileSearch {
    public:
-    NearSearch(const BoundProblem& problem, std::uint32_t reach)
+    ProfileSearch(const BoundProblem& problem, std::uint32_t reach)
         : reach_(reach), sites_of_node_(problem.allocation().nodes().size()) {
         const Allocation& allocation = problem.allocation();
         const NodeSpec& inside = allocation.machine().node_spec();
-        within_ = inside.levels.distances().front();
+        site_distance_ = inside.levels.distances().front();
         const std::uint32_t alike = inside.interchangeable_slots();
         std::vector<Slot> slots;
         site_of_slot_.resize(allocation.slot_count());
@@ -81,13 +81,13 @@ class NearSearch {
             const std::uint32_t capacity = problem.capacity()[position];
             const std::uint32_t number =
                 find_or_add({allocation.node_of_slot()[position], slot.value % inside.levels.size() / alike,
-                             within_ == 0 ? 0 : capacity, 0});
+                             site_distance_ == 0 ? 0 : capacity, 0});
             if (number == slots.size()) slots.push_back(slot);
             sites_[number].total += capacity;
             site_of_slot_[position] = number;
         }
         space_ = make_slot_space(allocation.machine(), slots);
-        // If a large part of all sites is requested, regions rule out little.
+        // If a large part of all sites is needed, network regions exclude few.
         const bool near_only = slots.size() / 16 > reach;
         if (space_->has_router_table()) {
             find_kinds();
@@ -99,13 +99,14 @@ class NearSearch {
     [[nodiscard]] std::size_t site_count() const { return sites_.size(); }
     [[nodiscard]] std::span<const std::uint32_t> site_of_slot() const { return site_of_slot_; }
 
-    /// By site: the first one that is known to have the same profile.
-    [[nodiscard]] std::vector<std::uint32_t> first_alike() const {
+    /// The first site known to have the same profile, by site.
+    [[nodiscard]] std::vector<std::uint32_t> first_site_of_profile() const {
         std::vector<std::uint32_t> first(sites_.size());
         std::iota(first.begin(), first.end(), 0U);
         if (kinds_.empty()) return first;
         using Word = std::array<std::uint64_t, 3>;
-        std::map<std::vector<Word>, std::uint32_t> known;  // by what is on the node, and of which kinds
+        // Sites by kinds, distances and capacities on the node.
+        std::map<std::vector<Word>, std::uint32_t> known;
         for (std::uint32_t from = 0; from < sites_.size(); ++from) {
             std::vector<Word> on_node;
             for (const std::uint32_t site : sites_of_node_[sites_[from].node]) {
@@ -118,14 +119,14 @@ class NearSearch {
         return first;
     }
 
-    /// `found` is memory to work in.
-    [[nodiscard]] DistanceProfile profile(std::uint32_t from, NearRuns& found) const {
+    /// `found` is scratch memory.
+    [[nodiscard]] DistanceProfile profile(std::uint32_t from, NearestCapacity& found) const {
         if (reach_ == 0) return {};
         found.clear();
         const Site& site = sites_[from];
-        const std::uint64_t here = within_ == 0 ? site.total : site.capacity;
+        const std::uint64_t here = site_distance_ == 0 ? site.total : site.capacity;
         if (here > 1) found.add(0, here - 1);
-        found.add(within_, site.total - here);
+        found.add(site_distance_, site.total - here);
         if (!kinds_.empty()) {
             search_kinds(from, found);
         } else if (space_->parts().empty()) {
@@ -136,17 +137,17 @@ class NearSearch {
             }
         } else {
             const std::array<std::uint64_t, 1> once{1};
-            search(0, from, *space_->sum_distances(std::span(&from, 1), once), found);
+            search_region(0, from, *space_->sum_distances(std::span(&from, 1), once), found);
         }
         return found.profile();
     }
 
    private:
-    /// Sites that are as far as each other from all sites of other nodes.
+    /// Sites with equal distances to all sites of other nodes.
     struct Kind {
         std::uint64_t total = 0;
-        std::uint32_t site = no_index;   // one of them
-        std::uint32_t other = no_index;  // one on another node
+        std::uint32_t site = no_index;   // a site of this kind
+        std::uint32_t other = no_index;  // another one, on a different node
     };
 
     std::uint32_t find_or_add(const Site& wanted) {
@@ -172,18 +173,18 @@ class NearSearch {
             if (kind.other == no_index && sites_[i].node != sites_[kind.site].node) kind.other = i;
         }
     }
-    /// There and back, whichever is shorter.
+    /// The shorter distance of the two directions.
     [[nodiscard]] std::uint32_t distance(std::uint32_t a, std::uint32_t b) const {
         const std::uint32_t there = space_->distance(a, b);
         return space_->is_symmetric() ? there : std::min(there, space_->distance(b, a));
     }
-    void search_kinds(std::uint32_t from, NearRuns& found) const {
+    void search_kinds(std::uint32_t from, NearestCapacity& found) const {
         std::vector<std::pair<std::uint32_t, std::uint64_t>> on_node;  // kinds and capacity
         for (const std::uint32_t site : sites_of_node_[sites_[from].node]) {
             if (site != from) found.add(distance(from, site), sites_[site].total);
             on_node.emplace_back(kind_[site], sites_[site].total);
         }
-        if (!found.takes(std::uint64_t{space_->port_distance(from)} + least_port_)) return;
+        if (!found.is_near_enough(std::uint64_t{space_->port_distance(from)} + least_port_)) return;
         std::ranges::sort(on_node);
         auto own = on_node.begin();
         for (std::uint32_t k = 0; k < kinds_.size(); ++k) {
@@ -194,8 +195,8 @@ class NearSearch {
             found.add(distance(from, is_on_node ? kinds_[k].other : kinds_[k].site), elsewhere);
         }
     }
-    void search(std::uint32_t at, std::uint32_t from, const SlotSpace::DistanceSum& sum,
-                NearRuns& found) const {
+    void search_region(std::uint32_t at, std::uint32_t from, const SlotSpace::DistanceSum& sum,
+                       NearestCapacity& found) const {
         const SlotSpace::Part& part = space_->parts()[at];
         if (part.right == no_index) {
             std::array<std::uint32_t, SlotSpace::leaf_size> distances;
@@ -214,17 +215,17 @@ class NearSearch {
             std::swap(bounds[0], bounds[1]);
         }
         for (const std::size_t half : {0U, 1U}) {
-            if (found.takes(bounds[half])) search(halves[half], from, sum, found);
+            if (found.is_near_enough(bounds[half])) search_region(halves[half], from, sum, found);
         }
     }
 
     std::uint32_t reach_;
-    std::uint32_t within_ = 0;  // between slots of a site
+    std::uint32_t site_distance_ = 0;  // mutual distance of the slots of a site
     std::vector<Site> sites_;
     std::vector<std::vector<std::uint32_t>> sites_of_node_;
     std::vector<std::uint32_t> site_of_slot_;
-    std::unique_ptr<SlotSpace> space_;  // of a slot of each site, along a Hilbert curve
-    // In tables only:
+    std::unique_ptr<SlotSpace> space_;  // one slot per site, along a Hilbert curve
+    // Only for router tables:
     std::vector<std::uint32_t> kind_;  // by site
     std::vector<Kind> kinds_;
     std::uint32_t least_port_ = 0;
@@ -233,22 +234,23 @@ class NearSearch {
 }  // namespace
 
 DistanceProfiles distance_profiles(const BoundProblem& problem, std::uint32_t reach) {
-    const NearSearch search(problem, reach);
-    const std::vector<std::uint32_t> first_alike = search.first_alike();
+    const ProfileSearch search(problem, reach);
+    const std::vector<std::uint32_t> first_site_of_profile = search.first_site_of_profile();
     std::vector<DistanceProfile> by_site(search.site_count());
     const Chunks chunks(by_site.size(), 64);
     parallel_for(chunks.size(), problem.threads(), [&](std::size_t c, int) {
-        NearRuns found(reach);
+        NearestCapacity found(reach);
         for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
-            if (first_alike[i] == i) by_site[i] = search.profile(static_cast<std::uint32_t>(i), found);
+            if (first_site_of_profile[i] == i)
+                by_site[i] = search.profile(static_cast<std::uint32_t>(i), found);
         }
     });
     DistanceProfiles result;
     std::map<DistanceProfile, std::uint32_t> numbers;
     std::vector<std::uint32_t> number_of_site;
     for (std::size_t i = 0; i < by_site.size(); ++i) {
-        if (first_alike[i] != i) {
-            number_of_site.push_back(number_of_site[first_alike[i]]);
+        if (first_site_of_profile[i] != i) {
+            number_of_site.push_back(number_of_site[first_site_of_profile[i]]);
             continue;
         }
         const auto [entry, is_new] = numbers.try_emplace(std::move(by_site[i]), numbers.size());

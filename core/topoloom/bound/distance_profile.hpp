@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Capacity near a slot, by distance.
+// Capacity around a slot, by distance.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,19 @@ struct DistanceStep {
     friend auto operator<=>(const DistanceStep&, const DistanceStep&) = default;
 };
 
-/// Distances and counts ascend. The last step holds all other ranks, or as many as requested.
+/// Distances and counts ascend. The last step counts all other ranks, or as many as requested.
 using DistanceProfile = std::vector<DistanceStep>;
 
 struct DistanceProfiles {
     std::vector<DistanceProfile> profiles;       // all different
-    std::vector<std::uint32_t> of_slot;          // by position in the allocation
-    std::vector<std::uint64_t> capacity;         // by profile: of all slots that have it
-    [[nodiscard]] DistanceProfile best() const;  // the largest capacity within each distance
+    std::vector<std::uint32_t> of_slot;          // index of the profile, by position in the allocation
+    std::vector<std::uint64_t> capacity;         // by profile: number of slots with it
+    [[nodiscard]] DistanceProfile best() const;  // the maximum capacity within each distance
 };
 
-/// Profiles of all slots for up to `reach` other ranks. Equivalent slots are searched once. For router tables, O(routers^2)
-/// unless nodes hold `reach` ranks; else searches network regions if `reach` is small, or takes O(nodes^2). On all cores.
+/// Computes the profiles of all slots for up to `reach` other ranks. Equivalent slots are searched once. For
+/// router tables O(routers^2), unless a node has capacity for `reach` ranks; otherwise searches network
+/// regions if `reach` is small, or takes O(nodes^2). Uses all cores.
 [[nodiscard]] DistanceProfiles distance_profiles(const BoundProblem& problem, std::uint32_t reach);
 
 }  // namespace topoloom::bound

@@ -13,16 +13,16 @@ namespace topoloom::bound {
 
 namespace {
 
-constexpr double tolerance = 1e-12;  // sums in another order may differ by this much
+constexpr double tolerance = 1e-12;  // difference between sums in a different order
 
-struct Share {
+struct LinkShare {
     Link link;
     double share;
 };
 
-class Search {
+class CongestionSearch {
    public:
-    Search(const BoundProblem& problem, Meter& meter)
+    CongestionSearch(const BoundProblem& problem, Meter& meter)
         : graph_(problem.graph()), meter_(meter), slots_(problem.allocation().slot_count()) {
         const NetworkView network(problem.machine().topology());
         if (network.is_adaptive())
@@ -39,7 +39,7 @@ class Search {
                 if (from != to)
                     network.route(from, to, [&](Link link, double share) { route.push_back({link, share}); });
                 double hops = 0;
-                for (const Share& part : route) {
+                for (const LinkShare& part : route) {
                     hops += part.share;
                     used[part.link.value] = 1;
                 }
@@ -57,12 +57,12 @@ class Search {
             for (const Edge edge : graph_.sends(u)) add(start[u.value], start[edge.peer.value], edge.bytes);
             ahead_ += messages_of(u);
         }
-        best_ = {{start.begin(), start.end()}, busiest(), 0, 0};
+        best_ = {{start.begin(), start.end()}, max_link_seconds(), 0, 0};
         std::ranges::fill(load_, 0.0);
         undo_.clear();
         carried_ = 0;
         known_ = known;
-        descend(0, 0);
+        search_placements(0, 0);
         best_.lower_bound = complete_ ? best_.value : std::min(best_.value, known);
         return best_;
     }
@@ -89,19 +89,19 @@ class Search {
     }
 
     void add(Position from, Position to, Bytes bytes) {
-        for (const Share& part : routes_[from.value * slots_ + to.value]) {
+        for (const LinkShare& part : routes_[from.value * slots_ + to.value]) {
             undo_.push_back({part.link, load_[part.link.value]});
             load_[part.link.value] += part.share * static_cast<double>(bytes.value);
             carried_ += part.share * static_cast<double>(bytes.value);
         }
     }
-    [[nodiscard]] double busiest() const {
+    [[nodiscard]] double max_link_seconds() const {
         double most = 0;
         for (std::size_t l = 0; l < load_.size(); ++l) most = std::max(most, load_[l] * per_byte_[l]);
         return most;
     }
 
-    void descend(std::size_t depth, double busiest_so_far) {
+    void search_placements(std::size_t depth, double busiest_so_far) {
         if (depth == order_.size()) {
             best_.value = busiest_so_far;
             best_.position_of_rank = position_;
@@ -121,13 +121,13 @@ class Search {
             const double ahead = ahead_;
             position_[u.value] = position;
             taken_[position.value] = 1;
-            settle(u);
+            route_messages(u);
             double most = busiest_so_far;
             for (std::size_t k = mark; k < undo_.size(); ++k)
                 most = std::max(most, load_[undo_[k].first.value] * per_byte_[undo_[k].first.value]);
             const double average = bandwidth_ > 0 ? (carried_ + ahead_ * min_hops_) / bandwidth_ : 0;
             if (std::max(most, average * (1 - tolerance)) < best_.value * (1 - tolerance))
-                descend(depth + 1, most);
+                search_placements(depth + 1, most);
             while (undo_.size() > mark) {
                 load_[undo_.back().first.value] = undo_.back().second;
                 undo_.pop_back();
@@ -140,7 +140,7 @@ class Search {
     }
 
     /// Routes the messages between a rank and those placed before it.
-    void settle(Rank u) {
+    void route_messages(Rank u) {
         for (const Edge edge : graph_.sends(u)) {
             if (position_[edge.peer.value] == Position::none) continue;
             add(position_[u.value], position_[edge.peer.value], edge.bytes);
@@ -160,17 +160,17 @@ class Search {
     const CommGraph& graph_;
     Meter& meter_;
     std::size_t slots_;
-    std::vector<std::vector<Share>> routes_;  // of ordered pairs of slots
-    std::vector<double> per_byte_;            // seconds, by link
+    std::vector<std::vector<LinkShare>> routes_;  // routes of ordered pairs of slots
+    std::vector<double> per_byte_;                // seconds per byte of each link
     std::vector<double> load_;
-    std::vector<std::pair<Link, double>> undo_;  // links and what they carried before
+    std::vector<std::pair<Link, double>> undo_;  // changed links and their previous loads
     std::vector<Rank> order_;
     std::vector<Position> position_;  // by rank
     std::vector<char> taken_;
     double min_hops_ = std::numeric_limits<double>::infinity();
     double bandwidth_ = 0;
-    double carried_ = 0;  // bytes times hops of messages whose ends are placed
-    double ahead_ = 0;    // bytes of the others
+    double carried_ = 0;  // bytes times hops of messages between placed ranks
+    double ahead_ = 0;    // bytes of all other messages
     double known_ = 0;
     bool complete_ = true;
     ExactCongestion best_;
@@ -183,13 +183,13 @@ ExactCongestion min_congestion(const BoundProblem& problem, std::span<const Posi
     if (start.size() != problem.rank_count())
         fail("the placement to start from has ", start.size(), " ranks, but the pattern has ",
              problem.rank_count());
-    std::vector<char> taken(problem.allocation().slot_count(), 0);
+    std::vector<char> is_taken(problem.allocation().slot_count(), 0);
     for (const Position slot : start) {
-        if (slot.value >= taken.size() || std::exchange(taken[slot.value], 1))
+        if (slot.value >= is_taken.size() || std::exchange(is_taken[slot.value], 1))
             fail("the placement to start from uses slot ", slot.value, " twice, or there are only ",
-                 taken.size());
+                 is_taken.size());
     }
-    return Search(problem, meter).run(start, known);
+    return CongestionSearch(problem, meter).run(start, known);
 }
 
 }  // namespace topoloom::bound

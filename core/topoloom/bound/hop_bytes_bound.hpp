@@ -12,11 +12,11 @@ namespace topoloom {
 
 struct HopBytesBound {
     std::int64_t value = 0;
-    std::string_view by = "sparse";  // sparse, gilmore-lawler, projection or dual-ascent
+    std::string_view by = "sparse";  // name of the bound: sparse, gilmore-lawler, projection or dual-ascent
 };
 
-/// Tries bounds from cheap to expensive; dual ascent, the last, spends the budget. With no budget left, only bounds
-/// that take about a second are tried.
+/// Tries bounds from cheap to expensive; dual ascent, the last, spends the budget. If no budget is left, only
+/// bounds that take about a second are tried.
 [[nodiscard]] HopBytesBound hop_bytes_bound(const BoundProblem& problem, Meter& meter);
 
 }  // namespace topoloom

@@ -17,13 +17,13 @@ class NetworkGraph {
 
     struct Neighbor {
         std::uint32_t vertex;
-        std::int64_t out, in;  // units to it and from it
+        std::int64_t out, in;  // bandwidth to and from the neighbor, in units
     };
     [[nodiscard]] std::size_t vertex_count() const { return capacity_.size(); }
     [[nodiscard]] std::span<const Neighbor> neighbors(std::uint32_t vertex) const {
         return {neighbors_.data() + first_[vertex], neighbors_.data() + first_[vertex + 1]};
     }
-    /// Ranks that fit on the nodes at a vertex.
+    /// Number of ranks that fit on the nodes at a vertex.
     [[nodiscard]] std::uint64_t capacity(std::uint32_t vertex) const { return capacity_[vertex]; }
     [[nodiscard]] std::uint32_t vertex(Node node) const { return vertex_of_node_[node.value]; }
     [[nodiscard]] double bandwidth(std::int64_t units) const { return static_cast<double>(units) * unit_; }
@@ -43,13 +43,13 @@ class NetworkCut {
 
     void clear();
     void add(std::uint32_t vertex);
-    /// Adds switches (vertices without capacity) that have more bandwidth to the set than to the rest.
+    /// Adds switches (vertices without capacity) with more bandwidth to the set than to the other vertices.
     void add_switches();
-    [[nodiscard]] bool holds(std::uint32_t vertex) const { return inside_[vertex] != 0; }
+    [[nodiscard]] bool contains_vertex(std::uint32_t vertex) const { return inside_[vertex] != 0; }
     [[nodiscard]] std::span<const std::uint32_t> members() const { return members_; }
     [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
     [[nodiscard]] double bandwidth() const { return graph_.bandwidth(out_ + in_); }
-    [[nodiscard]] std::uint64_t visits() const { return visits_; }  // of neighbors so far
+    [[nodiscard]] std::uint64_t visits() const { return visits_; }  // number of neighbors visited so far
 
    private:
     const NetworkGraph& graph_;

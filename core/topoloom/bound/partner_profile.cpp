@@ -42,7 +42,7 @@ std::int64_t min_hop_bytes(const PartnerProfile& partners, const DistanceProfile
         placed = now;
         if (placed + 1 == partners.size()) return sum;
     }
-    // Others sit no nearer than the last one in the profile.
+    // All further partners are at least as far as the last distance of the profile.
     return sum + distance * (partners.back() - partners[placed]);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bytes that ranks exchange with their heaviest partners, and the hop-bytes that these imply.
+// Bytes that ranks exchange with their heaviest partners, and the resulting minimum hop-bytes.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ using PartnerProfile = std::vector<std::int64_t>;
 struct PartnerProfiles {
     std::vector<PartnerProfile> profiles;  // all different
     std::vector<std::uint32_t> of_rank;
-    std::vector<std::uint64_t> ranks;  // by profile: how many have it
-    std::uint32_t max_partners = 0;    // that bytes are exchanged with
+    std::vector<std::uint64_t> ranks;  // by profile: number of ranks with it
+    std::uint32_t max_partners = 0;    // maximum number of partners
 };
 
 /// O(edges * log degree).
 [[nodiscard]] PartnerProfiles partner_profiles(const CommGraph& symmetric);
 
-/// Minimum hop-bytes of a rank on a slot with this profile: the heaviest partners sit nearest (rearrangement
+/// Minimum hop-bytes of a rank on a slot with this profile: the heaviest partners are nearest (rearrangement
 /// inequality of Hardy, Littlewood, Polya). O(steps).
 [[nodiscard]] std::int64_t min_hop_bytes(const PartnerProfile& partners, const DistanceProfile& near);
 

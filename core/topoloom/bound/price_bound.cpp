@@ -16,17 +16,18 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::size_t max_crossings = std::size_t{1} << 24;  // links on all routes
-constexpr double max_pair_costs = 0x1p25;  // of dual ascent; above, it takes long and proves little
+constexpr std::size_t max_crossings = std::size_t{1} << 24;  // maximum number of links on all routes
+constexpr double max_pair_costs =
+    0x1p25;  // maximum size for dual ascent; larger problems take long and prove little
 
-/// Traffic of a rank with a partner.
+/// Messages between a rank and a partner.
 struct Exchange {
     std::uint32_t partner;
     double sent;
     double received;
 };
 
-/// The routes between all nodes of an allocation, and a price for each link that one of them uses.
+/// The routes between all nodes of an allocation, and a price for each link on them.
 class PricedRoutes {
    public:
     PricedRoutes(const NetworkView& network, std::span<const Node> nodes) : nodes_(nodes.size()) {
@@ -40,10 +41,10 @@ class PricedRoutes {
                             number[link.value] = static_cast<std::uint32_t>(bandwidth_.size());
                             bandwidth_.push_back(network.bandwidth(link).value);
                         }
-                        crossings_.push_back({number[link.value], share});
+                        priced_links_.push_back({number[link.value], share});
                     });
                 }
-                end_.push_back(crossings_.size());
+                end_.push_back(priced_links_.size());
             }
         }
         distance_.resize(nodes_ * nodes_);
@@ -52,35 +53,37 @@ class PricedRoutes {
     [[nodiscard]] std::size_t link_count() const { return bandwidth_.size(); }
     /// Price of a byte from a to b.
     [[nodiscard]] double distance(std::size_t a, std::size_t b) const { return distance_[a * nodes_ + b]; }
-    /// Shares of 1, by link.
+    /// Prices of the links; they sum to 1.
     void set_prices(std::span<const double> price) {
         for (std::size_t route = 0, at = 0; route < distance_.size(); ++route) {
             double sum = 0;
             for (; at < end_[route]; ++at)
-                sum += price[crossings_[at].link] * crossings_[at].share / bandwidth_[crossings_[at].link];
+                sum += price[priced_links_[at].link] * priced_links_[at].share /
+                       bandwidth_[priced_links_[at].link];
             distance_[route] = sum;
         }
     }
     void add_load(std::size_t a, std::size_t b, double bytes, std::vector<double>& seconds) const {
         const std::size_t route = a * nodes_ + b;
         for (std::size_t at = route == 0 ? 0 : end_[route - 1]; at < end_[route]; ++at)
-            seconds[crossings_[at].link] += bytes * crossings_[at].share / bandwidth_[crossings_[at].link];
+            seconds[priced_links_[at].link] +=
+                bytes * priced_links_[at].share / bandwidth_[priced_links_[at].link];
     }
 
    private:
-    struct Crossing {
+    struct PricedLink {
         std::uint32_t link;
         double share;
     };
     std::size_t nodes_;
     std::vector<double> bandwidth_;
-    std::vector<Crossing> crossings_;
+    std::vector<PricedLink> priced_links_;
     std::vector<std::size_t> end_;  // of a route
     std::vector<double> distance_;  // of a route
 };
 
-/// A game: one side sets prices, the other answers with a placement that pays little. Prices rise where placements put
-/// their loads (multiplicative weights: Freund, Schapire, Games and Economic Behavior 29, 1999).
+/// A two-player game: one player sets link prices, the other chooses a placement of low cost. Prices rise on
+/// loaded links (multiplicative weights: Freund, Schapire, Games and Economic Behavior 29, 1999).
 class PriceGame {
    public:
     PriceGame(const BoundProblem& problem, PricedRoutes& routes)
@@ -96,8 +99,8 @@ class PriceGame {
         list_exchanges();
     }
 
-    /// Prices that are good on average over the later rounds.
-    std::vector<double> play(Meter& meter) {
+    /// Plays the game. Returns the mean prices of the second half of the rounds.
+    std::vector<double> average_prices(Meter& meter) {
         constexpr int rounds = 400;
         constexpr double step = 0.2;
         std::vector<double> pressure(routes_.link_count(), 0);
@@ -109,8 +112,8 @@ class PriceGame {
             set_prices(pressure, step, price);
             if (2 * round >= rounds) std::ranges::transform(sum, price, sum.begin(), std::plus());
             routes_.set_prices(price);
-            const std::uint64_t looks = answer();
-            if (!meter.spend(looks + 1)) return price;
+            const std::uint64_t examined_messages = improve_placement();
+            if (!meter.spend(examined_messages + 1)) return price;
             std::ranges::fill(seconds, 0);
             for (std::uint32_t u = 0; u < exchanges_.size(); ++u) {
                 for (const Exchange& exchange : exchanges_[u])
@@ -125,11 +128,11 @@ class PriceGame {
         return sum;
     }
 
-    /// A lower bound on what any placement pays.
+    /// A lower bound on the payment of any placement.
     double min_payment(Meter& meter) {
         const std::size_t pairs = problem_.symmetric().edge_count();
         const std::size_t places = node_of_place_.size();
-        const double enough = paid();
+        const double enough = total_payment();
         if (enough == 0) return 0;
         const double scale = cost_scale(enough);
         qap::DualAscent ascent(static_cast<std::uint32_t>(exchanges_.size()),
@@ -145,7 +148,7 @@ class PriceGame {
                 });
             }
         }
-        constexpr int sweeps = 20;  // more gain almost nothing
+        constexpr int sweeps = 20;  // more sweeps gain almost nothing
         for (int i = 0; i < sweeps; ++i) {
             ascent.sweep(problem_.threads());
             if (!meter.spend(pairs * places * places / 16 + 1)) break;
@@ -181,7 +184,7 @@ class PriceGame {
     }
 
     [[nodiscard]] std::uint32_t node_of(std::uint32_t u) const { return node_of_place_[place_of_rank_[u]]; }
-    /// Price of u's messages with u on a node; `other` has already moved.
+    /// Price of u's messages if u is on a node; `other` has already moved to `other_node`.
     [[nodiscard]] double payment(std::uint32_t u, std::uint32_t node, std::uint32_t other,
                                  std::uint32_t node_of_other) const {
         double sum = 0;
@@ -192,7 +195,7 @@ class PriceGame {
         }
         return sum;
     }
-    [[nodiscard]] double farthest() const {
+    [[nodiscard]] double max_distance() const {
         double most = 0;
         for (const std::uint32_t a : node_of_place_) {
             for (const std::uint32_t b : node_of_place_) most = std::max(most, routes_.distance(a, b));
@@ -200,24 +203,25 @@ class PriceGame {
         return most;
     }
     /// Total price of this placement.
-    [[nodiscard]] double paid() const {
+    [[nodiscard]] double total_payment() const {
         double sum = 0;
         for (std::uint32_t u = 0; u < exchanges_.size(); ++u) sum += payment(u, node_of(u), no_index, 0) / 2;
         return sum;
     }
-    /// Costs as integers. Those that are too high for dual ascent are no less than what this placement pays; with
-    /// many partners, whose sums might not fit, there are none.
-    [[nodiscard]] double cost_scale(double paid) const {
+    /// Scale of integer costs. Costs clamped by dual ascent are at least the payment of this placement; with
+    /// many partners, whose sums might overflow, the scale avoids clamping.
+    [[nodiscard]] double cost_scale(double total_payment) const {
         std::size_t max_partners = 1;
         for (const auto& exchanges : exchanges_) max_partners = std::max(max_partners, exchanges.size());
-        if (max_partners <= 64) return qap::DualAscent::max_cost / paid;
+        if (max_partners <= 64) return qap::DualAscent::max_cost / total_payment;
         const double most =
             std::min<double>(qap::DualAscent::max_cost, 0x1p30 / static_cast<double>(max_partners));
-        return most / (static_cast<double>(problem_.graph().total_bytes().value) * farthest());
+        return most / (static_cast<double>(problem_.graph().total_bytes().value) * max_distance());
     }
-    /// Exchanges and moves that pay less, each tried once. Returns how many were looked at.
-    std::uint64_t answer() {
-        std::uint64_t looks = 0;
+    /// Tries each exchange and move once and applies those that pay less. Returns the number of examined
+    /// messages.
+    std::uint64_t improve_placement() {
+        std::uint64_t examined_messages = 0;
         for (std::uint32_t u = 0; u < exchanges_.size(); ++u) {
             for (std::uint32_t q = 0; q < occupant_.size(); ++q) {
                 const std::uint32_t v = occupant_[q];
@@ -225,7 +229,7 @@ class PriceGame {
                 const std::uint32_t p = place_of_rank_[u];
                 const std::uint32_t from = node_of_place_[p];
                 const std::uint32_t to = node_of_place_[q];
-                looks += exchanges_[u].size() + 1;
+                examined_messages += exchanges_[u].size() + 1;
                 double before = payment(u, from, no_index, 0);
                 double after = payment(u, to, v, from);
                 if (v != no_index) {
@@ -238,12 +242,12 @@ class PriceGame {
                 if (v != no_index) place_of_rank_[v] = p;
             }
         }
-        return looks;
+        return examined_messages;
     }
 
     const BoundProblem& problem_;
     PricedRoutes& routes_;
-    std::vector<std::vector<Exchange>> exchanges_;  // by rank, ascending
+    std::vector<std::vector<Exchange>> exchanges_;  // messages by rank, ascending by partner
     std::vector<std::uint32_t> node_of_place_;
     std::vector<std::uint32_t> place_of_rank_;
     std::vector<std::uint32_t> occupant_;  // of a place
@@ -262,7 +266,7 @@ CongestionBound price_bound(const BoundProblem& problem, Meter& meter) {
     PricedRoutes routes(network, nodes);
     if (routes.link_count() == 0 || problem.graph().total_bytes().value == 0) return {};
     PriceGame game(problem, routes);
-    const std::vector<double> prices = game.play(meter);
+    const std::vector<double> prices = game.average_prices(meter);
     routes.set_prices(prices);
     return {game.min_payment(meter), "prices", std::to_string(routes.link_count()) + " links"};
 }

@@ -15,20 +15,20 @@ namespace {
 constexpr std::size_t max_ranks_of_matrix = 1024;
 constexpr std::size_t max_cut_steps = std::size_t{1} << 28;
 
-/// Bytes that leave k ranks if each has its k - 1 heaviest partners among them, for the k ranks that minimize it.
+/// Minimum bytes that leave k ranks if each has its k - 1 heaviest partners among them.
 std::vector<std::int64_t> cuts_by_partners(const PartnerProfiles& partners, std::size_t ranks) {
     std::vector<std::int64_t> cuts(ranks + 1, 0);
     const std::size_t largest = std::min<std::size_t>(
         {partners.max_partners, ranks, max_cut_steps / std::max<std::size_t>(1, ranks)});
-    std::vector<std::int64_t> leaving(ranks);
+    std::vector<std::int64_t> bytes_to_others(ranks);
     for (std::size_t k = 1; k <= largest; ++k) {
         for (std::size_t u = 0; u < ranks; ++u) {
             const PartnerProfile& profile = partners.profiles[partners.of_rank[u]];
-            leaving[u] = profile.back() - profile[std::min(k, profile.size()) - 1];
+            bytes_to_others[u] = profile.back() - profile[std::min(k, profile.size()) - 1];
         }
-        const auto end = leaving.begin() + static_cast<std::ptrdiff_t>(k);
-        std::nth_element(leaving.begin(), end - 1, leaving.end());
-        cuts[k] = std::reduce(leaving.begin(), end);
+        const auto end = bytes_to_others.begin() + static_cast<std::ptrdiff_t>(k);
+        std::nth_element(bytes_to_others.begin(), end - 1, bytes_to_others.end());
+        cuts[k] = std::reduce(bytes_to_others.begin(), end);
     }
     return cuts;
 }
@@ -60,7 +60,7 @@ std::vector<std::int64_t> min_cut_bytes(const CommGraph& symmetric) {
             cuts[k] = std::max(cuts[k], static_cast<std::int64_t>(std::ceil(bytes - 1e-9)));
         }
     }
-    // A cut is that of the others, too.
+    // A cut of k ranks is also a cut of all other ranks.
     for (std::size_t k = 0; 2 * k <= ranks; ++k)
         cuts[k] = cuts[ranks - k] = std::max(cuts[k], cuts[ranks - k]);
     return cuts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lower bound on the bytes between any k ranks and all others.
+// Lower bounds on the bytes between any k ranks and all others.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace topoloom::bound {
 
-/// [k], for k = 0 .. ranks: a lower limit on the bytes, both directions together, between any k ranks and the others.
-/// From what k ranks can keep among themselves, each with its heaviest partners; and, for up to 1,024 ranks, from the
-/// second smallest eigenvalue of the pattern's Laplacian (Fiedler 1973; k * (ranks - k) / ranks times that), less what
-/// rounding can have added.
+/// [k], for k = 0 .. ranks: a lower bound on the bytes, in both directions, between any k ranks and the
+/// others. Derived from the bytes that k ranks can exchange among themselves, each with its heaviest
+/// partners. For up to 1,024 ranks, also from the second smallest eigenvalue of the pattern's Laplacian
+/// (Fiedler 1973; k * (ranks - k) / ranks times the eigenvalue), minus a rounding margin.
 [[nodiscard]] std::vector<std::int64_t> min_cut_bytes(const CommGraph& symmetric);
 
 }  // namespace topoloom::bound

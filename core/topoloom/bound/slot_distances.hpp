@@ -12,7 +12,7 @@
 
 namespace topoloom::bound {
 
-/// Slots by their position in the allocation; 4 bytes for every pair.
+/// Indexed by positions in the allocation; 4 bytes per pair of slots.
 class SlotDistances {
    public:
     explicit SlotDistances(const Allocation& allocation)

@@ -12,8 +12,9 @@ namespace topoloom::bound {
 
 namespace {
 
-constexpr double max_assignment_steps = 1e9;  // of assigning kinds to kinds; a second or two
-constexpr std::uint32_t max_near = 64;        // places that are told apart around a slot
+constexpr double max_assignment_steps =
+    1e9;  // maximum size of the assignment of rank classes to slot classes; a second or two
+constexpr std::uint32_t max_near = 64;  // number of distinguished places around a slot
 
 }  // namespace
 
@@ -28,13 +29,13 @@ std::int64_t sparse_bound(const BoundProblem& problem) {
         for (std::size_t p = 0; p < partners.profiles.size(); ++p) {
             sum += static_cast<std::int64_t>(partners.ranks[p]) * min_hop_bytes(partners.profiles[p], best);
         }
-        return half_of(sum);
+        return halve_symmetric_bound(sum);
     }
     std::vector<std::int64_t> costs;
     for (const PartnerProfile& profile : partners.profiles) {
         for (const DistanceProfile& around : near.profiles) costs.push_back(min_hop_bytes(profile, around));
     }
-    return half_of(min_transport_cost(costs, partners.ranks, near.capacity));
+    return halve_symmetric_bound(min_transport_cost(costs, partners.ranks, near.capacity));
 }
 
 }  // namespace topoloom::bound

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Gilmore-Lawler bound for large sparse patterns, by classes of equal ranks and equal slots.
+// The Gilmore-Lawler bound for large sparse patterns, by classes of equivalent ranks and slots.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,12 @@
 
 namespace topoloom::bound {
 
-/// A lower bound on the hop-bytes of all placements. A rank's k heaviest partners sit no nearer than the k nearest
-/// places; exact where all messages can be that short, as for a stencil on the torus of its shape. Equal to
-/// gilmore_lawler_bound() where ranks with the same bytes to their partners and slots with the same distances are so few
-/// kinds that these are assigned to each other; else every rank counts as if it had the best slot. O(edges * log degree
-/// + slots * log slots * degree) on tori and trees; O(slots^2) where distances come from a table.
+/// A lower bound on the hop-bytes of all placements: a rank's k heaviest partners are at least as far as the
+/// k nearest places. Exact if all messages can be that short, as for a stencil on a torus of the same shape.
+/// Ranks with equal bytes to their partners and slots with equal distances form classes. If the classes are
+/// few enough to be assigned to each other, the bound equals gilmore_lawler_bound(); otherwise every rank
+/// counts as if it had the best slot. O(edges * log degree + slots * log slots * degree) on tori and trees;
+/// O(slots^2) for distance tables.
 [[nodiscard]] std::int64_t sparse_bound(const BoundProblem& problem);
 
 }  // namespace topoloom::bound

@@ -19,8 +19,7 @@ namespace topoloom {
 
 namespace {
 
-/// How soon a node reaches others: the seconds of routes between the nodes of an allocation, and for how many ranks they
-/// have capacity.
+/// Latencies of routes between the nodes of an allocation, and the capacities that they reach.
 class NearLatencies {
    public:
     explicit NearLatencies(const BoundProblem& problem) {
@@ -36,26 +35,28 @@ class NearLatencies {
         }
         max_on_node_ = *std::ranges::max_element(capacity_);
         const bool fits_on_node = max_on_node_ >= problem.rank_count();
-        if (!fits_on_node) measure(problem.machine(), nodes);
+        if (!fits_on_node) measure_latencies(problem.machine(), nodes);
         for (const bool outward : {true, false}) {
             std::vector<double>& within = outward ? to_ : from_;
             within.assign(problem.rank_count(), fits_on_node ? 0 : std::numeric_limits<double>::infinity());
-            for (std::size_t n = 0; n < nodes.size() && !fits_on_node; ++n) fill(n, outward, within);
+            for (std::size_t n = 0; n < nodes.size() && !fits_on_node; ++n)
+                lower_latencies(n, outward, within);
         }
     }
 
     [[nodiscard]] std::size_t node_count() const { return capacity_.size(); }
     [[nodiscard]] std::uint64_t max_on_node() const { return max_on_node_; }
-    /// The longest of the routes from a node to as many other ranks, or from them to it, on the best of all nodes.
-    [[nodiscard]] double to(std::size_t ranks) const { return to_[ranks]; }
-    [[nodiscard]] double from(std::size_t ranks) const { return from_[ranks]; }
-    /// Between any two nodes; not known where all ranks fit on one.
+    /// Minimum over all nodes of the longest route from a node to the nearest nodes with capacity for this
+    /// many other ranks.
+    [[nodiscard]] double max_latency_to(std::size_t ranks) const { return to_[ranks]; }
+    [[nodiscard]] double max_latency_from(std::size_t ranks) const { return from_[ranks]; }
+    /// Minimum latency between two nodes; 0 if all ranks fit on one node.
     [[nodiscard]] double nearest() const { return nearest_; }
-    /// On the links of the best route between any two.
+    /// Minimum seconds per byte on the links of any route.
     [[nodiscard]] double seconds_per_byte() const { return seconds_per_byte_; }
 
    private:
-    void measure(const Machine& machine, const std::vector<Node>& nodes) {
+    void measure_latencies(const Machine& machine, const std::vector<Node>& nodes) {
         constexpr double max_visits = 2e7;
         const NetworkView network(machine.topology());
         const auto pairs = static_cast<double>(nodes.size()) * static_cast<double>(nodes.size());
@@ -82,22 +83,23 @@ class NearLatencies {
         nearest_ = least;
     }
 
-    /// [k], for as many ranks beside one on node n: at most what is there.
-    void fill(std::size_t n, bool outward, std::vector<double>& within) const {
+    /// Lowers [k], the latency to reach k other ranks from node n.
+    void lower_latencies(std::size_t n, bool outward, std::vector<double>& within) const {
         std::size_t k = 0;
         const auto up_to = [&](std::uint64_t count, double seconds) {
             for (; k < within.size() && k <= count; ++k) within[k] = std::min(within[k], seconds);
         };
         std::uint64_t reached = capacity_[n] - 1;
         up_to(reached, 0);
-        if (latency_.empty()) return up_to(within.size(), nearest_);  // that there is room was checked
+        if (latency_.empty())
+            return up_to(within.size(), nearest_);  // the capacity for all ranks was checked
         std::vector<std::pair<double, std::uint64_t>> others;
         for (std::size_t other = 0; other < capacity_.size(); ++other) {
             if (other == n) continue;
             const std::size_t pair = outward ? n * capacity_.size() + other : other * capacity_.size() + n;
             others.emplace_back(latency_[pair], capacity_[other]);
         }
-        // A heap, as only the nearest are wanted.
+        // A heap, because only the nearest nodes are needed.
         std::ranges::make_heap(others, std::greater());
         while (k < within.size()) {
             std::ranges::pop_heap(others, std::greater());
@@ -107,9 +109,9 @@ class NearLatencies {
         }
     }
 
-    std::vector<std::uint64_t> capacity_;  // of nodes for ranks; none is 0
+    std::vector<std::uint64_t> capacity_;  // rank capacity per node; no entry is 0
     std::uint64_t max_on_node_ = 0;
-    std::vector<double> latency_;  // by pair of nodes; empty if unknown
+    std::vector<double> latency_;  // latency by pair of nodes; empty if unknown
     std::vector<double> to_, from_;
     double nearest_ = 0;
     double seconds_per_byte_ = 0;
@@ -117,14 +119,14 @@ class NearLatencies {
 
 /// Messages of a rank in descending size.
 struct RankTraffic {
-    std::vector<std::int64_t> out, in;  // bytes, by peer
-    std::vector<std::int64_t> sent;     // of those, what goes in messages
+    std::vector<std::int64_t> out, in;  // bytes by peer, in both directions
+    std::vector<std::int64_t> sent;     // bytes by peer with at least one message
     std::int64_t messages = 0;          // sent
-    std::int64_t fewest = 0;            // messages to any peer
-    std::uint32_t senders = 0;          // that it gets messages from
+    std::int64_t fewest = 0;            // minimum number of messages to any peer
+    std::uint32_t senders = 0;          // number of ranks that send messages to it
 };
 
-std::vector<RankTraffic> traffic_of(const CommGraph& graph) {
+std::vector<RankTraffic> list_traffic(const CommGraph& graph) {
     std::vector<RankTraffic> traffic(graph.rank_count());
     for (const Rank u : ids<Rank>(graph.rank_count())) {
         RankTraffic& mine = traffic[u.value];
@@ -151,7 +153,7 @@ double sum_from(const std::vector<std::int64_t>& bytes, std::uint64_t first) {
 }
 
 /// Whether inter-node messages are unavoidable: a connected component exceeds the capacity of a node.
-bool must_leave(const CommGraph& graph, std::uint64_t max_on_node) {
+bool has_unavoidable_messages(const CommGraph& graph, std::uint64_t max_on_node) {
     std::vector<std::uint32_t> above(graph.rank_count());
     std::iota(above.begin(), above.end(), 0U);
     std::vector<std::uint64_t> size(graph.rank_count(), 1);
@@ -173,9 +175,10 @@ bool must_leave(const CommGraph& graph, std::uint64_t max_on_node) {
     return false;
 }
 
-/// Bytes that the busiest node has at least, of numbers by rank: those of one rank, the mean, and those of i + 1 ranks
-/// that must share a node where more than i times as many ranks as nodes have as much.
-double busiest_node(std::vector<double> of_rank, std::size_t nodes) {
+/// Minimum bytes of the busiest node, from bytes by rank: the largest rank, the mean, and (i + 1) times a
+/// value if more than i times the number of nodes have at least that value, because i + 1 of these ranks must
+/// share a node.
+double bound_busiest_node(std::vector<double> of_rank, std::size_t nodes) {
     std::ranges::sort(of_rank, std::greater());
     double most = std::accumulate(of_rank.begin(), of_rank.end(), 0.0) / static_cast<double>(nodes);
     for (std::size_t i = 0; i * nodes < of_rank.size(); ++i)
@@ -183,14 +186,14 @@ double busiest_node(std::vector<double> of_rank, std::size_t nodes) {
     return most;
 }
 
-/// Seconds of what is busiest in one or several phases.
+/// Seconds of the busiest link or NIC, and of the busiest memory, in one or several phases.
 struct Load {
     double network = 0;
     double memory = 0;
     std::string where{};
 };
 
-/// Loads of NICs and memories.
+/// Minimum loads of NICs and memories.
 Load node_load(const std::vector<RankTraffic>& traffic, const NearLatencies& near, const NodeSpeeds& speeds) {
     Load load{.where = "network cards"};
     for (const auto bytes : {&RankTraffic::out, &RankTraffic::in}) {
@@ -204,52 +207,53 @@ Load node_load(const std::vector<RankTraffic>& traffic, const NearLatencies& nea
         }
         load.network =
             std::max(load.network, leaving / static_cast<double>(near.node_count()) / speeds.port.value);
-        load.memory =
-            std::max(load.memory, busiest_node(std::move(all), near.node_count()) / speeds.memory.value);
+        load.memory = std::max(load.memory,
+                               bound_busiest_node(std::move(all), near.node_count()) / speeds.memory.value);
     }
     return load;
 }
 
-void raise(Load& load, const CongestionBound& congestion) {
+void raise_bound(Load& load, const CongestionBound& congestion) {
     if (congestion.value <= load.network) return;
     load.network = congestion.value;
     load.where = congestion.by + (congestion.where.empty() ? "" : " of " + congestion.where);
 }
 
-/// Minima of the parts of PhaseTime.
-struct Parts {
-    double first = 0;         // until the network is reached
+/// Lower bounds on the parts of PhaseTime.
+struct PhaseBounds {
+    double first = 0;         // seconds until the first byte reaches the network
     double first_inside = 0;  // likewise memory
     TimeBound all{};          // the largest
 };
 
-void raise(TimeBound& bound, double value, const char* by, const std::string& where) {
+void raise_bound(TimeBound& bound, double value, const char* by, const std::string& where) {
     if (value > bound.value) bound = {value, by, where};
 }
 
-Parts parts_of(const CommGraph& graph, const Machine& machine, const NearLatencies& near, const Load& load,
-               const std::vector<RankTraffic>& traffic) {
+PhaseBounds bound_phase(const CommGraph& graph, const Machine& machine, const NearLatencies& near,
+                        const Load& load, const std::vector<RankTraffic>& traffic) {
     const NodeSpeeds& speeds = machine.speeds();
     const double tick = startup_tick(graph, machine);
     const auto counted = [&](Seconds startup) { return std::floor(startup.value / tick + 0.5) * tick; };
     const double leaving_startup = counted(speeds.startup);
     const double inside_startup = counted(speeds.memory_startup);
-    const std::uint64_t kept = near.max_on_node() - 1;  // peers on the own node
+    const std::uint64_t kept = near.max_on_node() - 1;  // maximum number of peers on the own node
     double rounds = 0;
     for (const std::int64_t messages : graph.all_messages())
         rounds = std::max(rounds, static_cast<double>(messages));
 
-    const bool leaves = must_leave(graph, near.max_on_node());
+    const bool leaves = has_unavoidable_messages(graph, near.max_on_node());
     double longest = leaves ? near.nearest() : 0;
     double starting = 0;
     std::size_t pairs = 0;
     std::size_t senders = 0;
     std::size_t max_peers = 1;
-    Parts parts;
+    PhaseBounds parts;
     std::string starter;
     for (std::size_t u = 0; u < traffic.size(); ++u) {
         const RankTraffic& one = traffic[u];
-        longest = std::max({longest, near.to(one.sent.size()), near.from(one.senders)});
+        longest =
+            std::max({longest, near.max_latency_to(one.sent.size()), near.max_latency_from(one.senders)});
         if (one.sent.empty()) continue;
         pairs += one.sent.size();
         ++senders;
@@ -259,13 +263,13 @@ Parts parts_of(const CommGraph& graph, const Machine& machine, const NearLatenci
         if (one.sent.size() > kept) {
             startups += static_cast<double>(one.sent.size() - kept) * static_cast<double>(one.fewest) *
                         std::max(0.0, leaving_startup - inside_startup);
-            // One that is as large as this has to leave.
+            // At least one message of this size is inter-node.
             const auto bytes = static_cast<double>(one.sent[kept]);
             largest = std::max({largest, bytes / speeds.port.value, bytes * near.seconds_per_byte()});
         }
-        const double start = startups + rounds * near.to(one.sent.size());
+        const double start = startups + rounds * near.max_latency_to(one.sent.size());
         const std::string name = "rank " + std::to_string(u);
-        raise(parts.all, start + largest, "sender", name);
+        raise_bound(parts.all, start + largest, "sender", name);
         if (start > starting) {
             starting = start;
             starter = name;
@@ -274,34 +278,34 @@ Parts parts_of(const CommGraph& graph, const Machine& machine, const NearLatenci
     const double startup = std::min(speeds.startup.value, speeds.memory_startup.value);
     parts.first = rounds * (leaves ? longest + speeds.startup.value : startup);
     parts.first_inside = kept == 0 ? parts.first : rounds * startup;
-    raise(parts.all, parts.first + load.network, "network", load.where);
-    raise(parts.all, parts.first_inside + load.memory, "memory", "nodes");
+    raise_bound(parts.all, parts.first + load.network, "network", load.where);
+    raise_bound(parts.all, parts.first_inside + load.memory, "memory", "nodes");
     const double per_sender =
         static_cast<double>(pairs) / static_cast<double>(std::max<std::size_t>(1, senders));
     double last = load.memory / std::max(1.0, per_sender);
     if (leaves) last = std::max(last, load.network / static_cast<double>(max_peers));
-    raise(parts.all, starting + last, "sender", starter);
+    raise_bound(parts.all, starting + last, "sender", starter);
     return parts;
 }
 
-/// The largest term names the bound.
-void add(Parts& sum, const Parts& parts, TimeBound& largest) {
+/// The largest phase names the bound.
+void add(PhaseBounds& sum, const PhaseBounds& parts, TimeBound& largest) {
     sum.first += parts.first;
     sum.first_inside += parts.first_inside;
     sum.all.value += parts.all.value;
     if (parts.all.value > largest.value) largest = parts.all;
 }
 
-/// Rounds one after the other, or phases: `each` adds up what they take at least by themselves; what is busiest in all
-/// of them together takes no longer than what is busiest in each.
-Parts joined(const std::vector<Parts>& each, const Load& load) {
-    Parts sum;
+/// Combines consecutive rounds or phases. Adds up the bounds of each; the busiest link of all together is
+/// never busier than the sum of the busiest of each.
+PhaseBounds combine_phases(const std::vector<PhaseBounds>& each, const Load& load) {
+    PhaseBounds sum;
     TimeBound largest;
-    for (const Parts& parts : each) add(sum, parts, largest);
+    for (const PhaseBounds& parts : each) add(sum, parts, largest);
     sum.all.by = largest.by;
     sum.all.where = largest.where;
-    raise(sum.all, sum.first + load.network, "network", load.where);
-    raise(sum.all, sum.first_inside + load.memory, "memory", "nodes");
+    raise_bound(sum.all, sum.first + load.network, "network", load.where);
+    raise_bound(sum.all, sum.first_inside + load.memory, "memory", "nodes");
     return sum;
 }
 
@@ -312,33 +316,33 @@ TimeBound time_bound(const BoundProblem& problem, std::span<const CommGraph* con
     const Machine& machine = problem.machine();
     const CommGraph* const whole = &problem.graph();
     if (phases.empty()) phases = {&whole, 1};
-    const NearLatencies near(problem);
+    const NearLatencies latencies(problem);
     const auto load_of = [&](const CommGraph& graph, const std::vector<RankTraffic>& traffic, bool is_phase) {
-        Load load = node_load(traffic, near, machine.speeds());
+        Load load = node_load(traffic, latencies, machine.speeds());
         if (&graph == whole || (phases.size() == 1 && phases.front() == &graph)) {
-            raise(load, congestion);
+            raise_bound(load, congestion);
             return load;
         }
         const BoundProblem part(graph, problem.allocation(),
                                 {problem.capacity().begin(), problem.capacity().end()}, problem.threads());
-        raise(load, is_phase && meter.poll() ? congestion_bound(part, meter) : injection_bound(part));
+        raise_bound(load, is_phase && meter.poll() ? congestion_bound(part, meter) : injection_bound(part));
         return load;
     };
     const auto bound_of = [&](const CommGraph& graph) {
-        const std::vector<RankTraffic> traffic = traffic_of(graph);
+        const std::vector<RankTraffic> traffic = list_traffic(graph);
         const Load load = load_of(graph, traffic, true);
         const std::vector<CommGraph> rounds = split_rounds(graph);
-        if (rounds.empty()) return parts_of(graph, machine, near, load, traffic);
-        std::vector<Parts> each;
+        if (rounds.empty()) return bound_phase(graph, machine, latencies, load, traffic);
+        std::vector<PhaseBounds> each;
         for (const CommGraph& round : rounds) {
-            const std::vector<RankTraffic> its = traffic_of(round);
-            each.push_back(parts_of(round, machine, near, load_of(round, its, false), its));
+            const std::vector<RankTraffic> its = list_traffic(round);
+            each.push_back(bound_phase(round, machine, latencies, load_of(round, its, false), its));
         }
-        return joined(each, load);
+        return combine_phases(each, load);
     };
-    std::vector<Parts> each;
+    std::vector<PhaseBounds> each;
     for (const CommGraph* const phase : phases) each.push_back(bound_of(*phase));
-    if (phases.size() > 1) each = {joined(each, load_of(*whole, traffic_of(*whole), true))};
+    if (phases.size() > 1) each = {combine_phases(each, load_of(*whole, list_traffic(*whole), true))};
     TimeBound found = std::move(each.front().all);
     found.value *= rounding_margin;
     return found;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A lower bound on the predicted time (PhaseTime): each of its parts at its minimum.
+// A lower bound on the predicted time (PhaseTime), from lower bounds on each of its parts.
 #pragma once
 
 #include <span>
@@ -11,20 +11,21 @@
 
 namespace topoloom {
 
-/// `value` in seconds. `by` is the part that needs the most of them: "network", the startups of a round, the nearest
-/// route to enough nodes, and what the busiest link or NIC carries at least; "memory", the same for what nodes
-/// read and write; "sender", what one rank takes to start all its messages and see the last arrive; or "nothing".
-/// `where` names the rank, or what proves the load.
+/// `value` in seconds. `by` names the largest part: "network", the startups of a round, the nearest route to
+/// enough nodes, and the minimum load of the busiest link or NIC; "memory", the same for memory traffic of
+/// nodes; "sender", the time of one rank to start all its messages and of the last to arrive; or "nothing".
+/// `where` names the rank or the proof of the load.
 struct TimeBound {
     double value = 0;
     std::string by = "nothing";
     std::string where;
 };
 
-/// Over the phases that the problem's graph is the sum of; none: it is one. `congestion` is a bound for that sum. The
-/// machine must give bandwidths. If there are several phases, the budget goes to bounds on the congestion of each.
-/// Routes of large allocations, of more than 2 * 10^7 links in all, count as if they took no time.
-/// O(nodes^2 * (hops + log nodes) + edges * log degree) and what congestion_bound() takes.
+/// Computes the bound over the phases whose sum is the problem's graph; without phases, the graph is a single
+/// phase. `congestion` is a bound for the sum. The machine must specify bandwidths. With several phases, the
+/// budget is spent on congestion bounds of each. If the routes of an allocation have more than 2 * 10^7 links
+/// in total, their latency counts as 0. O(nodes^2 * (hops + log nodes) + edges * log degree) plus
+/// congestion_bound().
 [[nodiscard]] TimeBound time_bound(const BoundProblem& problem, std::span<const CommGraph* const> phases,
                                    const CongestionBound& congestion, Meter& meter);
 

@@ -28,7 +28,7 @@ class Transport {
           row_before_(columns_),
           column_before_(rows_) {}
 
-    void send(std::uint32_t row, std::uint64_t amount) {
+    void ship(std::uint32_t row, std::uint64_t amount) {
         while (amount > 0) {
             const std::uint32_t end = find_path(row);
             std::uint64_t most = std::min(amount, left_[end]);
@@ -53,11 +53,11 @@ class Transport {
 
    private:
     std::uint64_t& flow(std::uint32_t i, std::uint32_t j) { return flow_[std::size_t{i} * columns_ + j]; }
-    [[nodiscard]] std::int64_t reduced(std::uint32_t i, std::uint32_t j) const {
+    [[nodiscard]] std::int64_t reduced_cost(std::uint32_t i, std::uint32_t j) const {
         return costs_[std::size_t{i} * columns_ + j] - price_[j];
     }
 
-    /// Dijkstra's algorithm to the nearest column with capacity left; prices follow.
+    /// Dijkstra's algorithm to the nearest column with remaining capacity; then updates the prices.
     std::uint32_t find_path(std::uint32_t row) {
         std::ranges::fill(distance_, unreached);
         std::ranges::fill(column_before_, no_index);
@@ -66,7 +66,7 @@ class Transport {
         const auto follow = [&](std::uint32_t i, std::int64_t offset) {
             row_done[i] = 1;
             for (std::uint32_t j = 0; j < columns_; ++j) {
-                const std::int64_t there = reduced(i, j) + offset;
+                const std::int64_t there = reduced_cost(i, j) + offset;
                 if (!done[j] && there < distance_[j]) {
                     distance_[j] = there;
                     row_before_[j] = i;
@@ -90,12 +90,12 @@ class Transport {
             for (std::uint32_t i = 0; i < rows_; ++i) {
                 if (row_done[i] || flow(i, nearest) == 0) continue;
                 column_before_[i] = nearest;
-                follow(i, least - reduced(i, nearest));
+                follow(i, least - reduced_cost(i, nearest));
             }
         }
     }
 
-    /// Calls visit(row, column that it came from) from the end of a path to its start, where that column is none.
+    /// Calls visit(row, previous column) along a path from its end to its start; none at the start.
     template <class Visit>
     void walk_back(std::uint32_t row, std::uint32_t end, const Visit& visit) {
         for (std::uint32_t j = end;;) {
@@ -124,7 +124,7 @@ std::int64_t min_transport_cost(std::span<const std::int64_t> costs, std::span<c
     const std::uint64_t capacity = std::reduce(capacities.begin(), capacities.end());
     if (supply > capacity) fail("supplies of ", supply, " do not fit into capacities of ", capacity);
     Transport transport(costs, capacities);
-    for (std::uint32_t i = 0; i < supplies.size(); ++i) transport.send(i, supplies[i]);
+    for (std::uint32_t i = 0; i < supplies.size(); ++i) transport.ship(i, supplies[i]);
     return transport.cost();
 }
 

@@ -11,7 +11,7 @@
 #include "topoloom/balance/distributed/decide.hpp"
 #include "topoloom/balance/distributed/decision_times.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/capi/guarded.hpp"
+#include "topoloom/capi/error_boundary.hpp"
 #include "topoloom/capi/topoloom_balancers.h"
 #include "topoloom/machine/text/machine_text.hpp"
 
@@ -29,13 +29,13 @@ struct Shares {
     std::vector<topoloom_share> to, from;
 };
 
-void hand_over(Shares shares, topoloom_own_plan* plan) {
+void move_to_plan(Shares shares, topoloom_own_plan* plan) {
     auto owner = std::make_unique<Shares>(std::move(shares));
     *plan = {owner->to.size(), owner->from.size(), owner->to.data(), owner->from.data(), nullptr};
     plan->owner = owner.release();
 }
 
-/// Sends and receives until the coroutine has decided. False: a message failed.
+/// Sends and receives until the coroutine has decided. Returns false if a message failed.
 bool run_on_channel(PeerChannel& channel, Coroutine<OwnPlan>& coroutine, const topoloom_channel& messages) {
     coroutine.start();
     while (true) {
@@ -62,7 +62,7 @@ void topoloom_own_plan_free(topoloom_own_plan* plan) {
 
 int topoloom_balancer_make(const char* method, const char* machine, size_t ranks, const uint32_t* slots,
                            topoloom_balancer** balancer, char* error, size_t error_size) {
-    return guarded(error, error_size, [&] {
+    return run_guarded(error, error_size, [&] {
         auto made = std::make_unique<topoloom_balancer>();
         made->method = method;
         if (forwards_tasks(made->method))
@@ -77,7 +77,7 @@ int topoloom_balancer_make(const char* method, const char* machine, size_t ranks
                 made->slots.emplace_back(slot);
             }
         }
-        // Wrong names and options, and a machine that is missing, are said before there are loads.
+        // Checks method name, options and machine early, before loads are known.
         const std::vector<std::int64_t> nothing(ranks, 0);
         BalanceProblem problem{nothing};
         if (made->machine) {
@@ -93,7 +93,7 @@ void topoloom_balancer_free(topoloom_balancer* balancer) { delete balancer; }
 
 int topoloom_balancer_own_plan(const topoloom_balancer* balancer, size_t ranks, const int64_t* loads,
                                uint32_t rank, topoloom_own_plan* plan, char* error, size_t error_size) {
-    return guarded(error, error_size, [&] {
+    return run_guarded(error, error_size, [&] {
         BalanceProblem problem{{loads, ranks}};
         if (balancer->machine) {
             problem.machine = &*balancer->machine;
@@ -105,14 +105,14 @@ int topoloom_balancer_own_plan(const topoloom_balancer* balancer, size_t ranks, 
             if (from.value == rank) shares.to.push_back({to.value, tasks});
             if (to.value == rank) shares.from.push_back({from.value, tasks});
         }
-        hand_over(std::move(shares), plan);
+        move_to_plan(std::move(shares), plan);
     });
 }
 
-int topoloom_decide(uint32_t rank, uint32_t ranks, int64_t load, const topoloom_channel* messages,
-                    topoloom_own_plan* plan, char* error, size_t error_size) {
+int topoloom_decide_by_messages(uint32_t rank, uint32_t ranks, int64_t load, const topoloom_channel* messages,
+                                topoloom_own_plan* plan, char* error, size_t error_size) {
     bool is_complete = true;
-    const int status = guarded(error, error_size, [&] {
+    const int status = run_guarded(error, error_size, [&] {
         PeerChannel channel;
         Coroutine<OwnPlan> coroutine = decide(channel, rank, ranks, load);
         is_complete = run_on_channel(channel, coroutine, *messages);
@@ -121,7 +121,7 @@ int topoloom_decide(uint32_t rank, uint32_t ranks, int64_t load, const topoloom_
         Shares shares;
         for (const auto& [to, tasks] : own.to) shares.to.push_back({to, tasks});
         if (own.from) shares.from.push_back({own.from->rank, own.from->tasks});
-        hand_over(std::move(shares), plan);
+        move_to_plan(std::move(shares), plan);
     });
     return is_complete ? status : 2;
 }

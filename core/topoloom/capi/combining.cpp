@@ -3,21 +3,21 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "topoloom/capi/guarded.hpp"
+#include "topoloom/capi/error_boundary.hpp"
 #include "topoloom/capi/topoloom_schedules.h"
 #include "topoloom/schedule/cost/combining_cost.hpp"
 
 using namespace topoloom;
 
-static_assert(TOPOLOOM_DIRECT == static_cast<int>(Combining::direct) &&
-              TOPOLOOM_MESH == static_cast<int>(Combining::mesh) &&
-              TOPOLOOM_GRID == static_cast<int>(Combining::grid) &&
-              TOPOLOOM_HYPERCUBE == static_cast<int>(Combining::hypercube));
+static_assert(TOPOLOOM_DIRECT == static_cast<int>(CombiningStrategy::direct) &&
+              TOPOLOOM_MESH == static_cast<int>(CombiningStrategy::mesh) &&
+              TOPOLOOM_GRID == static_cast<int>(CombiningStrategy::grid) &&
+              TOPOLOOM_HYPERCUBE == static_cast<int>(CombiningStrategy::hypercube));
 
 int topoloom_many_to_many_time(enum topoloom_combining strategy, uint64_t ranks, double degree, double bytes,
                                double alpha, double beta, double* seconds, char* error, size_t error_size) {
-    return guarded(error, error_size, [&] {
-        const auto combining = static_cast<Combining>(strategy);
+    return run_guarded(error, error_size, [&] {
+        const auto combining = static_cast<CombiningStrategy>(strategy);
         const CombiningCosts costs{alpha, beta};
         const auto count = static_cast<std::size_t>(ranks);
         const bool is_to_all = degree + 1 >= static_cast<double>(ranks);

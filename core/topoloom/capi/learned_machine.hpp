@@ -26,18 +26,18 @@ struct Groups {
 };
 
 /// A machine text, and the slot of each process.
-struct Seated {
+struct MappedProcesses {
     std::string machine;
     std::vector<Slot> slots;
 };
 
-/// Learns the smallest tree of equal groups with a slot for each process. Levels up to `node_level` are switches, those below
-/// are shared by cores. Levels that divide no group are left out, and so are the outermost switches if unequal groups need
-/// more than 2^26 slots. Throws Error if that does not suffice.
-[[nodiscard]] Seated learn_machine(const Groups& groups, std::size_t node_level);
+/// Learns the smallest tree of equal groups with a slot for each process. Levels up to `node_level` are
+/// switches; lower levels are shared by cores. Levels that divide no group are omitted; so are the outermost
+/// switches if unequal groups need more than 2^26 slots. Throws Error if that does not suffice.
+[[nodiscard]] MappedProcesses learn_machine(const Groups& groups, std::size_t node_level);
 
-/// Assigns slots of the given machine. The first group is the node; the others order the processes of a node along its
-/// slots. Throws Error for an invalid machine text and nodes that do not exist.
-[[nodiscard]] Seated seat_on_machine(std::string_view machine, const Groups& groups);
+/// Assigns slots of the given machine. The first group of a process is its node; the other groups order the
+/// processes of a node along its slots. Throws Error for an invalid machine text and nodes that do not exist.
+[[nodiscard]] MappedProcesses map_to_machine(std::string_view machine, const Groups& groups);
 
 }  // namespace topoloom

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "topoloom/capi/guarded.hpp"
+#include "topoloom/capi/error_boundary.hpp"
 #include "topoloom/capi/strategy.hpp"
 #include "topoloom/capi/topoloom_schedules.h"
 
@@ -21,13 +21,14 @@ struct topoloom_learner {
 
 int topoloom_learner_make(topoloom_strategy* strategy, topoloom_learner** learner, char* error,
                           size_t error_size) {
-    return guarded(error, error_size, [&] { *learner = new topoloom_learner{Learner(strategy->shared)}; });
+    return run_guarded(error, error_size,
+                       [&] { *learner = new topoloom_learner{Learner(strategy->shared)}; });
 }
 
 int topoloom_learner_choose(topoloom_learner* learner, enum topoloom_operation operation, int64_t bytes,
                             int in_rank_order, int is_timed, const char** schedule, char* error,
                             size_t error_size) {
-    return guarded(error, error_size, [&] {
+    return run_guarded(error, error_size, [&] {
         Learner& of = learner->learner;
         const Operation wanted = checked_operation(operation);
         const std::string& chosen = is_timed != 0 ? of.choose_trial(wanted, Bytes{bytes}, in_rank_order != 0)
@@ -48,7 +49,7 @@ size_t topoloom_learner_observations(const topoloom_learner* learner, int64_t* n
 
 int topoloom_learner_learn(topoloom_learner* learner, const int64_t* sums, size_t count, char* error,
                            size_t error_size) {
-    return guarded(error, error_size, [&] { learner->learner.learn({sums, count}); });
+    return run_guarded(error, error_size, [&] { learner->learner.learn({sums, count}); });
 }
 
 void topoloom_learner_free(topoloom_learner* learner) { delete learner; }

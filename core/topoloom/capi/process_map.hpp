@@ -7,11 +7,10 @@
 #include "topoloom/machine/text/machine_text.hpp"
 
 struct topoloom_process_map {
-    explicit topoloom_process_map(const topoloom::Seated& seated)
-        : machine(topoloom::make_machine(seated.machine)),
-          allocation(topoloom::Allocation::of_slots(machine, seated.slots)) {}
+    explicit topoloom_process_map(const topoloom::MappedProcesses& mapped)
+        : machine(topoloom::make_machine(mapped.machine)),
+          allocation(topoloom::Allocation::of_slots(machine, mapped.slots)) {}
 
     topoloom::Machine machine;
-    topoloom::Allocation
-        allocation;  // the slot of process i is the i-th, so block placement is the present order
+    topoloom::Allocation allocation;  // slot of process i, so that block placement is the current order
 };

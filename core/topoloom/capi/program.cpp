@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/capi/guarded.hpp"
+#include "topoloom/capi/error_boundary.hpp"
 #include "topoloom/capi/topoloom_schedules.h"
 #include "topoloom/execute/compile.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
@@ -34,12 +34,12 @@ static_assert(same_layout<BufferMessage, topoloom_message> &&
 static_assert(same_layout<ProgramRound, topoloom_round> &&
               offsetof(ProgramRound, after) == offsetof(topoloom_round, after));
 
-BlockCounts counts_of(std::size_t ranks, const std::int64_t* units, const std::int64_t* offsets) {
+BlockCounts make_counts(std::size_t ranks, const std::int64_t* units, const std::int64_t* offsets) {
     if (units == nullptr) return {};
     return {{units, units + ranks}, {offsets, offsets + ranks}};
 }
 
-BlockLayout layout_of(const Collective& collective, const topoloom_call& call) {
+BlockLayout make_layout(const Collective& collective, const topoloom_call& call) {
     const auto entries = [&](bool of_all) { return of_all ? call.ranks : 1; };
     const Operation operation = collective.operation();
     const bool is_root = call.rank == call.root;
@@ -48,8 +48,8 @@ BlockLayout layout_of(const Collective& collective, const topoloom_call& call) {
     const bool gets_all = collective.is_personalized() || operation == Operation::all_gather ||
                           (operation == Operation::gather && is_root);
     BlockLayout layout(
-        collective, Rank{call.rank}, counts_of(entries(has_all), call.input_units, call.input_offsets),
-        counts_of(entries(gets_all), call.output_units, call.output_offsets), call.in_place != 0);
+        collective, Rank{call.rank}, make_counts(entries(has_all), call.input_units, call.input_offsets),
+        make_counts(entries(gets_all), call.output_units, call.output_offsets), call.in_place != 0);
     return call.wants_result != 0 ? layout : layout.without_result();
 }
 
@@ -57,14 +57,14 @@ BlockLayout layout_of(const Collective& collective, const topoloom_call& call) {
 
 int topoloom_program_make(const topoloom_call* call, const char* schedule, topoloom_program* program,
                           char* error, size_t error_size) {
-    return guarded(error, error_size, [&] {
+    return run_guarded(error, error_size, [&] {
         Call arguments{static_cast<Operation>(call->operation), call->ranks, Bytes{call->units},
                        Rank{call->root}};
         arguments.unit_bytes = call->unit_bytes;
         const AnySchedule made = make_schedule(arguments, schedule);
         const Collective& collective = made.collective();
         auto owner = std::make_unique<RankProgram>(
-            compile(made, layout_of(collective, *call),
+            compile(made, make_layout(collective, *call),
                     call->in_rank_order != 0 ? OperandOrder::by_rank : OperandOrder::any));
         *program = {owner->rounds.size(),
                     reinterpret_cast<const topoloom_round*>(owner->rounds.data()),
@@ -73,7 +73,7 @@ int topoloom_program_make(const topoloom_call* call, const char* schedule, topol
                     owner->messages.size(),
                     owner->scratch_units,
                     owner.get()};
-        (void)owner.release();  // owned by the program: see topoloom_program_free
+        (void)owner.release();  // freed by topoloom_program_free
     });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Objects on processes for C: by balancers and by mappers.
+// C interface of rebalancing: moves objects by balancers and mappers.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -12,7 +12,7 @@
 #include "topoloom/balance/balancer.hpp"
 #include "topoloom/balance/tasks/tasks.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/capi/guarded.hpp"
+#include "topoloom/capi/error_boundary.hpp"
 #include "topoloom/capi/process_map.hpp"
 #include "topoloom/capi/topoloom_rebalance.h"
 #include "topoloom/metric/proxies.hpp"
@@ -23,11 +23,11 @@ using namespace topoloom;
 
 namespace {
 
-struct Program {
-    Program(const topoloom_process_map& process_map, const topoloom_objects& given,
-            const topoloom_rebalance_options& options)
+struct ObjectProgram {
+    ObjectProgram(const topoloom_process_map& process_map, const topoloom_objects& given,
+                  const topoloom_rebalance_options& options)
         : at(process_map.allocation),
-          graph(graph_of(given)),
+          graph(make_graph(given)),
           rank_of(reinterpret_cast<const Rank*>(given.process),
                   reinterpret_cast<const Rank*>(given.process) + given.pattern.ranks),
           tasks{.loads = graph.all_loads(),
@@ -44,7 +44,7 @@ struct Program {
                 fail("object ", i, " is on process ", rank_of[i].value, ", and there are ", at.slot_count());
         }
     }
-    static CommGraph graph_of(const topoloom_objects& given) {
+    static CommGraph make_graph(const topoloom_objects& given) {
         const topoloom_pattern& pattern = given.pattern;
         const std::size_t edges = pattern.first[pattern.ranks];
         CommGraph graph = CommGraph::from_csr({pattern.first, pattern.ranks + 1},
@@ -57,20 +57,20 @@ struct Program {
             if (given.is_proxied[i] != 0) proxied.emplace_back(i);
         return std::move(graph).with_proxies(std::move(proxied));
     }
-    [[nodiscard]] std::vector<Slot> slots_of(std::span<const Rank> processes) const {
+    [[nodiscard]] std::vector<Slot> list_slots(std::span<const Rank> processes) const {
         std::vector<Slot> slots;
         for (const Rank process : processes) slots.push_back(at.slots()[process.value]);
         return slots;
     }
-    [[nodiscard]] double busiest(std::span<const Rank> processes) const {
-        return std::ranges::max(loads_of_ranks(tasks, processes));
+    [[nodiscard]] double busiest_seconds(std::span<const Rank> processes) const {
+        return std::ranges::max(sum_rank_loads(tasks, processes));
     }
-    [[nodiscard]] double average() const {
+    [[nodiscard]] double average_seconds() const {
         return std::accumulate(tasks.loads.begin(), tasks.loads.end(), 0.0) /
                static_cast<double>(tasks.ranks);
     }
     [[nodiscard]] double hop_bytes(std::span<const Rank> processes) const {
-        const std::vector<Slot> slots = slots_of(processes);
+        const std::vector<Slot> slots = list_slots(processes);
         return hop_bytes(graph.proxied().empty() ? graph : apply_proxies(graph, slots), slots);
     }
     [[nodiscard]] double hop_bytes(const CommGraph& sent, std::span<const Slot> slots) const {
@@ -93,13 +93,13 @@ bool is_balancer(std::string_view policy) {
     return std::ranges::find(balancers(), name, &Balancer::name) != balancers().end();
 }
 
-/// The wider the capacities, the surer do objects of any loads fit.
-std::vector<Rank> place_objects(const Program& program, const std::string& chain,
+/// Wider capacities let objects with uneven loads fit more reliably.
+std::vector<Rank> place_objects(const ObjectProgram& program, const std::string& chain,
                                 const topoloom_rebalance_options& options, std::int64_t bytes_per_object) {
     const double heaviest = std::ranges::max(program.tasks.loads);
-    const std::vector<Slot> present = program.slots_of(program.rank_of);
+    const std::vector<Slot> present = program.list_slots(program.rank_of);
     for (double tolerance = std::max(options.tolerance, 0.01);; tolerance *= 2) {
-        const double most = std::max((1 + tolerance) * program.average(), heaviest);
+        const double most = std::max((1 + tolerance) * program.average_seconds(), heaviest);
         try {
             const Problem problem =
                 Problem(program.graph, program.at, options.seed, 0,
@@ -117,10 +117,11 @@ std::vector<Rank> place_objects(const Program& program, const std::string& chain
     }
 }
 
-std::vector<Rank> choose(const Program& program, const std::string& policy, const topoloom_objects& objects,
-                         const topoloom_rebalance_options& options) {
+std::vector<Rank> choose_processes(const ObjectProgram& program, const std::string& policy,
+                                   const topoloom_objects& objects,
+                                   const topoloom_rebalance_options& options) {
     if (policy == "none" || program.rank_of.empty()) return program.rank_of;
-    const double before = program.busiest(program.rank_of);
+    const double before = program.busiest_seconds(program.rank_of);
     if (policy == "greedy" || policy == "few-bytes" || is_balancer(policy)) {
         std::vector<Rank> found = policy == "greedy"      ? balance_greedily(program.tasks)
                                   : policy == "few-bytes" ? balance_with_few_bytes(program.tasks)
@@ -132,7 +133,7 @@ std::vector<Rank> choose(const Program& program, const std::string& policy, cons
             coming[found[i].value] += objects.moved_bytes[i];
         }
         const auto most = static_cast<double>(std::max(std::ranges::max(leaving), std::ranges::max(coming)));
-        const double gain = (before - program.busiest(found)) * options.periods;
+        const double gain = (before - program.busiest_seconds(found)) * options.periods;
         return gain > 0 && gain > most * options.seconds_per_byte ? found : program.rank_of;
     }
     const bool by_mapper = policy != "repartition";
@@ -150,8 +151,8 @@ std::vector<Rank> choose(const Program& program, const std::string& policy, cons
     std::vector<Rank> found =
         by_mapper ? place_objects(program, chain, options, std::llround(per_object / program.tasks.periods))
                   : repartition(program.tasks);
-    const double after = program.busiest(found);
-    const bool is_even = after <= (1 + options.tolerance) * program.average() || after <= before;
+    const double after = program.busiest_seconds(found);
+    const bool is_even = after <= (1 + options.tolerance) * program.average_seconds() || after <= before;
     const bool gains = program.hop_bytes(found) < program.hop_bytes(program.rank_of) || after < before;
     return is_even && gains ? found : program.rank_of;
 }
@@ -162,9 +163,9 @@ int topoloom_rebalance(const topoloom_process_map* process_map, const topoloom_o
                        const char* policy, const topoloom_rebalance_options* options,
                        uint32_t* process_of_object, topoloom_rebalance_result* result, char* error,
                        size_t error_size) {
-    return guarded(error, error_size, [&] {
-        const Program program(*process_map, *objects, *options);
-        const std::vector<Rank> found = choose(program, policy, *objects, *options);
+    return run_guarded(error, error_size, [&] {
+        const ObjectProgram program(*process_map, *objects, *options);
+        const std::vector<Rank> found = choose_processes(program, policy, *objects, *options);
         *result = {};
         for (std::size_t i = 0; i < found.size(); ++i) {
             process_of_object[i] = found[i].value;
@@ -172,9 +173,9 @@ int topoloom_rebalance(const topoloom_process_map* process_map, const topoloom_o
             ++result->moved;
             result->moved_bytes += objects->moved_bytes[i];
         }
-        result->busiest_before = program.busiest(program.rank_of);
-        result->busiest_after = program.busiest(found);
-        result->average = program.average();
+        result->busiest_before = program.busiest_seconds(program.rank_of);
+        result->busiest_after = program.busiest_seconds(found);
+        result->average = program.average_seconds();
         result->hop_bytes_before = program.hop_bytes(program.rank_of);
         result->hop_bytes_after = program.hop_bytes(found);
     });

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/capi/guarded.hpp"
+#include "topoloom/capi/error_boundary.hpp"
 #include "topoloom/capi/topoloom_schedules.h"
 #include "topoloom/strategy/share_strategy.hpp"
 
@@ -21,7 +21,7 @@ namespace {
 std::string text_or_empty(const char* text) { return text == nullptr ? "" : text; }
 
 /// The base name of an operation: allgather for MPI_Iallgatherv_init.
-std::string base_name(std::string_view name) {
+std::string strip_operation_name(std::string_view name) {
     std::string letters;
     for (const char c : name) {
         if (c != '-' && c != '_') letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -38,7 +38,7 @@ std::string base_name(std::string_view name) {
 Operation parse_any_operation(std::string_view name) {
     for (int number = TOPOLOOM_BROADCAST; number <= TOPOLOOM_EXSCAN; ++number) {
         const auto operation = static_cast<Operation>(number);
-        if (base_name(operation_name(operation)) == base_name(name)) return operation;
+        if (strip_operation_name(operation_name(operation)) == strip_operation_name(name)) return operation;
     }
     return parse_operation(name);
 }
@@ -53,7 +53,7 @@ Operation topoloom::checked_operation(topoloom_operation operation) {
 
 int topoloom_strategy_make(const topoloom_setting* setting, topoloom_strategy** strategy, char* error,
                            size_t error_size) {
-    return guarded(error, error_size, [&] {
+    return run_guarded(error, error_size, [&] {
         Setting given{.ranks = setting->ranks,
                       .machine = text_or_empty(setting->machine),
                       .placement = text_or_empty(setting->placement),
@@ -66,9 +66,10 @@ int topoloom_strategy_make(const topoloom_setting* setting, topoloom_strategy** 
     });
 }
 
-int topoloom_strategy_at_once(const topoloom_strategy* whole, size_t calls, const uint32_t* ranks,
-                              topoloom_strategy** strategy, char* error, size_t error_size) {
-    return guarded(error, error_size, [&] {
+int topoloom_strategy_for_concurrent_calls(const topoloom_strategy* whole, size_t calls,
+                                           const uint32_t* ranks, topoloom_strategy** strategy, char* error,
+                                           size_t error_size) {
+    return run_guarded(error, error_size, [&] {
         const std::size_t all = whole->setting.ranks;
         if (calls == 0 || all % calls != 0)
             fail(all, " ranks cannot be in ", calls, " calls of as many each");
@@ -92,7 +93,7 @@ void topoloom_strategy_nodes(const topoloom_strategy* strategy, int64_t* node) {
 
 int topoloom_strategy_choose(topoloom_strategy* strategy, enum topoloom_operation operation, int64_t bytes,
                              int in_rank_order, const char** schedule, char* error, size_t error_size) {
-    return guarded(error, error_size, [&] {
+    return run_guarded(error, error_size, [&] {
         *schedule =
             strategy->shared->choose(checked_operation(operation), Bytes{bytes}, in_rank_order != 0).c_str();
     });
@@ -101,7 +102,7 @@ int topoloom_strategy_choose(topoloom_strategy* strategy, enum topoloom_operatio
 int topoloom_strategy_saves_time(topoloom_strategy* strategy, enum topoloom_operation operation,
                                  int64_t bytes, int in_rank_order, double round_delay, int* helps,
                                  char* error, size_t error_size) {
-    return guarded(error, error_size, [&] {
+    return run_guarded(error, error_size, [&] {
         *helps = strategy->shared->saves_time(checked_operation(operation), Bytes{bytes}, in_rank_order != 0,
                                               round_delay);
     });
@@ -119,6 +120,6 @@ void topoloom_strategy_free(topoloom_strategy* strategy) { delete strategy; }
 
 int topoloom_parse_operation(const char* name, enum topoloom_operation* operation, char* error,
                              size_t error_size) {
-    return guarded(error, error_size,
-                   [&] { *operation = static_cast<topoloom_operation>(parse_any_operation(name)); });
+    return run_guarded(error, error_size,
+                       [&] { *operation = static_cast<topoloom_operation>(parse_any_operation(name)); });
 }

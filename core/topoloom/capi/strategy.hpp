@@ -19,7 +19,7 @@ struct topoloom_strategy {
 
 namespace topoloom {
 
-/// Throws Error unless the number is that of an operation.
+/// Throws Error if the number is not an operation.
 [[nodiscard]] Operation checked_operation(topoloom_operation operation);
 
 }  // namespace topoloom

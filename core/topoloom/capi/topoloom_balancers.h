@@ -27,7 +27,7 @@ typedef struct {
 typedef struct {
     size_t to_count, from_count;
     const topoloom_share *to, *from;
-    void* owner; /* of the arrays */
+    void* owner; /* owns the arrays */
 } topoloom_own_plan;
 
 TOPOLOOM_API void topoloom_own_plan_free(topoloom_own_plan* plan);
@@ -57,10 +57,11 @@ typedef struct {
 
 /* Computes the plan of the method sweep by messages, without any rank knowing all loads. Each rank sends at most
  * 2 ceil(log2 ranks) + 9 messages. All ranks call it. Returns 2 if the channel failed. */
-TOPOLOOM_API int topoloom_decide(uint32_t rank, uint32_t ranks, int64_t load, const topoloom_channel* channel,
-                                 topoloom_own_plan* plan, char* error, size_t error_size);
+TOPOLOOM_API int topoloom_decide_by_messages(uint32_t rank, uint32_t ranks, int64_t load,
+                                             const topoloom_channel* channel, topoloom_own_plan* plan,
+                                             char* error, size_t error_size);
 
-/* Whether gathering all loads is faster than topoloom_decide, with message_s seconds per message and byte_s per byte (0: the
+/* Whether gathering all loads is faster than topoloom_decide_by_messages, with message_s seconds per message and byte_s per byte (0: the
  * default). The smallest node has smallest_node >= 1 ranks. */
 TOPOLOOM_API int topoloom_gathers_loads(uint32_t ranks, uint32_t nodes, uint32_t smallest_node,
                                         double message_s, double byte_s);

@@ -17,7 +17,7 @@ extern "C" {
 
 /* The problem. Ranks are 0 to ranks - 1; slots are ids of the machine. */
 typedef struct topoloom_mapper_problem {
-    uint64_t version; /* of the caller: TOPOLOOM_MAPPER_VERSION or later */
+    uint64_t version; /* version of the caller: TOPOLOOM_MAPPER_VERSION or later */
 
     /* The communication graph: rank u sends bytes[k] in messages[k] messages to peers[k], for
      * first[u] <= k < first[u + 1]. Peers ascend; no rank is its own peer. */

@@ -23,8 +23,8 @@ typedef struct {
     topoloom_pattern pattern;
     const double* seconds;      /* computing time */
     const int64_t* moved_bytes; /* bytes to migrate the object */
-    const uint32_t* process;    /* its current process */
-    /* 1: its messages to the objects of one process travel as one message, the largest, and so do theirs to it. NULL: none. */
+    const uint32_t* process;    /* current process of the object */
+    /* 1: its messages to and from the objects of one process are sent as one message, the largest. NULL: none. */
     const uint8_t* is_proxied;
 } topoloom_objects;
 
@@ -43,16 +43,17 @@ typedef struct {
 } topoloom_rebalance_result;
 
 /* Chooses a process for each object. `policy` is
- *   none                  keeps all objects in place
- *   greedy                moves the heaviest objects of overloaded processes first, to the least loaded process
- *   few-bytes             moves objects with few bytes for their seconds from processes above the tolerance
- *   repartition           minimizes bytes between processes in all periods plus moved bytes, both times distance
- *   diffusion, alias, ... a balancer of `topoloom balance`, which moves objects with neighbors on the receiver
- *   place                 the mapper auto: minimizes hop-bytes, including those of migration, within the tolerance
- *   bricks, ...           another mapper of `topoloom map` that lets ranks share slots
- * No object moves if the load of the busiest process would not fall, or by less in all periods than the migration takes. With
- * repartition and mappers, no object moves if hop-bytes, or the load beyond the tolerance, would rise. */
-TOPOLOOM_API int topoloom_rebalance(const topoloom_process_map* seats, const topoloom_objects* objects,
+ *   none: keeps all objects in place.
+ *   greedy: moves the heaviest objects of overloaded processes first, to the least loaded process.
+ *   few-bytes: moves objects with few bytes per second of load from processes above the tolerance.
+ *   repartition: minimizes hop-bytes between processes in all periods plus hop-bytes of moved objects.
+ *   diffusion, alias, ...: a balancer of `topoloom balance`; prefers objects with neighbors on the receiver.
+ *   place: the mapper auto; minimizes hop-bytes, including migration cost, within the tolerance.
+ *   bricks, ...: another mapper of `topoloom map` that lets ranks share slots.
+ * No object moves if the load of the busiest process would not fall, or if its fall over all periods is less
+ * than the migration time. With repartition and mappers, no object moves if hop-bytes, or the load beyond
+ * the tolerance, would rise. */
+TOPOLOOM_API int topoloom_rebalance(const topoloom_process_map* process_map, const topoloom_objects* objects,
                                     const char* policy, const topoloom_rebalance_options* options,
                                     uint32_t* process_of_object, topoloom_rebalance_result* result,
                                     char* error, size_t error_size);

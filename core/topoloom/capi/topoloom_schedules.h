@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Schedules for libraries that move data: choose one for a collective, and compile it for a rank. Does not use MPI.
+/* Chooses schedules for collectives and compiles them for one rank. Does not use MPI.
  *
- * Functions that return int return 0, or 1 with one line of text in `error` (of `error_size` bytes, 256 are
- * enough); in case of an error nothing is created. No exception leaves the library. Calls on different objects may
- * run at the same time.
+ * Functions that return int return 0, or 1 with a one-line message in `error` (error_size bytes; 256 are
+ * enough). On failure nothing is created. No exception leaves the library. Calls on different objects may run
+ * concurrently.
  */
 #ifndef TOPOLOOM_SCHEDULES_H
 #define TOPOLOOM_SCHEDULES_H
@@ -61,13 +61,13 @@ typedef struct {
     uint32_t begin, end;
 } topoloom_slice;
 
-/* A round makes the copies `before`, starts all messages, makes the copies `meanwhile`, which access no memory of
- * messages, completes all messages, and does the work `after`. */
+/* One round: performs the copies `before`; starts all messages; performs the copies `meanwhile`, which do not
+ * touch message buffers; waits for all messages; performs the work `after`. */
 typedef struct {
     topoloom_slice before, receives, sends, meanwhile, after;
 } topoloom_round;
 
-/* The input is not written. Messages between two ranks match in the order in which they start. */
+/* The program of one rank. The input is never written. Messages between two ranks match in start order. */
 typedef struct {
     size_t round_count;
     const topoloom_round* rounds;
@@ -75,22 +75,23 @@ typedef struct {
     const topoloom_message* messages;
     size_t message_count;
     int64_t scratch_units;
-    void* owner; /* of the arrays */
+    void* owner; /* owns the arrays */
 } topoloom_program;
 
-/* The arguments of a collective on one rank. Blocks are contiguous and equal, as in MPI, unless counts and offsets in units
- * are given: one per rank for a buffer with a block of each rank, else one entry. NULL: blocks are equal. */
+/* The arguments of a collective on one rank. Blocks are contiguous and of equal size, as in MPI, unless
+ * counts and offsets (in units) are passed: one entry per rank for a buffer with a block of each rank, else
+ * a single entry. NULL: equal blocks. */
 typedef struct {
     enum topoloom_operation operation;
     size_t ranks;
     uint32_t rank, root;
-    int64_t units; /* of the whole vector, of a rank's block, or of a pair's */
+    int64_t units; /* units of the whole vector, of a rank's block, or of a block per pair of ranks */
     uint64_t unit_bytes;
     const int64_t *input_units, *input_offsets;
     const int64_t *output_units, *output_offsets;
-    int in_place;      /* the input is in the output buffer */
+    int in_place;      /* 1: the input is in the output buffer */
     int wants_result;  /* 0: this rank of an all-reduce does not read the output */
-    int in_rank_order; /* the operator is not commutative */
+    int in_rank_order; /* 1: the operator is not commutative */
 } topoloom_call;
 
 /* Compiles a schedule such as `bruck` or `chain(segment=4096)` for the rank of the call. */
@@ -102,14 +103,14 @@ TOPOLOOM_API void topoloom_program_free(topoloom_program* program);
 /* Chooses the schedules of one communicator. */
 typedef struct topoloom_strategy topoloom_strategy;
 
-/* The input of a strategy. Texts that are not given are empty or NULL.
- *   machine    a machine file: lines `machine TEXT`, `node NUMBER HOST`, and what messages cost, in seconds:
- *              `message MOST ALPHA BETA` for those of up to MOST bytes (- : any), `cost latency 637e-9`
- *   placement  JSON, as `topoloom map` writes it
- *   decisions  JSON, as `topoloom collective --decisions` writes it
- *   schedule   one schedule for all operations that it supports
- *   locations  by rank: the number of its node in the machine, its rank in the placement, or without either a
- *              number that only the ranks of its node have. NULL: every rank is on a node of its own */
+/* The input of a strategy. Unspecified texts are empty or NULL.
+ *   machine: a machine file with the lines `machine TEXT`, `node NUMBER HOST`, and message costs in seconds:
+ *              `message MOST ALPHA BETA` for messages of up to MOST bytes (-: any), `cost latency 637e-9`.
+ *   placement: JSON, as written by `topoloom map`.
+ *   decisions: JSON, as written by `topoloom collective --decisions`.
+ *   schedule: one schedule for all operations that it supports.
+ *   locations: by rank, its node number in the machine, its rank in the placement, or without both any number
+ *              shared only by the ranks of its node. NULL: every rank is on a separate node */
 typedef struct {
     size_t ranks;
     const char *machine, *placement, *decisions, *schedule;
@@ -119,28 +120,29 @@ typedef struct {
 TOPOLOOM_API int topoloom_strategy_make(const topoloom_setting* setting, topoloom_strategy** strategy,
                                         char* error, size_t error_size);
 
-/* Makes the strategy of concurrent calls that share the machine. Calls have equally many ranks, listed one call after the
- * other; each rank of `whole` is listed once. The strategy then chooses for one of these calls. */
-TOPOLOOM_API int topoloom_strategy_at_once(const topoloom_strategy* whole, size_t calls,
-                                           const uint32_t* ranks, topoloom_strategy** strategy, char* error,
-                                           size_t error_size);
+/* Creates the strategy for concurrent calls that share the machine. `ranks` lists each rank of `whole` once,
+ * call by call; all calls have the same number of ranks. The strategy then chooses for one of these calls. */
+TOPOLOOM_API int topoloom_strategy_for_concurrent_calls(const topoloom_strategy* whole, size_t calls,
+                                                        const uint32_t* ranks, topoloom_strategy** strategy,
+                                                        char* error, size_t error_size);
 
-/* By rank, a number that only the ranks of its node have. */
+/* Writes a node number for each rank; equal numbers mean the same node. */
 TOPOLOOM_API void topoloom_strategy_nodes(const topoloom_strategy* strategy, int64_t* node);
 
-/* Chooses a schedule, by these values and the setting only. `bytes` are the `units` of a call, in bytes. The text lives as
- * long as the strategy; equal texts are one object. */
+/* Chooses a schedule; depends only on the arguments and the setting. `bytes` is the `units` of a call, in
+ * bytes. The text lives as long as the strategy; equal texts are the same pointer. */
 TOPOLOOM_API int topoloom_strategy_choose(topoloom_strategy* strategy, enum topoloom_operation operation,
                                           int64_t bytes, int in_rank_order, const char** schedule,
                                           char* error, size_t error_size);
 
-/* Whether that schedule saves time: the setting names it, or it is faster than the schedule of an MPI library by more than
- * its overhead, which includes `round_delay` seconds per round. Depends on the same values only. */
+/* Sets `helps` to whether the chosen schedule saves time: the setting names it, or it is faster than the
+ * schedule of an MPI library by more than its overhead, which includes `round_delay` seconds per round.
+ * Depends only on the arguments and the setting. */
 TOPOLOOM_API int topoloom_strategy_saves_time(topoloom_strategy* strategy, enum topoloom_operation operation,
                                               int64_t bytes, int in_rank_order, double round_delay,
                                               int* helps, char* error, size_t error_size);
 
-/* Whether any call can save time: not if all ranks are on one node and the setting names no schedule. */
+/* Whether any call can save time; 0 if all ranks are on one node and the setting names no schedule. */
 TOPOLOOM_API int topoloom_strategy_can_save_time(const topoloom_strategy* strategy);
 
 /* A description in one line; lives as long as the strategy. */
@@ -148,27 +150,29 @@ TOPOLOOM_API const char* topoloom_strategy_description(const topoloom_strategy* 
 
 TOPOLOOM_API void topoloom_strategy_free(topoloom_strategy* strategy);
 
-/* Learns the schedules of one communicator from the times of its calls. Each rank has a learner. All ranks must make the same
- * timed calls in the same order, and learn from the same sums at the same call; then they make the same choices, whatever
- * their clocks say. Measured times override decision tables, but not the schedule of the setting. Not thread-safe. */
+/* Learns the schedules of one communicator from the times of its calls; one learner per rank. All ranks must
+ * make the same timed calls in the same order, and learn from the same sums at the same call. Then all ranks
+ * make the same choices, even if their clocks differ. Measured times override decision tables, but not the
+ * schedule of the setting. Not thread-safe. */
 typedef struct topoloom_learner topoloom_learner;
 
-/* Keeps the strategy alive, so the handle may be freed. */
+/* Creates a learner. It keeps the strategy alive, so the caller may free its handle. */
 TOPOLOOM_API int topoloom_learner_make(topoloom_strategy* strategy, topoloom_learner** learner, char* error,
                                        size_t error_size);
 
-/* Chooses like topoloom_strategy_choose. A timed call must be followed by topoloom_learner_record_time before the next call, and may
- * try a schedule other than the fastest known one. */
+/* Chooses like topoloom_strategy_choose. For a timed call, it may try a schedule other than the fastest known
+ * one, and topoloom_learner_record_time must follow before the next call. */
 TOPOLOOM_API int topoloom_learner_choose(topoloom_learner* learner, enum topoloom_operation operation,
                                          int64_t bytes, int in_rank_order, int is_timed,
                                          const char** schedule, char* error, size_t error_size);
 
-/* Records the seconds of a timed call; invalid times are ignored. Returns 1 if a fence is due before the next call: all ranks
- * sum up their observations and learn from the sums. Further fences are allowed at any time. */
+/* Records the time of a timed call in seconds; ignores invalid times. Returns 1 if a fence is due before the
+ * next call: all ranks sum up their observations and learn from the sums. Fences are allowed at any time. */
 TOPOLOOM_API int topoloom_learner_record_time(topoloom_learner* learner, double seconds);
 
-/* Writes the observations since the last fence and returns how many numbers they are, the same on all ranks. Like
- * topoloom_learner_record_time and _learn it allocates no memory: a rank without memory still learns what the others do. */
+/* Writes the observations since the last fence and returns the count of numbers, which is the same on all
+ * ranks. Like topoloom_learner_record_time and topoloom_learner_learn, it allocates no memory, so that a rank
+ * without memory still learns like the others. */
 enum { TOPOLOOM_MAX_OBSERVATIONS = 1024 };
 TOPOLOOM_API size_t topoloom_learner_observations(const topoloom_learner* learner, int64_t* numbers);
 
@@ -182,13 +186,13 @@ TOPOLOOM_API void topoloom_learner_free(topoloom_learner* learner);
 TOPOLOOM_API int topoloom_parse_operation(const char* name, enum topoloom_operation* operation, char* error,
                                           size_t error_size);
 
-/* How messages of a many-to-many travel: directly, or combined along the axes of a virtual mesh of two axes, a grid of three,
- * or a hypercube. */
+/* How messages of a many-to-many are routed: directly, or combined along the axes of a virtual mesh with two
+ * axes, a grid with three axes, or a hypercube. */
 enum topoloom_combining { TOPOLOOM_DIRECT, TOPOLOOM_MESH, TOPOLOOM_GRID, TOPOLOOM_HYPERCUBE };
 
-/* Predicts the seconds of a many-to-many of `bytes` to each of `degree` ranks, with alpha seconds per message and beta per
- * byte. It is an all-to-all if these are all other ranks. Source: S. Kumar, Optimizing Communication for Massively Parallel
- * Processing, 2005, eq. 3.1 to 3.20. */
+/* Predicts the time in seconds of a many-to-many in which each rank sends `bytes` to each of `degree` ranks.
+ * A message costs alpha seconds plus beta seconds per byte. With degree = ranks - 1 it is an all-to-all.
+ * Source: S. Kumar, Optimizing Communication for Massively Parallel Processing, 2005, eq. 3.1 to 3.20. */
 TOPOLOOM_API int topoloom_many_to_many_time(enum topoloom_combining strategy, uint64_t ranks, double degree,
                                             double bytes, double alpha, double beta, double* seconds,
                                             char* error, size_t error_size);

@@ -20,12 +20,12 @@ using Flags = AxisFlags;
 constexpr std::size_t max_axes = 8;
 constexpr std::size_t max_lines = 16;
 constexpr std::size_t lines_to_split_on = 4;
-constexpr std::size_t starts_on_line = 8;         // of the exchange of pieces
+constexpr std::size_t starts_on_line = 8;         // number of starting orders for the exchange of pieces
 constexpr std::size_t layouts_to_split = 4;       // on a line
-constexpr std::size_t starts_on_layout = 2;       // together as many as on a line of one layout
-constexpr std::size_t max_messages = 50'000'000;  // measured on a line: then exchanging ends
+constexpr std::size_t starts_on_layout = 2;       // layouts_to_split * starts_on_layout = starts_on_line
+constexpr std::size_t max_messages = 50'000'000;  // messages measured on a line before exchanging ends
 
-/// Orders of pieces on one line.
+/// Searches orders of pieces along one line of slots.
 class LineSearch {
    public:
     struct Found {
@@ -35,21 +35,23 @@ class LineSearch {
         Flags back_and_forth;
     };
 
-    LineSearch(const MeshOnMachine& mesh, grid::SlotLine line)
-        : mesh_(&mesh), line_(std::move(line)), known_(mesh.traffics()) {}
+    LineSearch(const LayoutEvaluator& mesh, grid::SlotLine line)
+        : mesh_(&mesh), line_(std::move(line)), known_(mesh.traffic_count()) {}
 
-    /// Ranks along the line as they are numbered.
-    [[nodiscard]] Found as_numbered(std::size_t layout, Meter& meter) {
+    /// The order in which the ranks are numbered.
+    [[nodiscard]] Found make_numbered_order(std::size_t layout, Meter& meter) {
         const auto& extents = mesh_->layouts()[layout].extents;
         Found found{layout, 0, {}, Flags(extents.size(), false)};
         for (std::uint32_t axis = 0; axis < extents.size(); ++axis)
             found.pieces.push_back({axis, extents[axis]});
-        found.seconds = seconds(found, meter);
+        found.seconds = measure_seconds(found, meter);
         return found;
     }
 
-    /// The best orders of whole axes, the fastest first. Tries as many orders as the budget allows, at least one.
-    [[nodiscard]] std::vector<Found> nested(std::size_t layout, std::size_t keep, Meter& meter) {
+    /// The best orders of whole axes, fastest first. Tries at least one order, and as many as the budget
+    /// allows.
+    [[nodiscard]] std::vector<Found> find_best_unsplit_orders(std::size_t layout, std::size_t keep,
+                                                              Meter& meter) {
         const auto& extents = mesh_->layouts()[layout].extents;
         std::vector<std::uint32_t> axes;
         for (std::uint32_t axis = 0; axis < extents.size(); ++axis) {
@@ -59,7 +61,7 @@ class LineSearch {
         do {
             Found found{layout, 0, {}, Flags(extents.size(), false)};
             for (const std::uint32_t axis : axes) found.pieces.push_back({axis, extents[axis]});
-            found.seconds = seconds(found, meter);
+            found.seconds = measure_seconds(found, meter);
             all.push_back(std::move(found));
         } while (!meter.is_exhausted() && std::ranges::next_permutation(axes).found);
         std::ranges::stable_sort(all, {}, &Found::seconds);
@@ -67,11 +69,11 @@ class LineSearch {
         return all;
     }
 
-    /// Exchanges any two prime factors of axes while that gains.
-    [[nodiscard]] Found split(Found found, Meter& meter) {
+    /// Splits axes into prime factors and exchanges pairs of factors as long as that reduces the time.
+    [[nodiscard]] Found exchange_axis_factors(Found found, Meter& meter) {
         if (mesh_->layouts()[found.layout].solid) return found;
-        found.pieces = factors(found.pieces);
-        choose_flags(found, meter);
+        found.pieces = split_into_primes(found.pieces);
+        choose_back_and_forth(found, meter);
         for (bool better = true; better;) {
             better = false;
             for (std::size_t i = 0; i < found.pieces.size(); ++i) {
@@ -80,9 +82,9 @@ class LineSearch {
                     if (measured_ > max_messages || meter.is_exhausted()) return found;
                     Found other = found;
                     std::swap(other.pieces[i], other.pieces[j]);
-                    other.seconds = seconds(other, meter);
-                    choose_flags(other, meter);
-                    if (!less(other.seconds, found.seconds)) continue;
+                    other.seconds = measure_seconds(other, meter);
+                    choose_back_and_forth(other, meter);
+                    if (!is_less(other.seconds, found.seconds)) continue;
                     found = std::move(other);
                     better = true;
                 }
@@ -91,10 +93,10 @@ class LineSearch {
         return found;
     }
 
-    [[nodiscard]] AxisOrder order(const Found& found) {
+    [[nodiscard]] AxisOrder make_axis_order(const Found& found) {
         AxisOrder order{{},
                         found.back_and_forth,
-                        mesh_->slots(found.layout, line_, found.pieces, found.back_and_forth),
+                        mesh_->place_ranks(found.layout, line_, found.pieces, found.back_and_forth),
                         {}};
         for (const AxisPiece& piece : found.pieces) {
             if (!order.pieces.empty() && order.pieces.back().axis == piece.axis) {
@@ -103,22 +105,22 @@ class LineSearch {
                 order.pieces.push_back(piece);
             }
         }
-        for (std::size_t t = 0; t < known_.size(); ++t) order.seconds.push_back(seconds_of(t, found));
+        for (std::size_t t = 0; t < known_.size(); ++t) order.seconds.push_back(measure_traffic(t, found));
         return order;
     }
 
-    /// Values that differ only by rounding are equal.
-    static bool less(double a, double b) { return a < b * (1 - 1e-12); }
+    /// Compares with a tolerance, so that values that differ only by rounding are equal.
+    static bool is_less(double a, double b) { return a < b * (1 - 1e-12); }
 
    private:
-    [[nodiscard]] double seconds(const Found& found, Meter& meter) {
+    [[nodiscard]] double measure_seconds(const Found& found, Meter& meter) {
         const std::size_t before = measured_;
         double sum = 0;
-        for (std::size_t t = 0; t < known_.size(); ++t) sum += seconds_of(t, found);
+        for (std::size_t t = 0; t < known_.size(); ++t) sum += measure_traffic(t, found);
         meter.spend(measured_ - before);
         return sum;
     }
-    static Pieces factors(const Pieces& pieces) {
+    static Pieces split_into_primes(const Pieces& pieces) {
         Pieces primes;
         for (auto [axis, rest] : pieces) {
             for (std::uint32_t prime = 2; rest > 1; ++prime) {
@@ -127,23 +129,23 @@ class LineSearch {
         }
         return primes;
     }
-    void choose_flags(Found& found, Meter& meter) {
+    void choose_back_and_forth(Found& found, Meter& meter) {
         for (std::uint32_t axis = 0; axis < found.back_and_forth.size(); ++axis) {
             Found other = found;
             other.back_and_forth[axis] = !other.back_and_forth[axis];
-            other.seconds = seconds(other, meter);
-            if (less(other.seconds, found.seconds)) found = std::move(other);
+            other.seconds = measure_seconds(other, meter);
+            if (is_less(other.seconds, found.seconds)) found = std::move(other);
         }
     }
-    /// Looked up by the digits of the traffic's axes, on which alone it depends.
-    double seconds_of(std::size_t t, const Found& found) {
+    /// The time of one traffic, cached by the digits of its axes, which determine the time.
+    double measure_traffic(std::size_t t, const Found& found) {
         const NumberedLayout& layout = mesh_->layouts()[found.layout];
         const NumberedTraffic& traffic = layout.traffic[t];
         DigitKey key;
         if (layout.solid) append_digits(key, traffic.digits);
         for (const std::uint32_t axis : traffic.axes) {
             const std::vector<Digit> digits =
-                digits_of(axis, found.pieces, line_, found.back_and_forth[axis]);
+                list_digits(axis, found.pieces, line_, found.back_and_forth[axis]);
             if (digits.size() > 1 && found.back_and_forth[axis]) {
                 for (const auto& [size, stride] : digits) key.insert(key.end(), {size, stride, axis + 1});
             } else {
@@ -152,36 +154,37 @@ class LineSearch {
         }
         const auto [entry, is_new] = known_[t].try_emplace(std::move(key), 0);
         if (is_new) {
-            entry->second = mesh_->seconds(
-                traffic, mesh_->slots(found.layout, line_, found.pieces, found.back_and_forth));
-            measured_ += MeshOnMachine::messages(traffic);
+            entry->second = mesh_->measure_seconds(
+                traffic, mesh_->place_ranks(found.layout, line_, found.pieces, found.back_and_forth));
+            measured_ += LayoutEvaluator::count_messages(traffic);
         }
         return entry->second;
     }
 
-    const MeshOnMachine* mesh_;  // searches are sorted
+    const LayoutEvaluator* mesh_;  // a pointer, so that searches can be sorted
     grid::SlotLine line_;
     std::vector<std::map<DigitKey, double>> known_;  // by traffic
     std::size_t measured_ = 0;                       // messages
 };
 
-/// A line, and the orders to begin with, the fastest first.
-struct Start {
+/// A line and its starting orders, fastest first.
+struct LineStart {
     LineSearch search;
     std::vector<LineSearch::Found> found;
 };
 
-std::vector<Start> starts_on(const MeshOnMachine& mesh, const Allocation& allocation, std::size_t ranks) {
-    std::vector<Start> starts;
+std::vector<LineStart> list_starts(const LayoutEvaluator& mesh, const Allocation& allocation,
+                                   std::size_t ranks) {
+    std::vector<LineStart> starts;
     for (grid::SlotLine& line : grid::slot_lines(allocation, ranks, max_lines))
         starts.push_back({{mesh, std::move(line)}, {}});
     return starts;
 }
 
-/// The lines whose orders take least to begin with.
-std::span<Start> promising(std::vector<Start>& starts) {
-    std::erase_if(starts, [](const Start& start) { return start.found.empty(); });
-    std::ranges::stable_sort(starts, {}, [](const Start& start) { return start.found.front().seconds; });
+/// The lines with the fastest starting orders.
+std::span<LineStart> select_promising(std::vector<LineStart>& starts) {
+    std::erase_if(starts, [](const LineStart& start) { return start.found.empty(); });
+    std::ranges::stable_sort(starts, {}, [](const LineStart& start) { return start.found.front().seconds; });
     return std::span(starts).first(std::min(starts.size(), lines_to_split_on));
 }
 
@@ -208,29 +211,32 @@ AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_
     if (extents.size() > max_axes)
         fail("a mesh of ", extents.size(), " axes; there may be at most ", max_axes);
     Meter meter(budget);
-    MeshOnMachine mesh(allocation.machine());
+    LayoutEvaluator mesh(allocation.machine());
     const std::vector<std::uint32_t> axes(extents.begin(), extents.end());
     const std::size_t ranks = mesh_size(extents);
     MeshLayout layout;
     for (const MeshTraffic& one : traffic) layout.push_back({axes, one});
-    mesh.add(layout, axes);
-    std::vector<Start> starts = starts_on(mesh, allocation, ranks);
+    mesh.add_layout(layout, axes);
+    std::vector<LineStart> starts = list_starts(mesh, allocation, ranks);
     search_in_parallel(starts.size(), 0, meter, [&](std::size_t i, Meter& own) {
-        if (i == 0 || own.poll()) starts[i].found = starts[i].search.nested(0, starts_on_line, own);
+        if (i == 0 || own.poll())
+            starts[i].found = starts[i].search.find_best_unsplit_orders(0, starts_on_line, own);
     });
     LineSearch& allocated = starts.front().search;
-    AxisOrders orders{
-        allocated.order(allocated.as_numbered(0, meter)), allocated.order(starts.front().found.front()), {}};
-    const std::span<Start> best = promising(starts);
+    AxisOrders orders{allocated.make_axis_order(allocated.make_numbered_order(0, meter)),
+                      allocated.make_axis_order(starts.front().found.front()),
+                      {}};
+    const std::span<LineStart> best = select_promising(starts);
     search_in_parallel(best.size(), 0, meter, [&](std::size_t i, Meter& own) {
         for (LineSearch::Found& found : best[i].found) {
-            if (own.poll()) found = best[i].search.split(found, own);
+            if (own.poll()) found = best[i].search.exchange_axis_factors(found, own);
         }
     });
     orders.best = orders.nested;
-    for (Start& start : best) {
+    for (LineStart& start : best) {
         for (const LineSearch::Found& found : start.found) {
-            if (LineSearch::less(found.seconds, orders.best.total())) orders.best = start.search.order(found);
+            if (LineSearch::is_less(found.seconds, orders.best.total()))
+                orders.best = start.search.make_axis_order(found);
         }
     }
     return orders;
@@ -240,39 +246,42 @@ LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLay
                            const Budget& budget) {
     check_layouts(layouts);
     Meter meter(budget);
-    MeshOnMachine mesh(allocation.machine());
-    for (const MeshLayout& layout : layouts) mesh.add(layout, common_mesh(layout));
-    std::vector<Start> starts = starts_on(mesh, allocation, mesh_size(layouts.front().front().extents));
+    LayoutEvaluator mesh(allocation.machine());
+    for (const MeshLayout& layout : layouts) mesh.add_layout(layout, find_common_mesh(layout));
+    std::vector<LineStart> starts = list_starts(mesh, allocation, mesh_size(layouts.front().front().extents));
     search_in_parallel(starts.size(), 0, meter, [&](std::size_t i, Meter& own) {
         auto& [search, found] = starts[i];
         for (std::size_t layout = 0; layout < layouts.size(); ++layout) {
-            if (own.poll() || (i == 0 && layout == 0)) found.push_back(search.as_numbered(layout, own));
+            if (own.poll() || (i == 0 && layout == 0))
+                found.push_back(search.make_numbered_order(layout, own));
         }
     });
     LineSearch& allocated = starts.front().search;
     const LineSearch::Found given = starts.front().found.front();
-    for (Start& start : starts) {
+    for (LineStart& start : starts) {
         std::ranges::stable_sort(start.found, {}, &LineSearch::Found::seconds);
         if (start.found.size() > layouts_to_split) start.found.resize(layouts_to_split);
     }
     const LineSearch::Found named = starts.front().found.front();
-    LayoutOrders orders{allocated.order(given), named.layout, allocated.order(named), named.layout, {}};
+    LayoutOrders orders{
+        allocated.make_axis_order(given), named.layout, allocated.make_axis_order(named), named.layout, {}};
     orders.best = orders.named;
-    const std::span<Start> best = promising(starts);
+    const std::span<LineStart> best = select_promising(starts);
     search_in_parallel(best.size(), 0, meter, [&](std::size_t i, Meter& own) {
         auto& [search, found] = best[i];
         const std::vector<LineSearch::Found> numbered = found;
         for (const LineSearch::Found& one : numbered) {
             if (!own.poll()) break;
-            for (const LineSearch::Found& start : search.nested(one.layout, starts_on_layout, own))
-                found.push_back(search.split(start, own));
+            for (const LineSearch::Found& start :
+                 search.find_best_unsplit_orders(one.layout, starts_on_layout, own))
+                found.push_back(search.exchange_axis_factors(start, own));
         }
     });
-    for (Start& start : best) {
+    for (LineStart& start : best) {
         for (const LineSearch::Found& found : start.found) {
-            if (!LineSearch::less(found.seconds, orders.best.total())) continue;
+            if (!LineSearch::is_less(found.seconds, orders.best.total())) continue;
             orders.best_layout = found.layout;
-            orders.best = start.search.order(found);
+            orders.best = start.search.make_axis_order(found);
         }
     }
     return orders;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses the order in which mesh axes are laid over domains, torus axes and rails.
+// Chooses the order in which mesh axes are mapped to domains, torus axes and rails.
 #pragma once
 
 #include <cstdint>
@@ -13,46 +13,50 @@
 
 namespace topoloom {
 
-/// A mesh laid along a line of slots.
+/// A mesh along a line of slots.
 struct AxisOrder {
-    /// Along the line, the fastest first; those of an axis from the lowest digit up.
+    /// Pieces along the line, fastest first; pieces of the same axis ascend by digit.
     std::vector<AxisPiece> pieces;
-    /// By axis: every other row of a piece runs backwards, so that steps are short.
+    /// By axis: whether every other row of a piece runs backwards, which shortens steps.
     std::vector<bool> back_and_forth;
     std::vector<Slot> slot_of_rank;  // ranks are numbered with the first axis the fastest
-    std::vector<double> seconds;     // by traffic: the objective `time`, added up over its phases
+    std::vector<double> seconds;     // by traffic: the objective `time`, summed over its phases
 
     [[nodiscard]] double total() const;
 };
 
 struct AxisOrders {
-    AxisOrder given;   // the axes as they are, on the slots as they are allocated
-    AxisOrder nested;  // the same slots, the axes in their best order, none of them split
-    AxisOrder best;    // of all that were looked at
+    AxisOrder given;   // the axes in input order, on the slots in allocation order
+    AxisOrder nested;  // the best order of unsplit axes on the same slots
+    AxisOrder best;    // the best order of all that were tried
 };
 
-/// Pieces are those of the coarsest mesh that divides every view of the layout, or one piece if there is none of at
-/// most eight axes.
+/// Orders for layouts. Pieces are axes of the coarsest mesh that divides every view of the layout; one single
+/// piece if that mesh has more than eight axes.
 struct LayoutOrders {
-    AxisOrder given;           // the first layout, on the slots as they are allocated
-    std::size_t named_layout;  // the best on the same slots
+    AxisOrder given;           // the first layout, on the slots in allocation order
+    std::size_t named_layout;  // the best layout on the same slots
     AxisOrder named;
-    std::size_t best_layout;  // of all that were looked at
+    std::size_t best_layout;  // the best layout of all that were tried
     AxisOrder best;
 };
 
-/// Traffics take turns; groups of one traffic meet. Looks at every order of the axes on each of slot_lines(), then, from
-/// the best of them, splits axes into prime factors and exchanges any two of these until that gains nothing, with rows
-/// back and forth if that is better, or until 50 million messages were measured on a line. Each order is measured by
-/// the objective `time`; that of a traffic depends on the pieces of its own axes only, so few need to be. Work is messages
-/// measured; when the budget ends, the orders are the best so far. Deterministic. Throws Error for more ranks than
-/// slots, more than eight axes, and as mesh_phases() does.
+/// Orders the axes of a mesh. Traffics run one after another; groups of one traffic run at the same time.
+/// Tries every order of the axes on each of slot_lines(). From the best orders, it splits axes into prime
+/// factors and exchanges pairs of factors until no exchange gains or 50 million messages were measured per
+/// line; rows may run back and forth.
+///
+/// Orders are compared by the objective `time`. A traffic's time depends only on the pieces of its own axes,
+/// so most times are cached. Work counts measured messages; when the budget ends, returns the best orders so
+/// far. Deterministic. Throws Error for more ranks than slots, for more than eight axes, and as mesh_phases()
+/// does.
 [[nodiscard]] AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_t> extents,
                                     std::span<const MeshTraffic> traffic, const Budget& budget = {});
 
-/// The same where ranks may be numbered in some ways only: every layout on each of the lines, then, from the best, ranks
-/// put elsewhere by moving pieces as above. Layouts send the same, in the same order. Throws Error as order_axes() does,
-/// for no layouts, views of different sizes, and layouts of different numbers of traffics.
+/// Like order_axes(), if ranks may be numbered only as in the given layouts: tries every layout on each line;
+/// from the best, moves ranks by exchanging pieces as above. All layouts contain the same traffics in the
+/// same order. Throws Error as order_axes() does, and for no layouts, views of different sizes, and different
+/// numbers of traffics.
 [[nodiscard]] LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLayout> layouts,
                                          const Budget& budget = {});
 

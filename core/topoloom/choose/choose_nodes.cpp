@@ -19,10 +19,10 @@ namespace topoloom {
 
 namespace {
 
-class Chooser {
+class NodeChooser {
    public:
-    Chooser(const CommGraph& graph, const Allocation& free, std::size_t count, std::string_view chain,
-            std::uint64_t seed, int threads, const Budget& budget)
+    NodeChooser(const CommGraph& graph, const Allocation& free, std::size_t count, std::string_view chain,
+                std::uint64_t seed, int threads, const Budget& budget)
         : graph_(graph),
           free_(free),
           machine_(free.machine()),
@@ -45,24 +45,24 @@ class Chooser {
                                       free_.nodes().begin() + static_cast<std::ptrdiff_t>(count_));
         first_value_ = place_on(first, chain_, 0.15);
         if (clock_.poll()) random_value_ = place_on(random_nodes(), chain_, 0.15);
-        if (count_ == free_.nodes().size()) return finish();
+        if (count_ == free_.nodes().size()) return take_result();
         if (clock_.poll()) place_on(compact_nodes(free_, count_, seed_), auto_chain(Effort::fast), 0.05);
         if (clock_.poll()) try_boxes(0.1);
-        if (clock_.poll()) move_nodes(placed_among_all_free(0.25));
-        if (clock_.poll()) move_nodes(annealed_among_all_free(0.2));
+        if (clock_.poll()) move_nodes(place_tasks_on_free_nodes(0.25));
+        if (clock_.poll()) move_nodes(anneal_tasks_on_free_nodes(0.2));
         if (clock_.poll()) place_on(chosen_, chain_, 0.1);
-        return finish();
+        return take_result();
     }
 
    private:
-    /// The ranks of every node that has any, as one task.
+    /// The ranks of every used node, combined into one task per node.
     struct Tasks {
         CommGraph graph;
         std::vector<Node> node;  // of a task
         std::vector<std::uint32_t> task_of_rank;
     };
 
-    [[nodiscard]] ChosenNodes finish() {
+    [[nodiscard]] ChosenNodes take_result() {
         return {Allocation(machine_, chosen_),
                 std::move(*placement_),
                 value_,
@@ -71,13 +71,14 @@ class Chooser {
                 clock_.work_done()};
     }
 
-    [[nodiscard]] Problem problem_on(const Allocation& allocation) const {
+    [[nodiscard]] Problem make_problem_on(const Allocation& allocation) const {
         return {graph_, allocation, seed_, threads_};
     }
 
-    /// What the next step may use: its share of all work, and of the time as much as of the shares that are left. So
-    /// the time that one step saves is for the next, and work is shared out alike for any number of threads.
-    [[nodiscard]] Budget next_part(double share) {
+    /// The budget of the next step: its share of the total work, and of the remaining time in proportion to
+    /// the remaining shares. Time saved by one step benefits the next; work shares do not depend on the
+    /// number of threads.
+    [[nodiscard]] Budget next_budget(double share) {
         constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
         Budget part;
         if (budget_.work != unlimited)
@@ -90,8 +91,8 @@ class Chooser {
 
     std::int64_t place_on(std::vector<Node> nodes, std::string_view chain, double share) {
         const Allocation allocation(machine_, nodes);
-        const Problem problem = problem_on(allocation);
-        PlaceResult result = place(problem, chain, next_part(share));
+        const Problem problem = make_problem_on(allocation);
+        PlaceResult result = place(problem, chain, next_budget(share));
         clock_.spend(result.work);
         return offer(problem, std::move(nodes), std::move(result.placement));
     }
@@ -100,20 +101,20 @@ class Chooser {
         std::vector<Node> nodes(free_.nodes().begin(), free_.nodes().end());
         Rng(seed_).shuffle(std::span(nodes));
         nodes.resize(count_);
-        sort_as_free(nodes);
+        sort_in_free_order(nodes);
         return nodes;
     }
 
-    /// Structured patterns often fit boxes best, and one box of a shape is as good as another.
+    /// Boxes often suit structured patterns best, and all boxes of one shape are equivalent.
     void try_boxes(double share) {
         constexpr std::size_t max_boxes = 64;
-        const Budget part = next_part(share);
+        const Budget part = next_budget(share);
         Meter meter(part);
         for (std::vector<Node>& nodes : full_boxes(free_, count_, max_boxes)) {
             if (meter.is_exhausted() || !clock_.poll()) break;
-            sort_as_free(nodes);
+            sort_in_free_order(nodes);
             const Allocation allocation(machine_, nodes);
-            const Problem problem = problem_on(allocation);
+            const Problem problem = make_problem_on(allocation);
             std::optional<structure::StructuredPlacement> structured =
                 structure::place_by_structure(problem, meter);
             if (!structured) break;
@@ -122,7 +123,7 @@ class Chooser {
         clock_.spend(meter.work_done());
     }
 
-    void sort_as_free(std::vector<Node>& nodes) const {
+    void sort_in_free_order(std::vector<Node>& nodes) const {
         std::ranges::sort(nodes, {}, [&](Node node) { return position_[node.value]; });
     }
 
@@ -135,7 +136,7 @@ class Chooser {
         return value;
     }
 
-    [[nodiscard]] Tasks tasks() const {
+    [[nodiscard]] Tasks make_tasks() const {
         std::vector<std::uint32_t> task_of_node(machine_.node_count(), no_index);
         std::vector<Node> nodes;
         std::vector<std::uint32_t> task_of_rank;
@@ -164,30 +165,30 @@ class Chooser {
         return {std::move(graph), std::move(nodes), std::move(task_of_rank)};
     }
 
-    /// Tasks and the nodes they should move to.
-    struct Move {
+    /// Tasks and their target nodes.
+    struct TaskMove {
         Tasks tasks;
-        Placement target;  // on the machine whose nodes are single slots
+        Placement target;  // on the machine with one slot per node
     };
 
-    [[nodiscard]] Move placed_among_all_free(double share) {
-        Tasks all = tasks();
+    [[nodiscard]] TaskMove place_tasks_on_free_nodes(double share) {
+        Tasks all = make_tasks();
         const Problem problem(all.graph, bare_free_, seed_, threads_);
-        PlaceResult result = place(problem, chain_, next_part(share));
+        PlaceResult result = place(problem, chain_, next_budget(share));
         clock_.spend(result.work);
         return {std::move(all), std::move(result.placement)};
     }
 
-    [[nodiscard]] Move annealed_among_all_free(double share) {
-        Tasks all = tasks();
+    [[nodiscard]] TaskMove anneal_tasks_on_free_nodes(double share) {
+        Tasks all = make_tasks();
         const Problem problem(all.graph, bare_free_, seed_, threads_);
         std::vector<Slot> start;
         for (const Node node : all.node) start.emplace_back(node.value);
-        // At most a few seconds without a budget.
+        // Without a budget, limited to a few seconds.
         const auto count = static_cast<double>(all.graph.rank_count());
         const double degree = static_cast<double>(problem.symmetric().edge_count()) / count;
         const double sweeps = std::clamp(2e8 / (9 + degree) / count, 16.0, 10'000.0);
-        const Budget part = next_part(share);
+        const Budget part = next_budget(share);
         const bool limited = Meter(part).is_limited();
         const local::AnnealOptions options{.sweeps = limited ? 0U : static_cast<std::uint32_t>(sweeps),
                                            .heat = 60};
@@ -197,8 +198,8 @@ class Chooser {
         return {std::move(all), std::move(target)};
     }
 
-    /// Whole nodes move, with all that is on them.
-    void move_nodes(const Move& move) {
+    /// Moves whole nodes with all their ranks.
+    void move_nodes(const TaskMove& move) {
         std::vector<Slot> slots;
         std::vector<Node> nodes;
         std::vector<char> taken(machine_.node_count(), 0);
@@ -213,25 +214,25 @@ class Chooser {
         for (std::size_t i = 0; nodes.size() < count_; ++i) {
             if (!taken[free_.nodes()[i].value]) nodes.push_back(free_.nodes()[i]);
         }
-        sort_as_free(nodes);
+        sort_in_free_order(nodes);
         const Allocation allocation(machine_, nodes);
-        offer(problem_on(allocation), std::move(nodes), Placement(allocation, std::move(slots)));
+        offer(make_problem_on(allocation), std::move(nodes), Placement(allocation, std::move(slots)));
     }
 
     const CommGraph& graph_;
     const Allocation& free_;
     const Machine& machine_;
-    Machine bare_machine_;  // the same network with one slot a node
+    Machine bare_machine_;  // the same network with one slot per node
     Allocation bare_free_;
     std::size_t count_;
     std::string_view chain_;
     std::uint64_t seed_;
     int threads_;
     const Budget& budget_;
-    Budget timed_;  // the same without a limit of work, which every step has for itself
+    Budget timed_;  // the budget without its work limit; each step has a work limit
     Meter clock_;
     double share_left_ = 1;
-    std::vector<std::uint32_t> position_;  // of a free node among the free ones
+    std::vector<std::uint32_t> position_;  // index of each node among the free nodes
     std::vector<Node> chosen_;
     std::optional<Placement> placement_;
     std::int64_t value_ = 0;
@@ -254,7 +255,7 @@ ChosenNodes choose_nodes(const CommGraph& graph, const Allocation& free, std::si
         fail(graph.rank_count(), " ranks do not fit on ", count, " nodes with ", slots,
              " slots each; choose ", (graph.rank_count() + slots - 1) / slots, " or more");
     }
-    return Chooser(graph, free, count, chain, seed, threads, budget).run();
+    return NodeChooser(graph, free, count, chain, seed, threads, budget).run();
 }
 
 }  // namespace topoloom

@@ -20,10 +20,11 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::size_t max_links = 4'000'000;  // that partitioning is tried on
+constexpr std::size_t max_links = 4'000'000;  // largest number of links for multilevel partitioning
 
-/// The extents of routers' coordinates, the last varying fastest; of a network without, its vertices.
-std::vector<std::uint32_t> grid_of(const Machine& machine) {
+/// The extents of the routers' coordinates, the last varying fastest; without coordinates, the number of
+/// vertices.
+std::vector<std::uint32_t> find_grid(const Machine& machine) {
     return with_topology(machine, [&](const auto& network) {
         if constexpr (requires { std::vector<std::uint32_t>(network.spec().size); }) {
             return network.spec().size;
@@ -33,7 +34,7 @@ std::vector<std::uint32_t> grid_of(const Machine& machine) {
     });
 }
 
-/// Tries halvings of one machine and keeps the worst-joined.
+/// Tries halvings of one machine and stores the one with the smallest bandwidth.
 class Halver {
    public:
     explicit Halver(const Machine& machine)
@@ -55,9 +56,9 @@ class Halver {
         result_.at_most = BytesPerSecond{std::numeric_limits<double>::infinity()};
     }
 
-    /// Across each axis in turn: the positions before its middle, and of the middle position, where the extent is odd,
-    /// half likewise across the other axes, the longest first.
-    void across_axes(const Extents& grid) {
+    /// Halves across each axis in turn: the positions before the middle. The middle position of an odd extent
+    /// is halved in the same way across the other axes, longest first.
+    void halve_across_axes(const Extents& grid) {
         const std::size_t positions =
             std::accumulate(grid.begin(), grid.end(), std::size_t{1}, std::multiplies<>());
         if (positions != nodes_on_.size() || grid.size() < 2) return;
@@ -69,14 +70,14 @@ class Halver {
             std::ranges::copy_if(order, std::back_inserter(axes), [&](std::size_t d) { return d != major; });
             std::vector<char> side(positions);
             for (std::size_t v = 0; v < positions; ++v)
-                side[v] = static_cast<char>(rank_of(v, grid, axes) >= positions / 2);
-            consider(side);
+                side[v] = static_cast<char>(index_in_order(v, grid, axes) >= positions / 2);
+            offer_halving(side);
         }
     }
 
-    /// The first half of the nodes by number; the switches of the lower levels go with what is attached to them, those
-    /// above stay together, for any height of the border.
-    void in_order() {
+    /// Halves by node number. Lower-level switches join the side of their attached nodes; switches above stay
+    /// together. Tries every level as the limit.
+    void halve_in_node_order() {
         std::vector<char> side(nodes_on_.size(), 1);
         std::uint64_t filled = 0;
         for (std::size_t v = 0; v < side.size(); ++v) {
@@ -84,9 +85,9 @@ class Halver {
             side[v] = 0;
             filled += nodes_on_[v];
         }
-        consider(side);
-        const partition::WeightedGraph& joined = graph();
-        const std::vector<std::uint32_t> height = heights();
+        offer_halving(side);
+        const partition::WeightedGraph& joined = build_graph();
+        const std::vector<std::uint32_t> height = compute_heights();
         const std::uint32_t top = *std::ranges::max_element(height);
         for (std::uint32_t level = 1; level <= top; ++level) {
             for (std::uint32_t v = 0; v < side.size(); ++v) {
@@ -99,23 +100,25 @@ class Halver {
                 }
                 side[v] = static_cast<char>(to_first <= 0);
             }
-            consider(side);
+            offer_halving(side);
         }
     }
 
-    void partition(std::uint64_t seed) {
+    void halve_by_partitioning(std::uint64_t seed) {
         if (ends_.size() > max_links) return;
         const auto switches = static_cast<std::int64_t>(std::ranges::count(nodes_on_, 0U));
         const std::int64_t capacity = static_cast<std::int64_t>(halves_.larger) * node_mass() + switches;
         const partition::BisectionOptions options{.starts = 8, .passes = 8, .cycles = 2};
-        consider(partition::bisect(graph(), {}, {capacity, capacity}, options, Rng(seed)).side);
-        consider(partition::refine_bisection(graph(), {}, {capacity, capacity}, best_, options.passes).side);
+        offer_halving(partition::bisect(build_graph(), {}, {capacity, capacity}, options, Rng(seed)).side);
+        offer_halving(
+            partition::refine_bisection(build_graph(), {}, {capacity, capacity}, best_, options.passes).side);
     }
 
     [[nodiscard]] const MachineBisection& result() const { return result_; }
 
    private:
-    static std::size_t rank_of(std::size_t v, const Extents& grid, const std::vector<std::size_t>& axes) {
+    static std::size_t index_in_order(std::size_t v, const Extents& grid,
+                                      const std::vector<std::size_t>& axes) {
         std::vector<std::size_t> at(grid.size());
         for (std::size_t d = grid.size(); d-- > 0; v /= grid[d]) at[d] = v % grid[d];
         std::size_t rank = 0;
@@ -123,7 +126,7 @@ class Halver {
         return rank;
     }
 
-    void consider(const std::vector<char>& side) {
+    void offer_halving(const std::vector<char>& side) {
         std::array<std::uint64_t, 2> nodes{};
         for (std::size_t v = 0; v < side.size(); ++v) nodes[side[v] != 0] += nodes_on_[v];
         if (std::max(nodes[0], nodes[1]) > halves_.larger) return;
@@ -140,11 +143,11 @@ class Halver {
         best_ = side;
     }
 
-    /// A switch weighs 1 and all switches together less than a node, so that only nodes are halved.
+    /// A switch weighs 1, and all switches together weigh less than a node, so that only nodes are balanced.
     [[nodiscard]] std::int64_t node_mass() const { return static_cast<std::int64_t>(nodes_on_.size()) + 1; }
 
-    /// Vertices and the links between them, both directions as one edge.
-    const partition::WeightedGraph& graph() {
+    /// The graph of vertices and links; both directions form one edge.
+    const partition::WeightedGraph& build_graph() {
         if (graph_.size() > 0) return graph_;
         const double slowest = *std::ranges::min_element(bandwidth_);
         const auto vertices = static_cast<std::uint32_t>(nodes_on_.size());
@@ -170,8 +173,8 @@ class Halver {
         return graph_;
     }
 
-    /// Links from the nearest node.
-    std::vector<std::uint32_t> heights() {
+    /// Number of links from each vertex to the nearest node.
+    std::vector<std::uint32_t> compute_heights() {
         std::vector<std::uint32_t> height(nodes_on_.size(), 0);
         std::vector<Vertex> queue;
         std::vector<char> seen(nodes_on_.size(), 0);
@@ -181,7 +184,7 @@ class Halver {
             seen[v] = 1;
         }
         for (std::size_t i = 0; i < queue.size(); ++i) {
-            for (const Vertex u : graph().peers(queue[i])) {
+            for (const Vertex u : build_graph().peers(queue[i])) {
                 if (seen[u.value] != 0) continue;
                 seen[u.value] = 1;
                 height[u.value] = height[queue[i].value] + 1;
@@ -194,9 +197,9 @@ class Halver {
     NodeHalves halves_;
     MachineBisection result_;
     std::vector<std::uint32_t> nodes_on_;  // by vertex
-    std::vector<LinkEnds> ends_;           // of the links that are up
-    std::vector<double> bandwidth_;        // of the same
-    std::vector<char> best_;               // side of each vertex
+    std::vector<LinkEnds> ends_;           // end vertices of all links that are up
+    std::vector<double> bandwidth_;        // bandwidths of the same links
+    std::vector<char> best_;               // side of each vertex in the best halving
     partition::WeightedGraph graph_;
 };
 
@@ -205,9 +208,9 @@ class Halver {
 MachineBisection bisect_machine(const Machine& machine, std::uint64_t seed) {
     if (machine.node_count() < 2 || machine.link_count() == 0 || halve_nodes(machine).smaller == 0) return {};
     Halver halver(machine);
-    halver.across_axes(grid_of(machine));
-    if (!halver.result().is_exact()) halver.in_order();
-    if (!halver.result().is_exact()) halver.partition(seed);
+    halver.halve_across_axes(find_grid(machine));
+    if (!halver.result().is_exact()) halver.halve_in_node_order();
+    if (!halver.result().is_exact()) halver.halve_by_partitioning(seed);
     return halver.result();
 }
 

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t max_common_axes = 8;
 
-/// Position on the line of the x-th rank along an axis, relative to that of the first.
-std::size_t offset(const std::vector<Digit>& digits, bool back_and_forth, std::uint32_t x) {
+/// Position on the line of the x-th rank along an axis, relative to the first rank.
+std::size_t line_offset(const std::vector<Digit>& digits, bool back_and_forth, std::uint32_t x) {
     std::size_t sum = 0;
     for (const auto& [size, stride] : digits) {
         const std::uint32_t value = x % size;
@@ -27,11 +27,11 @@ std::size_t offset(const std::vector<Digit>& digits, bool back_and_forth, std::u
     return sum;
 }
 
-/// The digits of rank numbers that a traffic counts along.
-std::vector<Digit> digits_of(const ViewTraffic& one) {
+/// The digits of rank numbers along the axes of a traffic.
+std::vector<Digit> list_digits(const ViewTraffic& one) {
     std::vector<Digit> digits;
     for (const std::uint32_t axis : one.traffic.axes) {
-        if (axis >= one.extents.size()) return {{0, 0}};  // as no mesh has it; mesh_phases() refuses
+        if (axis >= one.extents.size()) return {{0, 0}};  // an invalid digit, which mesh_phases() rejects
         const auto below = std::span(one.extents).first(axis);
         digits.push_back(
             {one.extents[axis], std::accumulate(below.begin(), below.end(), 1U, std::multiplies{})});
@@ -39,16 +39,16 @@ std::vector<Digit> digits_of(const ViewTraffic& one) {
     return digits;
 }
 
-DigitKey traffic_key(const ViewTraffic& one) {
+DigitKey make_traffic_key(const ViewTraffic& one) {
     DigitKey key;
-    append_digits(key, digits_of(one));
+    append_digits(key, list_digits(one));
     return key;
 }
 
 }  // namespace
 
-std::vector<Digit> digits_of(std::uint32_t axis, const AxisPieces& pieces, const grid::SlotLine& line,
-                             bool back_and_forth) {
+std::vector<Digit> list_digits(std::uint32_t axis, const AxisPieces& pieces, const grid::SlotLine& line,
+                               bool back_and_forth) {
     std::vector<Digit> digits;
     std::uint32_t stride = 1;
     for (const AxisPiece& piece : pieces) {
@@ -77,7 +77,7 @@ void append_digits(DigitKey& key, const std::vector<Digit>& digits) {
     }
 }
 
-std::vector<std::uint32_t> common_mesh(const MeshLayout& layout) {
+std::vector<std::uint32_t> find_common_mesh(const MeshLayout& layout) {
     std::set<std::uint32_t> strides{1};
     for (const ViewTraffic& one : layout) {
         std::uint32_t stride = 1;
@@ -91,7 +91,7 @@ std::vector<std::uint32_t> common_mesh(const MeshLayout& layout) {
     return extents.size() > max_common_axes ? std::vector<std::uint32_t>{} : extents;
 }
 
-void MeshOnMachine::add(const MeshLayout& layout, std::vector<std::uint32_t> extents) {
+void LayoutEvaluator::add_layout(const MeshLayout& layout, std::vector<std::uint32_t> extents) {
     NumberedLayout& added = layouts_.emplace_back(std::move(extents), false, std::vector<NumberedTraffic>{});
     if (added.extents.empty()) {
         added.extents = {static_cast<std::uint32_t>(mesh_size(layout.front().extents))};
@@ -99,9 +99,9 @@ void MeshOnMachine::add(const MeshLayout& layout, std::vector<std::uint32_t> ext
     }
     phases_.resize(layout.size());
     for (std::size_t t = 0; t < layout.size(); ++t) {
-        auto [phases, is_new] = phases_[t].try_emplace(traffic_key(layout[t]));
+        auto [phases, is_new] = phases_[t].try_emplace(make_traffic_key(layout[t]));
         if (is_new) phases->second = mesh_phases(layout[t].extents, layout[t].traffic);
-        NumberedTraffic one{digits_of(layout[t]), {}, &phases->second};
+        NumberedTraffic one{list_digits(layout[t]), {}, &phases->second};
         for (const auto& [size, low] : one.digits) {
             std::uint32_t stride = 1;
             for (std::uint32_t axis = 0; axis < added.extents.size(); stride *= added.extents[axis++]) {
@@ -112,15 +112,16 @@ void MeshOnMachine::add(const MeshLayout& layout, std::vector<std::uint32_t> ext
     }
 }
 
-std::vector<Slot> MeshOnMachine::slots(std::size_t layout, const grid::SlotLine& line,
-                                       const AxisPieces& pieces, const AxisFlags& back_and_forth) const {
+std::vector<Slot> LayoutEvaluator::place_ranks(std::size_t layout, const grid::SlotLine& line,
+                                               const AxisPieces& pieces,
+                                               const AxisFlags& back_and_forth) const {
     const auto& extents = layouts_[layout].extents;
-    std::vector<std::size_t> place{0};  // on the line, of the ranks of the axes so far
+    std::vector<std::size_t> place{0};  // positions on the line of the ranks of the axes so far
     for (std::uint32_t axis = 0; axis < extents.size(); ++axis) {
-        const std::vector<Digit> digits = digits_of(axis, pieces, line, back_and_forth[axis]);
+        const std::vector<Digit> digits = list_digits(axis, pieces, line, back_and_forth[axis]);
         const std::size_t before = place.size();
         for (std::uint32_t x = 1; x < extents[axis]; ++x) {
-            const std::size_t step = offset(digits, back_and_forth[axis], x);
+            const std::size_t step = line_offset(digits, back_and_forth[axis], x);
             for (std::size_t i = 0; i < before; ++i) place.push_back(place[i] + step);
         }
     }
@@ -129,13 +130,14 @@ std::vector<Slot> MeshOnMachine::slots(std::size_t layout, const grid::SlotLine&
     return slots;
 }
 
-std::size_t MeshOnMachine::messages(const NumberedTraffic& traffic) {
+std::size_t LayoutEvaluator::count_messages(const NumberedTraffic& traffic) {
     std::size_t sum = 0;
     for (const CommGraph& phase : *traffic.phases) sum += phase.edge_count();
     return sum;
 }
 
-double MeshOnMachine::seconds(const NumberedTraffic& traffic, std::span<const Slot> slot_of_rank) const {
+double LayoutEvaluator::measure_seconds(const NumberedTraffic& traffic,
+                                        std::span<const Slot> slot_of_rank) const {
     if (traffic.phases->empty()) return 0;
     static const Objective time = objective_of(ObjectiveKind::time);
     MeasuredObjective objective{time, {}};

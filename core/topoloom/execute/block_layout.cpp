@@ -12,7 +12,7 @@ namespace {
 using enum Operation;
 
 /// Whether the blocks are pieces of one vector.
-bool cuts_vector(Operation operation) {
+bool is_on_one_vector(Operation operation) {
     switch (operation) {
         case broadcast:
         case reduce:
@@ -66,18 +66,19 @@ std::int64_t BlockLayout::units(std::uint64_t block) const {
 }
 
 Location BlockLayout::in_input(std::uint64_t index) const {
-    return {Memory::input, input_.empty() ? before(index) : input_.offsets[index]};
+    return {Memory::input, input_.empty() ? offset_before(index) : input_.offsets[index]};
 }
 
 Location BlockLayout::in_output(std::uint64_t index) const {
-    return {Memory::output, output_.empty() ? before(index) : output_.offsets[index]};
+    return {Memory::output, output_.empty() ? offset_before(index) : output_.offsets[index]};
 }
 
 std::optional<Location> BlockLayout::initial_location(std::uint64_t block) const {
     const Operation operation = collective_.operation();
     if (!collective_.has_initially(rank_, block)) return std::nullopt;
-    if (operation == broadcast) return Location{Memory::output, before(block)};
-    if (cuts_vector(operation)) return Location{in_place_ ? Memory::output : Memory::input, before(block)};
+    if (operation == broadcast) return Location{Memory::output, offset_before(block)};
+    if (is_on_one_vector(operation))
+        return Location{in_place_ ? Memory::output : Memory::input, offset_before(block)};
     if (operation == scatter || operation == reduce_scatter) return in_input(block);
     if (collective_.is_personalized()) return in_input(block % collective_.ranks());
     return in_place_ ? in_output(block) : Location{Memory::input, 0};
@@ -86,7 +87,7 @@ std::optional<Location> BlockLayout::initial_location(std::uint64_t block) const
 std::optional<Location> BlockLayout::final_location(std::uint64_t block) const {
     const Operation operation = collective_.operation();
     if (!has_result_ || !collective_.has_finally(rank_, block)) return std::nullopt;
-    if (cuts_vector(operation)) return Location{Memory::output, before(block)};
+    if (is_on_one_vector(operation)) return Location{Memory::output, offset_before(block)};
     if (operation == scatter && in_place_) return initial_location(block);
     if (operation == scatter || operation == reduce_scatter) return Location{Memory::output, 0};
     return in_output(collective_.is_personalized() ? block / collective_.ranks() : block);

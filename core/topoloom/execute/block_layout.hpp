@@ -19,34 +19,35 @@ struct BlockCounts {
     [[nodiscard]] bool empty() const { return units.empty(); }
 };
 
-/// As MPI lays out its buffers, the blocks of a collective whose bytes are units:
-///   broadcast                 input and output are the same memory
-///   reduce, all-reduce, scan  one vector, whose pieces are the blocks
-///   others                    blocks by rank, one after another unless counts say where
+/// The blocks of a collective in the buffer layout of MPI, in units:
+///   broadcast: input and output are the same memory.
+///   reduce, all-reduce, scan: the blocks are pieces of one vector.
+///   others: one block per rank, contiguous unless counts and offsets are passed.
 class BlockLayout {
    public:
-    /// in_place: what would be in the input is in the output, where the result will be: of a gather and an all-gather the
-    /// rank's own block, of a reduction its share. The own block of a scatter then stays in the input. Not of an
-    /// all-to-all or a reduce-scatter, whose result would lie on top of what others wait for.
+    /// in_place: the input is in the output buffer, at the location of the result: a rank's own block for
+    /// gather and all-gather, its share for reductions. For scatter, the root's own block stays in the input.
+    /// Not supported for all-to-all and reduce-scatter, whose results would overwrite data not yet sent.
     BlockLayout(Collective collective, Rank rank, bool in_place = false);
-    /// Blocks of different sizes: counts of the input where the rank has a block for every rank, those of the output
-    /// where it gets one of every rank, and else of its own block only. What it neither sends nor gets itself it cannot
-    /// know; then only schedules will do that send straight. A reduce-scatter takes counts of the input.
+    /// Blocks of different sizes. `input` applies if the rank has a block for every rank (as in scatter and
+    /// reduce-scatter), `output` if it receives a block from every rank; otherwise only the rank's own entry
+    /// is used. Sizes of blocks that a rank neither sends nor receives are unknown, so only direct schedules
+    /// work.
     BlockLayout(Collective collective, Rank rank, BlockCounts input, BlockCounts output,
                 bool in_place = false);
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] Rank rank() const { return rank_; }
-    /// The same for a rank without a result, such as a non-root in a gather.
+    /// The same layout for a rank without a result, such as a non-root in a gather.
     [[nodiscard]] BlockLayout without_result() const;
     /// Throws Error for a block of unknown size.
     [[nodiscard]] std::int64_t units(std::uint64_t block) const;
-    /// The location of the block, or of the rank's share, before the first round, and of the result.
+    /// The location of a block, or of the rank's share: before the first round, and of the result.
     [[nodiscard]] std::optional<Location> initial_location(std::uint64_t block) const;
     [[nodiscard]] std::optional<Location> final_location(std::uint64_t block) const;
     /// Calls visit(block) for each block with a final location.
     template <class Visit>
-    void each_final(const Visit& visit) const {
+    void for_each_final_block(const Visit& visit) const {
         const std::uint64_t ranks = collective_.ranks();
         if (collective_.is_personalized()) {
             for (std::uint64_t origin = 0; origin < ranks; ++origin) {
@@ -62,7 +63,7 @@ class BlockLayout {
    private:
     [[nodiscard]] Location in_input(std::uint64_t index) const;
     [[nodiscard]] Location in_output(std::uint64_t index) const;
-    [[nodiscard]] std::int64_t before(std::uint64_t block) const {
+    [[nodiscard]] std::int64_t offset_before(std::uint64_t block) const {
         return collective_.bytes_of(0, block).value;
     }
 

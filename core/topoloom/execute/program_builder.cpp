@@ -11,7 +11,7 @@ namespace topoloom {
 namespace {
 
 /// Extends the last operation if the new one is contiguous with it.
-void add_work(std::vector<LocalOperation>& list, const LocalOperation& work) {
+void append_operation(std::vector<LocalOperation>& list, const LocalOperation& work) {
     if (work.units == 0 || work.from == work.to) return;
     if (!list.empty()) {
         LocalOperation& last = list.back();
@@ -25,7 +25,7 @@ void add_work(std::vector<LocalOperation>& list, const LocalOperation& work) {
 }
 
 template <class T>
-Slice append(std::vector<T>& all, std::vector<T>& list) {
+Slice append_slice(std::vector<T>& all, std::vector<T>& list) {
     const auto begin = static_cast<std::uint32_t>(all.size());
     all.insert(all.end(), list.begin(), list.end());
     list.clear();
@@ -41,18 +41,18 @@ ProgramBuilder::ProgramBuilder(const BlockLayout& layout, bool in_rank_order)
       in_rank_order_(in_rank_order),
       signals_(layout.collective().operation() == Operation::barrier) {
     if (!is_scan(layout.collective().operation())) return;
-    // A scan has two sums: block 0 is that of the ranks that rounds have brought together, the prefix that of the lower
-    // ones among them.
+    // A scan has two sums: block 0 is the total of the ranks combined so far; the prefix covers only the
+    // lower ranks among them.
     const bool with_own = layout.collective().operation() == Operation::scan;
     const Location share = *layout.initial_location(0);
     const Location prefix{Memory::output, 0};
     BlockState total{share};
     if (share == prefix) {
         total.area = scratch_.allocate(layout.units(0));
-        total.at = scratch_.place(total.area);
-        add_work(before_, {false, share, total.at, layout.units(0)});  // the first message is sent from there
+        total.at = scratch_.location(total.area);
+        append_operation(before_, {false, share, total.at, layout.units(0)});  // sent in round 0
     } else if (with_own) {
-        add_work(meanwhile_, {false, share, prefix, layout.units(0)});
+        append_operation(meanwhile_, {false, share, prefix, layout.units(0)});
     }
     set_location(0, total);
     has_prefix_ = with_own;
@@ -71,7 +71,7 @@ ProgramBuilder::BlockState& ProgramBuilder::state_of(std::uint64_t block) {
 }
 
 void ProgramBuilder::set_location(std::uint64_t block, const BlockState& where) {
-    if (where.area != Scratch::none) scratch_.hold(where.area);
+    if (where.area != Scratch::none) scratch_.retain(where.area);
     const auto [at, is_new] = states_.try_emplace(block, where);
     if (is_new) return;
     if (at->second.area != Scratch::none) scratch_.release(at->second.area);
@@ -84,15 +84,15 @@ std::int64_t ProgramBuilder::units_of(std::span<const std::uint64_t> blocks) con
     return sum;
 }
 
-/// Data that are not reduced are copied to their final location while the first messages are in flight.
+/// Data without reduction are copied to their final location while the first messages are in flight.
 void ProgramBuilder::begin_round() {
     scratch_.reuse();
     if (has_begun_ || layout_.collective().reduces()) return;
     has_begun_ = true;
-    layout_.each_final([&](std::uint64_t block) {
+    layout_.for_each_final_block([&](std::uint64_t block) {
         const std::optional<Location> first = layout_.initial_location(block);
         if (!first || *first == layout_.final_location(block)) return;
-        add_work(meanwhile_, {false, *first, *layout_.final_location(block), layout_.units(block)});
+        append_operation(meanwhile_, {false, *first, *layout_.final_location(block), layout_.units(block)});
         moving_to_final_.push_back(block);
     });
 }
@@ -119,10 +119,10 @@ void ProgramBuilder::send(Rank to, std::span<const std::uint64_t> blocks) {
         runs.push_back({{}, 0});
     }
     if (runs.size() == 1) return sends_.push_back({to, runs[0].at, runs[0].units});
-    Location end = scratch_.place(scratch_.allocate(units_of(blocks)));
+    Location end = scratch_.location(scratch_.allocate(units_of(blocks)));
     sends_.push_back({to, end, units_of(blocks)});
     for (const Run& run : runs) {
-        add_work(before_, {false, run.at, end, run.units});
+        append_operation(before_, {false, run.at, end, run.units});
         end = end.after(run.units);
     }
 }
@@ -144,7 +144,7 @@ bool ProgramBuilder::fits_final_location(std::span<const std::uint64_t> blocks) 
     return end.has_value();
 }
 
-/// The location where a message is received.
+/// Chooses the location of a received message.
 Location ProgramBuilder::receive_location(const Received& message, Scratch::Area& area) {
     const std::int64_t units = units_of(message.blocks);
     Location at;
@@ -155,13 +155,14 @@ Location ProgramBuilder::receive_location(const Received& message, Scratch::Area
         at = *layout_.final_location(*first);
     } else if (units > 0) {
         area = scratch_.allocate(units);
-        at = scratch_.place(area);
+        at = scratch_.location(area);
     }
     receives_.push_back({message.from, at, units});
     return at;
 }
 
-/// Shares that are to be summed with what is in the input can be received at the last place; others would overwrite sums.
+/// Whether the message may be received at the final location: only if the own share is still in the input;
+/// otherwise the message would overwrite a sum.
 bool ProgramBuilder::is_final_location_free(const Received& message) {
     if (message.transfer != Transfer::combine) return true;
     return !is_from_below(message.from) && std::ranges::all_of(message.blocks, [&](std::uint64_t block) {
@@ -169,14 +170,14 @@ bool ProgramBuilder::is_final_location_free(const Received& message) {
     });
 }
 
-void ProgramBuilder::apply(const Received& message) {
+void ProgramBuilder::store_blocks(const Received& message) {
     Scratch::Area area;
     Location at = receive_location(message, area);
     for (const std::uint64_t block : message.blocks) {
         const std::int64_t units = layout_.units(block);
         if (units == 0) continue;
         const std::optional<Location> last = layout_.final_location(block);
-        if (last) add_work(after_, {false, at, *last, units});
+        if (last) append_operation(after_, {false, at, *last, units});
         set_location(block, last ? BlockState{*last} : BlockState{at, area});
         at = at.after(units);
     }
@@ -191,17 +192,17 @@ void ProgramBuilder::reduce_shares(const Received& message) {
         const bool own_is_input = state_of(block).at.memory == Memory::input;
         const bool own_is_left = !is_from_below(message.from);
         if (own_is_left && (own_is_input || in_rank_order_)) {
-            add_work(after_, {true, state_of(block).at, at, units});
+            append_operation(after_, {true, state_of(block).at, at, units});
             set_location(block, {at, area});
         } else {
             if (own_is_input) make_writable(block);
-            add_work(after_, {true, at, state_of(block).at, units});
+            append_operation(after_, {true, at, state_of(block).at, units});
         }
         at = at.after(units);
     }
 }
 
-/// Copies the share out of the input.
+/// Moves the share from the input to a writable location.
 void ProgramBuilder::make_writable(std::uint64_t block) {
     const std::optional<Location> last = layout_.final_location(block);
     const std::int64_t units = layout_.units(block);
@@ -210,30 +211,30 @@ void ProgramBuilder::make_writable(std::uint64_t block) {
         set_location(block, {*last});
     } else {
         const Scratch::Area area = scratch_.allocate(units);
-        set_location(block, {scratch_.place(area), area});
+        set_location(block, {scratch_.location(area), area});
     }
-    add_work(after_, {false, input, state_of(block).at, units});
+    append_operation(after_, {false, input, state_of(block).at, units});
 }
 
-void ProgramBuilder::reduce_prefix(const Received& message, bool total_counts) {
+void ProgramBuilder::reduce_prefix(const Received& message, bool needs_total) {
     const std::int64_t units = layout_.units(0);
     const Scratch::Area area = scratch_.allocate(units);
-    const Location at = scratch_.place(area);
+    const Location at = scratch_.location(area);
     receives_.push_back({message.from, at, units});
     if (message.from > layout_.rank()) {
-        if (!total_counts) return;
-        add_work(after_, {true, state_of(0).at, at, units});
+        if (!needs_total) return;
+        append_operation(after_, {true, state_of(0).at, at, units});
         return set_location(0, {at, area});
     }
-    add_work(after_, {has_prefix_, at, {Memory::output, 0}, units});
+    append_operation(after_, {has_prefix_, at, {Memory::output, 0}, units});
     has_prefix_ = true;
-    if (!total_counts) return;
+    if (!needs_total) return;
     if (state_of(0).at.memory == Memory::input) {
         const Scratch::Area sum = scratch_.allocate(units);
-        add_work(after_, {false, state_of(0).at, scratch_.place(sum), units});
-        set_location(0, {scratch_.place(sum), sum});
+        append_operation(after_, {false, state_of(0).at, scratch_.location(sum), units});
+        set_location(0, {scratch_.location(sum), sum});
     }
-    add_work(after_, {true, at, state_of(0).at, units});
+    append_operation(after_, {true, at, state_of(0).at, units});
 }
 
 void ProgramBuilder::end_round(Transfer transfer, bool sends_again) {
@@ -250,14 +251,14 @@ void ProgramBuilder::end_round(Transfer transfer, bool sends_again) {
         } else if (transfer == Transfer::combine) {
             reduce_shares(message);
         } else {
-            apply(message);
+            store_blocks(message);
         }
     }
     received_.clear();
     close_round();
 }
 
-/// From now on blocks that `meanwhile` has copied are sent from their final location.
+/// From now on, sends blocks that `meanwhile` has copied from their final location.
 void ProgramBuilder::use_final_locations() {
     for (const std::uint64_t block : moving_to_final_) {
         const auto at = states_.find(block);
@@ -268,7 +269,8 @@ void ProgramBuilder::use_final_locations() {
 
 bool ProgramBuilder::is_from_below(Rank from) const { return in_rank_order_ && from < layout_.rank(); }
 
-/// The nearest of the lower ranks first, then the nearest of the higher ones: each adds to one end.
+/// Sorts lower ranks first, nearest first, then higher ranks, nearest first: each extends one end of the
+/// range.
 void ProgramBuilder::sort_by_nearness() {
     std::ranges::sort(received_, [&](const Received& a, const Received& b) {
         const bool a_below = is_from_below(a.from), b_below = is_from_below(b.from);
@@ -282,37 +284,37 @@ void ProgramBuilder::close_round() {
     if (before_.empty() && receives_.empty() && sends_.empty() && meanwhile_.empty() && after_.empty())
         return;
     ProgramRound round;
-    round.before = append(program_.operations, before_);
-    round.receives = append(program_.messages, receives_);
-    round.sends = append(program_.messages, sends_);
-    round.meanwhile = append(program_.operations, meanwhile_);
-    round.after = append(program_.operations, after_);
+    round.before = append_slice(program_.operations, before_);
+    round.receives = append_slice(program_.messages, receives_);
+    round.sends = append_slice(program_.messages, sends_);
+    round.meanwhile = append_slice(program_.operations, meanwhile_);
+    round.after = append_slice(program_.operations, after_);
     program_.rounds.push_back(round);
 }
 
 void ProgramBuilder::barrier() {
     const std::size_t ranks = layout_.collective().ranks();
     for (std::size_t step = 1; step < ranks; step *= 2) {
-        receives_.push_back({layout_.collective().shifted(layout_.rank(), ranks - step), {}, 0});
-        sends_.push_back({layout_.collective().shifted(layout_.rank(), step), {}, 0});
+        receives_.push_back({layout_.collective().rank_at_distance(layout_.rank(), ranks - step), {}, 0});
+        sends_.push_back({layout_.collective().rank_at_distance(layout_.rank(), step), {}, 0});
         close_round();
     }
 }
 
 RankProgram ProgramBuilder::finish() {
-    begin_round();  // of a rank alone there was none
+    begin_round();  // also needed for a single rank, whose schedule has no rounds
     use_final_locations();
     close_round();
     if (program_.rounds.empty()) program_.rounds.emplace_back();
     if (!is_scan(layout_.collective().operation())) {
-        layout_.each_final([&](std::uint64_t block) {
+        layout_.for_each_final_block([&](std::uint64_t block) {
             if (layout_.units(block) == 0) return;
-            add_work(after_,
-                     {false, state_of(block).at, *layout_.final_location(block), layout_.units(block)});
+            append_operation(
+                after_, {false, state_of(block).at, *layout_.final_location(block), layout_.units(block)});
         });
     }
     // The operations after the last round are at the end of the list.
-    program_.rounds.back().after.end = append(program_.operations, after_).end;
+    program_.rounds.back().after.end = append_slice(program_.operations, after_).end;
     program_.scratch_units = scratch_.units();
     return std::move(program_);
 }

@@ -14,10 +14,10 @@
 
 namespace topoloom {
 
-/// For each round: begin_round, sends and receives, end_round; in the end, finish.
+/// Call begin_round(), send() and receive(), and end_round() for each round; at the end, finish().
 class ProgramBuilder {
    public:
-    /// In rank order the share of lower ranks is the left operand.
+    /// With `in_rank_order`, the share of lower ranks is the left operand.
     ProgramBuilder(const BlockLayout& layout, bool in_rank_order);
 
     void begin_round();
@@ -25,7 +25,7 @@ class ProgramBuilder {
     void receive(Rank from, std::span<const std::uint64_t> blocks, Transfer transfer);
     /// `sends_again`: whether the rank sends in a later round.
     void end_round(Transfer transfer, bool sends_again);
-    /// A dissemination barrier of empty messages.
+    /// Adds a dissemination barrier of empty messages.
     void barrier();
     [[nodiscard]] RankProgram finish();
 
@@ -44,9 +44,9 @@ class ProgramBuilder {
     BlockState& state_of(std::uint64_t block);
     void set_location(std::uint64_t block, const BlockState& where);
     void use_final_locations();
-    void apply(const Received& message);
+    void store_blocks(const Received& message);
     void reduce_shares(const Received& message);
-    void reduce_prefix(const Received& message, bool total_counts);
+    void reduce_prefix(const Received& message, bool needs_total);
     void make_writable(std::uint64_t block);
     Location receive_location(const Received& message, Scratch::Area& area);
     [[nodiscard]] bool fits_final_location(std::span<const std::uint64_t> blocks) const;
@@ -58,12 +58,12 @@ class ProgramBuilder {
 
     const BlockLayout& layout_;
     bool in_rank_order_;
-    bool signals_;  // whether empty messages count
+    bool signals_;  // whether empty messages are sent (barrier)
     RankProgram program_;
     std::unordered_map<std::uint64_t, BlockState> states_;  // blocks that left their initial location
     Scratch scratch_;
-    bool has_begun_ = false;   // whether `meanwhile` has the direct copies to final locations
-    bool has_prefix_ = false;  // of a scan: whether the output holds one
+    bool has_begun_ = false;   // whether the copies to final locations were added
+    bool has_prefix_ = false;  // for scans: whether the output contains a prefix
 
     // State of the current round.
     std::vector<LocalOperation> before_, meanwhile_, after_;

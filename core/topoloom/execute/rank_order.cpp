@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a schedule suits operators that are not commutative: plays it with intervals of ranks.
+// Checks whether a schedule supports non-commutative operators, by tracking intervals of ranks.
 #include <algorithm>
 #include <vector>
 
@@ -9,7 +9,7 @@ namespace topoloom {
 
 namespace {
 
-/// The ranks whose shares are in a sum: begin .. end-1.
+/// The ranks whose contributions a sum contains: [begin, end).
 struct Interval {
     std::uint32_t begin = 0, end = 0;
 };
@@ -20,7 +20,7 @@ struct Share {
     Interval ranks;
 };
 
-/// Adds shares of a round to each end, the nearest first. False if one does not fit.
+/// Extends the sums by the shares of a round, nearest first. Returns false if a share is not adjacent.
 bool add_shares(std::vector<Share>& shares, Rank to, std::vector<Interval>& own) {
     std::ranges::sort(shares, [&](const Share& a, const Share& b) {
         const bool a_below = a.from < to, b_below = b.from < to;
@@ -35,8 +35,8 @@ bool add_shares(std::vector<Share>& shares, Rank to, std::vector<Interval>& own)
     return true;
 }
 
-bool keeps_order(const AnySchedule& schedule) {
-    if (schedule.rounds() <= 1) return true;  // shares come straight, all at once
+bool combines_adjacent_ranges(const AnySchedule& schedule) {
+    if (schedule.rounds() <= 1) return true;  // all shares are sent directly, at once
     const Collective& collective = schedule.collective();
     std::vector<std::vector<Interval>> sums(collective.ranks());
     for (const Rank rank : ids<Rank>(sums.size()))
@@ -67,11 +67,11 @@ bool keeps_order(const AnySchedule& schedule) {
 
 bool keeps_rank_order(const AnySchedule& schedule) {
     const Operation operation = schedule.collective().operation();
-    // A scan never combines lower ranks with higher ones, and signals have no operator.
+    // A scan never combines in the wrong order, and a barrier has no operator.
     if (!schedule.collective().reduces() || operation == Operation::barrier || operation == Operation::scan ||
         operation == Operation::exscan)
         return true;
-    return keeps_order(schedule);
+    return combines_adjacent_ranges(schedule);
 }
 
 }  // namespace topoloom

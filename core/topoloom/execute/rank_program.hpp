@@ -13,7 +13,7 @@ namespace topoloom {
 /// The buffers of a program.
 enum class Memory : std::uint8_t { input, output, scratch };
 
-/// Offsets and lengths count units: elements of a reduction, else bytes.
+/// A location in a buffer. Offsets and lengths are in units: elements for reductions, else bytes.
 struct Location {
     Memory memory = Memory::input;
     std::int64_t offset = 0;
@@ -22,35 +22,35 @@ struct Location {
     friend bool operator==(const Location&, const Location&) = default;
 };
 
-/// A copy, or a reduction: *to = *from op *to.
+/// A local copy, or a local reduction: *to = *from op *to.
 struct LocalOperation {
     bool combines;
     Location from, to;
     std::int64_t units;
 };
 
-/// To or from a peer; only those of a barrier are empty.
+/// A message to or from a peer; empty only in barriers.
 struct BufferMessage {
     Rank peer;
     Location at;
     std::int64_t units;
 };
 
-/// Part of an array.
+/// A range [begin, end) of an array.
 struct Slice {
     std::uint32_t begin = 0, end = 0;
 
     [[nodiscard]] std::uint32_t size() const { return end - begin; }
 };
 
-/// In this order: the copies `before`, then all messages start, then the copies `meanwhile`, which touch nothing that the
-/// messages do; when all messages have completed, the operations `after`.
+/// One round: performs the copies `before`; starts all messages; performs the copies `meanwhile`, which do
+/// not touch message buffers; waits for all messages; performs the operations `after`.
 struct ProgramRound {
     Slice before, receives, sends, meanwhile, after;
 };
 
-/// The part of one rank in a schedule, made by compile(). Nothing is written to the input. Messages between two ranks
-/// match in the order in which they start.
+/// The part of one rank in a schedule; see compile(). The input is never written. Messages between two ranks
+/// match in the order in which they are started.
 struct RankProgram {
     std::vector<ProgramRound> rounds;
     std::vector<LocalOperation> operations;

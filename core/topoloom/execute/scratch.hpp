@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allocates scratch memory while a program is compiled.
+// Allocates scratch memory at compile time of a program.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace topoloom {
 
-/// First fit. Released memory is available again from the next reuse() on: until then messages may still use it.
+/// A first-fit allocator. reuse() frees released memory; until then, messages in flight may use it.
 class Scratch {
    public:
     using Area = std::uint32_t;
     static constexpr Area none = no_index;
 
-    /// Without holders: freed by the next reuse() unless held by then.
+    /// Allocates an area. The next reuse() frees the area unless retain() was called.
     Area allocate(std::int64_t units);
-    [[nodiscard]] Location place(Area area) const { return {Memory::scratch, areas_[area].offset}; }
-    void hold(Area area) { ++areas_[area].holders; }
+    [[nodiscard]] Location location(Area area) const { return {Memory::scratch, areas_[area].offset}; }
+    void retain(Area area) { ++areas_[area].holders; }
     void release(Area area) { --areas_[area].holders; }
     void reuse();
     [[nodiscard]] std::int64_t units() const { return units_; }
@@ -30,7 +30,7 @@ class Scratch {
         std::uint32_t holders = 0;
     };
 
-    std::vector<Extent> areas_;  // all that ever were
+    std::vector<Extent> areas_;  // all areas ever allocated, including freed ones
     std::vector<Area> used_;     // by offset
     std::int64_t units_ = 0;
 };

@@ -10,15 +10,16 @@
 
 namespace topoloom {
 
-/// Experts slot by slot: as many consecutive ones on every node, the busiest of them several times on the GPUs of that
-/// node, which are filled evenly. This is the hierarchical placement of DeepSeek's EPLB with one block per node. Empty
-/// if nodes differ in size, or their number does not divide that of the experts.
-[[nodiscard]] std::vector<std::uint32_t> blocks_on_nodes(std::span<const double> loads,
-                                                         const ExpertGpus& gpus);
+/// Returns the experts slot by slot: equally many consecutive experts per node, with the busiest of each node
+/// replicated on its GPUs, packed evenly. This is the hierarchical placement of DeepSeek's EPLB with one
+/// block per node. Empty if nodes differ in size, or if the number of nodes does not divide the number of
+/// experts.
+[[nodiscard]] std::vector<std::uint32_t> place_blocks_on_nodes(std::span<const double> loads,
+                                                               const ExpertGpus& gpus);
 
-/// The same of experts that are neighbors in this order.
-[[nodiscard]] std::vector<std::uint32_t> blocks_on_nodes(std::span<const double> loads,
-                                                         const ExpertGpus& gpus,
-                                                         std::span<const std::uint32_t> order);
+/// The same with experts taken in this order.
+[[nodiscard]] std::vector<std::uint32_t> place_blocks_on_nodes(std::span<const double> loads,
+                                                               const ExpertGpus& gpus,
+                                                               std::span<const std::uint32_t> order);
 
 }  // namespace topoloom

@@ -17,9 +17,10 @@ void ExpertLayer::check() const {
     }
     if (!std::isfinite(std::accumulate(loads.begin(), loads.end(), 0.0)))
         fail(
-            "the loads of a layer add up to more than a double holds; divide all of them by the same number");
-    if (per_token > most_per_token)
-        fail("a token goes to ", per_token, " experts; at most ", most_per_token, " are placed");
+            "the sum of the loads of a layer exceeds the range of a double; divide all loads by the same "
+            "number");
+    if (per_token > max_experts_per_token)
+        fail("a token goes to ", per_token, " experts; at most ", max_experts_per_token, " are supported");
     const auto experts = static_cast<std::int64_t>(loads.size());
     for (const std::int64_t choice : choices) {
         if (choice < -1 || choice >= experts)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A mixture-of-experts layer, and the GPUs that hold its experts.
+// A mixture-of-experts layer, and the GPUs to which its experts are assigned.
 #pragma once
 
 #include <cstddef>
@@ -9,30 +9,31 @@
 
 namespace topoloom {
 
-/// Which replica of an expert a token goes to. Tokens come from all GPUs alike.
+/// Which replica of an expert a token is sent to. Tokens originate uniformly from all GPUs.
 enum class ExpertDispatch : std::uint8_t {
-    spread,   // any, all equally often
-    nearest,  // one on the token's own node if there is one, else any
+    spread,   // any replica, with equal probability
+    nearest,  // a replica on the token's own node if there is one, otherwise any
 };
 
-/// Experts of one token: what a search counts in 16 bits.
-inline constexpr std::size_t most_per_token = 1 << 12;
+/// Maximum number of experts of a token, which searches count in 16 bits.
+inline constexpr std::size_t max_experts_per_token = 1 << 12;
 
-/// One layer. Tokens are rows of `choices`: experts that each goes to, -1 for none.
+/// One layer. Tokens are rows of `choices`: the experts of each token, -1 for none.
 struct ExpertLayer {
-    std::span<const double> loads;  // of each expert
+    std::span<const double> loads;  // load of each expert
     std::span<const std::int64_t> choices;
     std::size_t per_token = 0;  // columns of choices; 0 if no tokens are known
 
     [[nodiscard]] std::size_t tokens() const { return per_token == 0 ? 0 : choices.size() / per_token; }
-    /// Throws Error for loads that are negative or add up to infinity, choices that are not experts, and too many of them.
+    /// Throws Error for loads that are negative or add up to infinity, choices that are not experts, and too
+    /// many choices per token.
     void check() const;
 };
 
-/// GPUs in the order of their ranks, each with a number of slots for experts.
+/// GPUs in rank order, each with a number of slots for experts.
 class ExpertGpus {
    public:
-    /// `nodes`: of each GPU, any numbers. Throws Error for no GPUs or no slots.
+    /// `nodes`: node of each GPU, in any numbering. Throws Error for 0 GPUs or slots.
     ExpertGpus(std::span<const std::uint32_t> nodes, std::size_t slots);
 
     [[nodiscard]] std::size_t count() const { return node_.size(); }
@@ -41,7 +42,7 @@ class ExpertGpus {
     [[nodiscard]] std::size_t nodes() const { return members_.size(); }
     [[nodiscard]] std::uint32_t node(std::size_t gpu) const { return node_[gpu]; }
     [[nodiscard]] std::span<const std::uint32_t> gpus_on(std::size_t node) const { return members_[node]; }
-    /// Fraction of all tokens that come from a node.
+    /// Fraction of all tokens that originate from a node.
     [[nodiscard]] double share(std::size_t node) const {
         return static_cast<double>(members_[node].size()) / static_cast<double>(count());
     }

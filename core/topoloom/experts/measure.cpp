@@ -11,18 +11,18 @@ namespace topoloom {
 namespace {
 
 /// Replicas of each expert on each node.
-class Held {
+class NodeReplicas {
    public:
-    Held(const ExpertGpus& gpus, ExpertDispatch dispatch, std::span<const std::uint32_t> held,
-         std::size_t experts)
+    NodeReplicas(const ExpertGpus& gpus, ExpertDispatch dispatch,
+                 std::span<const std::uint32_t> expert_of_slot, std::size_t experts)
         : gpus_(gpus), dispatch_(dispatch), nodes_(gpus.nodes()), on_(experts * nodes_, 0), all_(experts, 0) {
-        if (held.size() != gpus.places())
-            fail("a placement has ", held.size(), " experts; there are ", gpus.places(), " slots");
-        for (std::size_t slot = 0; slot < held.size(); ++slot) {
-            if (held[slot] >= experts)
-                fail("slot ", slot, " holds expert ", held[slot], "; there are 0 to ", experts - 1);
-            ++on_[held[slot] * nodes_ + gpus.node(slot / gpus.slots())];
-            ++all_[held[slot]];
+        if (expert_of_slot.size() != gpus.places())
+            fail("a placement has ", expert_of_slot.size(), " experts; there are ", gpus.places(), " slots");
+        for (std::size_t slot = 0; slot < expert_of_slot.size(); ++slot) {
+            if (expert_of_slot[slot] >= experts)
+                fail("slot ", slot, " holds expert ", expert_of_slot[slot], "; there are 0 to ", experts - 1);
+            ++on_[expert_of_slot[slot] * nodes_ + gpus.node(slot / gpus.slots())];
+            ++all_[expert_of_slot[slot]];
         }
         for (std::size_t expert = 0; expert < experts; ++expert) {
             if (all_[expert] == 0) fail("expert ", expert, " is on no GPU");
@@ -30,20 +30,20 @@ class Held {
         absent_.resize(nodes_);
     }
 
-    /// The fraction of an expert's tokens that a replica on a node takes.
-    [[nodiscard]] double taken(std::size_t expert, std::size_t node) const {
+    /// The fraction of an expert's tokens that a replica on a node receives.
+    [[nodiscard]] double token_fraction(std::size_t expert, std::size_t node) const {
         if (dispatch_ == ExpertDispatch::spread) return 1.0 / all_[expert];
         double elsewhere = 0;
         for (std::size_t from = 0; from < nodes_; ++from) {
-            if (on(expert, from) == 0) elsewhere += gpus_.share(from);
+            if (replicas_on(expert, from) == 0) elsewhere += gpus_.share(from);
         }
-        return gpus_.share(node) / on(expert, node) + elsewhere / all_[expert];
+        return gpus_.share(node) / replicas_on(expert, node) + elsewhere / all_[expert];
     }
 
     /// Expected number of remote nodes that a token visits.
-    [[nodiscard]] double visits(std::span<const std::int64_t> choices) {
-        if (dispatch_ == ExpertDispatch::spread || !any_held_twice(choices)) {
-            reach(choices, nodes_);
+    [[nodiscard]] double count_visits(std::span<const std::int64_t> choices) {
+        if (dispatch_ == ExpertDispatch::spread || !has_replicated_expert(choices)) {
+            compute_absence(choices, nodes_);
             double sum = 0;
             for (std::size_t node = 0; node < nodes_; ++node)
                 sum += (1 - absent_[node]) * (1 - gpus_.share(node));
@@ -51,7 +51,7 @@ class Held {
         }
         double sum = 0;
         for (std::size_t from = 0; from < nodes_; ++from) {
-            reach(choices, from);
+            compute_absence(choices, from);
             double other = 0;
             for (std::size_t node = 0; node < nodes_; ++node) {
                 if (node != from) other += 1 - absent_[node];
@@ -61,28 +61,29 @@ class Held {
         return sum;
     }
 
-    [[nodiscard]] double visits_of_one(std::int64_t expert) { return visits({&expert, 1}); }
+    [[nodiscard]] double count_visits_of_one(std::int64_t expert) { return count_visits({&expert, 1}); }
 
    private:
-    [[nodiscard]] std::uint32_t on(std::size_t expert, std::size_t node) const {
+    [[nodiscard]] std::uint32_t replicas_on(std::size_t expert, std::size_t node) const {
         return on_[expert * nodes_ + node];
     }
 
-    [[nodiscard]] bool any_held_twice(std::span<const std::int64_t> choices) const {
+    [[nodiscard]] bool has_replicated_expert(std::span<const std::int64_t> choices) const {
         return std::any_of(choices.begin(), choices.end(), [&](std::int64_t expert) {
             return expert >= 0 && all_[static_cast<std::size_t>(expert)] > 1;
         });
     }
 
-    /// The chance that a token from a node, or from none (`nodes_`), does not go to each node; its own does not count.
-    void reach(std::span<const std::int64_t> choices, std::size_t from) {
+    /// The probability that a token from a node, or from none (`nodes_`), does not visit each node; its own
+    /// node is excluded.
+    void compute_absence(std::span<const std::int64_t> choices, std::size_t from) {
         std::fill(absent_.begin(), absent_.end(), 1.0);
         for (const std::int64_t choice : choices) {
             if (choice < 0) continue;
             const auto expert = static_cast<std::size_t>(choice);
-            if (from < nodes_ && on(expert, from) > 0) continue;
+            if (from < nodes_ && replicas_on(expert, from) > 0) continue;
             for (std::size_t node = 0; node < nodes_; ++node) {
-                if (const std::uint32_t here = on(expert, node); here > 0)
+                if (const std::uint32_t here = replicas_on(expert, node); here > 0)
                     absent_[node] *= 1 - static_cast<double>(here) / all_[expert];
             }
         }
@@ -91,7 +92,7 @@ class Held {
     const ExpertGpus& gpus_;
     ExpertDispatch dispatch_;
     std::size_t nodes_;
-    std::vector<std::uint32_t> on_;   // by expert, then node
+    std::vector<std::uint32_t> on_;   // number of replicas by expert, then node
     std::vector<std::uint32_t> all_;  // by expert
     std::vector<double> absent_;
 };
@@ -99,13 +100,15 @@ class Held {
 }  // namespace
 
 ExpertMeasures measure_experts(const ExpertLayer& layer, const ExpertGpus& gpus, ExpertDispatch dispatch,
-                               std::span<const std::uint32_t> held, std::size_t first, std::size_t step) {
-    Held replicas(gpus, dispatch, held, layer.loads.size());
+                               std::span<const std::uint32_t> expert_of_slot, std::size_t first,
+                               std::size_t step) {
+    NodeReplicas replicas(gpus, dispatch, expert_of_slot, layer.loads.size());
     ExpertMeasures found;
     std::vector<double> loads(gpus.count(), 0);
-    for (std::size_t slot = 0; slot < held.size(); ++slot) {
+    for (std::size_t slot = 0; slot < expert_of_slot.size(); ++slot) {
         const std::size_t gpu = slot / gpus.slots();
-        loads[gpu] += layer.loads[held[slot]] * replicas.taken(held[slot], gpus.node(gpu));
+        loads[gpu] +=
+            layer.loads[expert_of_slot[slot]] * replicas.token_fraction(expert_of_slot[slot], gpus.node(gpu));
     }
     for (const double load : loads) {
         found.load_max = std::max(found.load_max, load);
@@ -115,12 +118,12 @@ ExpertMeasures measure_experts(const ExpertLayer& layer, const ExpertGpus& gpus,
     double weight = 0;
     if (layer.per_token == 0) {
         for (std::size_t expert = 0; expert < layer.loads.size(); ++expert) {
-            sum += layer.loads[expert] * replicas.visits_of_one(static_cast<std::int64_t>(expert));
+            sum += layer.loads[expert] * replicas.count_visits_of_one(static_cast<std::int64_t>(expert));
             weight += layer.loads[expert];
         }
     }
     for (std::size_t token = first; token < layer.tokens(); token += step) {
-        sum += replicas.visits(layer.choices.subspan(token * layer.per_token, layer.per_token));
+        sum += replicas.count_visits(layer.choices.subspan(token * layer.per_token, layer.per_token));
         ++weight;
     }
     found.visits = weight > 0 ? sum / weight : 0;

@@ -20,7 +20,7 @@ NodeSearch::NodeSearch(const ExpertGpus& gpus, std::span<const ExpertReplica> re
       node_of_(std::move(node_of)),
       fixed_(std::move(fixed)),
       at_most_(std::move(at_most)),
-      held_(at_most_.size() * nodes_, 0),
+      replica_count_(at_most_.size() * nodes_, 0),
       load_(nodes_, 0),
       visits_(tokens.tokens() * nodes_, 0),
       sole_visits_(replicas.size() * nodes_, 0),
@@ -29,7 +29,7 @@ NodeSearch::NodeSearch(const ExpertGpus& gpus, std::span<const ExpertReplica> re
     for (std::size_t node = 0; node < nodes_; ++node) cost_.push_back(1 - gpus.share(node));
     for (std::uint32_t i = 0; i < replicas.size(); ++i) {
         if (!fixed_[i]) movable_.push_back(i);
-        ++held_[replicas[i].expert * nodes_ + node_of_[i]];
+        ++replica_count_[replicas[i].expert * nodes_ + node_of_[i]];
         load_[node_of_[i]] += replicas[i].load;
         mean_ += replicas[i].load / static_cast<double>(gpus.count());
     }
@@ -66,8 +66,8 @@ void NodeSearch::move(std::uint32_t replica, std::uint32_t to) {
     node_of_[replica] = to;
     load_[from] -= replicas_[replica].load;
     load_[to] += replicas_[replica].load;
-    --held_[replicas_[replica].expert * nodes_ + from];
-    ++held_[replicas_[replica].expert * nodes_ + to];
+    --replica_count_[replicas_[replica].expert * nodes_ + from];
+    ++replica_count_[replicas_[replica].expert * nodes_ + to];
 }
 
 void NodeSearch::swap(std::uint32_t a, std::uint32_t b) {
@@ -80,16 +80,17 @@ bool NodeSearch::may_swap(std::uint32_t a, std::uint32_t b) {
     const std::uint32_t x = replicas_[a].expert;
     const std::uint32_t y = replicas_[b].expert;
     if (x == y || node_of_[a] == node_of_[b] || fixed_[a] || fixed_[b]) return false;
-    return held_[x * nodes_ + node_of_[b]] < at_most_[x] && held_[y * nodes_ + node_of_[a]] < at_most_[y];
+    return replica_count_[x * nodes_ + node_of_[b]] < at_most_[x] &&
+           replica_count_[y * nodes_ + node_of_[a]] < at_most_[y];
 }
 
-double NodeSearch::rough_change(std::uint32_t a, std::uint32_t b) {
+double NodeSearch::unshared_visit_change(std::uint32_t a, std::uint32_t b) {
     const std::uint32_t u = node_of_[a];
     const std::uint32_t v = node_of_[b];
     return visit_cost(a, v) - visit_cost(a, u) + visit_cost(b, u) - visit_cost(b, v);
 }
 
-double NodeSearch::shared_change(std::uint32_t a, std::uint32_t b) {
+double NodeSearch::shared_visit_change(std::uint32_t a, std::uint32_t b) {
     const std::uint32_t u = node_of_[a];
     const std::uint32_t v = node_of_[b];
     const auto of_a = tokens_of(a);
@@ -110,8 +111,8 @@ double NodeSearch::shared_change(std::uint32_t a, std::uint32_t b) {
     return change;
 }
 
-/// By how much of a GPU's mean load.
-double NodeSearch::over_limit(std::size_t node, double load, double over) const {
+/// Excess over the limit, relative to a GPU's mean load.
+double NodeSearch::relative_excess(std::size_t node, double load, double over) const {
     const double limit = mean_ * static_cast<double>(gpus_.gpus_on(node).size()) * (1 + over);
     return std::max(0.0, load - limit) / mean_;
 }
@@ -123,7 +124,7 @@ double NodeSearch::first_temperature(Rng& rng) {
         const std::uint32_t a = movable_[rng.below(static_cast<std::uint32_t>(movable_.size()))];
         const std::uint32_t b = movable_[rng.below(static_cast<std::uint32_t>(movable_.size()))];
         if (!may_swap(a, b)) continue;
-        sum += std::abs(rough_change(a, b));
+        sum += std::abs(unshared_visit_change(a, b));
         ++drawn;
     }
     return drawn == 0 ? 0 : 0.5 * sum / drawn;
@@ -134,7 +135,7 @@ void NodeSearch::anneal(std::size_t swaps, double over, double heat, Rng& rng) {
     const double first = first_temperature(rng) * heat;
     if (first == 0) return;
     constexpr std::size_t steps = 200;
-    constexpr double coolest = 0.01;  // of the first temperature
+    constexpr double coolest = 0.01;  // relative to the first temperature
     const double loose = std::max(over, 0.05);
     const auto count = static_cast<std::uint32_t>(movable_.size());
     for (std::size_t step = 0; step < steps; ++step) {
@@ -147,17 +148,18 @@ void NodeSearch::anneal(std::size_t swaps, double over, double heat, Rng& rng) {
             const std::uint32_t a = movable_[rng.below(count)];
             const std::uint32_t b = movable_[rng.below(count)];
             if (!may_swap(a, b)) continue;
-            double change = rough_change(a, b);
+            double change = unshared_visit_change(a, b);
             const double worst = temperature * 12;
             if (change > worst) continue;
             const std::uint32_t u = node_of_[a];
             const std::uint32_t v = node_of_[b];
             const double less = replicas_[a].load - replicas_[b].load;
-            change += per_load * (over_limit(u, load_[u] - less, allowed) - over_limit(u, load_[u], allowed) +
-                                  over_limit(v, load_[v] + less, allowed) - over_limit(v, load_[v], allowed));
+            change += per_load *
+                      (relative_excess(u, load_[u] - less, allowed) - relative_excess(u, load_[u], allowed) +
+                       relative_excess(v, load_[v] + less, allowed) - relative_excess(v, load_[v], allowed));
             if (change > worst) continue;
             const double limit = -temperature * std::log(1 - rng.uniform());
-            if (change > limit || change + shared_change(a, b) > limit) continue;
+            if (change > limit || change + shared_visit_change(a, b) > limit) continue;
             swap(a, b);
         }
     }
@@ -176,16 +178,16 @@ bool NodeSearch::pack(double most) {
         const auto bins = pack_evenly(part, gpus_.gpus_on(node).size(), gpus_.slots());
         for (std::size_t i = 0; i < here.size(); ++i) gpu_of[here[i]] = gpus_.gpus_on(node)[bins[i]];
     }
-    put_on(gpu_of);
+    assign_gpus(gpu_of);
     constexpr int tries = 200;
     for (int i = 0; i < tries; ++i) {
         if (*std::max_element(gpu_load_.begin(), gpu_load_.end()) <= most) return true;
-        if (!unload_fullest(most)) return false;
+        if (!unload_fullest_gpu(most)) return false;
     }
     return false;
 }
 
-void NodeSearch::put_on(std::span<const std::uint32_t> gpus) {
+void NodeSearch::assign_gpus(std::span<const std::uint32_t> gpus) {
     gpu_of_.assign(gpus.begin(), gpus.end());
     gpu_load_.assign(gpus_.count(), 0);
     on_gpu_.assign(gpus_.count(), {});
@@ -195,7 +197,7 @@ void NodeSearch::put_on(std::span<const std::uint32_t> gpus) {
     }
 }
 
-bool NodeSearch::on_gpu(std::uint32_t gpu, std::uint32_t expert) const {
+bool NodeSearch::has_expert(std::uint32_t gpu, std::uint32_t expert) const {
     return std::any_of(on_gpu_[gpu].begin(), on_gpu_[gpu].end(),
                        [&](std::uint32_t one) { return replicas_[one].expert == expert; });
 }
@@ -211,9 +213,9 @@ void NodeSearch::swap_gpus(std::uint32_t a, std::uint32_t b) {
     std::swap(gpu_of_[a], gpu_of_[b]);
 }
 
-/// Lowers the load of the fullest GPU as far as possible, down to `most`, by the cheapest swap that fills no other GPU
-/// above `most`.
-bool NodeSearch::unload_fullest(double most) {
+/// Lowers the load of the fullest GPU as far as possible, down to `most`, by the cheapest swap that fills no
+/// other GPU above `most`.
+bool NodeSearch::unload_fullest_gpu(double most) {
     const auto full =
         static_cast<std::uint32_t>(std::max_element(gpu_load_.begin(), gpu_load_.end()) - gpu_load_.begin());
     std::pair<double, double> least{std::numeric_limits<double>::infinity(), 0};
@@ -223,11 +225,12 @@ bool NodeSearch::unload_fullest(double most) {
             const std::uint32_t gpu = gpu_of_[b];
             const double less = replicas_[a].load - replicas_[b].load;
             if (gpu == full || less <= 1e-12 * mean_ || gpu_load_[gpu] + less > most) continue;
-            if (on_gpu(gpu, replicas_[a].expert) || on_gpu(full, replicas_[b].expert)) continue;
+            if (has_expert(gpu, replicas_[a].expert) || has_expert(full, replicas_[b].expert)) continue;
             const bool is_near = node_of_[a] == node_of_[b];
             if (!is_near && !may_swap(a, b)) continue;
-            const std::pair<double, double> value{std::max(most, gpu_load_[full] - less),
-                                                  is_near ? 0 : rough_change(a, b) + shared_change(a, b)};
+            const std::pair<double, double> value{
+                std::max(most, gpu_load_[full] - less),
+                is_near ? 0 : unshared_visit_change(a, b) + shared_visit_change(a, b)};
             if (value >= least) continue;
             least = value;
             best = {a, b};
@@ -238,13 +241,13 @@ bool NodeSearch::unload_fullest(double most) {
     return true;
 }
 
-/// Whether two GPUs can swap these.
-bool NodeSearch::fits(std::uint32_t a, std::uint32_t b, double most) const {
+/// Whether the GPUs of two replicas can swap them.
+bool NodeSearch::fits_after_swap(std::uint32_t a, std::uint32_t b, double most) const {
     const std::uint32_t from = gpu_of_[a];
     const std::uint32_t to = gpu_of_[b];
     const double less = replicas_[a].load - replicas_[b].load;
     if (gpu_load_[from] - less > most || gpu_load_[to] + less > most) return false;
-    return !on_gpu(to, replicas_[a].expert) && !on_gpu(from, replicas_[b].expert);
+    return !has_expert(to, replicas_[a].expert) && !has_expert(from, replicas_[b].expert);
 }
 
 void NodeSearch::anneal_gpus(double most, std::size_t swaps, double heat, Rng& rng) {
@@ -261,9 +264,10 @@ void NodeSearch::anneal_gpus(double most, std::size_t swaps, double heat, Rng& r
             if (!may_swap(a, b)) continue;
             const double done = static_cast<double>(i) / static_cast<double>(swaps);
             const double limit = -first * std::pow(0.02, done) * std::log(1 - rng.uniform());
-            change = rough_change(a, b);
-            if (change > limit || !fits(a, b, most) || change + shared_change(a, b) > limit) continue;
-        } else if (!fits(a, b, most)) {
+            change = unshared_visit_change(a, b);
+            if (change > limit || !fits_after_swap(a, b, most) || change + shared_visit_change(a, b) > limit)
+                continue;
+        } else if (!fits_after_swap(a, b, most)) {
             continue;
         }
         swap_gpus(a, b);
@@ -274,8 +278,10 @@ bool NodeSearch::reduce_visits(double most) {
     bool any = false;
     for (const std::uint32_t a : movable_) {
         for (const std::uint32_t b : movable_) {
-            if (b <= a || !may_swap(a, b) || rough_change(a, b) > -1e-9 || !fits(a, b, most)) continue;
-            if (rough_change(a, b) + shared_change(a, b) > -1e-9) continue;
+            if (b <= a || !may_swap(a, b) || unshared_visit_change(a, b) > -1e-9 ||
+                !fits_after_swap(a, b, most))
+                continue;
+            if (unshared_visit_change(a, b) + shared_visit_change(a, b) > -1e-9) continue;
             swap_gpus(a, b);
             any = true;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Partitions replicas among nodes to minimize node visits: a hypergraph partition whose edges are tokens.
+// Partitions replicas among nodes to minimize node visits: hypergraph partitioning with tokens as hyperedges.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace topoloom {
 
-/// The replicas that tokens go to: those of token t are pins[begin[t]] to pins[begin[t + 1]].
+/// The replicas that tokens visit; token t visits pins[begin[t]] to pins[begin[t + 1] - 1].
 struct TokenPins {
     std::vector<std::uint32_t> begin{0};
     std::vector<std::uint32_t> pins;
@@ -21,31 +21,34 @@ struct TokenPins {
     [[nodiscard]] std::size_t tokens() const { return begin.size() - 1; }
 };
 
-/// Replicas on nodes, with what each would cost on every node: the tokens that would visit the node for it alone.
-/// These counts are kept up to date move by move, so that a swap is priced in O(1), and O(its tokens) if taken.
+/// Replicas on nodes, with the cost of each on every node: the tokens that would visit the node only for this
+/// replica. Counts are updated with every move, so that evaluating a swap is O(1) and applying it is O(tokens
+/// of its replicas).
 class NodeSearch {
    public:
-    /// `node_of`: of each replica. Replicas that are `fixed` stay. No node holds an expert more often than now or
-    /// `at_most(expert)` times.
+    /// `node_of`: node of each replica. Replicas that are `fixed` stay. A node may have an expert at most
+    /// `at_most(expert)` times or as often as now.
     NodeSearch(const ExpertGpus& gpus, std::span<const ExpertReplica> replicas, const TokenPins& tokens,
                std::vector<std::uint32_t> node_of, std::vector<bool> fixed,
                std::vector<std::uint32_t> at_most);
 
-    /// Simulated annealing by swaps (Kirkpatrick, Gelatt, Vecchi 1983). The load of a node may exceed the mean by 5 % at
-    /// first and by `over` at last. `heat`: of the temperature at which half of an average loss is taken often.
+    /// Simulated annealing by swaps (Kirkpatrick, Gelatt, Vecchi 1983). The load of a node may exceed the
+    /// mean by 5 % at first and by `over` at the end. `heat`: initial temperature, relative to the
+    /// temperature at which half of an average loss is often accepted.
     void anneal(std::size_t swaps, double over, double heat, Rng& rng);
 
     /// The node of each replica.
     [[nodiscard]] const std::vector<std::uint32_t>& node_of() const { return node_of_; }
 
-    /// Puts replicas on GPUs of their nodes, and swaps them between nodes until no GPU has more than `most`; false if one
-    /// keeps more.
+    /// Packs replicas onto GPUs of their nodes, and swaps them between nodes until no GPU exceeds `most`;
+    /// returns false if one still does.
     [[nodiscard]] bool pack(double most);
-    /// In place of packing: replicas are on these GPUs of their nodes.
-    void put_on(std::span<const std::uint32_t> gpus);
+    /// Replaces pack(): assigns replicas to these GPUs of their nodes.
+    void assign_gpus(std::span<const std::uint32_t> gpus);
 
-    /// Anneals packed replicas by swaps that leave no GPU with more than `most`, from this share of the temperature that
-    /// annealing begins with, and takes what swaps are left that save visits. Returns the GPU of each replica.
+    /// Anneals packed replicas by swaps that leave no GPU above `most`, starting at this fraction of the
+    /// initial temperature, then applies all remaining swaps that reduce visits. Returns the GPU of each
+    /// replica.
     [[nodiscard]] std::vector<std::uint32_t> anneal_packed(double most, std::size_t swaps, double heat,
                                                            Rng& rng);
 
@@ -72,17 +75,17 @@ class NodeSearch {
         return cost_[node] * sole_visits(replica, node);
     }
     [[nodiscard]] bool may_swap(std::uint32_t a, std::uint32_t b);
-    /// Without what tokens of both change, which is never less.
-    [[nodiscard]] double rough_change(std::uint32_t a, std::uint32_t b);
-    [[nodiscard]] double shared_change(std::uint32_t a, std::uint32_t b);
-    [[nodiscard]] double over_limit(std::size_t node, double load, double over) const;
+    /// Change of visits without tokens that both replicas share; a lower bound.
+    [[nodiscard]] double unshared_visit_change(std::uint32_t a, std::uint32_t b);
+    [[nodiscard]] double shared_visit_change(std::uint32_t a, std::uint32_t b);
+    [[nodiscard]] double relative_excess(std::size_t node, double load, double over) const;
     [[nodiscard]] double first_temperature(Rng& rng);
     void move(std::uint32_t replica, std::uint32_t to);
     void swap(std::uint32_t a, std::uint32_t b);
     void anneal_gpus(double most, std::size_t swaps, double heat, Rng& rng);
-    [[nodiscard]] bool fits(std::uint32_t a, std::uint32_t b, double most) const;
-    [[nodiscard]] bool on_gpu(std::uint32_t gpu, std::uint32_t expert) const;
-    [[nodiscard]] bool unload_fullest(double most);
+    [[nodiscard]] bool fits_after_swap(std::uint32_t a, std::uint32_t b, double most) const;
+    [[nodiscard]] bool has_expert(std::uint32_t gpu, std::uint32_t expert) const;
+    [[nodiscard]] bool unload_fullest_gpu(double most);
     bool reduce_visits(double most);
     void swap_gpus(std::uint32_t a, std::uint32_t b);
 
@@ -90,15 +93,15 @@ class NodeSearch {
     std::span<const ExpertReplica> replicas_;
     const TokenPins& tokens_;
     std::size_t nodes_;
-    double mean_ = 0;  // load of a GPU
+    double mean_ = 0;  // mean load of a GPU
     std::vector<std::uint32_t> node_of_;
     std::vector<std::uint32_t> movable_;
     std::vector<bool> fixed_;
     std::vector<std::uint32_t> at_most_;
-    std::vector<std::uint32_t> held_;  // by expert, then node
-    std::vector<double> load_;         // of nodes
-    std::vector<double> cost_;         // of a visit to a node: the share of tokens that are not there already
-    std::vector<std::uint16_t> visits_;  // small: the loops over tokens wait for it
+    std::vector<std::uint32_t> replica_count_;  // number of replicas by expert, then node
+    std::vector<double> load_;                  // of nodes
+    std::vector<double> cost_;           // cost of a visit to a node: the fraction of tokens from other nodes
+    std::vector<std::uint16_t> visits_;  // 16 bits to save memory bandwidth in loops over tokens
     std::vector<std::int32_t> sole_visits_;
     std::vector<std::uint32_t> token_list_;
     std::vector<std::uint32_t> list_begin_;

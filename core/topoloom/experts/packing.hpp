@@ -11,8 +11,9 @@
 
 namespace topoloom {
 
-/// Packs replicas into `bins` of `slots` each, which they fill: the heaviest first into the emptiest that does not hold
-/// the expert yet, then by swaps with the fullest until none helps. Returns the bin of each.
+/// Packs replicas into `bins` of `slots` each, which they fill. The heaviest replica goes first to the
+/// emptiest bin without its expert; then swaps with the fullest bin are applied while they help. Returns the
+/// bin of each replica.
 [[nodiscard]] std::vector<std::uint32_t> pack_evenly(std::span<const ExpertReplica> replicas,
                                                      std::size_t bins, std::size_t slots);
 

@@ -24,84 +24,86 @@ namespace {
 
 using Counts = std::vector<std::uint32_t>;
 
-constexpr double rounding = 1e-9;  // of sums of loads in another order
+constexpr double rounding = 1e-9;  // relative, for sums of loads in a different order
 
 /// Offset of the first replica of each expert in the list of replicas.
-Counts firsts(const Counts& counts) {
-    Counts first(counts.size(), 0);
-    std::exclusive_scan(counts.begin(), counts.end(), first.begin(), 0U);
-    return first;
+Counts first_replicas(const Counts& counts) {
+    Counts offset(counts.size(), 0);
+    std::exclusive_scan(counts.begin(), counts.end(), offset.begin(), 0U);
+    return offset;
 }
 
-std::vector<std::uint32_t> slots_of(const ExpertGpus& gpus, std::span<const ExpertReplica> replicas,
-                                    std::span<const std::uint32_t> gpu_of) {
+std::vector<std::uint32_t> experts_by_slot(const ExpertGpus& gpus, std::span<const ExpertReplica> replicas,
+                                           std::span<const std::uint32_t> gpu_of) {
     std::vector<std::uint32_t> order(replicas.size());
     std::iota(order.begin(), order.end(), 0U);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return gpu_of[a] < gpu_of[b]; });
-    std::vector<std::uint32_t> held(gpus.places());
-    for (std::size_t slot = 0; slot < held.size(); ++slot) held[slot] = replicas[order[slot]].expert;
-    return held;
+    std::vector<std::uint32_t> expert_of_slot(gpus.places());
+    for (std::size_t slot = 0; slot < expert_of_slot.size(); ++slot)
+        expert_of_slot[slot] = replicas[order[slot]].expert;
+    return expert_of_slot;
 }
 
-class Search {
+class ExpertPlacementSearch {
    public:
-    Search(const ExpertLayer& layer, const ExpertGpus& gpus, ExpertDispatch dispatch, double slack, Rng rng)
+    ExpertPlacementSearch(const ExpertLayer& layer, const ExpertGpus& gpus, ExpertDispatch dispatch,
+                          double slack, Rng rng)
         : layer_(layer), gpus_(gpus), dispatch_(dispatch), slack_(slack), rng_(rng) {}
 
     PlacedExperts run() {
-        const Counts by_load = replicas_by_load(layer_.loads, gpus_);
+        const Counts by_load = count_replicas_by_load(layer_.loads, gpus_);
         const auto replicas = list_replicas(layer_.loads, by_load);
         const auto gpu_of = pack_evenly(replicas, gpus_.count(), gpus_.slots());
-        placed_.even = slots_of(gpus_, replicas, gpu_of);
+        placed_.even = experts_by_slot(gpus_, replicas, gpu_of);
         placed_.best = placed_.even;
         const std::vector<double> loads = bin_loads(replicas, gpu_of, gpus_.count());
         most_ = *std::max_element(loads.begin(), loads.end()) * (1 + slack_) * (1 + rounding);
-        // Dispatch to the nearest may load a GPU more than an equal share of each expert does.
+        // Nearest dispatch may load a GPU more than equal shares of each expert do.
         const ExpertMeasures even = measure(placed_.even);
-        visits_ = is_within(even) ? even.visits : std::numeric_limits<double>::infinity();
+        visits_ = satisfies_load_limit(even) ? even.visits : std::numeric_limits<double>::infinity();
         if (gpus_.nodes() == 1 || most_ == 0) return placed_;
         if (dispatch_ == ExpertDispatch::spread) {
-            try_from(placed_.even);
+            try_start(placed_.even);
         } else {
-            // Few replicas of the others leave the most to the busiest, but GPUs hard to even out. With tokens one
-            // start in between is within 1 % of the better of two, in half of the time.
-            const bool is_given = layer_.tokens() > 0;
-            for (const double part : is_given ? std::vector{0.9} : std::vector{1.0, 0.7})
-                try_from(spread_out(by_load, part));
+            // Fewer replicas of other experts allow more for the busiest, but GPUs are harder to balance.
+            // With tokens, one start in between is within 1 % of the better of two, in half of the time.
+            const bool has_tokens = layer_.tokens() > 0;
+            for (const double part : has_tokens ? std::vector{0.9} : std::vector{1.0, 0.7})
+                try_start(spread_replicas(by_load, part));
         }
         if (layer_.tokens() > 0) try_blocks();
-        if (layer_.tokens() > 0 && gpus_.places() > layer_.loads.size()) try_groups();
+        if (layer_.tokens() > 0 && gpus_.places() > layer_.loads.size()) try_expert_groups();
         return placed_;
     }
 
    private:
-    [[nodiscard]] ExpertMeasures measure(std::span<const std::uint32_t> held) const {
-        return measure_experts(layer_, gpus_, dispatch_, held, layer_.tokens() > 1 ? 1 : 0, 2);
+    [[nodiscard]] ExpertMeasures measure(std::span<const std::uint32_t> expert_of_slot) const {
+        return measure_experts(layer_, gpus_, dispatch_, expert_of_slot, layer_.tokens() > 1 ? 1 : 0, 2);
     }
 
-    [[nodiscard]] bool is_within(const ExpertMeasures& found) const {
+    [[nodiscard]] bool satisfies_load_limit(const ExpertMeasures& found) const {
         return found.load_max <= most_ * (1 + rounding);
     }
 
-    void try_from(const std::vector<std::uint32_t>& start) {
+    void try_start(const std::vector<std::uint32_t>& start) {
         if (start.empty()) return;
-        take(start);
-        if (layer_.tokens() > 0) bring_together(start, hot);
+        record_if_better(start);
+        if (layer_.tokens() > 0) improve_placement(start, hot);
     }
 
-    /// Begins with blocks of consecutive experts.
+    /// Starts from blocks of consecutive experts.
     void try_blocks() {
         std::vector<std::uint32_t> order(layer_.loads.size());
         std::iota(order.begin(), order.end(), 0U);
-        try_in_order(order);
+        try_blocks_in_order(order);
     }
 
-    /// Begins with groups of experts that tokens choose together, each once, and their replicas on the same node: the
-    /// other starts spread replicas over nodes, which breaks groups.
-    void try_groups() {
+    /// Starts from groups of experts that tokens choose together, with replicas on the same node. Other
+    /// starts spread replicas over nodes, which breaks groups.
+    void try_expert_groups() {
         const std::size_t experts = layer_.loads.size();
-        if (blocks_on_nodes(layer_.loads, gpus_).empty()) return;
+        if (place_blocks_on_nodes(layer_.loads, gpus_).empty()) return;
         const Counts once(experts, 1);
         const auto replicas = list_replicas(layer_.loads, once);
         std::vector<std::uint32_t> order(experts);
@@ -116,51 +118,51 @@ class Search {
         const auto& group = search.node_of();
         std::stable_sort(order.begin(), order.end(),
                          [&](std::uint32_t a, std::uint32_t b) { return group[a] < group[b]; });
-        try_in_order(order);
+        try_blocks_in_order(order);
     }
 
-    /// Takes blocks of neighbors in this order, or begins with them if that is better than what was found, whatever the
-    /// loads: nodes with too much are relieved first, half of the slack left for GPUs.
-    void try_in_order(std::span<const std::uint32_t> order) {
-        const auto blocks = blocks_on_nodes(layer_.loads, gpus_, order);
+    /// Tries blocks of adjacent experts in this order. If their visits are fewer than the best, ignoring
+    /// loads, continues from blocks with overloaded nodes relieved; half of the slack remains for GPUs.
+    void try_blocks_in_order(std::span<const std::uint32_t> order) {
+        const auto blocks = place_blocks_on_nodes(layer_.loads, gpus_, order);
         if (blocks.empty()) return;
-        take(blocks);
-        const auto start = relieved_blocks(layer_, gpus_, order, slack_ * 0.5);
+        record_if_better(blocks);
+        const auto start = relieve_blocks(layer_, gpus_, order, slack_ * 0.5);
         if (start.empty() || measure(start).visits >= visits_) return;
-        take(start);
-        bring_together(start, cool);
+        record_if_better(start);
+        improve_placement(start, cool);
     }
 
-    /// Replicas on different nodes, most of those that can be spared of the busiest experts, if none takes more than a
-    /// part of a GPU's load; nothing if no placement keeps to the load.
-    [[nodiscard]] std::vector<std::uint32_t> spread_out(const Counts& by_load, double part) {
-        const bool is_given = layer_.tokens() > 0 && part < 0.95;  // GPUs are then easy to even out
+    /// Places replicas on different nodes, with as many as possible for the busiest experts, such that none
+    /// exceeds a fraction of a GPU's load; returns nothing if no placement satisfies the load limit.
+    [[nodiscard]] std::vector<std::uint32_t> spread_replicas(const Counts& by_load, double part) {
+        const bool has_tokens = layer_.tokens() > 0 && part < 0.95;  // then GPUs are easy to balance
         for (; part > 0.35; part -= 0.1) {
-            const Counts counts = replicas_by_node(layer_.loads, gpus_, part * most_);
+            const Counts counts = count_replicas_by_node(layer_.loads, gpus_, part * most_);
             if (counts.empty()) continue;
-            auto [start, is_packed] = on_different_nodes(counts);
-            if (is_given && is_packed) return start;
+            auto [start, is_packed] = place_on_different_nodes(counts);
+            if (has_tokens && is_packed) return start;
             constexpr std::size_t moves = 200'000;
             auto found = search_replicas(layer_.loads, gpus_, start, most_, moves, rng_);
             if (!found.empty()) return found;
         }
-        auto [start, is_packed] = on_different_nodes(by_load);
+        auto [start, is_packed] = place_on_different_nodes(by_load);
         return is_packed ? std::move(start) : std::vector<std::uint32_t>{};
     }
 
-    /// Experts slot by slot, and whether they keep to the load.
-    [[nodiscard]] std::pair<std::vector<std::uint32_t>, bool> on_different_nodes(const Counts& counts) {
+    /// Experts slot by slot, and whether they satisfy the load limit.
+    [[nodiscard]] std::pair<std::vector<std::uint32_t>, bool> place_on_different_nodes(const Counts& counts) {
         const auto replicas = list_replicas(layer_.loads, counts);
-        const Counts limits = most_on_node(counts);
+        const Counts limits = max_replicas_on_node(counts);
         const TokenPins none;
-        NodeSearch search(gpus_, replicas, none, first_nodes(counts, replicas, limits),
-                          held_often(counts, replicas), limits);
+        NodeSearch search(gpus_, replicas, none, initial_nodes(counts, replicas, limits),
+                          are_replicated(counts, replicas), limits);
         const bool is_packed = search.pack(most_);
-        return {slots_of(gpus_, replicas, search.anneal_packed(most_, 0, 0, rng_)), is_packed};
+        return {experts_by_slot(gpus_, replicas, search.anneal_packed(most_, 0, 0, rng_)), is_packed};
     }
 
     /// Maximum number of replicas of each expert on a node.
-    [[nodiscard]] Counts most_on_node(const Counts& counts) const {
+    [[nodiscard]] Counts max_replicas_on_node(const Counts& counts) const {
         if (dispatch_ == ExpertDispatch::spread) return counts;
         Counts most;
         const auto nodes = static_cast<std::uint32_t>(gpus_.nodes());
@@ -168,19 +170,20 @@ class Search {
         return most;
     }
 
-    /// Replicas that stay on their nodes where tokens go to the nearest: those of experts with several.
-    [[nodiscard]] std::vector<bool> held_often(const Counts& counts,
-                                               std::span<const ExpertReplica> replicas) const {
+    /// For each replica, whether its expert has several replicas; these stay on their nodes under nearest
+    /// dispatch.
+    [[nodiscard]] std::vector<bool> are_replicated(const Counts& counts,
+                                                   std::span<const ExpertReplica> replicas) const {
         std::vector<bool> often;
         for (const ExpertReplica& one : replicas)
             often.push_back(dispatch_ == ExpertDispatch::nearest && counts[one.expert] > 1);
         return often;
     }
 
-    /// Nodes for replicas: those of experts held several times on different ones, the others by load.
-    [[nodiscard]] std::vector<std::uint32_t> first_nodes(const Counts& counts,
-                                                         std::span<const ExpertReplica> replicas,
-                                                         const Counts& at_most) const {
+    /// Initial nodes of replicas: replicas of the same expert on different nodes, all others by load.
+    [[nodiscard]] std::vector<std::uint32_t> initial_nodes(const Counts& counts,
+                                                           std::span<const ExpertReplica> replicas,
+                                                           const Counts& at_most) const {
         std::vector<std::uint32_t> order(replicas.size());
         std::iota(order.begin(), order.end(), 0U);
         std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -190,8 +193,8 @@ class Search {
             return key(a) < key(b);
         });
         std::vector<double> load(gpus_.nodes(), 0);
-        std::vector<std::size_t> taken(gpus_.nodes(), 0);
-        std::vector<std::uint32_t> held(counts.size() * gpus_.nodes(), 0);
+        std::vector<std::size_t> slots_used(gpus_.nodes(), 0);
+        std::vector<std::uint32_t> replica_count(counts.size() * gpus_.nodes(), 0);
         std::vector<std::uint32_t> node_of(replicas.size());
         for (const std::uint32_t i : order) {
             const std::uint32_t expert = replicas[i].expert;
@@ -199,26 +202,27 @@ class Search {
             std::pair<bool, double> least;
             for (std::size_t node = 0; node < gpus_.nodes(); ++node) {
                 const std::size_t count = gpus_.gpus_on(node).size();
-                if (taken[node] == count * gpus_.slots()) continue;
-                const std::pair<bool, double> value{held[expert * gpus_.nodes() + node] >= at_most[expert],
-                                                    load[node] / static_cast<double>(count)};
+                if (slots_used[node] == count * gpus_.slots()) continue;
+                const std::pair<bool, double> value{
+                    replica_count[expert * gpus_.nodes() + node] >= at_most[expert],
+                    load[node] / static_cast<double>(count)};
                 if (best < gpus_.nodes() && value >= least) continue;
                 best = node;
                 least = value;
             }
             node_of[i] = static_cast<std::uint32_t>(best);
             load[best] += replicas[i].load;
-            ++taken[best];
-            ++held[expert * gpus_.nodes() + best];
+            ++slots_used[best];
+            ++replica_count[expert * gpus_.nodes() + best];
         }
         return node_of;
     }
 
-    /// The replicas that every second token goes to. Of an expert that is held on several nodes, it is drawn; tokens
-    /// that find one on their own node need none.
+    /// Draws the replicas that every second token visits. If an expert has replicas on several nodes, one is
+    /// drawn at random; tokens with a replica on their own node need none.
     [[nodiscard]] TokenPins draw_pins(const Counts& counts, std::span<const std::uint32_t> node_of) {
         TokenPins tokens;
-        const Counts first = firsts(counts);
+        const Counts first = first_replicas(counts);
         for (std::size_t token = 0; token < layer_.tokens(); token += 2) {
             const std::uint32_t from = gpus_.node(rng_.below(static_cast<std::uint32_t>(gpus_.count())));
             for (const std::int64_t choice :
@@ -235,19 +239,20 @@ class Search {
         return tokens;
     }
 
-    /// Shares of the temperature that annealing begins with: of replicas between nodes, then of packed ones.
-    struct Heat {
+    /// Fractions of the initial temperature: for replicas between nodes, then for packed replicas.
+    struct AnnealingParameters {
         double nodes, gpus;
     };
-    static constexpr Heat hot{1, 0.3};
-    static constexpr Heat cool{0.1, 0.05};  // more melts blocks, in four times the time
+    static constexpr AnnealingParameters hot{1, 0.3};
+    static constexpr AnnealingParameters cool{
+        0.1, 0.05};  // `hot` would destroy blocks and take four times as long
 
-    /// Searches for nodes where tokens find more of their experts, from a placement on.
-    void bring_together(std::span<const std::uint32_t> start, const Heat& heat) {
+    /// Improves a placement by moving experts of the same tokens to the same nodes.
+    void improve_placement(std::span<const std::uint32_t> start, const AnnealingParameters& heat) {
         Counts counts(layer_.loads.size(), 0);
         for (const std::uint32_t expert : start) ++counts[expert];
         const auto replicas = list_replicas(layer_.loads, counts);
-        Counts next = firsts(counts);
+        Counts next = first_replicas(counts);
         std::vector<std::uint32_t> gpu_of(replicas.size());
         std::vector<std::uint32_t> node_of(replicas.size());
         for (std::size_t slot = 0; slot < start.size(); ++slot) {
@@ -257,26 +262,27 @@ class Search {
         }
         const TokenPins tokens = draw_pins(counts, node_of);
         constexpr std::size_t swaps = 400'000;
-        for (const double part : {0.9, 0.3}) {  // of the slack, for nodes: GPUs need the rest
-            NodeSearch search(gpus_, replicas, tokens, node_of, held_often(counts, replicas),
-                              most_on_node(counts));
+        for (const double part : {0.9, 0.3}) {  // fraction of the slack for nodes; GPUs need the rest
+            NodeSearch search(gpus_, replicas, tokens, node_of, are_replicated(counts, replicas),
+                              max_replicas_on_node(counts));
             search.anneal(swaps, slack_ * part, heat.nodes, rng_);
             if (!search.pack(most_)) continue;
-            take(slots_of(gpus_, replicas, search.anneal_packed(most_, swaps / 2, heat.gpus, rng_)));
+            record_if_better(
+                experts_by_slot(gpus_, replicas, search.anneal_packed(most_, swaps / 2, heat.gpus, rng_)));
             return;
         }
-        NodeSearch search(gpus_, replicas, tokens, node_of, held_often(counts, replicas),
-                          most_on_node(counts));
-        search.put_on(gpu_of);
-        take(slots_of(gpus_, replicas, search.anneal_packed(most_, 2 * swaps, 1, rng_)));
+        NodeSearch search(gpus_, replicas, tokens, node_of, are_replicated(counts, replicas),
+                          max_replicas_on_node(counts));
+        search.assign_gpus(gpu_of);
+        record_if_better(experts_by_slot(gpus_, replicas, search.anneal_packed(most_, 2 * swaps, 1, rng_)));
     }
 
-    /// Keeps a placement if it keeps to the load and is the best so far.
-    void take(std::vector<std::uint32_t> held) {
-        const ExpertMeasures found = measure(held);
-        if (!is_within(found) || found.visits >= visits_) return;
+    /// Records a placement if it satisfies the load limit and is the best so far.
+    void record_if_better(std::vector<std::uint32_t> expert_of_slot) {
+        const ExpertMeasures found = measure(expert_of_slot);
+        if (!satisfies_load_limit(found) || found.visits >= visits_) return;
         visits_ = found.visits;
-        placed_.best = std::move(held);
+        placed_.best = std::move(expert_of_slot);
     }
 
     const ExpertLayer& layer_;
@@ -284,8 +290,8 @@ class Search {
     ExpertDispatch dispatch_;
     double slack_;
     Rng rng_;
-    double most_ = 0;    // load of a GPU
-    double visits_ = 0;  // of the best
+    double most_ = 0;    // maximum load of a GPU
+    double visits_ = 0;  // visits of the best placement
     PlacedExperts placed_;
 };
 
@@ -301,17 +307,17 @@ PlacedExperts place_experts(const ExpertLayer& layer, const ExpertGpus& gpus, Ex
     if (gpus.slots() > experts)
         fail("a GPU has ", gpus.slots(), " slots, but there are ", experts, " experts, each once on a GPU");
     if (!(slack >= 0 && slack <= 1)) fail("the slack is ", slack, "; it is 0 to 1, such as 0.01");
-    return Search(layer, gpus, dispatch, slack, rng).run();
+    return ExpertPlacementSearch(layer, gpus, dispatch, slack, rng).run();
 }
 
 std::vector<PlacedExperts> place_layers(std::span<const ExpertLayer> layers, const ExpertGpus& gpus,
                                         ExpertDispatch dispatch, double slack, std::uint64_t seed,
                                         int threads) {
-    std::vector<PlacedExperts> placed(layers.size());
+    std::vector<PlacedExperts> placements(layers.size());
     parallel_for(layers.size(), threads, [&](std::size_t i, int) {
-        placed[i] = place_experts(layers[i], gpus, dispatch, slack, Rng(seed, i));
+        placements[i] = place_experts(layers[i], gpus, dispatch, slack, Rng(seed, i));
     });
-    return placed;
+    return placements;
 }
 
 }  // namespace topoloom

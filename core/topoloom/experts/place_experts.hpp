@@ -13,17 +13,20 @@ namespace topoloom {
 
 /// Experts slot by slot, GPU by GPU.
 struct PlacedExperts {
-    std::vector<std::uint32_t> even;  // by loads alone: no other that we know has a less busy busiest GPU
-    std::vector<std::uint32_t> best;  // the busiest GPU exceeds that by the slack at most; the fewest visits
+    /// Placement by loads alone, with the least load of the busiest GPU among known methods.
+    std::vector<std::uint32_t> even;
+    /// Fewest visits, with the busiest GPU at most `slack` above that of `even`.
+    std::vector<std::uint32_t> best;
 };
 
-/// `slack`: by which the busiest GPU of the best may exceed that of the even one, such as 0.01. The search sees every
-/// second token, the first included; of what it finds, the placement is taken that has the fewest visits of the others.
-/// Throws Error for fewer slots than experts, and for more slots than all GPUs could hold different experts.
+/// `slack`: relative excess of the busiest GPU of `best` over that of `even`, such as 0.01. The search uses
+/// every second token, including the first; the result is the candidate with the fewest visits of the other
+/// tokens. Throws Error for fewer slots than experts, and for more slots per GPU than experts.
 [[nodiscard]] PlacedExperts place_experts(const ExpertLayer& layer, const ExpertGpus& gpus,
                                           ExpertDispatch dispatch, double slack, Rng rng);
 
-/// The same for layers, each with a stream of `seed` of its own, on up to `threads` threads (0: one per core).
+/// Places several layers, each with its own random stream of `seed`, on up to `threads` threads (0: one per
+/// core).
 [[nodiscard]] std::vector<PlacedExperts> place_layers(std::span<const ExpertLayer> layers,
                                                       const ExpertGpus& gpus, ExpertDispatch dispatch,
                                                       double slack, std::uint64_t seed, int threads);

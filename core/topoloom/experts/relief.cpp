@@ -15,9 +15,9 @@ namespace topoloom {
 
 namespace {
 
-class Relief {
+class BlockRelief {
    public:
-    Relief(const ExpertLayer& layer, const ExpertGpus& gpus, std::span<const std::uint32_t> order)
+    BlockRelief(const ExpertLayer& layer, const ExpertGpus& gpus, std::span<const std::uint32_t> order)
         : layer_(layer),
           gpus_(gpus),
           nodes_(gpus.nodes()),
@@ -30,14 +30,14 @@ class Relief {
         for (std::size_t expert = 0; expert < order.size(); ++expert)
             load_[home_[expert]] += layer.loads[expert];
         mean_ = std::accumulate(load_.begin(), load_.end(), 0.0) / static_cast<double>(nodes_);
-        count_alone();
+        count_sole_visits();
     }
 
     std::vector<std::uint32_t> run(double over) {
         split_large(over);
         while (relieve(mean_ * (1 + over))) {
         }
-        for (std::size_t node = 0; node < nodes_; ++node) fill(node);
+        for (std::size_t node = 0; node < nodes_; ++node) fill_free_slots(node);
         return pack();
     }
 
@@ -49,8 +49,8 @@ class Relief {
     }
 
     /// Counts, by expert and node, the tokens that choose no other expert of the node.
-    void count_alone() {
-        alone_.assign(home_.size() * nodes_, 0);
+    void count_sole_visits() {
+        sole_visits_.assign(home_.size() * nodes_, 0);
         std::vector<std::size_t> on(nodes_);
         for (std::size_t token = 0; token < layer_.tokens(); token += 2) {
             const auto choices = layer_.choices.subspan(token * layer_.per_token, layer_.per_token);
@@ -62,12 +62,13 @@ class Relief {
                 if (choice < 0) continue;
                 const auto expert = static_cast<std::size_t>(choice);
                 for (std::size_t node = 0; node < nodes_; ++node)
-                    alone_[expert * nodes_ + node] += on[node] == (node == home_[expert] ? 1U : 0U) ? 1 : 0;
+                    sole_visits_[expert * nodes_ + node] +=
+                        on[node] == (node == home_[expert] ? 1U : 0U) ? 1 : 0;
             }
         }
     }
 
-    /// Replicas on GPUs of their own node, so that none fills more than a GPU.
+    /// Adds replicas on other GPUs of the same node until no replica exceeds a GPU's load.
     void split_large(double over) {
         const double most = mean_ / static_cast<double>(gpus_.gpus_on(0).size()) * (1 + over);
         for (std::size_t expert = 0; expert < home_.size(); ++expert) {
@@ -79,7 +80,8 @@ class Relief {
         }
     }
 
-    /// Adds the cheapest copy of an expert of the fullest node; false if that has no more than the limit, or none fits.
+    /// Adds the cheapest replica of an expert of the fullest node; false if the node is within the limit, or
+    /// if no replica fits.
     bool relieve(double limit) {
         const auto full =
             static_cast<std::size_t>(std::max_element(load_.begin(), load_.end()) - load_.begin());
@@ -92,7 +94,8 @@ class Relief {
             const double moved = layer_.loads[expert] / (count_[expert] + 1);
             for (std::size_t node = 0; node < nodes_; ++node) {
                 if (node == full || left_[node] == 0 || load_[node] + moved > limit) continue;
-                const double more = alone_[expert * nodes_ + node] - alone_[expert * nodes_ + full];
+                const double more =
+                    sole_visits_[expert * nodes_ + node] - sole_visits_[expert * nodes_ + full];
                 const double cost = more / layer_.loads[expert];
                 if (cost >= least) continue;
                 least = cost;
@@ -108,9 +111,9 @@ class Relief {
         return true;
     }
 
-    /// Further replicas on the own node, of the experts with the largest: they change no visits. Those that are elsewhere
-    /// as well come last.
-    void fill(std::size_t node) {
+    /// Adds replicas on their own node of the experts with the largest load per replica, which changes no
+    /// visits. Experts with a replica on another node come last.
+    void fill_free_slots(std::size_t node) {
         const auto key = [&](std::size_t expert) { return std::pair(away_[expert] == none, share(expert)); };
         while (left_[node] > 0) {
             std::size_t best = none;
@@ -124,7 +127,7 @@ class Relief {
     }
 
     [[nodiscard]] std::vector<std::uint32_t> pack() const {
-        std::vector<std::uint32_t> held(gpus_.places());
+        std::vector<std::uint32_t> expert_of_slot(gpus_.places());
         for (std::size_t node = 0; node < nodes_; ++node) {
             std::vector<ExpertReplica> replicas;
             for (std::uint32_t expert = 0; expert < home_.size(); ++expert) {
@@ -133,31 +136,32 @@ class Relief {
                                 {expert, share(expert)});
             }
             const auto bins = pack_evenly(replicas, gpus_.gpus_on(node).size(), gpus_.slots());
-            std::vector<std::size_t> taken(gpus_.gpus_on(node).size(), 0);
+            std::vector<std::size_t> slots_used(gpus_.gpus_on(node).size(), 0);
             for (std::size_t i = 0; i < replicas.size(); ++i)
-                held[gpus_.gpus_on(node)[bins[i]] * gpus_.slots() + taken[bins[i]]++] = replicas[i].expert;
+                expert_of_slot[gpus_.gpus_on(node)[bins[i]] * gpus_.slots() + slots_used[bins[i]]++] =
+                    replicas[i].expert;
         }
-        return held;
+        return expert_of_slot;
     }
 
     const ExpertLayer& layer_;
     const ExpertGpus& gpus_;
     std::size_t nodes_;
-    double mean_ = 0;                   // load of a node
+    double mean_ = 0;                   // mean load of a node
     std::vector<std::size_t> home_;     // of experts
-    std::vector<std::uint32_t> count_;  // replicas at home
-    std::vector<std::size_t> away_;     // the other node that has one
-    std::vector<std::size_t> left_;     // slots of nodes
+    std::vector<std::uint32_t> count_;  // replicas on the home node
+    std::vector<std::size_t> away_;     // the other node with a replica
+    std::vector<std::size_t> left_;     // free slots of nodes
     std::vector<double> load_;
-    std::vector<std::int32_t> alone_;
+    std::vector<std::int32_t> sole_visits_;
 };
 
 }  // namespace
 
-std::vector<std::uint32_t> relieved_blocks(const ExpertLayer& layer, const ExpertGpus& gpus,
-                                           std::span<const std::uint32_t> order, double over) {
-    if (blocks_on_nodes(layer.loads, gpus, order).empty()) return {};
-    return Relief(layer, gpus, order).run(over);
+std::vector<std::uint32_t> relieve_blocks(const ExpertLayer& layer, const ExpertGpus& gpus,
+                                          std::span<const std::uint32_t> order, double over) {
+    if (place_blocks_on_nodes(layer.loads, gpus, order).empty()) return {};
+    return BlockRelief(layer, gpus, order).run(over);
 }
 
 }  // namespace topoloom

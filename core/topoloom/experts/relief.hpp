@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocks of experts on nodes, with replicas of overloaded nodes' experts elsewhere.
+// Blocks of experts on nodes, with replicas of overloaded nodes' experts on other nodes.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace topoloom {
 
-/// Experts slot by slot: as many neighbors of this order on every node as in `blocks_on_nodes`. Of nodes with more than
-/// `over` above the mean load some experts are held on another node once more, where every second token costs the least
-/// visits: slots that are left take no block apart as swaps would. Every second token is seen, the first included. Empty
-/// where `blocks_on_nodes` is.
-[[nodiscard]] std::vector<std::uint32_t> relieved_blocks(const ExpertLayer& layer, const ExpertGpus& gpus,
-                                                         std::span<const std::uint32_t> order, double over);
+/// Returns the experts slot by slot: equally many adjacent experts of this order per node, as in
+/// `place_blocks_on_nodes`. If a node's load exceeds the mean by more than `over`, some of its experts get a
+/// replica on another node, chosen for the fewest additional visits of every second token. Unlike swaps,
+/// replicas in free slots keep blocks together. Empty if `place_blocks_on_nodes` is.
+[[nodiscard]] std::vector<std::uint32_t> relieve_blocks(const ExpertLayer& layer, const ExpertGpus& gpus,
+                                                        std::span<const std::uint32_t> order, double over);
 
 }  // namespace topoloom

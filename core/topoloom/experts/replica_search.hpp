@@ -12,13 +12,13 @@
 
 namespace topoloom {
 
-/// Simulated annealing from a placement: slots swap their experts, or one gives its expert, which others hold too, for
-/// another. Few tokens leave their nodes, each replica taking an equal share of its expert's; no GPU has more than
-/// `most`, and no node holds an expert twice that is not on all nodes. Returns the best found that keeps to this, or
-/// nothing.
+/// Simulated annealing from a placement: two slots swap their experts, or a slot replaces a replicated expert
+/// with another. Minimizes the tokens that leave their nodes, if each replica receives an equal share of its
+/// expert's tokens. No GPU exceeds `most`, and no node has two replicas of an expert that is not on all
+/// nodes. Returns the best placement that satisfies these limits, or nothing.
 [[nodiscard]] std::vector<std::uint32_t> search_replicas(std::span<const double> loads,
                                                          const ExpertGpus& gpus,
-                                                         std::vector<std::uint32_t> held, double most,
-                                                         std::size_t moves, Rng& rng);
+                                                         std::vector<std::uint32_t> expert_of_slot,
+                                                         double most, std::size_t moves, Rng& rng);
 
 }  // namespace topoloom

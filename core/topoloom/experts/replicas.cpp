@@ -11,7 +11,8 @@ namespace topoloom {
 
 namespace {
 
-/// Gives `left` more replicas, each to whoever has the largest load per replica; no GPU holds an expert twice.
+/// Adds `left` replicas, each to the expert with the largest load per replica; no GPU has two replicas of an
+/// expert.
 void add_by_load(std::span<const double> loads, std::size_t gpus, std::size_t left,
                  std::vector<std::uint32_t>& counts) {
     using Entry = std::pair<double, std::int64_t>;  // ties: the lower expert first
@@ -32,14 +33,14 @@ void add_by_load(std::span<const double> loads, std::size_t gpus, std::size_t le
 
 }  // namespace
 
-std::vector<std::uint32_t> replicas_by_load(std::span<const double> loads, const ExpertGpus& gpus) {
+std::vector<std::uint32_t> count_replicas_by_load(std::span<const double> loads, const ExpertGpus& gpus) {
     std::vector<std::uint32_t> counts(loads.size(), 1);
     add_by_load(loads, gpus.count(), gpus.places() - loads.size(), counts);
     return counts;
 }
 
-std::vector<std::uint32_t> replicas_by_node(std::span<const double> loads, const ExpertGpus& gpus,
-                                            double most) {
+std::vector<std::uint32_t> count_replicas_by_node(std::span<const double> loads, const ExpertGpus& gpus,
+                                                  double most) {
     const std::size_t nodes = gpus.nodes();
     std::vector<std::uint32_t> counts(loads.size(), 1);
     std::size_t left = gpus.places();

@@ -10,22 +10,24 @@
 
 namespace topoloom {
 
-/// One held copy of an expert, and the load that it takes.
+/// One replica of an expert, and its load.
 struct ExpertReplica {
     std::uint32_t expert;
     double load;
 };
 
-/// The largest load of a replica is least: one more goes to whoever has the largest, until all places are taken.
-[[nodiscard]] std::vector<std::uint32_t> replicas_by_load(std::span<const double> loads,
-                                                          const ExpertGpus& gpus);
+/// Minimizes the largest load of a replica: adds replicas to the expert with the largest one until all places
+/// are used.
+[[nodiscard]] std::vector<std::uint32_t> count_replicas_by_load(std::span<const double> loads,
+                                                                const ExpertGpus& gpus);
 
-/// No replica takes more than `most`; what places are left go to the busiest experts until all nodes have one.
-/// Empty if there are not places enough. With as many replicas as nodes or more, all nodes have equally many.
-[[nodiscard]] std::vector<std::uint32_t> replicas_by_node(std::span<const double> loads,
-                                                          const ExpertGpus& gpus, double most);
+/// No replica exceeds `most`; remaining places go to the busiest experts until all nodes have a replica.
+/// Empty if there are not enough places. An expert with at least as many replicas as nodes has equally many
+/// on every node.
+[[nodiscard]] std::vector<std::uint32_t> count_replicas_by_node(std::span<const double> loads,
+                                                                const ExpertGpus& gpus, double most);
 
-/// All replicas, expert by expert.
+/// Lists all replicas, expert by expert.
 [[nodiscard]] std::vector<ExpertReplica> list_replicas(std::span<const double> loads,
                                                        std::span<const std::uint32_t> counts);
 

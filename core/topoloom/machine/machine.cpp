@@ -18,7 +18,7 @@ constexpr bool are_topologies(const std::variant<Ts...>*) {
 }
 static_assert(are_topologies(static_cast<AnyTopology*>(nullptr)));
 
-/// Returns use(topology) if the topology has coordinates, and `otherwise` if not.
+/// Returns use(topology) if the topology has coordinates, else `otherwise`.
 template <class Use, class Value>
 Value with_grid(const Machine& machine, const Use& use, const Value& otherwise) {
     const auto apply = [&]<class T>(const T& topology) -> Value {
@@ -29,7 +29,7 @@ Value with_grid(const Machine& machine, const Use& use, const Value& otherwise) 
         }
     };
     return with_topology(machine, [&]<class T>(const T& topology) -> Value {
-        if constexpr (std::is_same_v<T, Degraded>) {
+        if constexpr (std::is_same_v<T, DegradedTopology>) {
             return std::visit(apply, topology.intact());
         } else {
             return apply(topology);
@@ -37,16 +37,16 @@ Value with_grid(const Machine& machine, const Use& use, const Value& otherwise) 
     });
 }
 
-/// The largest bandwidth that words such as double make if none is given.
+/// The largest bandwidth that words such as `double` can result in if no bandwidth is given.
 constexpr BytesPerSecond max_relative{8};
 
-std::string bandwidth_text(BytesPerSecond bandwidth) {
+std::string format_bandwidth(BytesPerSecond bandwidth) {
     std::ostringstream text;
     text << bandwidth.value / 1e9 << " GB/s";
     return text.str();
 }
 
-/// The least distance(node, node + 1).
+/// Returns the minimum of distance(node, node + 1) over all nodes.
 template <class Distance>
 std::uint32_t min_neighbor_distance(std::size_t nodes, const Distance& distance) {
     std::uint32_t nearest = std::numeric_limits<std::uint32_t>::max();
@@ -55,13 +55,14 @@ std::uint32_t min_neighbor_distance(std::size_t nodes, const Distance& distance)
     return nearest;
 }
 
-/// The least distance between two nodes without host links. Except in graphs, the nearest nodes have consecutive numbers.
-/// With failures distances are hops, and none is shorter than without.
+/// Returns the minimum distance between two nodes, excluding host links. Except in graphs, the nearest nodes
+/// have consecutive numbers. With failures distances are hops, and no distance is shorter than without
+/// failures.
 template <class T>
 std::uint32_t min_node_distance(const T& network) {
     const std::size_t nodes = network.node_count();
     if (nodes == 1) return 0;
-    if constexpr (std::is_same_v<T, Degraded>) {
+    if constexpr (std::is_same_v<T, DegradedTopology>) {
         return std::visit(
             [&]<class W>(const W& whole) {
                 if constexpr (std::is_same_v<W, ExplicitGraph>) return min_node_distance(whole);
@@ -137,12 +138,12 @@ void Machine::check_bandwidths() {
     }
     has_bandwidths_ = least ? least->bandwidth >= min_known : node_spec_.memory.has_value();
     if (least && least->bandwidth <= max_relative && most->bandwidth >= min_known) {
-        fail("the machine says how fast '", name(most->first), "' is, ", bandwidth_text(most->bandwidth),
-             ", but nothing of '", name(least->first), "'; give the bandwidth of all links");
+        fail("link '", name(most->first), "' has a bandwidth, ", format_bandwidth(most->bandwidth),
+             ", but link '", name(least->first), "' has none; give the bandwidth of all links");
     }
     if (least && least->bandwidth > max_relative && least->bandwidth < min_known) {
         remarks_.push_back("no times are known, as bandwidths below 100 kB/s count as relative ('" +
-                           name(least->first) + "': " + bandwidth_text(least->bandwidth) + ")");
+                           name(least->first) + "': " + format_bandwidth(least->bandwidth) + ")");
     }
     const bool nodes_have_speeds = std::isfinite(node_spec_.port_bandwidth.value) || node_spec_.memory ||
                                    node_spec_.startup || node_spec_.latency || node_spec_.memory_startup;
@@ -163,12 +164,12 @@ void Machine::complete_speeds() {
             const HostLinks& hosts = network.hosts();
             if (hosts.cards > 0 && hosts.is_assumed) {
                 remarks_.push_back("assumed: one network card per node, of " +
-                                   bandwidth_text(hosts.bandwidth) + " (cards=, bandwidth.host=)");
+                                   format_bandwidth(hosts.bandwidth) + " (cards=, bandwidth.host=)");
             }
         }
     };
     with_topology(*this, [&]<class T>(const T& network) {
-        if constexpr (std::is_same_v<T, Degraded>) {
+        if constexpr (std::is_same_v<T, DegradedTopology>) {
             std::visit(add_card_remark, network.intact());
         } else {
             add_card_remark(network);
@@ -196,23 +197,25 @@ std::size_t Machine::link_count() const {
 }
 
 std::vector<Node> Machine::usable_nodes() const {
-    if (const auto* degraded = std::get_if<Degraded>(topology_.get())) return degraded->usable_nodes();
+    if (const auto* degraded = std::get_if<DegradedTopology>(topology_.get()))
+        return degraded->usable_nodes();
     const ids<Node> all(node_count_);
     return {all.begin(), all.end()};
 }
 
 void Machine::require_usable(std::span<const Node> nodes, std::string_view whose) const {
-    if (const auto* degraded = std::get_if<Degraded>(topology_.get())) degraded->require_usable(nodes, whose);
+    if (const auto* degraded = std::get_if<DegradedTopology>(topology_.get()))
+        degraded->require_usable(nodes, whose);
 }
 
 bool Machine::connected(Node from, Node to) const {
-    const auto* degraded = std::get_if<Degraded>(topology_.get());
+    const auto* degraded = std::get_if<DegradedTopology>(topology_.get());
     return degraded == nullptr || degraded->connected(from, to);
 }
 
 void Machine::require_connected(Node from, Node to) const {
     if (connected(from, to)) return;
-    const auto& degraded = std::get<Degraded>(*topology_);
+    const auto& degraded = std::get<DegradedTopology>(*topology_);
     for (const Node node : {from, to}) {
         if (!degraded.is_up(node)) fail("node ", node.value, " is down");
     }
@@ -256,7 +259,7 @@ double Machine::average_distance() const {
         double sum = 0;
         for (const std::uint64_t total : totals) sum += static_cast<double>(total);
         if constexpr (std::is_same_v<T, HopTable>) {
-            const std::uint64_t pairs = g.reached_pairs(points);
+            const std::uint64_t pairs = g.count_reached_pairs(points);
             return pairs == 0 ? 0.0 : to_routers + sum / static_cast<double>(pairs);
         } else {
             return to_routers + sum / static_cast<double>(node_count_) / static_cast<double>(node_count_ - 1);

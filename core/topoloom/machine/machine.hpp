@@ -18,7 +18,7 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
-#include "topoloom/machine/degraded.hpp"
+#include "topoloom/machine/degraded_topology.hpp"
 #include "topoloom/machine/geometry/hop_table.hpp"
 #include "topoloom/machine/geometry/levels.hpp"
 #include "topoloom/machine/topologies.hpp"
@@ -27,19 +27,22 @@
 namespace topoloom {
 
 /// Any topology, intact or with failures.
-using AnyTopology = Extended<IntactTopology, Degraded>::type;
+using AnyTopology = Extended<IntactTopology, DegradedTopology>::type;
 
-/// The geometry of a topology. Searches are compiled once per geometry, however many topologies there are.
+/// The geometry of a topology. Searches are compiled once per geometry instead of once per topology.
 using AnyGeometry = std::variant<const Torus*, const WideTorus*, const Tree*, const HopTable*>;
 
-/// How a node is built: slots in levels, distances, and speeds as they were given; Machine::speeds() completes these.
+/// The structure of a node: slots in levels, their distances, and the speeds in the description.
+/// Machine::speeds() adds defaults for missing speeds.
 struct NodeSpec {
     Levels levels{{1}, {0}};
-    /// The distance of a hop. 0: other nodes are twice as far as the farthest slot of the same node.
+    /// The distance per hop. If 0, Machine chooses a weight such that the nearest other node is twice as far
+    /// as the farthest slot of the same node.
     std::uint32_t hop_weight = 0;
-    /// From slots to the node's network port: one distance for each of as many equal runs of slots; empty: 0.
+    /// Distances from slots to the node's network port. The i-th of n distances applies to the i-th of n
+    /// equal runs of slots. Empty: 0.
     std::vector<std::uint32_t> port_distances{};
-    /// The distance that the links between a node and its router add; set by Machine.
+    /// The distance of the links between a node and its router; set by Machine.
     std::uint32_t host_distance = 0;
     BytesPerSecond port_bandwidth{std::numeric_limits<double>::infinity()};
     std::optional<BytesPerSecond> memory{};
@@ -47,7 +50,7 @@ struct NodeSpec {
     std::optional<Seconds> latency{};
     std::optional<Seconds> memory_startup{};
 
-    /// From the slot with this number in the node to its router.
+    /// The distance from slot number `local` of the node to the router.
     [[nodiscard]] std::uint32_t port_distance(std::uint32_t local) const {
         return host_distance +
                (port_distances.empty() ? 0 : port_distances[local / (levels.size() / port_distances.size())]);
@@ -58,7 +61,8 @@ struct NodeSpec {
     [[nodiscard]] std::uint32_t min_port_distance() const {
         return host_distance + (port_distances.empty() ? 0 : *std::ranges::min_element(port_distances));
     }
-    /// The length of runs of interchangeable slots: all of a run have the same distances to slots of other runs.
+    /// The length of runs of interchangeable slots: slots of a run have the same distances to all slots
+    /// outside it.
     [[nodiscard]] std::uint32_t interchangeable_slots() const {
         std::uint32_t alike = 1;
         for (std::uint32_t level = 0; level < levels.count(); ++level) {
@@ -67,24 +71,25 @@ struct NodeSpec {
         if (port_distances.empty()) return alike;
         return std::gcd(alike, levels.size() / static_cast<std::uint32_t>(port_distances.size()));
     }
-    /// Whether slots are as far apart as their nodes.
+    /// Whether the distance between two slots is the distance between their nodes.
     [[nodiscard]] bool is_flat() const {
         return hop_weight == 1 && levels.distances().back() == 0 && max_port_distance() == 0;
     }
 };
 
-/// How fast nodes are.
+/// Bandwidths and message costs of a node.
 struct NodeSpeeds {
     /// Bandwidth of the network port in each direction; infinity: only links limit.
     BytesPerSecond port{std::numeric_limits<double>::infinity()};
     /// Memory bandwidth, for reads and for writes of all messages.
     BytesPerSecond memory{std::numeric_limits<double>::infinity()};
     Seconds startup{0};         // sender overhead of an inter-node message (LogGP's o)
-    Seconds latency{0};         // of an inter-node message, without startup and links (L)
+    Seconds latency{0};         // latency of an inter-node message, without startup and links (L)
     Seconds memory_startup{0};  // sender overhead of an intra-node message
 };
 
-/// Distances between slots that are those of the network: there are none inside nodes.
+/// Slot distances of machines without distances inside nodes: the distance between two slots is the network
+/// distance of their nodes.
 template <Geometry T>
 class FlatSpace {
    public:
@@ -112,7 +117,7 @@ class FlatSpace {
     std::uint32_t slots_per_node_;
 };
 
-/// Distances between slots that include levels, distances to ports, and the weight of a hop.
+/// Slot distances that include node levels, distances to ports, and the weight of a hop.
 template <Geometry T>
 class LeveledSpace {
    public:
@@ -136,7 +141,8 @@ class LeveledSpace {
         if (a.node == b.node) return node_spec_->levels.distance(a.inside, b.inside);
         return node_spec_->hop_weight * network_->distance(a.network, b.network) + a.port + b.port;
     }
-    /// By the network, or by node where the network has the same key for all; by levels if all points are on one node.
+    /// Returns keys of the network, or node numbers if all network keys are equal. If all points are on one
+    /// node, returns keys of the levels.
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const {
         std::vector<typename T::Point> network;
         std::vector<Levels::Key> inside;
@@ -172,13 +178,15 @@ class Machine {
     [[nodiscard]] const AnyTopology& topology() const { return *topology_; }
     [[nodiscard]] const NodeSpec& node_spec() const { return node_spec_; }
     [[nodiscard]] const std::string& text() const { return *text_; }
-    /// The text, shared with objects made for this machine. Machines with equal texts are equal.
+    /// The machine text, shared with objects made for this machine. Machines with equal texts are equal.
     [[nodiscard]] std::shared_ptr<const std::string> shared_text() const { return text_; }
-    /// Whether bandwidths are known, so that loads have times. If not, bandwidths are relative and loads are bytes.
+    /// Whether bandwidths are absolute, so that loads are times. If not, bandwidths are relative and loads
+    /// are bytes.
     [[nodiscard]] bool has_bandwidths() const { return has_bandwidths_; }
-    /// Speeds that were not given are assumed if bandwidths are known, see remarks(); otherwise there are no limits.
+    /// The speeds of a node. If bandwidths are known, missing speeds have default values, listed in
+    /// remarks(). Otherwise missing speeds are unlimited.
     [[nodiscard]] const NodeSpeeds& speeds() const { return speeds_; }
-    /// Assumptions about the machine and oddities in its description, one line each.
+    /// Assumptions about the machine and warnings about its description, one line each.
     [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }
     void add_remark(std::string remark) { remarks_.push_back(std::move(remark)); }
 
@@ -188,10 +196,10 @@ class Machine {
     [[nodiscard]] std::size_t link_count() const;
     /// The nodes that are not down, ascending.
     [[nodiscard]] std::vector<Node> usable_nodes() const;
-    /// Throws Error if one of the nodes is down, or failures leave two of them without a route between them.
+    /// Throws Error if one of the nodes is down, or if failures disconnect two of the nodes.
     void require_usable(std::span<const Node> nodes, std::string_view whose = "the allocation") const;
-    /// Whether both nodes are up and failures leave a route from the first to the second. Otherwise hops, distances and
-    /// routes between them are undefined.
+    /// Whether both nodes are up and a route leads from the first to the second. Otherwise hops, distances
+    /// and routes between the nodes are undefined.
     [[nodiscard]] bool connected(Node from, Node to) const;
     /// Throws Error unless the nodes are connected.
     void require_connected(Node from, Node to) const;
@@ -200,12 +208,12 @@ class Machine {
         return Slot{node.value * slots_per_node() + local};
     }
 
-    /// The distance in hop-bytes. Inside a node it is that of the levels; between nodes it is weighted hops plus the
-    /// distances of both slots to their ports.
+    /// The distance between two slots, the factor of bytes in hop-bytes. Inside a node it is the distance of
+    /// the levels. Between nodes it is the weighted hops plus the distances of both slots to their ports.
     [[nodiscard]] std::uint32_t distance(Slot a, Slot b) const;
     [[nodiscard]] std::uint32_t max_distance() const;
     [[nodiscard]] std::uint32_t hops(Node a, Node b) const;
-    /// Whether the distances between all slots are hops: links have no weights, and nodes no inner distances.
+    /// Whether all slot distances are hops: links have no weights, and slots of a node are at distance 0.
     [[nodiscard]] bool distances_are_hops() const;
 
     /// Mean network distance over ordered pairs of different nodes that reach each other; 0 if there are none.
@@ -213,7 +221,8 @@ class Machine {
 
     /// Whether nodes have coordinates.
     [[nodiscard]] bool has_grid() const;
-    /// Extents of the coordinates, and which axes are rings. Without coordinates: {nodes}, a line.
+    /// Extents of the coordinates. wraps() tells which axes are rings. Without coordinates, the grid is a
+    /// line of all nodes.
     [[nodiscard]] std::vector<std::uint32_t> grid() const;
     [[nodiscard]] std::vector<bool> wraps() const;
     [[nodiscard]] std::vector<std::uint32_t> coordinates(Node node) const;
@@ -236,7 +245,8 @@ class Machine {
     std::vector<std::string> remarks_;
 };
 
-/// Throws Error, naming `what`, unless an object made for the machine with this text fits `machine`.
+/// Throws Error unless `machine` has this text. `what` names the object, made for the machine with this text,
+/// in the message.
 void require_made_for(const Machine& machine, const std::shared_ptr<const std::string>& text,
                       std::string_view what);
 
@@ -254,11 +264,12 @@ decltype(auto) with_geometry(const Machine& machine, Use&& use) {
     return std::visit([&](const auto* geometry) -> decltype(auto) { return use(*geometry); }, any);
 }
 
-/// Searches are compiled for every space. Tables have only the leveled one, as few machines with a table are flat.
+/// Whether searches are compiled for the flat space too. Few machines with a hop table are flat, so tables
+/// use only the leveled space.
 template <class T>
 inline constexpr bool may_be_flat = !std::is_same_v<T, HopTable>;
 
-/// Calls use(space) with the cheapest space that has the distances between slots in this geometry.
+/// Calls use(space) with the cheapest space that represents the slot distances in this geometry.
 template <Geometry T, class Use>
 decltype(auto) with_space(const T& geometry, const NodeSpec& node_spec, Use&& use) {
     if constexpr (may_be_flat<T>) {
@@ -267,7 +278,7 @@ decltype(auto) with_space(const T& geometry, const NodeSpec& node_spec, Use&& us
     return use(LeveledSpace<T>(geometry, node_spec));
 }
 
-/// The same for the geometry of the machine: dispatch once, then run.
+/// Calls use(space) with the space of the machine's geometry, with a single dispatch.
 template <class Use>
 decltype(auto) with_space(const Machine& machine, Use&& use) {
     return with_geometry(machine, [&](const auto& geometry) -> decltype(auto) {

@@ -17,7 +17,7 @@ namespace topoloom {
 
 namespace {
 
-/// Chunks have enough work for a thread, and there are enough of them for all cores.
+/// Chunk sizes: large enough to amortize scheduling, small enough for work on all cores.
 constexpr std::size_t rows_per_chunk = 16;
 constexpr std::size_t pairs_per_chunk = 1024;
 
@@ -36,13 +36,13 @@ void require_matrix(const Machine& machine, std::span<const Node> nodes) {
     machine.require_usable(nodes, "the matrix");
 }
 
-/// fill_row(i, row) computes the distances from the i-th node or slot to all.
+/// Fills a matrix by fill_row(i, row), which computes the distances from the i-th node or slot to all.
 PairMatrix fill_matrix(std::size_t count, std::string_view what,
                        const std::function<void(std::size_t, std::span<std::uint32_t>)>& fill_row) {
     const double bytes = 4.0 * static_cast<double>(count) * static_cast<double>(count);
     if (bytes > static_cast<double>(usable_memory())) {
         fail("a matrix of ", count, " x ", count, " takes ", bytes / 1e9,
-             " GB, more than there is memory; give fewer ", what);
+             " GB, more than the available memory; give fewer ", what);
     }
     PairMatrix matrix(count * count);
     const Chunks chunks(count, rows_per_chunk);
@@ -53,13 +53,13 @@ PairMatrix fill_matrix(std::size_t count, std::string_view what,
     return matrix;
 }
 
-/// Entries of consecutive pairs.
-struct Rows {
-    std::vector<std::size_t> size;  // of each pair
+/// Matrix entries of consecutive pairs.
+struct PairEntries {
+    std::vector<std::size_t> size;  // number of entries of each pair
     std::vector<std::pair<std::uint32_t, double>> entries;
 };
 
-/// Sorts the entries from `begin` on by link, and adds up those of the same link.
+/// Sorts the entries from `begin` on by link, and merges entries of the same link.
 void merge_links(std::vector<std::pair<std::uint32_t, double>>& entries, std::size_t begin) {
     const auto by_link = [](const auto& a, const auto& b) { return a.first < b.first; };
     std::stable_sort(entries.begin() + static_cast<std::ptrdiff_t>(begin), entries.end(), by_link);
@@ -107,7 +107,7 @@ RouteMatrix route_matrix(const Machine& machine, std::span<const Node> from, std
     require_ids(to, machine.node_count(), "node");
     for (std::size_t i = 0; i < from.size(); ++i) machine.require_connected(from[i], to[i]);
     const Chunks chunks(from.size(), pairs_per_chunk);
-    std::vector<Rows> rows(chunks.size());
+    std::vector<PairEntries> rows(chunks.size());
     const NetworkView network(machine.topology());
     parallel_for(chunks.size(), 0, [&](std::size_t c, int) {
         auto& [size, entries] = rows[c];
@@ -122,7 +122,7 @@ RouteMatrix route_matrix(const Machine& machine, std::span<const Node> from, std
     RouteMatrix matrix;
     matrix.first.reserve(from.size() + 1);
     matrix.first.push_back(0);
-    for (Rows& chunk : rows) {
+    for (PairEntries& chunk : rows) {
         for (const std::size_t size : chunk.size) matrix.first.push_back(matrix.first.back() + size);
         for (const auto& [link, share] : chunk.entries) {
             matrix.link.push_back(link);

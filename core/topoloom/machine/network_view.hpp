@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A type-erased topology, for code that need not be compiled for each topology.
+// A type-erased topology, for code that is not compiled for each topology.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace topoloom {
 
-/// Forwards to the topology, which it refers to. Each query costs one dispatch, a route one call per link.
+/// A type-erased reference to a topology. Each query costs one dispatch, a route also one call per link.
 class NetworkView {
    public:
     using Point = Node;
@@ -50,7 +50,7 @@ class NetworkView {
     const AnyTopology* topology_;
 };
 
-/// A NetworkView with a geometry, for topologies for which searches on links are not compiled.
+/// A NetworkView with a geometry, for topologies without their own compiled link searches.
 template <Geometry G>
 class RareTopology : public NetworkView {
    public:
@@ -62,7 +62,7 @@ class RareTopology : public NetworkView {
     const G* geometry_;
 };
 
-/// Searches on links are compiled for these topologies; others are rare or small.
+/// The topologies for which searches on links are compiled. Other topologies are rare or small.
 #define TOPOLOOM_COMMON_TOPOLOGIES(USE) \
     USE(Torus) USE(Hosted<Torus>) USE(Tree) USE(FatTree) USE(Hosted<Dragonfly>)
 

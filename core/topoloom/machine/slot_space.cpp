@@ -26,7 +26,7 @@ std::uint32_t SlotSpace::bisect(std::uint32_t begin, std::uint32_t end) {
 
 namespace {
 
-/// Extends the DistanceSum of a network by distances inside nodes.
+/// Adds distances inside nodes to the DistanceSum of a network.
 template <class Space>
 class LeveledDistanceSum {
    public:
@@ -41,7 +41,7 @@ class LeveledDistanceSum {
             weight_ += weights_[i];
             ports_ += weights_[i] * points_[i].port;
         }
-        if (ports_ > 0) ports_elsewhere_ = ports_ - max_ports_of_a_node();
+        if (ports_ > 0) ports_elsewhere_ = ports_ - max_port_distance_of_node();
     }
 
     [[nodiscard]] std::uint64_t at(const Point& p) const {
@@ -59,7 +59,7 @@ class LeveledDistanceSum {
     }
 
    private:
-    [[nodiscard]] std::uint64_t max_ports_of_a_node() const {
+    [[nodiscard]] std::uint64_t max_port_distance_of_node() const {
         std::unordered_map<std::uint32_t, std::uint64_t> ports;
         std::uint64_t most = 0;
         for (std::size_t i = 0; i < points_.size(); ++i)
@@ -77,7 +77,7 @@ class LeveledDistanceSum {
     typename Space::Network::DistanceSum network_;
     std::uint64_t weight_ = 0;
     std::uint64_t ports_ = 0;            // weighted distances of the points to their ports
-    std::uint64_t ports_elsewhere_ = 0;  // lower bound of ports_ over points on other nodes than a slot
+    std::uint64_t ports_elsewhere_ = 0;  // lower bound of ports_ without the points on one node
 };
 
 template <class Space>
@@ -119,12 +119,12 @@ class TypedSlotSpace final : public SlotSpace {
         return space_.port_distance(points_[a]);
     }
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const std::uint32_t> some) const override {
-        return space_.split_keys(some_points(some));
+        return space_.split_keys(select_points(some));
     }
     [[nodiscard]] std::unique_ptr<DistanceSum> sum_distances(
         std::span<const std::uint32_t> slots, std::span<const std::uint64_t> weights,
         std::optional<WeightedSlot> extra) const override {
-        std::vector<Point> points = some_points(slots);
+        std::vector<Point> points = select_points(slots);
         if (!extra) return std::make_unique<TypedDistanceSum>(*this, std::move(points), weights);
         points.push_back(space_.point(extra->slot));
         std::vector<std::uint64_t> with_extra(weights.begin(), weights.end());
@@ -160,7 +160,7 @@ class TypedSlotSpace final : public SlotSpace {
         Sum sum_;
     };
 
-    [[nodiscard]] std::vector<Point> some_points(std::span<const std::uint32_t> some) const {
+    [[nodiscard]] std::vector<Point> select_points(std::span<const std::uint32_t> some) const {
         std::vector<Point> points;
         points.reserve(some.size());
         for (const std::uint32_t a : some) points.push_back(points_[a]);

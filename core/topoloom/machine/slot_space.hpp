@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Type-erased distances between slots, for code that need not be compiled for each space.
+// Type-erased distances between slots, for code that is not compiled for each space.
 #pragma once
 
 #include <cstddef>
@@ -23,27 +23,27 @@ class SlotSpace {
     virtual ~SlotSpace() = default;
 
     [[nodiscard]] virtual std::uint32_t distance(std::uint32_t a, std::uint32_t b) const = 0;
-    /// Fills `distances` with the distances from `a` to slots begin, begin + 1, ...
+    /// Fills `distances` with the distances from slot `a` to slots begin, begin + 1, ...
     virtual void measure_distances(std::uint32_t a, std::uint32_t begin,
                                    std::span<std::uint32_t> distances) const = 0;
     /// Whether distance(a, b) == distance(b, a) for all pairs.
     [[nodiscard]] virtual bool is_symmetric() const = 0;
-    /// Whether distances come from a router table, in which bounds of parts prune little.
+    /// Whether distances come from a hop table of routers. Lower bounds of parts are then weak and prune
+    /// little.
     [[nodiscard]] virtual bool has_router_table() const = 0;
-    /// The class of each slot, numbered from 0: slots of one class have equal distances to all slots of other nodes.
-    /// Without a router table every slot has a class of its own.
+    /// The class of each slot, numbered from 0: slots of one class have equal distances to all slots of other
+    /// nodes. Without a router table every slot has a separate class.
     [[nodiscard]] virtual std::vector<std::uint32_t> distance_classes() const = 0;
     /// The distance between a slot and its node's port.
     [[nodiscard]] virtual std::uint32_t port_distance(std::uint32_t a) const = 0;
-    /// The SplitKey of each of some slots.
+    /// Returns the SplitKeys of the slots.
     [[nodiscard]] virtual std::vector<SplitKey> split_keys(std::span<const std::uint32_t> some) const = 0;
 
     static constexpr std::uint32_t leaf_size = 8;
     /// A contiguous range of the list.
     struct Part {
         std::uint32_t begin, end;
-        std::uint32_t
-            right;  // index of the second half; the first half is the next part; no_index for a leaf
+        std::uint32_t right;  // index of the second half; no_index: leaf; the first half is the next part
     };
     /// Recursive bisection of the list in depth-first order, down to leaves of at most leaf_size slots. Empty until
     /// build_parts() is called.
@@ -51,7 +51,7 @@ class SlotSpace {
     /// Call at most once.
     void build_parts() { bisect(0, count_); }
 
-    /// The sum of weighted distances from a slot to a set of slots.
+    /// Computes the sum of weighted distances from a slot to a fixed set of slots.
     class DistanceSum {
        public:
         virtual ~DistanceSum() = default;
@@ -63,15 +63,15 @@ class SlotSpace {
         Slot slot;
         std::uint64_t weight;
     };
-    /// Makes the sum of distances to slots of the list and to `extra`, which need not be in the list. The sum keeps a
-    /// reference to this space.
+    /// Makes the sum of distances to slots of the list and to `extra`, which may be outside the list. The sum
+    /// refers to this space.
     [[nodiscard]] virtual std::unique_ptr<DistanceSum> sum_distances(
         std::span<const std::uint32_t> slots, std::span<const std::uint64_t> weights,
         std::optional<WeightedSlot> extra = {}) const = 0;
 
    private:
     std::uint32_t bisect(std::uint32_t begin, std::uint32_t end);
-    /// Stores the region of the next part, which holds slots begin .. end - 1.
+    /// Stores the region of the next part, which contains slots begin .. end - 1.
     virtual void add_region(std::uint32_t begin, std::uint32_t end) = 0;
 
     std::uint32_t count_;
@@ -81,7 +81,7 @@ class SlotSpace {
     explicit SlotSpace(std::size_t count) : count_(static_cast<std::uint32_t>(count)) {}
 };
 
-/// Makes the space of these slots. It keeps a reference to the machine.
+/// Makes the space of these slots. The space refers to the machine.
 [[nodiscard]] std::unique_ptr<SlotSpace> make_slot_space(const Machine& machine, std::span<const Slot> slots);
 
 }  // namespace topoloom

@@ -17,12 +17,12 @@
 
 namespace topoloom {
 
-/// Every kind of topology, in the order in which they are shown. To add one, include its header and list its notation.
+/// All kinds of topologies, in display order. To add one, include its header and list its notation.
 using Topologies = TopologyTable<torus_notation, mesh_notation, twisted_notation, hyperx_notation,
                                  hypercube_notation, ring_notation, tree_notation, fat_tree_notation,
                                  dragonfly_notation, dragonfly_plus_notation, rails_notation, graph_notation>;
 
-/// A topology as it was built, with nothing down.
+/// A topology without failures.
 using IntactTopology = Topologies::Topology;
 
 }  // namespace topoloom

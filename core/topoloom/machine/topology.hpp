@@ -16,11 +16,11 @@
 
 namespace topoloom {
 
-/// Positions of nodes, for searches. A Point is a position in the form in which distances are cheapest: get the Points
-/// once, then compare them often.
+/// Positions of nodes, for searches. A Point is the representation of a node's position with the cheapest
+/// distance computation. Convert nodes to Points once, then compare Points often.
 ///
-/// distance     what hop-bytes multiply with: hops, unless a tree gives absolute distances
-/// split_keys   an order of points in which the two halves lie apart; see SplitKey
+/// distance     the factor of bytes in hop-bytes: hops, unless a tree has absolute distances
+/// split_keys   sort keys for bisection: the two halves of the sorted points are far apart; see SplitKey
 /// Region       a set of points with a lower bound on the distance from outside; prunes searches for near slots
 /// DistanceSum  the sum of weighted distances to given points: at a point, and a lower bound of it over a region
 template <class G>
@@ -37,13 +37,13 @@ concept Geometry = requires(const G& g, Node node, typename G::Point point, cons
     { sum.bound(region) } -> std::same_as<std::uint64_t>;
 };
 
-/// How a network is wired and routed.
+/// The links and routes of a network.
 ///
-/// point       the topology's own form of a position, in which hops are cheapest
+/// point       the topology's representation of a position, with the cheapest computation of hops
 /// hops        links on the shortest path of the route; 0 from a node to itself
-/// route       visits the links from a to b in order; the share is below 1 where traffic is split over several paths.
-///             Shares sum up to the hops, or to more where the routing takes detours (Valiant's)
-/// is_adaptive optional: whether routes depend on the load. with_minimal_share(f) then routes the share f as an idle
+/// route       visits the links from a to b in order; the share is below 1 if traffic is split over several paths.
+///             Shares sum up to the hops, or to more if the routing uses detours (Valiant)
+/// is_adaptive optional: whether routes depend on the load. with_minimal_share(f) then routes the share f like an idle
 ///             network does, the rest over detours
 /// vertex      the router or switch that a node is attached to; ends(link) are the vertices that a link joins
 /// geometry    one of the few Geometries that searches are compiled for
@@ -77,7 +77,8 @@ concept GridTopology = Topology<T> && requires(const T& t, Node node, std::uint3
     { t.coordinates(node) } -> std::same_as<std::vector<std::uint32_t>>;
 };
 
-/// Whether all routes are shortest paths: so they are unless the topology has a function takes_shortest_routes().
+/// Whether all routes are shortest paths. True unless the topology's function takes_shortest_routes() returns
+/// false.
 template <Topology T>
 [[nodiscard]] bool takes_shortest_routes(const T& topology) {
     if constexpr (requires { topology.takes_shortest_routes(); }) {
@@ -86,7 +87,7 @@ template <Topology T>
         return true;
     }
 }
-/// The host of a node: a node is a host of its own unless the topology has a function host(node).
+/// The host of a node. Each node is a separate host unless the topology has a function host(node).
 template <class T>
 [[nodiscard]] std::uint32_t host_of(const T& topology, Node node) {
     if constexpr (requires { topology.host(node); }) {
@@ -95,7 +96,8 @@ template <class T>
         return node.value;
     }
 }
-/// Whether messages pass through a vertex: so they do unless the topology has a function forwards(vertex).
+/// Whether messages can pass through a vertex. True unless the topology's function forwards(vertex) returns
+/// false.
 template <Topology T>
 [[nodiscard]] bool forwards(const T& topology, std::uint32_t vertex) {
     if constexpr (requires { topology.forwards(vertex); }) {

@@ -7,22 +7,23 @@ namespace topoloom {
 
 namespace {
 
-/// Congestion of a link as a function of the share f: start + slope * f.
-struct Line {
+/// Congestion of a link as a linear function of the share f: start + slope * f.
+struct CongestionLine {
     double start;
     double slope;
     [[nodiscard]] double at(double share) const { return start + slope * share; }
 };
 
-/// The line of the busiest link; of equally busy ones the steepest, or where `falling` the one that falls most.
-Line busiest(double share, bool falling, std::span<const double> minimal, std::span<const double> detours,
-             std::span<const LinkRun> runs) {
-    Line top{0, 0};
+/// Returns the line of the busiest link at this share. Breaks ties by the largest slope, or by the smallest
+/// if `falling`.
+CongestionLine find_busiest_line(double share, bool falling, std::span<const double> minimal,
+                                 std::span<const double> detours, std::span<const LinkRun> runs) {
+    CongestionLine top{0, 0};
     for (const LinkRun& run : runs) {
         for (std::size_t i = run.first.value; i < run.first.value + run.count; ++i) {
-            const Line line{detours[i] / run.bandwidth.value,
-                            (minimal[i] - detours[i]) / run.bandwidth.value};
-            const auto rank = [&](const Line& l) {
+            const CongestionLine line{detours[i] / run.bandwidth.value,
+                                      (minimal[i] - detours[i]) / run.bandwidth.value};
+            const auto rank = [&](const CongestionLine& l) {
                 return std::tuple(l.at(share), falling ? -l.slope : l.slope);
             };
             if (rank(line) > rank(top)) top = line;
@@ -33,19 +34,19 @@ Line busiest(double share, bool falling, std::span<const double> minimal, std::s
 
 }  // namespace
 
-/// The busiest link's congestion is convex in f: lines that fall meet lines that rise at its bottom. Starting with the
-/// busiest lines of both ends, a line that lies above where the two cross takes the place of the one on its side. Each
-/// step finds another link, so there are few; the end is exact.
+/// The maximum over links is convex in f, with its minimum where a falling and a rising line cross. Starts
+/// with the busiest lines at both ends. A line above the crossing replaces the falling or the rising line.
+/// Each step finds another link, so there are few steps. The result is exact.
 double best_minimal_share(std::span<const double> minimal, std::span<const double> detours,
                           std::span<const LinkRun> runs) {
-    Line rising = busiest(1, true, minimal, detours, runs);
+    CongestionLine rising = find_busiest_line(1, true, minimal, detours, runs);
     if (rising.slope <= 0) return 1;
-    Line falling = busiest(0, false, minimal, detours, runs);
+    CongestionLine falling = find_busiest_line(0, false, minimal, detours, runs);
     if (falling.slope > 0) return 0;
     while (true) {
         const double share = (falling.start - rising.start) / (rising.slope - falling.slope);
-        const Line top = busiest(share, true, minimal, detours, runs);
-        // Not above the crossing beyond what rounding makes of it.
+        const CongestionLine top = find_busiest_line(share, true, minimal, detours, runs);
+        // Stop if the line is above the crossing only by rounding.
         if (top.at(share) <= rising.at(share) * (1 + 1e-12)) return share;
         (top.slope > 0 ? rising : falling) = top;
     }

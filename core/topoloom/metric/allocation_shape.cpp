@@ -26,7 +26,7 @@ double average_distance(const Allocation& allocation) {
 }
 
 BigVector<double> all_pairs_loads(const Allocation& allocation, int threads) {
-    // A fixed number of parts, so that sums of fractions do not depend on the number of threads.
+    // A fixed number of partial sums, so that rounding does not depend on the number of threads.
     constexpr std::size_t parts = 8;
     const std::span<const Node> nodes = allocation.nodes();
     const std::size_t links = allocation.machine().link_count();
@@ -49,7 +49,7 @@ BigVector<double> all_pairs_loads(const Allocation& allocation, int threads) {
         for (std::size_t c = 1; c < loads.size(); ++c) {
             for (std::size_t link = 0; link < links; ++link) loads[0][link] += loads[c][link];
         }
-        settle_loads(network, loads[0]);
+        convert_sums_to_loads(network, loads[0]);
     });
     return std::move(loads.front());
 }

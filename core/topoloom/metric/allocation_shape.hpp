@@ -12,24 +12,25 @@
 
 namespace topoloom {
 
-/// Mean network distance over ordered pairs of different nodes of the allocation; 0 for one node.
+/// Returns the mean network distance over ordered pairs of different nodes of the allocation; 0 for one node.
 [[nodiscard]] double average_distance(const Allocation& allocation);
 
-/// Link loads if every node of the allocation sends one message to every other; fractional for split routes.
-/// O(nodes^2 * route length), on all cores. The result does not depend on the number of threads.
+/// Returns the link loads if every node of the allocation sends one message to every other node. Loads are
+/// fractional for split routes. O(nodes^2 * route length), on all cores. The result does not depend on the
+/// number of threads.
 [[nodiscard]] BigVector<double> all_pairs_loads(const Allocation& allocation, int threads = 0);
 
-/// Counts of directed links; see Territory.
+/// Connectivity and external links of an allocation. Links are directed; see Territory.
 struct AllocationShape {
     std::size_t components = 0;
     std::size_t links_inside = 0;          // both ends in the allocation
-    std::size_t links_leaving = 0;         // from the allocation to the outside: its surface
-    std::size_t links_used = 0;            // by routes between its nodes
-    std::vector<std::uint32_t> foreign{};  // used links that other jobs may use, ascending
+    std::size_t links_leaving = 0;         // from the allocation to the outside
+    std::size_t links_used = 0;            // used by routes between allocated nodes
+    std::vector<std::uint32_t> foreign{};  // used links that other jobs can use too, ascending
     double foreign_share = 0;              // share of all hops that use foreign links
 };
 
-/// `loads` are all_pairs_loads().
+/// Computes the shape. `loads` is the result of all_pairs_loads().
 [[nodiscard]] AllocationShape allocation_shape(const Allocation& allocation, std::span<const double> loads);
 
 }  // namespace topoloom

@@ -14,13 +14,13 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::uint64_t max_visits = 20'000'000;  // of links by routes; a second or two
+constexpr std::uint64_t max_visits = 20'000'000;  // link visits of routes; takes 1 to 2 s
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-/// All pairs send, and dimension-ordered routes load the links of an axis of k positions evenly: on a ring those are k/4
-/// apart in the shorter direction; on a line k/2 x k/2 pairs of them meet in the middle, in each direction.
+/// All-pairs traffic. Dimension-ordered routes load the links of an axis of k positions evenly. On a ring the
+/// mean distance is k/4; on a line k/2 * k/2 pairs cross the middle link in each direction.
 template <std::size_t Width>
-double at_least(const BasicTorus<Width>& torus, const NodeHalves& halves) {
+double bound_bandwidth(const BasicTorus<Width>& torus, const NodeHalves& halves) {
     const TorusSpec& spec = torus.spec();
     const auto nodes = static_cast<double>(torus.node_count());
     const auto routers = static_cast<double>(torus.vertex_count());
@@ -30,7 +30,8 @@ double at_least(const BasicTorus<Width>& torus, const NodeHalves& halves) {
         if (extent == 1) continue;
         const auto k = static_cast<double>(extent);
         const auto middle = static_cast<double>(extent / 2) * static_cast<double>((extent + 1) / 2);
-        // A ring's pairs take both directions; middle is then what the distances to all others sum up to.
+        // On a ring, traffic uses both directions, and `middle` is the sum of distances to all other
+        // positions.
         const double load = spec.wrap[axis] ? nodes * nodes / k * middle / (2 * routers)
                                             : nodes * nodes / k * middle / routers;
         const auto [up, down] = spec.bandwidth[axis];
@@ -39,9 +40,9 @@ double at_least(const BasicTorus<Width>& torus, const NodeHalves& halves) {
     return 2 * rate * static_cast<double>(halves.larger) * static_cast<double>(halves.smaller);
 }
 
-/// All pairs send: the links of an axis share evenly what its coordinates exchange.
+/// All-pairs traffic. The links of an axis share the traffic between its coordinates evenly.
 template <class Space>
-double at_least(const BasicHyperX<Space>& network, const NodeHalves& halves) {
+double bound_bandwidth(const BasicHyperX<Space>& network, const NodeHalves& halves) {
     const auto nodes = static_cast<double>(network.node_count());
     const auto routers = static_cast<double>(network.vertex_count());
     double rate = unlimited;
@@ -53,8 +54,9 @@ double at_least(const BasicHyperX<Space>& network, const NodeHalves& halves) {
     return 2 * rate * static_cast<double>(halves.larger) * static_cast<double>(halves.smaller);
 }
 
-/// All pairs send, groups over all their global links alike, along the row and then the column on both sides.
-double at_least(const Dragonfly& network, const NodeHalves& halves) {
+/// All-pairs traffic. Groups use all their global links equally; inside groups, routes follow the row, then
+/// the column.
+double bound_bandwidth(const Dragonfly& network, const NodeHalves& halves) {
     const DragonflySpec& spec = network.spec();
     const auto rows = static_cast<double>(spec.rows);
     const auto columns = static_cast<double>(spec.columns);
@@ -66,7 +68,7 @@ double at_least(const Dragonfly& network, const NodeHalves& halves) {
         through_port = in_group * in_group / network.links_between_groups();
         rate = spec.bandwidth[2].value / through_port;
     }
-    // Traffic of a router over the ports of another one of its group, and to its nodes.
+    // Traffic of a router over the ports of another router of its group, and to the nodes of that router.
     const double ports = spec.groups > 1 ? *spec.global_links : 0;
     const double between = 2 * ports * through_port / (rows * columns) + on_router * on_router;
     if (columns > 1) rate = std::min(rate, spec.bandwidth[0].value / (rows * between));
@@ -74,8 +76,9 @@ double at_least(const Dragonfly& network, const NodeHalves& halves) {
     return 2 * rate * static_cast<double>(halves.larger) * static_cast<double>(halves.smaller);
 }
 
-/// All pairs send, groups over all their global links alike, leaves of a group over all its spines.
-double at_least(const DragonflyPlus& network, const NodeHalves& halves) {
+/// All-pairs traffic. Groups use all their global links equally, and leaves use all spines of the group
+/// equally.
+double bound_bandwidth(const DragonflyPlus& network, const NodeHalves& halves) {
     const DragonflyPlusSpec& spec = network.spec();
     const auto on_leaf = static_cast<double>(spec.nodes_per_router);
     const double in_group = on_leaf * spec.leaves;
@@ -90,9 +93,10 @@ double at_least(const DragonflyPlus& network, const NodeHalves& halves) {
     return 2 * rate * static_cast<double>(halves.larger) * static_cast<double>(halves.smaller);
 }
 
-/// Partners send, over all routes up alike: the cables above a subtree carry at most what its nodes send.
+/// Traffic between partners, which uses all routes up equally. The cables above a subtree carry at most the
+/// traffic of its nodes.
 template <class Spec>
-double at_least_upward(const Spec& spec, const std::vector<double>& cables, const NodeHalves& halves) {
+double bound_upward_bandwidth(const Spec& spec, const std::vector<double>& cables, const NodeHalves& halves) {
     double rate = unlimited;
     double nodes_below = 1;
     for (std::size_t level = 0; level < spec.arity.size(); ++level) {
@@ -103,22 +107,23 @@ double at_least_upward(const Spec& spec, const std::vector<double>& cables, cons
     return 2 * rate * static_cast<double>(halves.smaller);
 }
 
-double at_least(const Tree& tree, const NodeHalves& halves) {
-    return at_least_upward(tree.spec(), std::vector<double>(tree.spec().arity.size(), 1.0), halves);
+double bound_bandwidth(const Tree& tree, const NodeHalves& halves) {
+    return bound_upward_bandwidth(tree.spec(), std::vector<double>(tree.spec().arity.size(), 1.0), halves);
 }
 
-double at_least(const FatTree& tree, const NodeHalves& halves) {
+double bound_bandwidth(const FatTree& tree, const NodeHalves& halves) {
     std::vector<double> cables;
     double roots = 1;
     for (std::size_t level = 0; level < tree.spec().arity.size(); ++level) {
         roots *= tree.spec().up[level];
         cables.push_back(roots * tree.spec().parallel[level]);
     }
-    return at_least_upward(tree.spec(), cables, halves);
+    return bound_upward_bandwidth(tree.spec(), cables, halves);
 }
 
-/// Partners send: by NVLink to all GPUs of the own domain alike, along the rails, and by NVLink to the target.
-double at_least(const RailCluster& network, const NodeHalves& halves) {
+/// Traffic between partners: by NVLink to all GPUs of the own domain equally, along the rails, then by NVLink
+/// to the target.
+double bound_bandwidth(const RailCluster& network, const NodeHalves& halves) {
     const RailClusterSpec& spec = network.spec();
     const auto [nvlink, rail, spine] = spec.bandwidth;
     double rate = std::min(nvlink.value / 2, rail.value);
@@ -129,13 +134,13 @@ double at_least(const RailCluster& network, const NodeHalves& halves) {
     return 2 * rate * static_cast<double>(halves.smaller);
 }
 
-/// The routers with nodes, with one of their nodes and how many these are.
-struct Site {
+/// A router with nodes: one of the nodes and their number.
+struct NodeGroup {
     Node node;
     double nodes;
 };
 
-/// A type-erased Topology, as far as bounds by routes need it.
+/// A type-erased Topology with the functions that bound_by_routes() needs.
 struct RoutedNetwork {
     std::size_t vertex_count;
     std::size_t link_count;
@@ -155,9 +160,9 @@ RoutedNetwork erase_network_type(const T& network) {
             [&](Link link) { return network.bandwidth(link); }};
 }
 
-std::vector<Site> sites_of(const RoutedNetwork& network, std::span<const Node> nodes) {
+std::vector<NodeGroup> group_by_vertex(const RoutedNetwork& network, std::span<const Node> nodes) {
     std::vector<std::uint32_t> site(network.vertex_count, std::numeric_limits<std::uint32_t>::max());
-    std::vector<Site> sites;
+    std::vector<NodeGroup> sites;
     for (const Node node : nodes) {
         std::uint32_t& index = site[network.vertex(node)];
         if (index == std::numeric_limits<std::uint32_t>::max()) {
@@ -169,17 +174,18 @@ std::vector<Site> sites_of(const RoutedNetwork& network, std::span<const Node> n
     return sites;
 }
 
-/// For each link: what crosses it when one node of a site sends as the worst for the link, summed up over the sites.
-/// `visit(site, other, add)` calls add(link, share) for a route.
+/// Returns the worst load of each link if every node sends one message: for each node, the message with the
+/// largest share on the link. `visit(site, other, add)` calls add(link, share) for a route.
 template <class Visit>
-std::vector<double> worst_shares(std::size_t links, const std::vector<Site>& sites, const Visit& visit) {
+std::vector<double> sum_worst_shares(std::size_t links, const std::vector<NodeGroup>& sites,
+                                     const Visit& visit) {
     std::vector<double> sum(links, 0.0);
     std::vector<double> largest(links, 0.0);
     std::vector<std::uint32_t> touched;
     std::vector<double> share_here(links, 0.0);
     std::vector<std::uint32_t> on_route;
-    for (const Site& site : sites) {
-        for (const Site& other : sites) {
+    for (const NodeGroup& site : sites) {
+        for (const NodeGroup& other : sites) {
             visit(site, other, [&](Link link, double share) {
                 if (share_here[link.value] == 0) on_route.push_back(link.value);
                 share_here[link.value] += share;
@@ -200,22 +206,22 @@ std::vector<double> worst_shares(std::size_t links, const std::vector<Site>& sit
     return sum;
 }
 
-/// The bound from the routes between these nodes, for all pairs and for partners.
-double at_least_by_routes(const RoutedNetwork& network, std::span<const Node> nodes,
-                          const NodeHalves& halves) {
-    const std::vector<Site> sites = sites_of(network, nodes);
+/// Returns the better of the bounds by all-pairs traffic and by traffic between partners, from the routes
+/// between these nodes.
+double bound_by_routes(const RoutedNetwork& network, std::span<const Node> nodes, const NodeHalves& halves) {
+    const std::vector<NodeGroup> sites = group_by_vertex(network, nodes);
     if (sites.size() * sites.size() * network.diameter > max_visits) return 0;
     std::vector<double> load(network.link_count, 0.0);
-    const std::vector<double> out =
-        worst_shares(load.size(), sites, [&](const Site& from, const Site& to, const auto& add) {
+    const std::vector<double> out = sum_worst_shares(
+        load.size(), sites, [&](const NodeGroup& from, const NodeGroup& to, const auto& add) {
             const auto visit = [&](Link link, double share) {
                 load[link.value] += from.nodes * to.nodes * share;
                 add(link, share);
             };
             network.route(from.node, to.node, RouteVisitor(visit));
         });
-    const std::vector<double> in =
-        worst_shares(load.size(), sites, [&](const Site& to, const Site& from, const auto& add) {
+    const std::vector<double> in = sum_worst_shares(
+        load.size(), sites, [&](const NodeGroup& to, const NodeGroup& from, const auto& add) {
             network.route(from.node, to.node, RouteVisitor(add));
         });
     double all_pairs = unlimited;
@@ -231,19 +237,19 @@ double at_least_by_routes(const RoutedNetwork& network, std::span<const Node> no
 }
 
 template <Topology T>
-double at_least(const T& network, const NodeHalves& halves) {
+double bound_bandwidth(const T& network, const NodeHalves& halves) {
     const ids<Node> all(network.node_count());
-    return at_least_by_routes(erase_network_type(network), std::vector<Node>(all.begin(), all.end()), halves);
+    return bound_by_routes(erase_network_type(network), std::vector<Node>(all.begin(), all.end()), halves);
 }
 
-double at_least(const Degraded& network, const NodeHalves& halves) {
+double bound_bandwidth(const DegradedTopology& network, const NodeHalves& halves) {
     const std::vector<Node> nodes = network.usable_nodes();
     try {
         network.require_usable(nodes, "the allocation");
     } catch (const Error&) {
-        return 0;  // some of them cannot reach each other
+        return 0;  // failures disconnect the nodes
     }
-    return at_least_by_routes(erase_network_type(network), nodes, halves);
+    return bound_by_routes(erase_network_type(network), nodes, halves);
 }
 
 }  // namespace
@@ -265,7 +271,7 @@ BytesPerSecond bisection_lower_bound(const Machine& machine) {
     const NodeHalves halves = halve_nodes(machine);
     if (halves.smaller == 0) return BytesPerSecond{0};
     return BytesPerSecond{
-        with_topology(machine, [&](const auto& t) { return at_least(between_routers(t), halves); })};
+        with_topology(machine, [&](const auto& t) { return bound_bandwidth(between_routers(t), halves); })};
 }
 
 }  // namespace topoloom

@@ -17,11 +17,11 @@ namespace topoloom {
 
 inline constexpr std::size_t bus_elements = 8;
 
-/// Thread t on element element_of_thread[t].
+/// A named affinity: thread t runs on element element_of_thread[t].
 using BusAffinity = std::array<std::uint8_t, bus_elements>;
 
-/// Stations of SPE 0 ... 7 on the bus of 12. Clockwise are: PPE, SPE 1, 3, 5, 7, I/O 1, BIF, SPE 6, 4, 2, 0, memory;
-/// the order is inferred from the measurements in Sudheer 2012, ch. 4.
+/// Stations of SPE 0 ... 7 on the bus of 12 stations. The clockwise order is PPE, SPE 1, 3, 5, 7, I/O 1, BIF,
+/// SPE 6, 4, 2, 0, memory; inferred from the measurements in Sudheer 2012, ch. 4.
 inline constexpr std::array<Node, bus_elements> cell_elements{Node{10}, Node{1}, Node{9}, Node{2},
                                                               Node{8},  Node{3}, Node{7}, Node{4}};
 inline constexpr Node cell_memory{11};
@@ -32,15 +32,15 @@ struct NamedAffinity {
     BusAffinity element_of_thread;
 };
 
-/// Those of Sudheer 2012, ch. 4.
+/// The affinities of Sudheer 2012, ch. 4.
 [[nodiscard]] std::span<const NamedAffinity> named_affinities();
 
-/// Stations of elements 0 ... 7: the Cell layout on a bus of 12 stations whose eight SPEs are all allocated,
-/// otherwise the nodes of the eight allocated slots in order. Throws Error for other allocations, and for machines
-/// without a ring bus.
+/// Returns the stations of elements 0 ... 7: the Cell layout if the bus has 12 stations and all eight SPEs
+/// are allocated, otherwise the nodes of the eight allocated slots in order. Throws Error for other
+/// allocations, and for machines without a ring bus.
 [[nodiscard]] std::array<Node, bus_elements> elements_of(const Allocation& allocation);
 
-/// The bus of a machine; throws Error if it has none.
+/// Returns the bus of a machine. Throws Error for other topologies.
 [[nodiscard]] const RingBus& ring_bus_of(const Machine& machine);
 
 }  // namespace topoloom

@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::size_t max_stations = 64;
 constexpr std::size_t max_half_way = 12;
-constexpr std::size_t max_steps = 4096;       // of a search for room
-constexpr std::int64_t max_pieces = 1 << 20;  // over all ways
+constexpr std::size_t max_steps = 4096;       // steps per search for free rings
+constexpr std::int64_t max_pieces = 1 << 20;  // over all direction choices
 
-/// Time is counted in the bytes that a ring carries meanwhile.
+/// Time, in bytes that a ring transfers.
 using Clock = std::int64_t;
 
-/// Bit i: the link between station i and the next clockwise.
+/// A set of links. Bit i is the link between station i and the next station clockwise.
 using Arc = std::uint64_t;
 
 struct Route {
@@ -29,7 +29,7 @@ struct Route {
     bool clockwise = true;
 };
 
-/// The arc from a to b in one direction.
+/// Returns the arc from a to b in one direction.
 Route route_between(const RingBus& bus, Node a, Node b, bool clockwise) {
     const auto n = static_cast<std::uint32_t>(bus.node_count());
     Route route{0, clockwise};
@@ -46,8 +46,8 @@ struct Piece {
     Clock end;
 };
 
-/// The pieces in flight. A piece is many transfers of the bus, each of which may take another ring: a further piece has
-/// room if all of its direction can be reassigned to the rings.
+/// The pieces in flight. A piece consists of many bus transfers, and each can use another ring. So a new
+/// piece fits if all pieces of its direction can be reassigned to the rings.
 class Rings {
    public:
     Rings(const RingBus& bus, std::span<const BusMessage> messages, const BusTiming& timing)
@@ -56,23 +56,24 @@ class Rings {
         ends_ = Arc{1} << (n - 1) | Arc{1} << ((n - 1) / 2);
     }
 
-    /// Until `now + bytes`, unless it has to wait.
-    bool start(std::size_t i, const Route& route, Clock bytes, Clock now) {
+    /// Starts a piece that occupies its resources until `now + bytes`. Returns false if the piece must wait.
+    bool start_piece(std::size_t i, const Route& route, Clock bytes, Clock now) {
         const auto [from, to, size] = messages_[i];
         if ((sends_ >> from.value & 1) != 0 || (receives_ >> to.value & 1) != 0 ||
-            (memory_busy_ && through_memory(i)))
+            (memory_busy_ && uses_memory(i)))
             return false;
         std::vector<Piece>& flying = in_flight_[route.clockwise ? 0 : 1];
         flying.push_back({i, route.arc, now + bytes});
-        if (!has_room(flying)) {
+        if (!fits_on_rings(flying)) {
             flying.pop_back();
             return false;
         }
-        occupy(i, true);
+        set_occupied(i, true);
         return true;
     }
 
-    /// When the next pieces arrive, which leave the rings; calls visit(message) for each.
+    /// Removes the pieces that arrive next and calls visit(message) for each. Returns the time of their
+    /// arrival.
     template <class Visit>
     Clock finish_next(const Visit& visit) {
         Clock next = std::numeric_limits<Clock>::max();
@@ -82,7 +83,7 @@ class Rings {
         for (auto& flying : in_flight_) {
             std::erase_if(flying, [&](const Piece& piece) {
                 if (piece.end != next) return false;
-                occupy(piece.message, false);
+                set_occupied(piece.message, false);
                 visit(piece.message);
                 return true;
             });
@@ -95,10 +96,10 @@ class Rings {
         Arc busy = 0;
         std::uint32_t pieces = 0;
         std::uint32_t long_past_end = 0;
-        std::int64_t size = 0;  // of the messages of all its pieces; 0 if these differ
+        std::int64_t size = 0;  // common message size of the pieces, or 0
     };
 
-    [[nodiscard]] bool has_room(const std::vector<Piece>& flying) const {
+    [[nodiscard]] bool fits_on_rings(const std::vector<Piece>& flying) const {
         Arc once = 0;
         Arc twice = 0;
         for (const Piece& piece : flying) {
@@ -109,12 +110,12 @@ class Rings {
         if (twice == 0 && all_fit && !ring_ends_) return true;
         std::vector<Ring> rings(spec_.rings);
         std::size_t steps = 0;
-        return deal(flying, 0, rings, steps);
+        return assign_to_rings(flying, 0, rings, steps);
     }
 
-    /// Pieces from `next` on to rings that already hold those before.
-    [[nodiscard]] bool deal(const std::vector<Piece>& flying, std::size_t next, std::vector<Ring>& rings,
-                            std::size_t& steps) const {
+    /// Assigns the pieces from `next` on to rings, after the earlier pieces. Returns whether all fit.
+    [[nodiscard]] bool assign_to_rings(const std::vector<Piece>& flying, std::size_t next,
+                                       std::vector<Ring>& rings, std::size_t& steps) const {
         if (next == flying.size()) return true;
         const Piece& piece = flying[next];
         const std::int64_t size = messages_[piece.message].bytes.value;
@@ -129,26 +130,26 @@ class Rings {
                 ring.pieces += 1;
                 ring.long_past_end += past_end ? 1 : 0;
                 const bool slow = ring_ends_ && ring.pieces >= 3 && ring.size != 0 && ring.long_past_end >= 2;
-                if (!slow && deal(flying, next + 1, rings, steps)) return true;
+                if (!slow && assign_to_rings(flying, next + 1, rings, steps)) return true;
                 ring = before;
             }
-            // Empty rings are alike.
+            // Empty rings are equivalent, so try only one.
             if (before.pieces == 0) return false;
         }
         return false;
     }
 
-    [[nodiscard]] bool through_memory(std::size_t i) const {
+    [[nodiscard]] bool uses_memory(std::size_t i) const {
         return messages_[i].from == memory_ || messages_[i].to == memory_;
     }
-    void occupy(std::size_t i, bool busy) {
+    void set_occupied(std::size_t i, bool busy) {
         const auto set = [&](std::uint64_t& stations, Node node) {
             const std::uint64_t bit = std::uint64_t{1} << node.value;
             stations = busy ? stations | bit : stations & ~bit;
         };
         set(sends_, messages_[i].from);
         set(receives_, messages_[i].to);
-        if (through_memory(i)) memory_busy_ = busy;
+        if (uses_memory(i)) memory_busy_ = busy;
     }
 
     RingBusSpec spec_;
@@ -156,15 +157,15 @@ class Rings {
     Node memory_;
     bool ring_ends_;
     Arc ends_ = 0;
-    std::array<std::vector<Piece>, 2> in_flight_;  // clockwise, and the other way
+    std::array<std::vector<Piece>, 2> in_flight_;  // clockwise, counter-clockwise
     std::uint64_t sends_ = 0;                      // stations that are sending
     std::uint64_t receives_ = 0;
     bool memory_busy_ = false;
 };
 
-/// When each message has arrived.
-std::vector<Clock> arrivals(const RingBus& bus, std::span<const BusMessage> messages,
-                            std::span<const Route> routes, const BusTiming& timing) {
+/// Returns the arrival time of each message.
+std::vector<Clock> simulate_arrivals(const RingBus& bus, std::span<const BusMessage> messages,
+                                     std::span<const Route> routes, const BusTiming& timing) {
     struct Waiting {
         Clock since;
         std::size_t message;
@@ -187,7 +188,7 @@ std::vector<Clock> arrivals(const RingBus& bus, std::span<const BusMessage> mess
         std::ranges::sort(waiting);
         std::erase_if(waiting, [&](const Waiting& next) {
             const Clock bytes = std::min(left[next.message], timing.piece.value);
-            if (!rings.start(next.message, routes[next.message], bytes, now)) return false;
+            if (!rings.start_piece(next.message, routes[next.message], bytes, now)) return false;
             left[next.message] -= bytes;
             ++in_flight;
             return true;
@@ -203,7 +204,7 @@ std::vector<Clock> arrivals(const RingBus& bus, std::span<const BusMessage> mess
     return end;
 }
 
-void check(const RingBus& bus, std::span<const BusMessage> messages, const BusTiming& timing) {
+void check_arguments(const RingBus& bus, std::span<const BusMessage> messages, const BusTiming& timing) {
     if (bus.node_count() > max_stations)
         fail("times are known for buses of up to ", max_stations, " stations, not of ", bus.node_count());
     if (timing.piece < Bytes{1}) fail("a piece has 1 byte or more, not ", timing.piece.value);
@@ -217,8 +218,8 @@ void check(const RingBus& bus, std::span<const BusMessage> messages, const BusTi
     }
 }
 
-/// A rate, in the mean divided by `ways` once all are in.
-void include(BusRate& all, BytesPerSecond rate, bool first) {
+/// Includes a rate in `all`. The caller divides the mean by the number of direction choices at the end.
+void include_rate(BusRate& all, BytesPerSecond rate, bool first) {
     all.worst = first ? rate : std::min(all.worst, rate);
     all.best = first ? rate : std::max(all.best, rate);
     all.mean += rate;
@@ -227,7 +228,7 @@ void include(BusRate& all, BytesPerSecond rate, bool first) {
 }  // namespace
 
 BusRates bus_rates(const RingBus& bus, std::span<const BusMessage> messages, const BusTiming& timing) {
-    check(bus, messages, timing);
+    check_arguments(bus, messages, timing);
     const auto n = static_cast<std::uint32_t>(bus.node_count());
     std::vector<Route> routes;
     std::vector<std::size_t> half_way;
@@ -258,19 +259,19 @@ BusRates bus_rates(const RingBus& bus, std::span<const BusMessage> messages, con
             const BusMessage& message = messages[half_way[k]];
             routes[half_way[k]] = route_between(bus, message.from, message.to, (way >> k & 1) == 0);
         }
-        const std::vector<Clock> end = arrivals(bus, messages, routes, timing);
+        const std::vector<Clock> end = simulate_arrivals(bus, messages, routes, timing);
         double slowest = std::numeric_limits<double>::infinity();
         double sum = 0;
         for (std::size_t i = 0; i < messages.size(); ++i) {
             const double seconds = timing.startup.value + static_cast<double>(end[i]) / ring;
             const double rate = static_cast<double>(messages[i].bytes.value) / seconds;
-            include(rates.of_message[i], BytesPerSecond{rate}, way == 0);
+            include_rate(rates.of_message[i], BytesPerSecond{rate}, way == 0);
             slowest = std::min(slowest, rate);
             sum += rate;
         }
         if (messages.empty()) break;
-        include(rates.slowest, BytesPerSecond{slowest}, way == 0);
-        include(rates.average, BytesPerSecond{sum / static_cast<double>(messages.size())}, way == 0);
+        include_rate(rates.slowest, BytesPerSecond{slowest}, way == 0);
+        include_rate(rates.average, BytesPerSecond{sum / static_cast<double>(messages.size())}, way == 0);
     }
     const double share = 1 / static_cast<double>(rates.ways);
     for (BusRate& rate : rates.of_message) rate.mean = rate.mean * share;

@@ -12,18 +12,18 @@
 
 namespace topoloom {
 
-/// Throws Error if the hop-bytes could reach 2^63; below, all sums are exact.
+/// Throws Error if the hop-bytes can reach 2^63. Below that limit all sums are exact.
 void require_exact_hop_bytes(const CommGraph& graph, const Machine& machine);
 
-/// Throws Error unless every rank has a slot of the machine.
+/// Throws Error unless every rank has a valid slot.
 void require_placed(const CommGraph& graph, const Machine& machine, std::span<const Slot> slot_of_rank);
 
-/// Sum over directed edges of bytes times Machine::distance (Agarwal, Sharma, Kale, IPDPS 2006). Each message counts
-/// once. O(edges), on all cores.
+/// Returns the sum over directed edges of bytes times Machine::distance (Agarwal, Sharma, Kale, IPDPS 2006).
+/// Each message counts once. O(edges), on all cores.
 [[nodiscard]] std::int64_t hop_bytes(const CommGraph& graph, const Machine& machine,
                                      std::span<const Slot> slot_of_rank, int threads = 0);
 
-/// Gathers the points of all ranks, so that edge loops access neither slots nor nodes.
+/// Returns the points of all ranks, so that loops over edges need no access to slots and nodes.
 template <class Space>
 [[nodiscard]] std::vector<typename Space::Point> points_of(const Space& space,
                                                            std::span<const Slot> slot_of_rank) {

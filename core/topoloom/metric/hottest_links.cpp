@@ -16,8 +16,9 @@ namespace {
 
 constexpr std::size_t contributors_kept = 3;
 
-/// Keeps the heaviest; ties go to the lower ranks, so that the order of insertion does not matter.
-void keep_heaviest(std::vector<Contribution>& kept, const Contribution& more) {
+/// Inserts a contribution and drops the lightest. Of equal contributions, drops the one with higher ranks, so
+/// that the order of insertion does not matter.
+void insert_if_heavy(std::vector<Contribution>& kept, const Contribution& more) {
     const auto before = [](const Contribution& a, const Contribution& b) {
         return std::tuple(-a.bytes, a.source, a.target) < std::tuple(-b.bytes, b.source, b.target);
     };
@@ -25,7 +26,8 @@ void keep_heaviest(std::vector<Contribution>& kept, const Contribution& more) {
     if (kept.size() > contributors_kept) kept.pop_back();
 }
 
-std::vector<HotLink> most_congested(const Machine& machine, const Judgement& judgement, std::size_t count) {
+std::vector<HotLink> find_most_congested(const Machine& machine, const Judgement& judgement,
+                                         std::size_t count) {
     const NetworkView network(machine.topology());
     std::vector<double> congestion(judgement.loads.size());
     for (const LinkRun& run : network.bandwidth_runs()) {
@@ -49,7 +51,7 @@ std::vector<HotLink> most_congested(const Machine& machine, const Judgement& jud
 
 using Routes = std::function<void(Node, Node, const RouteVisitor&)>;
 
-/// Returns the routes that the judged traffic takes. They keep a reference to the machine.
+/// Returns the routes of the judged traffic. The routes refer to the machine.
 Routes routes_of(const Machine& machine, const Judgement& judgement) {
     if (judgement.minimal_share) {
         return with_topology(machine, [&](const auto& network) -> Routes {
@@ -74,8 +76,8 @@ std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machin
         const CommGraph sent = apply_proxies(graph, placement.slots());
         return hottest_links(sent, machine, placement, judgement, count, threads);
     }
-    std::vector<HotLink> hot = most_congested(machine, judgement, count);
-    // Nearly all links that a route visits are not hot: a byte shows this, and only the few others are looked up.
+    std::vector<HotLink> hot = find_most_congested(machine, judgement, count);
+    // Few visited links are hot. One byte per link avoids a lookup for all others.
     std::vector<char> is_hot(machine.link_count(), 0);
     std::vector<std::pair<Link, std::size_t>> index;
     for (std::size_t i = 0; i < hot.size(); ++i) {
@@ -87,14 +89,14 @@ std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machin
         return std::lower_bound(index.begin(), index.end(), std::pair(link, std::size_t{0}))->second;
     };
 
-    using Found = std::vector<std::vector<Contribution>>;  // per hot link
+    using Found = std::vector<std::vector<Contribution>>;  // [hot link]
     std::vector<Found> found(static_cast<std::size_t>(thread_count(threads)), Found(hot.size()));
     const Chunks chunks(graph.rank_count(), ranks_per_chunk);
     const Routes route = routes_of(machine, judgement);
     parallel_for(chunks.size(), threads, [&](std::size_t c, int worker) {
         Found& mine = found[static_cast<std::size_t>(worker)];
         std::vector<double> shares(hot.size(),
-                                   0);  // of one message; split routes visit some links repeatedly
+                                   0);  // shares of one message; split routes visit some links repeatedly
         std::vector<std::size_t> visited;
         const auto visit = [&](Link link, double share) {
             if (!is_hot[link.value]) return;
@@ -109,7 +111,7 @@ std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machin
                 route(from, machine.node(placement[edge.peer]), RouteVisitor(visit));
                 for (const std::size_t i : visited) {
                     const auto bytes = static_cast<double>(edge.bytes.value);
-                    keep_heaviest(mine[i], {Rank{u}, edge.peer, bytes * shares[i]});
+                    insert_if_heavy(mine[i], {Rank{u}, edge.peer, bytes * shares[i]});
                     shares[i] = 0;
                 }
                 visited.clear();
@@ -118,7 +120,7 @@ std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machin
     });
     for (const Found& one : found) {
         for (std::size_t i = 0; i < hot.size(); ++i) {
-            for (const Contribution& c : one[i]) keep_heaviest(hot[i].contributors, c);
+            for (const Contribution& c : one[i]) insert_if_heavy(hot[i].contributors, c);
         }
     }
     return hot;

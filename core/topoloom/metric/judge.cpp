@@ -20,13 +20,13 @@ namespace topoloom {
 
 namespace {
 
-/// Accumulators of a worker, on their own cache lines.
+/// Accumulators of a worker, on separate cache lines.
 struct alignas(128) Tally {
     std::int64_t hop_bytes = 0;
     std::int64_t message_hops = 0;
     std::uint32_t longest = 0;
     BigVector<double> loads;
-    std::vector<Bytes> leaving;  // by host, as is the next
+    std::vector<Bytes> leaving;  // by host, as the next one
     std::vector<Bytes> entering;
     std::vector<Bytes> bytes_out, bytes_in;
     std::vector<std::int64_t> messages_out, messages_in;
@@ -65,7 +65,8 @@ void require_exact_dilation(const CommGraph& graph, const Machine& machine) {
     }
 }
 
-/// Every worker keeps loads of its own; no more workers than the graph itself could pay for in memory.
+/// Limits the number of workers, because each has separate loads: their memory must not exceed the memory of
+/// the graph.
 int affordable_workers(const CommGraph& graph, const Machine& machine, int threads) {
     const std::size_t graph_bytes = graph.edge_count() * 20 + graph.rank_count() * 8;
     const std::size_t tally_bytes = machine.link_count() * 8 + machine.node_count() * 40;
@@ -73,7 +74,7 @@ int affordable_workers(const CommGraph& graph, const Machine& machine, int threa
                       thread_count(threads));
 }
 
-/// Distances between ranks on a machine with a rare topology, through virtual calls, as for its routes.
+/// Distances between ranks on a machine with a rare topology, by virtual calls.
 class SlotSpaceAdapter {
    public:
     using Network = void;
@@ -92,21 +93,21 @@ class SlotSpaceAdapter {
 template <class Network, class Space>
 class Traversal {
    public:
-    /// `points` are those of the ranks.
+    /// `points` contains one point per rank.
     Traversal(const Network& network, const Space& space, const CommGraph& graph, const Placement& placement,
               std::vector<typename Space::Point> points)
         : network_(network), space_(space), graph_(graph), points_(std::move(points)) {
         for (const Slot slot : placement.slots()) nodes_.push_back(space.node(slot));
     }
 
-    void count(Chunk ranks, Tally& tally) const {
+    void count_messages(Chunk ranks, Tally& tally) const {
         RouteLoads<Network> loads(network_, tally.loads, LoadQuantizer(graph_.total_bytes()));
-        for (std::size_t u = ranks.begin; u < ranks.end; ++u) count(Rank{u}, tally, loads);
+        for (std::size_t u = ranks.begin; u < ranks.end; ++u) count_messages(Rank{u}, tally, loads);
     }
 
    private:
-    /// The rank's position on the network: known from the space where the network is its own geometry.
-    [[nodiscard]] typename Network::Point at(Rank u) const {
+    /// The rank's position on the network. If the network is its own geometry, the space already has it.
+    [[nodiscard]] typename Network::Point network_point(Rank u) const {
         if constexpr (std::is_same_v<Network, typename Space::Network>) {
             return space_.network_point(points_[u.value]);
         } else {
@@ -114,15 +115,15 @@ class Traversal {
         }
     }
 
-    void count(Rank u, Tally& tally, RouteLoads<Network>& loads) const {
+    void count_messages(Rank u, Tally& tally, RouteLoads<Network>& loads) const {
         const Node from = nodes_[u.value];
         const auto here = points_[u.value];
-        const auto start = at(u);
+        const auto start = network_point(u);
         const std::span<const Rank> peers = graph_.peers(u);
         const std::span<const Bytes> bytes = graph_.bytes(u);
         const std::span<const std::int64_t> messages = graph_.messages(u);
         loads.from(from, start);
-        // Kept in registers: the compiler cannot know that loads do not overlap with a tally.
+        // Local sums stay in registers: the compiler cannot prove that `loads` and `tally` do not alias.
         std::int64_t hop_bytes = 0;
         std::int64_t message_hops = 0;
         std::uint32_t longest = 0;
@@ -142,7 +143,7 @@ class Traversal {
             messages_out += messages[i];
             tally.bytes_in[to.value] += bytes[i];
             tally.messages_in[to.value] += messages[i];
-            const auto end = at(peers[i]);
+            const auto end = network_point(peers[i]);
             const std::uint32_t hops = network_.hops(start, end);
             message_hops += messages[i] * static_cast<std::int64_t>(hops);
             if (messages[i] > 0) longest = std::max(longest, hops);
@@ -163,10 +164,10 @@ class Traversal {
     std::vector<Node> nodes_;
 };
 
-/// Bytes on every link, by other routes than the network's own.
+/// Returns the bytes on every link for the given routes.
 template <class Routes>
-BigVector<double> loads_over(const Routes& routes, const CommGraph& graph, const Machine& machine,
-                             const Placement& placement, int workers) {
+BigVector<double> compute_loads(const Routes& routes, const CommGraph& graph, const Machine& machine,
+                                const Placement& placement, int workers) {
     std::vector<BigVector<double>> parts(static_cast<std::size_t>(workers),
                                          BigVector<double>(machine.link_count()));
     const Chunks chunks(graph.rank_count(), ranks_per_chunk);
@@ -187,11 +188,11 @@ BigVector<double> loads_over(const Routes& routes, const CommGraph& graph, const
     return sum;
 }
 
-/// Moves as much traffic from minimal routes to detours as makes the congestion least.
-void adapt(const auto& network, const CommGraph& graph, const Machine& machine, const Placement& placement,
-           int workers, Judgement& result) {
+/// Moves traffic from minimal routes to detours so that congestion is minimal.
+void split_adaptively(const auto& network, const CommGraph& graph, const Machine& machine,
+                      const Placement& placement, int workers, Judgement& result) {
     const BigVector<double> detours =
-        loads_over(network.with_minimal_share(0), graph, machine, placement, workers);
+        compute_loads(network.with_minimal_share(0), graph, machine, placement, workers);
     const double share = best_minimal_share(result.loads, detours, network.bandwidth_runs());
     for (std::size_t i = 0; i < detours.size(); ++i) {
         result.loads[i] = share * result.loads[i] + (1 - share) * detours[i];
@@ -233,7 +234,7 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
         const auto traverse = [&](const auto& space, auto points) {
             const Traversal traversal(network, space, graph, placement, std::move(points));
             parallel_for(chunks.size(), workers, [&](std::size_t c, int worker) {
-                traversal.count(chunks[c], tallies[static_cast<std::size_t>(worker)]);
+                traversal.count_messages(chunks[c], tallies[static_cast<std::size_t>(worker)]);
             });
         };
         if constexpr (std::is_same_v<Network, NetworkView>) {
@@ -270,9 +271,9 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
     result.messages_out = std::move(all.messages_out);
     result.messages_in = std::move(all.messages_in);
     with_common_routes(machine, [&]<class T>(const T& network) {
-        settle_loads(network, result.loads);
+        convert_sums_to_loads(network, result.loads);
         if constexpr (requires { network.with_minimal_share(0); }) {
-            if (network.is_adaptive()) adapt(network, graph, machine, placement, workers, result);
+            if (network.is_adaptive()) split_adaptively(network, graph, machine, placement, workers, result);
         }
         measure_loads(network, result);
     });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Evaluates a placement: all metrics in one pass over the messages.
+// Evaluation of a placement: all metrics in one pass over the messages.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ struct Judgement {
     double hops_per_byte = 0;        // hop_bytes / all bytes between ranks
     double dilation_average = 0;     // hops per message; 0 for intra-node messages
     std::uint32_t dilation_max = 0;  // hops of the longest message
-    Bytes inter_node_bytes;          // bytes between nodes; on rails, between hosts of GPUs
-    Bytes inter_node_max;            // of the busiest node, in or out
+    Bytes inter_node_bytes;          // bytes between nodes; on rail clusters, between hosts
+    Bytes inter_node_max;            // inter-node bytes of the busiest node, max of in and out
     double traffic_average = 0;      // mean bytes over links with traffic
     double congestion_max = 0;       // max over links of bytes / bandwidth
     double load_max = 0;             // largest sum of loads on one slot
-    BigVector<double> loads;         // bytes on every link, by link id
-    std::vector<Bytes> bytes_out;    // inter-node, by node of the machine
+    BigVector<double> loads;         // bytes per link, by link id
+    std::vector<Bytes> bytes_out;    // inter-node, by node
     std::vector<Bytes> bytes_in;
     std::vector<std::int64_t> messages_out;
     std::vector<std::int64_t> messages_in;
@@ -32,9 +32,9 @@ struct Judgement {
     std::optional<double> minimal_share;
 };
 
-/// Loads are exact while the total is below 2^53 bytes, except shares such as a third. Throws Error if hop-bytes
-/// exceed 64 bits. Applies apply_proxies() first. O(edges * axes) on a torus, O(edges * levels) on a fat tree,
-/// O(edges * hops) elsewhere.
+/// Computes all metrics of a placement, after apply_proxies(). Loads are exact if the total is below 2^53
+/// bytes, except shares such as 1/3. Throws Error if hop-bytes exceed 64 bits. O(edges * axes) on a torus,
+/// O(edges * levels) on a fat tree, O(edges * hops) elsewhere.
 [[nodiscard]] Judgement judge(const CommGraph& graph, const Machine& machine, const Placement& placement,
                               int threads = 0);
 
@@ -50,10 +50,10 @@ struct HotLink {
     std::string name;
     double bytes = 0;
     double congestion = 0;                   // bytes / bandwidth
-    std::vector<Contribution> contributors;  // the heaviest first, at most 3
+    std::vector<Contribution> contributors;  // at most 3, in order of decreasing bytes
 };
 
-/// The `count` links with the highest congestion and their largest contributors. O(edges * hops).
+/// Returns the `count` links with the highest congestion and their largest contributors. O(edges * hops).
 [[nodiscard]] std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machine,
                                                  const Placement& placement, const Judgement& judgement,
                                                  std::size_t count = 10, int threads = 0);

@@ -9,8 +9,8 @@ namespace topoloom {
 
 namespace {
 
-/// Walks the cells of a grid along one axis.
-struct Lines {
+/// The lines of grid cells along one axis.
+struct AxisLines {
     std::uint32_t extent;
     std::uint32_t stride;
 
@@ -19,8 +19,9 @@ struct Lines {
     }
 };
 
-/// In round s of a binomial tree, counted from the last one of a broadcast, every 2^(s+1)-th cell of a line sends to the one 2^s further on.
-std::uint32_t rounds_inside(const Lines& lines, std::span<const std::uint32_t> node_of_cell) {
+/// Counts rounds inside nodes. In round s of a binomial tree, counted from the last round of a broadcast,
+/// every 2^(s+1)-th cell of a line sends to the cell at distance 2^s.
+std::uint32_t count_inner_rounds(const AxisLines& lines, std::span<const std::uint32_t> node_of_cell) {
     std::uint32_t rounds = 0;
     for (std::uint64_t step = 1; step < lines.extent; step *= 2, ++rounds) {
         for (std::size_t cell = 0; cell < node_of_cell.size(); ++cell) {
@@ -60,14 +61,14 @@ NodeMap node_map(const Extents& extents, std::span<const std::uint32_t> node_of_
     NodeMap map{extents, {}, {}};
     std::uint32_t stride = 1;
     for (std::size_t axis = extents.size(); axis-- > 0;) {
-        const Lines lines{extents[axis], stride};
+        const AxisLines lines{extents[axis], stride};
         std::vector<std::uint32_t> leaving(nodes, 0);
         for (std::size_t cell = 0; cell < cells; ++cell) {
             const std::uint32_t node = node_of_cell[cell];
             if (lines.at(cell) + 1 < lines.extent && node_of_cell[cell + stride] != node) ++leaving[node];
         }
         map.leaving.insert(map.leaving.begin(), std::move(leaving));
-        map.inner_rounds.insert(map.inner_rounds.begin(), rounds_inside(lines, node_of_cell));
+        map.inner_rounds.insert(map.inner_rounds.begin(), count_inner_rounds(lines, node_of_cell));
         stride *= extents[axis];
     }
     return map;

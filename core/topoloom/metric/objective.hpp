@@ -13,23 +13,23 @@
 namespace topoloom {
 
 /// hop_bytes   bytes times distance
-/// congestion  seconds that the busiest link needs: its bytes / bandwidth (Sudheer 2012, ch. 7)
-/// soft        the same with a smooth maximum: the 8-norm over all links
-/// time        what a phase takes, startups and latencies included; see PhaseTime
-/// Each is added up over the phases of a pattern: messages of different phases never meet.
+/// congestion  bytes / bandwidth of the busiest link, in seconds (Sudheer 2012, ch. 7)
+/// soft        congestion with a smooth maximum: the 8-norm over all links
+/// time        predicted time including startup and latency; see PhaseTime
+/// Each kind is summed over the phases of a pattern, because messages of different phases never share links.
 enum class ObjectiveKind : std::size_t { hop_bytes, congestion, soft, time };
 
-/// One kind, or a mix of several.
+/// One kind of objective, or a weighted mix.
 struct Objective {
     std::array<double, 4> weight{1, 0, 0, 0};  // by ObjectiveKind
-    bool relative = false;                     // relative to block placement, rank i on slot i
+    bool relative = false;  // whether values are relative to block placement, with rank i on slot i
 
     [[nodiscard]] double of(ObjectiveKind kind) const { return weight[static_cast<std::size_t>(kind)]; }
     [[nodiscard]] bool is(ObjectiveKind kind) const;
 };
 
-/// Reads hop-bytes, congestion, congestion-soft, time, or a mix of these as weighted(hop-bytes=1;congestion=2). Throws
-/// Error for anything else.
+/// Reads hop-bytes, congestion, congestion-soft, time, or a mix such as weighted(hop-bytes=1;congestion=2).
+/// Throws Error for other text.
 [[nodiscard]] Objective parse_objective(std::string_view text);
 
 [[nodiscard]] std::string_view name_of(ObjectiveKind kind);
@@ -39,7 +39,7 @@ struct Objective {
 struct MeasuredObjective {
     Objective mix;
     std::vector<const CommGraph*> phases;    // at least one
-    std::span<const double> background{};    // bytes by link of other jobs, in every phase; may be empty
+    std::span<const double> background{};    // bytes of other jobs per link, in every phase; may be empty
     std::array<double, 4> unit{1, 1, 1, 1};  // by ObjectiveKind: normalization
 };
 

@@ -10,19 +10,19 @@ namespace topoloom {
 
 namespace {
 
-/// A message from or to a proxied rank. Sorting puts messages that are sent as one next to each other.
-struct Copy {
+/// A message from or to a proxied rank. After sorting, messages that are combined into one are adjacent.
+struct ProxiedMessage {
     Rank proxied;
-    bool sent;  // from the proxied rank; false: to it
+    bool sent;  // true if the proxied rank is the sender
     Slot slot;
     Rank peer;
     Bytes bytes;
     std::int64_t messages;
 
-    [[nodiscard]] bool joins(const Copy& other) const {
+    [[nodiscard]] bool can_join(const ProxiedMessage& other) const {
         return proxied == other.proxied && sent == other.sent && slot == other.slot;
     }
-    friend auto operator<=>(const Copy&, const Copy&) = default;
+    friend auto operator<=>(const ProxiedMessage&, const ProxiedMessage&) = default;
 };
 
 }  // namespace
@@ -40,23 +40,24 @@ CommGraph apply_proxies(const CommGraph& graph, std::span<const Slot> slot_of_ra
     };
     std::vector<char> is_proxied(graph.rank_count(), 0);
     for (const Rank u : graph.proxied()) is_proxied[u.value] = 1;
-    std::vector<Copy> copies;
+    std::vector<ProxiedMessage> messages_of_proxied;
     for (const Rank u : ids<Rank>(graph.rank_count())) {
         for (const Edge edge : graph.sends(u)) {
             const Rank v = edge.peer;
             if (is_proxied[u.value] != 0) {
-                copies.push_back({u, true, slot_of_rank[v.value], v, edge.bytes, edge.messages});
+                messages_of_proxied.push_back({u, true, slot_of_rank[v.value], v, edge.bytes, edge.messages});
             } else if (is_proxied[v.value] != 0) {
-                copies.push_back({v, false, slot_of_rank[u.value], u, edge.bytes, edge.messages});
+                messages_of_proxied.push_back(
+                    {v, false, slot_of_rank[u.value], u, edge.bytes, edge.messages});
             } else {
                 add(u, edge);
             }
         }
     }
-    std::ranges::sort(copies);
-    for (auto first = copies.begin(); first != copies.end();) {
-        Copy joined = *first;
-        while (++first != copies.end() && first->joins(joined)) {
+    std::ranges::sort(messages_of_proxied);
+    for (auto first = messages_of_proxied.begin(); first != messages_of_proxied.end();) {
+        ProxiedMessage joined = *first;
+        while (++first != messages_of_proxied.end() && first->can_join(joined)) {
             joined.bytes = std::max(joined.bytes, first->bytes);
             joined.messages = std::max(joined.messages, first->messages);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Accumulates link loads over the routes of messages, at memory speed.
+// Accumulation of link loads over the routes of messages, at memory speed.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/topologies/fat_tree.hpp"
 #include "topoloom/machine/topologies/hosted.hpp"
-#include "topoloom/machine/topologies/torus_deposits.hpp"
+#include "topoloom/machine/topologies/torus_load_differences.hpp"
 
 namespace topoloom {
 
@@ -44,8 +44,8 @@ class DelayedLoads {
     std::size_t next_ = 0;
 };
 
-/// Rounds loads so that no sum needs more than 53 bits. Sums are therefore exact and independent of order. A share
-/// such as a third is off by at most 2^-52 of all bytes.
+/// Rounds loads so that no sum needs more than 53 bits. Therefore sums are exact and independent of order.
+/// The rounding error of a share such as 1/3 is at most 2^-52 of all bytes.
 class LoadQuantizer {
    public:
     explicit LoadQuantizer(Bytes all)
@@ -77,7 +77,7 @@ class RouteLoads {
     Node from_;
 };
 
-/// On a torus: adds runs of links.
+/// Torus: adds runs of links.
 template <std::size_t Width>
 class RouteLoads<BasicTorus<Width>> {
    public:
@@ -93,10 +93,10 @@ class RouteLoads<BasicTorus<Width>> {
         void operator()(std::size_t index, double amount) const { loads->add(index, amount); }
     };
     DelayedLoads loads_;
-    typename BasicTorus<Width>::template Deposits<Add> deposits_;
+    typename BasicTorus<Width>::template LoadDifferences<Add> deposits_;
 };
 
-/// On a fat tree: adds to one representative of the links that share a message equally.
+/// Fat tree: adds to one representative of the links that share a message equally.
 template <>
 class RouteLoads<FatTree> {
    public:
@@ -138,9 +138,9 @@ class RouteLoads<Hosted<Base>> {
     Node from_;
 };
 
-/// Converts what RouteLoads accumulated into loads, after the last message.
+/// Converts the sums of RouteLoads to loads, after the last message.
 template <class T>
-void settle_loads(const T& network, std::span<double> loads) {
+void convert_sums_to_loads(const T& network, std::span<double> loads) {
     if constexpr (requires { network.settle(loads); }) network.settle(loads);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arbiters: which of several requesters is served.
+// Arbiters: select one of several requesters.
 #pragma once
 
 #include <array>
@@ -13,19 +13,19 @@ namespace topoloom {
 /// Priority rule.
 enum class Arbiter { round_robin, age, random };
 inline constexpr std::array<Alternative, 3> arbiters{{
-    {"round-robin", "in turns that move on with success"},
-    {"age", "the packet that was made first"},
-    {"random", "by lot"},
+    {"round-robin", "round-robin, advanced past each winner"},
+    {"age", "the oldest packet first"},
+    {"random", "a random packet"},
 }};
 
-/// Round-robin pointer: it points behind the last served requester.
+/// Round-robin pointer: the successor of the last served requester.
 class RoundRobin {
    public:
-    /// Distance of a requester from the pointer; the smallest wins.
+    /// Distance of a requester from the pointer; the smallest distance wins.
     [[nodiscard]] std::uint32_t distance(std::uint32_t requester, std::uint32_t requesters) const {
         return requester >= turn_ ? requester - turn_ : requester + requesters - turn_;
     }
-    void served(std::uint32_t requester, std::uint32_t requesters) {
+    void advance_past(std::uint32_t requester, std::uint32_t requesters) {
         turn_ = requester + 1 == requesters ? 0 : requester + 1;
     }
 
@@ -39,9 +39,9 @@ struct Grant {
     std::uint32_t requester = no_index;
 
     /// Returns true for the first request.
-    bool offer(std::uint32_t from, std::uint32_t at) {
+    bool consider(std::uint32_t candidate, std::uint32_t candidate_distance) {
         const bool first = requester == no_index;
-        if (at < distance) *this = {at, from};
+        if (candidate_distance < distance) *this = {candidate_distance, candidate};
         return first;
     }
 };

@@ -13,7 +13,7 @@
 
 namespace topoloom {
 
-/// A name, followed by its options and defaults in parentheses if there are any, and a help text.
+/// A name and a help text. Options with their defaults follow the name in parentheses.
 struct Alternative {
     std::string_view name;
     std::string_view help;
@@ -27,7 +27,8 @@ struct Alternative {
     throw Error(unknown_name_message(what, std::string(name), known));
 }
 
-/// Parses the name of an enumerator; enumerators are in the order of `alternatives`. Throws Error for unknown names.
+/// Converts a name to an enumerator. `alternatives` has the order of the enumerators. Throws Error for
+/// unknown names.
 template <class Value>
 [[nodiscard]] Value parse_alternative(std::string_view what, std::string_view name,
                                       std::span<const Alternative> alternatives) {

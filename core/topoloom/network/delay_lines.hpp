@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fixed-latency pipelines: items are put in one cycle and taken some cycles later.
+// Fixed-latency pipelines: an item arrives some cycles after it was put.
 #pragma once
 
 #include <algorithm>
@@ -14,18 +14,18 @@ namespace topoloom {
 template <class Thing>
 class DelayLines {
    public:
-    /// Items are put up to `longest` cycles before they are taken, by threads up to `ahead` cycles ahead of the
-    /// taker.
+    /// Items are put at most `longest` cycles before they arrive. A putting thread is at most `ahead` cycles
+    /// ahead of the taking thread.
     DelayLines(std::size_t lines, std::uint32_t longest, std::uint32_t ahead)
         : lines_(lines),
           places_(std::bit_ceil(std::uint64_t{longest} + std::max(ahead, 1U))),
           things_(lines * places_) {}
     void put(std::size_t line, std::uint64_t arrival, Thing thing) { at(arrival)[line] = thing; }
-    /// The items that arrive in a cycle, by line. The taker must clear what it takes.
+    /// The items that arrive in a cycle, by line. The caller must clear the items that it takes.
     [[nodiscard]] Thing* at(std::uint64_t cycle) { return things_.data() + (cycle & (places_ - 1)) * lines_; }
-    /// Calls visit(thing) for every item on a line.
+    /// Calls visit(item) for every item on a line.
     template <class Visit>
-    void each(std::size_t line, const Visit& visit) const {
+    void for_each(std::size_t line, const Visit& visit) const {
         for (std::size_t place = 0; place < places_; ++place)
             if (const Thing& thing = things_[place * lines_ + line]; !(thing == Thing{})) visit(thing);
     }

@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// Sorts numbers of channels by the router that they belong to, and says where those of each router begin.
+/// Sorts channel ids by router, and stores the first index of each router.
 template <class RouterOf>
 void sort_by_router(std::size_t routers, std::size_t channels, const RouterOf& router_of,
                     std::vector<ChannelId>& sorted, std::vector<std::uint32_t>& first) {

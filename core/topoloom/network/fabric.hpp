@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A machine as the packet simulator sees it: routers, ports and channels.
+// The packet simulator's view of a machine: routers, ports and channels.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace topoloom {
 
 using ChannelId = Id<struct ChannelKind>;
 
-/// A channel from an output of a router to an input of another. Entry channels come from a node, exit channels lead
-/// to one. Ports are numbered over all routers.
+/// A channel from a router output to an input of another router. Entry channels begin at a node, exit
+/// channels end at a node. Ports are numbered over all routers.
 struct Channel {
     std::uint32_t from = no_index;    // router
     std::uint32_t to = no_index;      // router
@@ -27,11 +27,11 @@ struct Channel {
     [[nodiscard]] bool is_exit() const { return to == no_index; }
 };
 
-/// Routers are the vertices that forward messages. Channels are the machine's links in order, followed by an entry
-/// and an exit for each node that is its own router.
+/// The routers and channels of a machine. Routers are the vertices that forward messages. Channels are the
+/// machine's links in order, then an entry and an exit per node that is a router itself.
 class Fabric {
    public:
-    /// Keeps a reference to the machine. Throws Error for machines with isolated nodes.
+    /// The fabric refers to the machine. Throws Error for machines with isolated nodes.
     explicit Fabric(const Machine& machine);
 
     [[nodiscard]] const Machine& machine() const { return *machine_; }
@@ -41,21 +41,21 @@ class Fabric {
     [[nodiscard]] std::size_t input_count() const { return into_.size(); }
     [[nodiscard]] std::size_t output_count() const { return out_of_.size(); }
     [[nodiscard]] const Channel& channel(ChannelId id) const { return channels_[id.value]; }
-    /// Channels at the inputs or outputs of a router; their ports are consecutive.
-    [[nodiscard]] std::span<const ChannelId> into(std::uint32_t router) const {
+    /// Channels at the inputs or outputs of a router, which are consecutive ports.
+    [[nodiscard]] std::span<const ChannelId> inputs_of(std::uint32_t router) const {
         return part(into_, first_input_, router);
     }
-    [[nodiscard]] std::span<const ChannelId> out_of(std::uint32_t router) const {
+    [[nodiscard]] std::span<const ChannelId> outputs_of(std::uint32_t router) const {
         return part(out_of_, first_output_, router);
     }
     [[nodiscard]] std::uint32_t first_input(std::uint32_t router) const { return first_input_[router]; }
     [[nodiscard]] std::uint32_t first_output(std::uint32_t router) const { return first_output_[router]; }
     /// The channel at a port.
-    [[nodiscard]] ChannelId at_input(std::uint32_t port) const { return into_[port]; }
-    [[nodiscard]] ChannelId at_output(std::uint32_t port) const { return out_of_[port]; }
+    [[nodiscard]] ChannelId channel_at_input(std::uint32_t port) const { return into_[port]; }
+    [[nodiscard]] ChannelId channel_at_output(std::uint32_t port) const { return out_of_[port]; }
     [[nodiscard]] std::string name(ChannelId id) const;
 
-    /// Entry and exit channel of a node that is its own router.
+    /// Entry and exit channel of a node that is a router itself.
     [[nodiscard]] bool is_own_router(Node node) const { return own_[node.value] != no_index; }
     [[nodiscard]] ChannelId entry(Node node) const { return ChannelId{link_count_ + 2 * own_[node.value]}; }
     [[nodiscard]] ChannelId exit(Node node) const {
@@ -73,8 +73,7 @@ class Fabric {
     const Machine* machine_;
     std::size_t link_count_;
     std::vector<Channel> channels_;
-    std::vector<std::uint32_t>
-        own_;  // [node]: its number among those that are their own routers; no_index: it is not
+    std::vector<std::uint32_t> own_;  // [node]: index among nodes that are routers themselves, or no_index
     std::vector<ChannelId> into_, out_of_;
     std::vector<std::uint32_t> first_input_, first_output_;  // [router]
 };

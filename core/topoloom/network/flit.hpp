@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flits: the units that packets are divided into.
+// Flits, the units of packets that channels transport.
 #pragma once
 
 #include <cstdint>
 
 namespace topoloom {
 
-/// Packet, virtual channel, and head and tail flags of a flit. The default is no flit.
+/// A flit: packet, virtual channel, and head and tail flags. The default value means no flit.
 class Flit {
    public:
     constexpr Flit() = default;
@@ -18,7 +18,7 @@ class Flit {
     [[nodiscard]] constexpr bool is_head() const { return (flags_ & 1U) != 0; }
     [[nodiscard]] constexpr bool is_tail() const { return (flags_ & 2U) != 0; }
     [[nodiscard]] constexpr bool is_none() const { return flags_ == 0; }
-    [[nodiscard]] constexpr Flit on(std::uint32_t vc) const {
+    [[nodiscard]] constexpr Flit with_vc(std::uint32_t vc) const {
         Flit flit = *this;
         flit.vc_ = static_cast<std::uint8_t>(vc);
         return flit;

@@ -20,9 +20,10 @@ bool Matching::iterate(std::span<RoundRobin> output_turns, std::span<RoundRobin>
         Grant grant;
         for (std::uint32_t input = 0; input < inputs_; ++input)
             if (output_of_[input] == no_index && request(input, output) != 0)
-                grant.offer(input, output_turns[output].distance(input, inputs_));
+                grant.consider(input, output_turns[output].distance(input, inputs_));
         if (grant.requester != no_index)
-            accepted_[grant.requester].offer(output, input_turns[grant.requester].distance(output, outputs_));
+            accepted_[grant.requester].consider(output,
+                                                input_turns[grant.requester].distance(output, outputs_));
     }
     bool any = false;
     for (std::uint32_t input = 0; input < inputs_; ++input) {
@@ -31,8 +32,8 @@ bool Matching::iterate(std::span<RoundRobin> output_turns, std::span<RoundRobin>
         any = true;
         match(input, output);
         if (!moves) continue;
-        output_turns[output].served(input, inputs_);
-        input_turns[input].served(output, outputs_);
+        output_turns[output].advance_past(input, inputs_);
+        input_turns[input].advance_past(output, outputs_);
     }
     return any;
 }

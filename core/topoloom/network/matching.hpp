@@ -26,22 +26,22 @@ class Matching {
    public:
     /// Clears all requests and sets the size of the switch.
     void begin(std::uint32_t inputs, std::uint32_t outputs);
-    /// A caller-defined request value; 0: none.
+    /// A request: a value that the caller defines, or 0 for no request.
     [[nodiscard]] std::uint8_t& request(std::uint32_t input, std::uint32_t output) {
         return requests_[std::size_t{input} * outputs_ + output];
     }
     [[nodiscard]] std::uint32_t inputs() const { return inputs_; }
-    /// no_index: none.
+    /// The matched output, or no_index.
     [[nodiscard]] std::uint32_t output_of(std::uint32_t input) const { return output_of_[input]; }
 
-    /// Round-robin pointers advance on grants of the first iteration that are accepted.
+    /// Matches by iSLIP. Round-robin pointers advance only on accepted grants of the first iteration.
     void islip(std::uint32_t iterations, std::span<RoundRobin> output_turns,
                std::span<RoundRobin> input_turns);
-    /// Starts at this diagonal.
+    /// Matches by a wavefront that starts at this diagonal.
     void wavefront(std::uint64_t diagonal);
 
    private:
-    /// Returns whether it matched any pair.
+    /// Runs one iteration. Returns whether it matched any pair.
     bool iterate(std::span<RoundRobin> output_turns, std::span<RoundRobin> input_turns, bool moves);
     void match(std::uint32_t input, std::uint32_t output) {
         output_of_[input] = output;

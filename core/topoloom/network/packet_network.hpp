@@ -9,22 +9,23 @@
 
 namespace topoloom {
 
-/// Counts of received packets since the last reset. Integers, so that sums do not depend on their order.
+/// Statistics of received packets since the last reset. Integers, so that sums do not depend on the order of
+/// addition.
 struct Received {
-    /// Latencies up to this number of cycles have a histogram bin of their own.
+    /// Latencies up to this number of cycles have a separate histogram bin.
     static constexpr std::size_t max_cycles = std::size_t{1} << 16;
 
     std::uint64_t packets = 0;
     std::uint64_t flits = 0;
     std::uint64_t latency = 0;  // sum over packets, in cycles: from creation to arrival of the tail
     std::vector<std::uint64_t> by_latency{};  // [cycles]; the last bin includes all longer ones
-    std::vector<std::uint64_t> sent{};        // [node]: flits; empty: not counted
+    std::vector<std::uint64_t> sent{};        // [node]: sent flits; empty if not counted
 };
 
 /// Buffer occupancy at one time.
 struct Usage {
     std::uint64_t stored = 0;  // flits in buffers of switches
-    std::uint64_t room = 0;    // of all these buffers
+    std::uint64_t room = 0;    // capacity of these buffers in flits
     std::uint64_t outputs = 0;
 };
 
@@ -38,21 +39,21 @@ class PacketNetwork {
 
     virtual void run(std::uint64_t cycles) = 0;
     [[nodiscard]] virtual std::uint64_t cycle() const = 0;
-    /// The cycle of the next event: the current one while flits or credits are in flight, otherwise that of the
-    /// next packet; `never` if there is none.
+    /// The cycle of the next event: the current cycle while flits or credits are in flight, else the cycle of
+    /// the next packet, or `never`.
     [[nodiscard]] virtual std::uint64_t next_event() const = 0;
-    /// [node]: cycles since the creation of the packet that the node sends next.
+    /// Per node, the cycles since the creation of the next packet to send.
     [[nodiscard]] virtual std::vector<std::uint64_t> lags() const = 0;
-    /// Returns the counts since the last call.
+    /// Returns the statistics since the last call.
     [[nodiscard]] virtual Received take_received() = 0;
-    /// Flits forwarded by switches so far.
+    /// Total number of flits forwarded by switches.
     [[nodiscard]] virtual std::uint64_t flit_hops() const = 0;
-    /// [channel]: flits transported so far.
+    /// Total number of flits transported per channel.
     [[nodiscard]] virtual std::vector<std::uint64_t> carried() const = 0;
     [[nodiscard]] virtual Usage usage() const { return {}; }
-    /// The packets of a deadlock in one line; empty if there is none or it is unknown.
+    /// Describes the packets of a deadlock in one line; empty if no deadlock is found.
     [[nodiscard]] virtual std::string describe_deadlock() const { return {}; }
-    /// Checks conservation of flits and credits: per buffer, and between nodes. Throws Error on a violation.
+    /// Throws Error unless flits and credits are conserved, per buffer and between nodes.
     virtual void check() const = 0;
 };
 

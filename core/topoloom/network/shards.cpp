@@ -13,7 +13,7 @@ namespace topoloom {
 
 namespace {
 
-/// [router]: the shard that it is a part of.
+/// Returns the shard of each router.
 std::vector<std::uint32_t> divide_routers(const Fabric& fabric, std::size_t count) {
     const std::size_t ports = fabric.input_count() + fabric.output_count();
     std::vector<std::uint32_t> shard(fabric.router_count());
@@ -37,7 +37,7 @@ Shards make_shards(const Fabric& fabric, std::size_t count) {
         part.end_router = router + 1;
     }
     const NetworkView view(fabric.machine().topology());
-    /// Nodes behind routers belong to the shard that their first channel leads to.
+    /// A node belongs to the shard that its first channel leads to.
     std::vector<std::uint32_t> of_vertex(view.vertex_count(), 0);
     std::vector<bool> is_known(view.vertex_count(), false);
     const auto links = ids<Link>(view.link_count());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Partitions a fabric among threads, which synchronize as rarely as channel delays allow.
+// Partitions a fabric among threads, which synchronize as rarely as the channel delays permit.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@
 
 namespace topoloom {
 
-/// Consecutive routers, and the nodes that inject there.
+/// Consecutive routers, and the nodes attached to them.
 struct Shard {
     std::uint32_t first_router = 0;
     std::uint32_t end_router = 0;
     std::vector<Node> nodes;
-    std::vector<ChannelId> entries;  // from these nodes
-    std::vector<ChannelId> exits;    // to them
+    std::vector<ChannelId> entries;  // channels from these nodes
+    std::vector<ChannelId> exits;    // channels to these nodes
 };
 
 struct Shards {
     std::vector<Shard> parts;
-    bool has_foreign_entries = false;  // a node has channels to routers of other shards
+    bool has_foreign_entries = false;  // whether a node has channels to routers of other shards
 };
 
 /// Makes `count` shards, at most one per router, with similar port counts.

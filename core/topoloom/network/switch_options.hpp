@@ -12,20 +12,20 @@
 
 namespace topoloom {
 
-/// When a packet may allocate a virtual channel: if the buffer has space for all of it (cut-through) or for a flit
-/// (wormhole).
+/// When a packet can allocate a virtual channel: if the buffer has space for the whole packet (cut-through)
+/// or for one flit (wormhole).
 enum class Switching { cut_through, wormhole };
 inline constexpr std::array<Alternative, 2> switchings{{
-    {"cut-through", "when there is room for all of a packet"},
-    {"wormhole", "when there is room for a flit"},
+    {"cut-through", "when there is space for the whole packet"},
+    {"wormhole", "when there is space for one flit"},
 }};
 
 /// Whether virtual channels of an input are shared or dedicated to one output each (virtual output queues, no
 /// head-of-line blocking).
 enum class InputQueues { shared, by_output };
 
-/// Where multicast packets wait: at crosspoints; or in order at their input, from which the first is copied to
-/// outputs as they become free (fanout splitting) or to all at once.
+/// Where multicast packets wait: at crosspoints, or in a FIFO queue at their input. From that queue, a packet
+/// is copied to outputs as they become free (split) or to all outputs at once (whole).
 enum class Fanout { crosspoints, split, whole };
 
 /// Buffers and delays of all routers. A channel moves one flit per cycle.
@@ -39,26 +39,26 @@ struct SwitchOptions {
     Arbiter arbiter = Arbiter::round_robin;
     Allocator allocator = Allocator::islip;
     std::uint32_t iterations = 1;              // of iSLIP
-    InputQueues queues = InputQueues::shared;  // by_output: `vcs` are those of each output
+    InputQueues queues = InputQueues::shared;  // if by_output, `vcs` is per output
     Fanout fanout = Fanout::crosspoints;       // of multicasts
-    bool allow_deadlock = false;               // packets may take any virtual channel
+    bool allow_deadlock = false;               // whether packets can use any virtual channel
 };
 
 constexpr std::uint32_t max_vcs = 32;
 
-/// Delay and rate of one channel, if they differ.
+/// Delay and rate of one channel, if channels differ.
 struct ChannelTimes {
     /// One cycle in units of `period`.
     static constexpr std::uint32_t cycle = 1U << 10;
 
-    std::uint32_t delay = 1;       // cycles on it
-    std::uint32_t period = cycle;  // per flit, at least one cycle
+    std::uint32_t delay = 1;       // cycles on the channel
+    std::uint32_t period = cycle;  // time per flit, at least one cycle
 };
 
-/// Throws Error for options that cannot be simulated, such as buffers that are empty or smaller than a packet that
-/// must fit.
+/// Throws Error for unsupported options, such as empty buffers or buffers smaller than a packet with
+/// cut-through.
 void require_switch_options(const SwitchOptions& options, std::uint32_t longest_packet);
-/// Throws Error unless there is one entry per channel, or none, with delays of at least a cycle.
+/// Throws Error unless `times` is empty or has one entry per channel, with delays of at least one cycle.
 void require_channel_times(std::span<const ChannelTimes> times, std::size_t channels);
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interface of workloads: packets that nodes send, and reactions to received ones.
+// Interface of workloads: packets that nodes send, and reactions to received packets.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 /// A packet that a node requests to send.
 struct PacketRequest {
     Node to;
-    std::uint32_t flits = 0;    // 0: no packet, see Workload::take()
+    std::uint32_t flits = 0;    // 0 if no packet, see Workload::take()
     std::uint64_t message = 0;  // message number, defined by the workload
     std::uint64_t made = 0;     // cycle
 };
 
-/// Networks request packets of a node one by one and report arrivals. Calls for a node modify only the state of that
-/// node, so threads may process nodes in any order.
+/// A source of packets. Networks request a node's packets one by one and report arrivals. Calls for a node
+/// modify only the state of that node, so threads can process nodes in any order.
 class Workload {
    public:
     Workload() = default;
@@ -31,15 +31,16 @@ class Workload {
 
     /// The largest packet, in flits.
     [[nodiscard]] virtual std::uint32_t longest_packet() const = 0;
-    /// The cycle of the next packet or internal event of a node; `never` while it waits for others, or is done.
+    /// The cycle of the next packet or internal event of a node, or `never` if the node waits for other nodes
+    /// or is done.
     [[nodiscard]] virtual std::uint64_t next(Node node) const = 0;
-    /// Takes the packet due at next(), not before its creation. With 0 flits an internal event was processed
-    /// instead, and next() has advanced.
+    /// Takes the packet due at next(); `cycle` must not be earlier. If the result has 0 flits, an internal
+    /// event was processed instead, and next() has advanced.
     [[nodiscard]] virtual PacketRequest take(Node node, std::uint64_t cycle) = 0;
-    /// The tail of a packet has left a node at the start of a cycle, possibly a later one. The node took no other
-    /// packet since.
+    /// Notifies that the tail of a packet leaves a node at the start of a cycle, which may be in the future.
+    /// The node has taken no other packet since.
     virtual void on_sent(Node /*node*/, const PacketRequest& /*order*/, std::uint64_t /*cycle*/) {}
-    /// The tail of a packet has arrived at a node.
+    /// Notifies that the tail of a packet has arrived at a node.
     virtual void on_received(Node /*node*/, const PacketRequest& /*order*/, std::uint64_t /*cycle*/) {}
 };
 

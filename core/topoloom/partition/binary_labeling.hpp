@@ -11,10 +11,10 @@
 
 namespace topoloom::partition {
 
-/// Labels all vertices 0 or 1. An edge costs its weight, which may be negative, if its ends differ; a vertex costs
-/// its bias if it is 1. Vertices of mass 0 stay 0. Starts with all 0 and continues through losing flips like
-/// Kernighan and Lin (Bell Syst. Tech. J. 49 (1970)): groups that must flip together mostly lose at first. O(edges
-/// log vertices) per pass.
+/// Labels all vertices 0 or 1. An edge costs its weight, which may be negative, if its ends differ; a vertex
+/// costs its bias if its label is 1. Vertices of mass 0 stay 0. Starts with all 0 and continues through
+/// losing flips as in Kernighan and Lin (Bell Syst. Tech. J. 49 (1970)), because the first flips of a group
+/// often lose. O(edges log vertices) per pass.
 class BinaryLabeling {
    public:
     BinaryLabeling(const WeightedGraph& graph, std::span<const std::int64_t> bias)
@@ -27,14 +27,14 @@ class BinaryLabeling {
 
     const std::vector<char>& run() {
         constexpr int max_passes = 4;
-        for (int i = 0; i < max_passes && pass(); ++i) {
+        for (int i = 0; i < max_passes && run_pass(); ++i) {
         }
         return label_;
     }
     [[nodiscard]] std::uint64_t work() const { return work_; }
 
    private:
-    bool pass() {
+    bool run_pass() {
         const std::size_t max_fruitless_flips = 100 + graph_.size() / 8;
         for (std::uint32_t v = graph_.size(); v-- > 0;) {
             if (graph_.mass[v] > 0) heap_.set(Vertex{v}, gain_[v]);

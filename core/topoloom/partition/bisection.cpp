@@ -14,7 +14,7 @@ namespace {
 
 using Capacity = std::array<std::int64_t, 2>;
 
-/// One level: a graph, its biases, and a split of it under refinement.
+/// The state of one level: a graph, its biases, and the split that is refined.
 class Split {
    public:
     Split(const WeightedGraph& graph, std::span<const std::int64_t> bias, const Capacity& capacity)
@@ -36,33 +36,33 @@ class Split {
     }
     [[nodiscard]] std::uint64_t work() const { return work_; }
 
-    void assign(const std::vector<char>& side) {
+    void assign_sides(const std::vector<char>& side) {
         side_ = side;
         recount();
     }
 
-    /// Everything on side 1, then side 0 grows from a random vertex until it has `target`.
-    void grow(std::int64_t target, Rng& rng) {
+    /// Puts all vertices on side 1, then grows side 0 from a random vertex to the mass `target`.
+    void grow_side(std::int64_t target, Rng& rng) {
         std::ranges::fill(side_, char{1});
         recount();
         begin_pass(false);
         while (mass_[0] < target && moved_.size() < side_.size()) {
-            if (heap_[1].empty()) heap_add(unlocked_from(Vertex{rng.below(graph_.size())}));
+            if (heap_[1].empty()) push_to_heap(find_unlocked(Vertex{rng.below(graph_.size())}));
             const Vertex v = heap_[1].top();
             if (mass_[0] + graph_.mass[v.value] > std::max(capacity_[0], target) && mass_[0] > 0) break;
-            move(v);
+            move_vertex(v);
         }
         end_pass(moved_.size());
     }
 
     void refine(std::uint32_t passes) {
         for (std::uint32_t i = 0; i < passes; ++i) {
-            if (!pass()) break;
+            if (!run_pass()) break;
         }
     }
 
    private:
-    static constexpr std::uint32_t worth_a_list = 1000;  // vertices; fewer are all looked at
+    static constexpr std::uint32_t worth_a_list = 1000;  // vertices; smaller graphs are visited entirely
 
     void recount() {
         mass_ = {0, 0};
@@ -93,23 +93,23 @@ class Split {
 
     [[nodiscard]] std::size_t side(Vertex v) const { return static_cast<std::size_t>(side_[v.value]); }
 
-    [[nodiscard]] bool at_border(Vertex v) const {
+    [[nodiscard]] bool is_at_border(Vertex v) const {
         return gain_[v.value] > 0 || std::ranges::any_of(graph_.peers(v), [&](Vertex u) {
                    return side_[u.value] != side_[v.value];
                });
     }
 
-    void heap_add(Vertex v) { heap_[side(v)].set(v, gain_[v.value]); }
+    void push_to_heap(Vertex v) { heap_[side(v)].set(v, gain_[v.value]); }
 
     void begin_pass(bool with_border) {
         moved_.clear();
         if (!with_border) return;
         for (const Vertex v : border_) {
-            if (at_border(v)) heap_add(v);
+            if (is_at_border(v)) push_to_heap(v);
         }
     }
 
-    /// After the first `kept` moves.
+    /// Adds the first `kept` moved vertices and their peers to the border.
     void widen_border(std::size_t kept) {
         if (graph_.size() < worth_a_list) {
             border_ = id_list<Vertex>(graph_.size());
@@ -123,7 +123,7 @@ class Split {
         border_.erase(std::ranges::unique(border_).begin(), border_.end());
     }
 
-    /// Keeps the first `kept` moves and takes the others back.
+    /// Keeps the first `kept` moves and undoes the others.
     void end_pass(std::size_t kept) {
         heap_[0].clear();
         heap_[1].clear();
@@ -134,7 +134,7 @@ class Split {
         if (kept > 0) widen_border(kept);
     }
 
-    void move(Vertex v) {
+    void move_vertex(Vertex v) {
         heap_[side(v)].erase(v);
         locked_[v.value] = 1;
         moved_.push_back(v);
@@ -153,12 +153,12 @@ class Split {
         for (std::size_t i = 0; i < peers.size(); ++i) {
             const Vertex u = peers[i];
             gain_[u.value] += side_[u.value] == side_[v.value] ? -2 * weights[i] : 2 * weights[i];
-            if (queue_peers && locked_[u.value] == 0) heap_add(u);
+            if (queue_peers && locked_[u.value] == 0) push_to_heap(u);
         }
     }
 
-    /// The first vertex from `from` on, wrapping at the end, that may still move and is on side `wanted`.
-    [[nodiscard]] Vertex unlocked_from(Vertex from, std::size_t wanted = 1) const {
+    /// The first unlocked vertex on side `wanted`, from `from` on with wrap-around.
+    [[nodiscard]] Vertex find_unlocked(Vertex from, std::size_t wanted = 1) const {
         for (std::uint32_t i = from.value; i < from.value + graph_.size(); ++i) {
             const Vertex v{i < graph_.size() ? i : i - graph_.size()};
             if (locked_[v.value] == 0 && side(v) == wanted) return v;
@@ -166,15 +166,15 @@ class Split {
         return Vertex::none;
     }
 
-    /// The vertex to move next, if there is one.
-    Vertex choose() {
+    /// The vertex to move next, or none.
+    Vertex choose_next_vertex() {
         const bool overfull[2] = {mass_[0] > capacity_[0], mass_[1] > capacity_[1]};
         for (const std::size_t s : {0U, 1U}) {
             if (!overfull[s]) continue;
             if (heap_[s].empty()) {
-                const Vertex v = unlocked_from(Vertex{0}, s);
+                const Vertex v = find_unlocked(Vertex{0}, s);
                 if (v == Vertex::none) return v;
-                heap_add(v);
+                push_to_heap(v);
             }
             return heap_[s].top();
         }
@@ -189,7 +189,7 @@ class Split {
                 passed_over_.push_back(v);
             }
             if (heap.empty()) continue;
-            // Among equal gains the fuller side gives.
+            // Ties go to the fuller side.
             if (best == Vertex::none || heap.top_gain() > gain_[best.value] ||
                 (heap.top_gain() == gain_[best.value] &&
                  mass_[s] - capacity_[s] > mass_[1 - s] - capacity_[1 - s])) {
@@ -199,17 +199,18 @@ class Split {
         return best;
     }
 
-    /// Moves each vertex at most once and keeps the best of all states met. True if that is better than before.
-    bool pass() {
+    /// Moves each vertex at most once and returns to the best state visited. Returns true if the split
+    /// improved.
+    bool run_pass() {
         begin_pass(true);
         const auto before = std::tuple(excess(), cost_);
         auto best = before;
         std::size_t best_at = 0;
-        const std::size_t patience = 60 + graph_.size() / 40;
-        while (moved_.size() - best_at < patience) {
-            const Vertex v = choose();
+        const std::size_t max_idle_moves = 60 + graph_.size() / 40;
+        while (moved_.size() - best_at < max_idle_moves) {
+            const Vertex v = choose_next_vertex();
             if (v == Vertex::none) break;
-            move(v);
+            move_vertex(v);
             if (std::tuple(excess(), cost_) < best) {
                 best = {excess(), cost_};
                 best_at = moved_.size();
@@ -225,44 +226,45 @@ class Split {
     std::vector<char> side_;
     std::vector<std::int64_t> gain_;
     std::vector<char> locked_;
-    std::vector<Vertex> border_;  // ascending; all vertices at the border, and some more
+    std::vector<Vertex> border_;  // border vertices, ascending; may contain others
     std::array<GainHeap, 2> heap_;
     std::vector<Vertex> moved_;
     std::vector<Vertex> passed_over_;
     Capacity mass_{};
     std::int64_t cost_ = 0;
-    std::int64_t slack_ = 0;  // how far a side may overflow while it looks for a better split
+    std::int64_t slack_ = 0;  // mass by which a side may temporarily overflow
     std::uint64_t work_ = 0;
 };
 
 /// Data common to all levels.
-struct Means {
+struct BisectionContext {
     const BisectionOptions& options;
     Meter* clock;
     int threads;
-    [[nodiscard]] bool late() const { return clock != nullptr && !clock->poll(); }
+    [[nodiscard]] bool is_late() const { return clock != nullptr && !clock->poll(); }
 };
 
 struct Level {
     WeightedGraph graph;
     std::vector<std::int64_t> bias;
-    std::vector<Vertex> coarse_of;  // of the vertices one level finer
+    std::vector<Vertex> coarse_of;  // coarse vertex of each vertex of the next finer level
 };
 
-constexpr std::uint32_t small_enough = 60;  // vertices of the coarsest graph
+constexpr std::uint32_t small_enough = 60;  // largest number of vertices of the coarsest graph
 
-/// Coarser and coarser graphs, the coarsest last. Where sides are given, they are kept and coarsened along.
+/// Builds successively coarser graphs, the coarsest last. If `side` is given, vertices on different sides are
+/// not joined, and `side` is coarsened too.
 std::vector<Level> build_levels(const WeightedGraph& graph, std::span<const std::int64_t> bias, Rng& rng,
-                                std::vector<char>* side, const Means& means) {
+                                std::vector<char>* side, const BisectionContext& context) {
     const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
     const std::int64_t max_mass = std::max<std::int64_t>(1, mass / small_enough * 3 / 2);
     std::vector<Level> levels;
     const WeightedGraph* fine = &graph;
-    while (fine->size() > small_enough && !means.late()) {
+    while (fine->size() > small_enough && !context.is_late()) {
         std::vector<Part> label;
         if (side) label = parts_of_sides(*side);
-        Coarsening step =
-            coarsen(*fine, max_mass, Rng(rng.next(), rng.next()), label, means.options.window, means.threads);
+        Coarsening step = coarsen(*fine, max_mass, Rng(rng.next(), rng.next()), label, context.options.window,
+                                  context.threads);
         if (step.graph.size() >= fine->size() - fine->size() / 20) break;
         std::vector<std::int64_t> coarse_bias;
         if (!bias.empty()) {
@@ -282,13 +284,13 @@ std::vector<Level> build_levels(const WeightedGraph& graph, std::span<const std:
     return levels;
 }
 
-/// Splits the graph from several new starts and returns the best.
-std::vector<char> split_anew(const WeightedGraph& graph, std::span<const std::int64_t> bias,
-                             const Capacity& capacity, const BisectionOptions& options, Rng& rng,
-                             std::uint64_t& work) {
+/// Returns the best of several random splits.
+std::vector<char> split_from_random_starts(const WeightedGraph& graph, std::span<const std::int64_t> bias,
+                                           const Capacity& capacity, const BisectionOptions& options,
+                                           Rng& rng, std::uint64_t& work) {
     const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
     const std::int64_t both = capacity[0] + capacity[1];
-    // With capacity to spare: the sides in proportion, or one of them as full as it gets.
+    // With spare capacity, tries proportional sides, and sides filled to capacity.
     const double share =
         static_cast<double>(capacity[0]) / static_cast<double>(std::max<std::int64_t>(1, both));
     const std::array targets{static_cast<std::int64_t>(static_cast<double>(mass) * share + 0.5),
@@ -297,7 +299,7 @@ std::vector<char> split_anew(const WeightedGraph& graph, std::span<const std::in
     std::tuple<std::int64_t, std::int64_t> best_value;
     for (std::uint32_t start = 0; start < std::max(1U, options.starts); ++start) {
         Split split(graph, bias, capacity);
-        split.grow(both > mass ? targets[start % targets.size()] : targets[0], rng);
+        split.grow_side(both > mass ? targets[start % targets.size()] : targets[0], rng);
         split.refine(std::max(options.passes, 4U));
         work += split.work();
         const auto value = std::tuple(split.excess(), split.cost());
@@ -309,13 +311,14 @@ std::vector<char> split_anew(const WeightedGraph& graph, std::span<const std::in
     return best;
 }
 
-/// The first vertices on side 0: where numbers follow the structure, as ranks mostly do, that is hard to beat.
+/// Puts the first vertices on side 0. If numbers follow the structure, as rank numbers mostly do, this split
+/// is hard to beat.
 std::vector<char> split_in_order(const WeightedGraph& graph, const Capacity& capacity) {
     const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
     const double share = static_cast<double>(capacity[0]) /
                          static_cast<double>(std::max<std::int64_t>(1, capacity[0] + capacity[1]));
     const auto proportional = static_cast<std::int64_t>(static_cast<double>(mass) * share + 0.5);
-    // Side 1 comes second: if loads do not fit, the ranks may outweigh both sides together.
+    // The capacity of side 0 has priority: if loads do not fit, the total may exceed both capacities.
     const std::int64_t target = std::min(std::max(proportional, mass - capacity[1]), capacity[0]);
     std::vector<char> side(graph.size(), 1);
     std::int64_t filled = 0;
@@ -331,23 +334,24 @@ std::vector<char> split_in_order(const WeightedGraph& graph, const Capacity& cap
 Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
                  std::array<std::int64_t, 2> capacity, const BisectionOptions& options, Rng rng, Meter* clock,
                  int threads) {
-    const Means means{options, clock, threads};
+    const BisectionContext context{options, clock, threads};
     Bisection result;
     for (std::uint32_t cycle = 0; cycle <= options.cycles; ++cycle) {
-        if (cycle > 0 && means.late()) return result;
+        if (cycle > 0 && context.is_late()) return result;
         std::vector<char> side = result.side;
-        const std::vector<Level> levels = build_levels(graph, bias, rng, cycle > 0 ? &side : nullptr, means);
-        if (cycle == 0 && means.late())
+        const std::vector<Level> levels =
+            build_levels(graph, bias, rng, cycle > 0 ? &side : nullptr, context);
+        if (cycle == 0 && context.is_late())
             return refine_bisection(graph, bias, capacity, split_in_order(graph, capacity), 0);
         for (std::size_t i = levels.size() + 1; i-- > 0;) {
             const WeightedGraph& level = i == 0 ? graph : levels[i - 1].graph;
             const std::span<const std::int64_t> level_bias = i == 0 ? bias : levels[i - 1].bias;
             if (i == levels.size() && cycle == 0)
-                side = split_anew(level, level_bias, capacity, options, rng, result.work);
-            // The finest level is always refined: only there can capacities be met.
-            if (i == 0 || !means.late()) {
+                side = split_from_random_starts(level, level_bias, capacity, options, rng, result.work);
+            // Always refines the finest level, because only there capacities can be met exactly.
+            if (i == 0 || !context.is_late()) {
                 Split split(level, level_bias, capacity);
-                split.assign(side);
+                split.assign_sides(side);
                 split.refine(options.passes);
                 result.work += split.work();
                 side = split.sides();
@@ -361,11 +365,11 @@ Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
         }
         result.side = std::move(side);
     }
-    if (means.late()) return result;
+    if (context.is_late()) return result;
     const std::vector<char> order = split_in_order(graph, capacity);
     if (options.order_limit > 0) {
         Split split(graph, bias, capacity);
-        split.assign(order);
+        split.assign_sides(order);
         if (split.cost() / options.order_limit > result.cost) return result;
     }
     Bisection in_order = refine_bisection(graph, bias, capacity, order, options.passes);
@@ -379,7 +383,7 @@ Bisection refine_bisection(const WeightedGraph& graph, std::span<const std::int6
                            std::array<std::int64_t, 2> capacity, const std::vector<char>& side,
                            std::uint32_t passes) {
     Split split(graph, bias, capacity);
-    split.assign(side);
+    split.assign_sides(side);
     split.refine(passes);
     return {split.sides(), split.cost(), split.excess(), split.work()};
 }

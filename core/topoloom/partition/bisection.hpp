@@ -17,7 +17,7 @@ struct BisectionOptions {
     std::uint32_t starts = 4;  // initial bisections of the coarsest graph
     std::uint32_t passes = 2;  // maximum refinement passes per level
     std::uint32_t cycles = 0;  // V-cycles after the first
-    /// Also tries the split by vertex number if it cuts at most this many times as much; 0: always.
+    /// Also tries the split by vertex number if its cut is at most this many times as large; 0: always.
     std::uint32_t order_limit = 0;
     std::uint32_t window = 0;  // see coarsen()
 };
@@ -26,19 +26,19 @@ struct BisectionOptions {
 struct Bisection {
     std::vector<char> side;
     std::int64_t cost = 0;
-    std::int64_t excess = 0;  // mass beyond the capacities; 0 wherever unit masses make that possible
+    std::int64_t excess = 0;  // mass beyond the capacities; 0 if unit masses permit
     std::uint64_t work = 0;   // moves evaluated
 };
 
-/// `bias[v]`: additional cost of v on side 1; empty: none. The capacities must hold the total mass. If the clock runs
-/// out, returns early with a bisection that respects the capacities. Spends no work. The result does not depend on
-/// the number of threads. Karypis, Kumar, SIAM J. Sci. Comput. 20 (1998); Fiduccia, Mattheyses, DAC 1982. About
-/// O(edges).
+/// `bias[v]`: additional cost of v on side 1; empty: none. The capacities must hold the total mass. If the
+/// clock runs out, returns early with a bisection that respects the capacities. Does not charge work to the
+/// clock. The result does not depend on the number of threads. Karypis, Kumar, SIAM J. Sci. Comput. 20
+/// (1998); Fiduccia, Mattheyses, DAC 1982. About O(edges).
 [[nodiscard]] Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
                                std::array<std::int64_t, 2> capacity, const BisectionOptions& options, Rng rng,
                                Meter* clock = nullptr, int threads = 1);
 
-/// Refines a given bisection without coarsening. Never worse.
+/// Refines a bisection without coarsening. Never returns a worse one.
 [[nodiscard]] Bisection refine_bisection(const WeightedGraph& graph, std::span<const std::int64_t> bias,
                                          std::array<std::int64_t, 2> capacity, const std::vector<char>& side,
                                          std::uint32_t passes);

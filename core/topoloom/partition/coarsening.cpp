@@ -13,11 +13,11 @@ namespace topoloom::partition {
 
 namespace {
 
-/// Numbers the clusters of all vertices.
-class Joiner {
+/// Assigns all vertices to numbered clusters.
+class Clusterer {
    public:
-    Joiner(const WeightedGraph& graph, std::int64_t max_mass, std::span<const Part> label,
-           std::uint32_t window)
+    Clusterer(const WeightedGraph& graph, std::int64_t max_mass, std::span<const Part> label,
+              std::uint32_t window)
         : graph_(graph),
           max_mass_(max_mass),
           label_(label),
@@ -26,19 +26,19 @@ class Joiner {
           waiting_(graph.size(), Vertex::none) {}
 
     std::vector<Vertex> run(Rng rng) {
-        for (const Vertex v : visiting_order(rng)) {
-            if (cluster_[v.value] == Vertex::none) join(v);
+        for (const Vertex v : make_visiting_order(rng)) {
+            if (cluster_[v.value] == Vertex::none) join_vertex(v);
         }
         for (const Vertex v : graph_.vertices()) {
-            if (cluster_[v.value] == Vertex::none) open(v);
+            if (cluster_[v.value] == Vertex::none) open_cluster(v);
         }
         return std::move(cluster_);
     }
     [[nodiscard]] const std::vector<std::int64_t>& masses() const { return mass_; }
 
    private:
-    /// Within a window, low-degree vertices come first since they have the fewest choices; ties are random.
-    std::vector<Vertex> visiting_order(Rng rng) const {
+    /// Inside a window, low-degree vertices come first because they have the fewest choices; ties are random.
+    std::vector<Vertex> make_visiting_order(Rng rng) const {
         std::vector<Vertex> order = id_list<Vertex>(graph_.size());
         std::vector<Vertex> sorted(order.size());
         const Chunks windows(order.size(), window_);
@@ -60,7 +60,7 @@ class Joiner {
         for (const Vertex v : order) sorted[begin[class_of(v)]++] = v;
     }
 
-    void join(Vertex v) {
+    void join_vertex(Vertex v) {
         const auto peers = graph_.peers(v);
         const auto weights = graph_.weights(v);
         Vertex best_free = Vertex::none;
@@ -91,40 +91,40 @@ class Joiner {
             }
         }
         if (best_free != Vertex::none) {
-            add(best_free, open(v));
+            add_to_cluster(best_free, open_cluster(v));
         } else if (best_taken != Vertex::none &&
-                   mass_[cluster_[best_taken.value].value] + graph_.mass[v.value] <= small_mass(v)) {
-            add(v, cluster_[best_taken.value]);
+                   mass_[cluster_[best_taken.value].value] + graph_.mass[v.value] <= max_joined_mass(v)) {
+            add_to_cluster(v, cluster_[best_taken.value]);
         } else {
-            meet(v, favorite);
+            join_with_waiting(v, favorite);
         }
     }
 
-    /// A vertex may become third in a cluster, but not make it much larger than pairs are.
-    [[nodiscard]] std::int64_t small_mass(Vertex v) const {
+    /// The maximum mass of a cluster that a third vertex may join.
+    [[nodiscard]] std::int64_t max_joined_mass(Vertex v) const {
         return std::min(max_mass_, 4 * std::max<std::int64_t>(1, graph_.mass[v.value]));
     }
 
-    /// Two vertices without a partner that prefer the same neighbor, or none at all, join each other.
-    void meet(Vertex v, Vertex favorite) {
+    /// Joins two vertices without a partner if they prefer the same neighbor or have no neighbor.
+    void join_with_waiting(Vertex v, Vertex favorite) {
         Vertex& other = favorite == Vertex::none ? waiting_isolated_ : waiting_[favorite.value];
         if (favorite == Vertex::none && !label_.empty()) return;
         if (other == Vertex::none || cluster_[other.value] != Vertex::none ||
             graph_.mass[other.value] + graph_.mass[v.value] > max_mass_) {
             other = v;
         } else {
-            add(other, open(v));
+            add_to_cluster(other, open_cluster(v));
             other = Vertex::none;
         }
     }
 
-    Vertex open(Vertex v) {
+    Vertex open_cluster(Vertex v) {
         const Vertex c{mass_.size()};
         mass_.push_back(0);
-        add(v, c);
+        add_to_cluster(v, c);
         return c;
     }
-    void add(Vertex v, Vertex cluster) {
+    void add_to_cluster(Vertex v, Vertex cluster) {
         cluster_[v.value] = cluster;
         mass_[cluster.value] += graph_.mass[v.value];
     }
@@ -133,13 +133,13 @@ class Joiner {
     std::int64_t max_mass_;
     std::span<const Part> label_;
     std::uint32_t window_;
-    std::vector<Vertex> cluster_;  // as vertices of the coarser graph
-    std::vector<Vertex> waiting_;  // by neighbor: who would have liked to join it
+    std::vector<Vertex> cluster_;  // cluster of each vertex
+    std::vector<Vertex> waiting_;  // by neighbor: an unmatched vertex that prefers it
     Vertex waiting_isolated_ = Vertex::none;
     std::vector<std::int64_t> mass_;  // by cluster
 };
 
-/// The vertices of every cluster, one cluster after the other, and where each begins.
+/// The vertices grouped by cluster, and the begin of each cluster.
 struct Members {
     std::vector<std::uint32_t> begin;
     std::vector<Vertex> vertex;
@@ -153,16 +153,16 @@ struct Members {
     }
 };
 
-/// Some rows of a graph.
+/// Consecutive rows of a graph in compressed form.
 struct Rows {
     BigVector<std::uint32_t> end;
     BigVector<Vertex> peer;
     BigVector<std::int64_t> weight;
 };
 
-/// Sums the edges of some clusters, cluster by cluster.
-Rows rows_of(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of, const Members& members,
-             const Chunk& chunk) {
+/// Builds the rows of a range of clusters, summing parallel edges.
+Rows sum_cluster_rows(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of, const Members& members,
+                      const Chunk& chunk) {
     Rows rows;
     rows.end.reserve(chunk.end - chunk.begin);
     std::size_t edges = 0;
@@ -170,7 +170,7 @@ Rows rows_of(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of, co
         edges += fine.degree(members.vertex[i]);
     rows.peer.reserve(edges * 2 / 3);
     rows.weight.reserve(edges * 2 / 3);
-    std::vector<std::uint32_t> entry(members.begin.size() - 1, no_index);  // of a peer in the row being made
+    std::vector<std::uint32_t> entry(members.begin.size() - 1, no_index);  // of each peer in this row
     for (auto c = static_cast<std::uint32_t>(chunk.begin); c < chunk.end; ++c) {
         const auto row = static_cast<std::uint32_t>(rows.peer.size());
         for (std::uint32_t i = members.begin[c]; i < members.begin[c + 1]; ++i) {
@@ -195,11 +195,12 @@ Rows rows_of(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of, co
 WeightedGraph contract(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of,
                        const std::vector<std::int64_t>& masses, int threads) {
     const Members members(coarse_of, static_cast<std::uint32_t>(masses.size()));
-    // Chunks are few, since each looks up places of all clusters.
+    // Few chunks, because each has a table of all clusters.
     const Chunks chunks(masses.size(), std::max<std::size_t>(1U << 14, masses.size() / 16));
     std::vector<Rows> rows(chunks.size());
-    parallel_for(chunks.size(), threads,
-                 [&](std::size_t i, int) { rows[i] = rows_of(fine, coarse_of, members, chunks[i]); });
+    parallel_for(chunks.size(), threads, [&](std::size_t i, int) {
+        rows[i] = sum_cluster_rows(fine, coarse_of, members, chunks[i]);
+    });
     WeightedGraph coarse;
     coarse.mass.assign(masses.begin(), masses.end());
     if (rows.size() == 1) {
@@ -227,9 +228,9 @@ WeightedGraph contract(const WeightedGraph& fine, const std::vector<Vertex>& coa
 
 Coarsening coarsen(const WeightedGraph& graph, std::int64_t max_mass, Rng rng, std::span<const Part> label,
                    std::uint32_t window, int threads) {
-    Joiner joiner(graph, max_mass, label, window);
-    std::vector<Vertex> coarse_of = joiner.run(rng);
-    WeightedGraph coarse = contract(graph, coarse_of, joiner.masses(), threads);
+    Clusterer clusterer(graph, max_mass, label, window);
+    std::vector<Vertex> coarse_of = clusterer.run(rng);
+    WeightedGraph coarse = contract(graph, coarse_of, clusterer.masses(), threads);
     return {std::move(coarse), std::move(coarse_of)};
 }
 

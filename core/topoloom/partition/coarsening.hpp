@@ -13,7 +13,7 @@ namespace topoloom::partition {
 
 struct Coarsening {
     WeightedGraph graph;
-    std::vector<Vertex> coarse_of;  // by vertex of the finer graph
+    std::vector<Vertex> coarse_of;  // coarse vertex of each fine vertex
 };
 
 /// Matches every vertex with the unmatched neighbor of the highest rating weight^2 / (mass * mass) (Holtgrewe,

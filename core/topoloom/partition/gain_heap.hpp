@@ -91,7 +91,7 @@ class GainHeap {
     }
 
     std::vector<Entry> heap_;
-    std::vector<std::uint32_t> position_;  // in the heap, by vertex
+    std::vector<std::uint32_t> position_;  // position of each vertex in the heap
     std::uint32_t stamp_ = 0;
 };
 

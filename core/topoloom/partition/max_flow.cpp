@@ -14,7 +14,7 @@ void FlowNetwork::reset(std::uint32_t vertices) {
     terminal_.assign(vertices, 0);
 }
 
-void FlowNetwork::build() {
+void FlowNetwork::build_arcs() {
     const std::size_t n = terminal_.size();
     first_.assign(n + 1, 0);
     for (const InputEdge& e : edges_) {
@@ -33,19 +33,19 @@ void FlowNetwork::build() {
 }
 
 std::int64_t FlowNetwork::solve() {
-    build();
+    build_arcs();
     std::int64_t value = 0;
     for (const std::int64_t t : terminal_) value += std::min<std::int64_t>(t, 0);
     while (find_levels()) {
         current_.assign(first_.begin(), first_.end() - 1);
-        // The first in the queue are those next to the source.
+        // Vertices adjacent to the source are first in the queue.
         for (std::size_t i = 0; i < queue_.size() && level_[queue_[i].value] == 0; ++i)
             value += augment_from(queue_[i]);
     }
     return value;
 }
 
-/// Breadth first from the source; true if the sink can be reached.
+/// Computes levels breadth-first from the source; true if the sink is reachable.
 bool FlowNetwork::find_levels() {
     const auto n = static_cast<std::uint32_t>(terminal_.size());
     level_.assign(n, unreached);
@@ -55,7 +55,7 @@ bool FlowNetwork::find_levels() {
         level_[v] = 0;
         queue_.push_back(Vertex{v});
     }
-    std::uint32_t last = unreached;  // level of the first that reach the sink
+    std::uint32_t last = unreached;  // lowest level of a vertex adjacent to the sink
     for (std::size_t i = 0; i < queue_.size(); ++i) {
         const std::uint32_t v = queue_[i].value;
         if (level_[v] >= last) break;
@@ -71,7 +71,7 @@ bool FlowNetwork::find_levels() {
     return last != unreached;
 }
 
-/// Sends what it can from one vertex to the sink along arcs that lead one level on.
+/// Sends as much flow as possible from one vertex to the sink, along arcs to the next level.
 std::int64_t FlowNetwork::augment_from(Vertex source) {
     std::int64_t sent = 0;
     path_.clear();
@@ -106,7 +106,7 @@ std::int64_t FlowNetwork::augment_from(Vertex source) {
         } else if (path_.empty()) {
             break;
         } else {
-            // A dead end: the one before tries its next arc.
+            // Dead end: go back and try the next arc.
             v = arcs_[arcs_[path_.back()].reverse].head;
             path_.pop_back();
             ++current_[v.value];

@@ -13,24 +13,24 @@ namespace topoloom::partition {
 /// Vertices are 0 .. size-1, not counting source and sink. reset() reuses the memory.
 class FlowNetwork {
    public:
-    /// Clears the network.
+    /// Removes all edges and sets the number of vertices.
     void reset(std::uint32_t vertices);
     /// Adds the cost of v on the sink side minus its cost on the source side; may be negative.
     void add_terminal(Vertex v, std::int64_t weight) { terminal_[v.value] += weight; }
     /// Adds an undirected edge of weight > 0.
     void add_edge(Vertex u, Vertex v, std::int64_t weight) { edges_.push_back({u, v, weight}); }
 
-    /// Computes a maximum flow by Dinic's algorithm (Soviet Math. Dokl. 11 (1970)). Returns the minimum of:
-    /// weight of cut edges plus add_terminal's weight of all vertices on the sink side.
+    /// Computes a maximum flow by Dinic's algorithm (Soviet Math. Dokl. 11 (1970)). Returns the minimum over
+    /// all cuts of the weight of cut edges plus the terminal costs of vertices on the sink side.
     std::int64_t solve();
 
-    /// After solve(): 1 for vertices on the source side of every minimum cut, -1 for those on the sink side of
-    /// every one, else 0.
+    /// After solve(): 1 for vertices on the source side of every minimum cut, -1 for vertices on the sink
+    /// side of every minimum cut, else 0.
     [[nodiscard]] std::vector<signed char> sides();
 
-    /// After solve(): calls visit(u) for every u that must be on the source side if v is.
+    /// After solve(): calls visit(u) for every u that must be on the source side if v is on it.
     template <class Visit>
-    void follow(Vertex v, const Visit& visit) const {
+    void visit_residual_peers(Vertex v, const Visit& visit) const {
         for (std::uint32_t a = first_[v.value]; a < first_[v.value + 1]; ++a) {
             if (arcs_[a].residual > 0) visit(arcs_[a].head);
         }
@@ -48,7 +48,7 @@ class FlowNetwork {
         std::int64_t residual;
     };
 
-    void build();
+    void build_arcs();
     bool find_levels();
     std::int64_t augment_from(Vertex source);
 
@@ -57,7 +57,7 @@ class FlowNetwork {
     std::vector<std::uint32_t> first_;
     std::vector<Arc> arcs_;
     std::vector<std::uint32_t> level_;
-    std::vector<std::uint32_t> current_;  // arc that a vertex tries next
+    std::vector<std::uint32_t> current_;  // next arc to try, by vertex
     std::vector<Vertex> queue_;
     std::vector<std::uint32_t> path_;  // arcs
     std::uint64_t work_ = 0;

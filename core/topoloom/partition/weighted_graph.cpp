@@ -9,7 +9,8 @@ namespace topoloom::partition {
 
 namespace {
 
-/// Makes rows on all cores: `visit(v, add)` calls add(peer, weight) for the edges of v, alike each time.
+/// Builds rows on all cores. `visit(v, add)` calls add(peer, weight) for the edges of v; it is called twice
+/// and must repeat them exactly.
 template <class Visit>
 void fill_rows(WeightedGraph& graph, std::size_t vertices, const Visit& visit, int threads) {
     const Chunks chunks(vertices, 8192);

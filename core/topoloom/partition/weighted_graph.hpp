@@ -12,8 +12,8 @@
 
 namespace topoloom::partition {
 
-/// Compressed sparse rows; every edge is stored at both ends. At the finest level, vertices are ranks; coarser ones
-/// stand for many.
+/// Compressed sparse rows; every edge is stored at both ends. At the finest level, vertices are ranks;
+/// coarser vertices represent several ranks.
 struct WeightedGraph {
     BigVector<std::uint32_t> first = BigVector<std::uint32_t>(1, 0);
     BigVector<Vertex> peer;

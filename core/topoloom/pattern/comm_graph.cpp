@@ -14,15 +14,15 @@ namespace {
 
 constexpr std::size_t max_ranks = std::size_t{1} << 31;
 
-/// a + b where both are >= 0; throws when 64 bits do not hold it.
-std::int64_t add_exactly(std::int64_t a, std::int64_t b, std::string_view what) {
+/// Returns a + b for nonnegative a and b. Throws Error if the sum exceeds 64 bits.
+std::int64_t add_checked(std::int64_t a, std::int64_t b, std::string_view what) {
     if (b > std::numeric_limits<std::int64_t>::max() - a) {
         fail("the ", what, " of this communication graph add up to more than 2^63; scale them down");
     }
     return a + b;
 }
 
-/// Throws Error unless these could be compressed sparse rows.
+/// Throws Error unless the arrays have the shape of compressed sparse rows.
 void check_csr(std::span<const std::uint64_t> first, std::span<const Rank> peers,
                std::span<const Bytes> bytes, std::span<const std::int64_t> messages) {
     if (first.empty() || first.front() != 0 || first.back() != peers.size() ||
@@ -35,9 +35,9 @@ void check_csr(std::span<const std::uint64_t> first, std::span<const Rank> peers
     }
 }
 
-/// Throws Error unless there is one entry per rank, or none.
-void check_self(std::size_t rank_count, std::span<const Bytes> bytes,
-                std::span<const std::int64_t> messages) {
+/// Throws Error unless each list is empty or has one entry per rank.
+void check_self_messages(std::size_t rank_count, std::span<const Bytes> bytes,
+                         std::span<const std::int64_t> messages) {
     if ((!bytes.empty() && bytes.size() != rank_count) ||
         (!messages.empty() && messages.size() != rank_count)) {
         fail("messages to oneself need one entry per rank, that is ", rank_count, "; there are ",
@@ -45,13 +45,13 @@ void check_self(std::size_t rank_count, std::span<const Bytes> bytes,
     }
 }
 
-bool none_negative(std::span<const Bytes> bytes, std::span<const std::int64_t> messages) {
+bool are_nonnegative(std::span<const Bytes> bytes, std::span<const std::int64_t> messages) {
     return std::all_of(bytes.begin(), bytes.end(), [](Bytes b) { return b.value >= 0; }) &&
            std::all_of(messages.begin(), messages.end(), [](std::int64_t m) { return m >= 0; });
 }
 
-/// Whether a graph can keep these rows as they are: each ascending, without duplicates or the rank itself,
-/// and nothing that has to be refused.
+/// Whether a graph can adopt these rows unchanged: all rows ascend, without duplicates, self-messages and
+/// invalid entries.
 bool is_canonical(std::span<const std::uint64_t> first, std::span<const Rank> peers,
                   std::span<const Bytes> bytes, std::span<const std::int64_t> messages) {
     const std::size_t rank_count = first.size() - 1;
@@ -61,7 +61,7 @@ bool is_canonical(std::span<const std::uint64_t> first, std::span<const Rank> pe
             if (i > first[u] && peers[i] <= peers[i - 1]) return false;
         }
     }
-    return none_negative(bytes, messages);
+    return are_nonnegative(bytes, messages);
 }
 
 }  // namespace
@@ -73,12 +73,12 @@ void CommGraph::check_rank_count(std::size_t rank_count) {
 CommGraph::CommGraph(std::size_t rank_count) {
     check_rank_count(rank_count);
     first_.assign(rank_count + 1, 0);
-    // Filled row by row from several threads; dropped again by compute_totals() when all are zero.
+    // Several threads fill these arrays by row. compute_totals() drops them if all entries are zero.
     self_bytes_.assign(rank_count, Bytes{});
     self_messages_.assign(rank_count, 0);
 }
 
-void CommGraph::check(std::size_t rank_count, Rank u, const Edge& edge) {
+void CommGraph::check_edge(std::size_t rank_count, Rank u, const Edge& edge) {
     if (u.value >= rank_count || edge.peer.value >= rank_count) {
         fail("an edge joins ranks ", u.value, " and ", edge.peer.value, ", but there are only ", rank_count,
              " ranks");
@@ -93,15 +93,15 @@ void CommGraph::check(std::size_t rank_count, Rank u, const Edge& edge) {
     }
 }
 
-void CommGraph::merge(std::vector<Edge>& row) {
+void CommGraph::merge_duplicates(std::vector<Edge>& row) {
     const auto by_peer = [](const Edge& a, const Edge& b) { return a.peer < b.peer; };
     if (!std::is_sorted(row.begin(), row.end(), by_peer)) std::sort(row.begin(), row.end(), by_peer);
     std::size_t kept = 0;
     for (const Edge& edge : row) {
         if (kept > 0 && row[kept - 1].peer == edge.peer) {
             Edge& same = row[kept - 1];
-            same.bytes.value = add_exactly(same.bytes.value, edge.bytes.value, "bytes");
-            same.messages = add_exactly(same.messages, edge.messages, "messages");
+            same.bytes.value = add_checked(same.bytes.value, edge.bytes.value, "bytes");
+            same.messages = add_checked(same.messages, edge.messages, "messages");
         } else {
             row[kept++] = edge;
         }
@@ -134,8 +134,8 @@ void CommGraph::store_row(Rank u, std::span<const Edge> edges) {
 
 void CommGraph::compute_totals() {
     for (const Bytes bytes : bytes_)
-        total_bytes_.value = add_exactly(total_bytes_.value, bytes.value, "bytes");
-    for (const std::int64_t m : messages_) total_messages_ = add_exactly(total_messages_, m, "messages");
+        total_bytes_.value = add_checked(total_bytes_.value, bytes.value, "bytes");
+    for (const std::int64_t m : messages_) total_messages_ = add_checked(total_messages_, m, "messages");
     const auto nothing = [](const auto& amounts) {
         return std::all_of(amounts.begin(), amounts.end(),
                            [](const auto& a) { return a == std::decay_t<decltype(a)>{}; });
@@ -169,7 +169,7 @@ CommGraph CommGraph::from_edges(std::size_t rank_count, std::span<const Rank> so
     CommRows rows;
     rows.first.assign(rank_count + 1, 0);
     for (const Rank u : sources) {
-        check(rank_count, u, Edge{u, Bytes{}, 0});
+        check_edge(rank_count, u, Edge{u, Bytes{}, 0});
         ++rows.first[u.value + 1];
     }
     std::partial_sum(rows.first.begin(), rows.first.end(), rows.first.begin());
@@ -197,8 +197,8 @@ CommGraph CommGraph::from_csr(std::span<const std::uint64_t> first, std::span<co
                               std::span<const std::int64_t> self_messages) {
     check_csr(first, peers, bytes, messages);
     const std::size_t rank_count = first.size() - 1;
-    check_self(rank_count, self_bytes, self_messages);
-    if (is_canonical(first, peers, bytes, messages) && none_negative(self_bytes, self_messages)) {
+    check_self_messages(rank_count, self_bytes, self_messages);
+    if (is_canonical(first, peers, bytes, messages) && are_nonnegative(self_bytes, self_messages)) {
         CommRows rows;
         rows.first.assign(first.begin(), first.end());
         rows.peers.assign(peers.begin(), peers.end());
@@ -225,9 +225,9 @@ CommGraph CommGraph::from_csr(std::span<const std::uint64_t> first, std::span<co
 
 CommGraph CommGraph::from_csr(CommRows rows) {
     check_csr(rows.first, rows.peers, rows.bytes, rows.messages);
-    check_self(rows.first.size() - 1, rows.self_bytes, rows.self_messages);
+    check_self_messages(rows.first.size() - 1, rows.self_bytes, rows.self_messages);
     if (is_canonical(rows.first, rows.peers, rows.bytes, rows.messages) &&
-        none_negative(rows.self_bytes, rows.self_messages)) {
+        are_nonnegative(rows.self_bytes, rows.self_messages)) {
         return adopt_rows(std::move(rows));
     }
     return from_csr(rows.first, rows.peers, rows.bytes, rows.messages, std::move(rows.load), rows.self_bytes,
@@ -265,15 +265,15 @@ std::optional<CommGraph> CommGraph::symmetric_same_structure() const {
     CommRows rows;
     rows.bytes.reserve(edge_count());
     rows.messages.reserve(edge_count());
-    // The edges that come back to v, in the order of their sources, are its row from the first entry on.
+    // If the structure is symmetric, the sources of the edges to v, in ascending order, are the row of v.
     BigVector<std::uint64_t> back(first_.begin(), first_.end() - 1);
     for (const Rank u : ids<Rank>(rank_count())) {
         for (std::uint64_t i = first_[u.value]; i < first_[u.value + 1]; ++i) {
             const Rank v = peer_[i];
             const std::uint64_t k = back[v.value]++;
             if (k == first_[v.value + 1] || peer_[k] != u) return {};
-            rows.bytes.push_back(Bytes{add_exactly(bytes_[i].value, bytes_[k].value, "bytes")});
-            rows.messages.push_back(add_exactly(messages_[i], messages_[k], "messages"));
+            rows.bytes.push_back(Bytes{add_checked(bytes_[i].value, bytes_[k].value, "bytes")});
+            rows.messages.push_back(add_checked(messages_[i], messages_[k], "messages"));
         }
     }
     rows.first = first_;
@@ -294,7 +294,7 @@ std::size_t CommGraph::symmetric_edge_count() const {
 
 CommGraph CommGraph::symmetric() const {
     if (std::optional<CommGraph> both_ways = symmetric_same_structure()) return *std::move(both_ways);
-    // The transpose; its rows come out ascending because sources are visited in order.
+    // The transpose. Its rows ascend because sources are visited in order.
     BigVector<std::uint64_t> start(rank_count() + 1, 0);
     for (const Rank v : peer_) ++start[v.value + 1];
     std::partial_sum(start.begin(), start.end(), start.begin());
@@ -309,7 +309,7 @@ CommGraph CommGraph::symmetric() const {
     return from_rows(
         rank_count(),
         [&](Rank u, const auto& add) {
-            // Merged, so that long rows need no sorting.
+            // Merge both lists, so that long rows need no sorting.
             std::uint64_t k = start[u.value];
             const auto add_received = [&](std::uint32_t end) {
                 for (; k < start[u.value + 1] && received[k].peer.value < end; ++k) add(received[k]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communication graph: bytes and messages from rank to rank.
+// Communication graph: bytes and messages between ranks.
 #pragma once
 
 #include <algorithm>
@@ -22,44 +22,45 @@ struct Edge {
     std::int64_t messages = 1;
 };
 
-/// Edges in compressed sparse rows: those of rank u are [first[u], first[u+1]).
+/// Compressed sparse rows: the edges of rank u are [first[u], first[u+1]).
 struct CommRows {
     BigVector<std::uint64_t> first = BigVector<std::uint64_t>(1, 0);
     BigVector<Rank> peers;
     BigVector<Bytes> bytes;
-    BigVector<std::int64_t> messages;  ///< may be empty: 1 each
-    std::vector<double> load;          ///< may be empty: 1 each
-    BigVector<Bytes> self_bytes;       ///< may be empty, as may self_messages: 0 each
+    BigVector<std::int64_t> messages;  ///< empty: 1 each
+    std::vector<double> load;          ///< empty: 1 each
+    BigVector<Bytes> self_bytes;       ///< empty: 0 each; likewise self_messages
     BigVector<std::int64_t> self_messages;
 };
 
-/// A directed, weighted communication graph in compressed sparse rows: the edges of rank u are
-/// [first[u], first[u+1]), ascending by peer, one per peer. Self-messages are stored separately,
-/// since no placement changes what they cost. Built once, then only read; 20 bytes per edge.
+/// A directed, weighted communication graph in compressed sparse rows: the edges of rank u are [first[u],
+/// first[u+1]), ascending by peer, one per peer. Self-messages are stored separately, because their cost does
+/// not depend on the placement. Immutable; 20 bytes per edge.
 class CommGraph {
    public:
     CommGraph() : first_(1, 0) {}
 
-    /// Edge i goes from sources[i] to peers[i]. Duplicates are summed. `messages` may be empty (1 each),
-    /// `load` too. Throws Error for ranks out of range, negative or overflowing amounts, and loads that are
-    /// not finite and >= 0.
+    /// Makes a graph of edges from sources[i] to peers[i]. Sums duplicates. `messages` and `load` may be
+    /// empty (1 each). Throws Error for ranks out of range, negative or overflowing amounts, and loads that
+    /// are negative or not finite.
     static CommGraph from_edges(std::size_t rank_count, std::span<const Rank> sources,
                                 std::span<const Rank> peers, std::span<const Bytes> bytes,
                                 std::span<const std::int64_t> messages = {}, std::vector<double> load = {});
 
-    /// From compressed sparse rows: the edges of rank u are [first[u], first[u+1]), in any order, duplicates
-    /// summed. `messages` may be empty (1 each), as may the last three, which have one entry per rank. Throws
-    /// Error where from_edges does, and when the lengths or `first` do not fit together.
+    /// Makes a graph from compressed sparse rows: the edges of rank u are [first[u], first[u+1]), in any
+    /// order. Sums duplicates. `messages` may be empty (1 each). The last three arguments have one entry per
+    /// rank, or may be empty. Throws the same errors as from_edges(), and Error for inconsistent lengths or
+    /// `first`.
     static CommGraph from_csr(std::span<const std::uint64_t> first, std::span<const Rank> peers,
                               std::span<const Bytes> bytes, std::span<const std::int64_t> messages = {},
                               std::vector<double> load = {}, std::span<const Bytes> self_bytes = {},
                               std::span<const std::int64_t> self_messages = {});
 
-    /// Like from_csr above; adopts the arrays if all rows ascend without duplicates.
+    /// Makes a graph from compressed sparse rows. Adopts the arrays if all rows ascend without duplicates.
     static CommGraph from_csr(CommRows rows);
 
-    /// Calls emit(u, add) twice for every rank u; it must call add(Edge) for each edge of u, in any order.
-    /// Rows are made in parallel and stored at once, so the graph is the only memory used.
+    /// Calls emit(u, add) twice per rank u. emit must call add(Edge) for each edge of u, in any order. Rows
+    /// are made in parallel and stored immediately, so the only memory is that of the graph.
     template <class Emit>
     static CommGraph from_rows(std::size_t rank_count, const Emit& emit, std::vector<double> load = {},
                                int threads = 0);
@@ -76,7 +77,7 @@ class CommGraph {
     class Row;
     [[nodiscard]] Row sends(Rank u) const;
 
-    /// Compute weight of a rank; 1 unless given.
+    /// Compute load of a rank, by default 1.
     [[nodiscard]] double load(Rank u) const { return load_.empty() ? 1.0 : load_[u.value]; }
     [[nodiscard]] Bytes self_bytes(Rank u) const {
         return self_bytes_.empty() ? Bytes{} : self_bytes_[u.value];
@@ -85,28 +86,28 @@ class CommGraph {
         return self_messages_.empty() ? 0 : self_messages_[u.value];
     }
 
-    /// Ranks that communicate through proxies, ascending: a slot receives their data once, however many of its
-    /// ranks need it, and returns one combined message. See apply_proxies(). Empty by default.
+    /// Ranks that communicate through proxies, ascending; by default none. A slot receives the data of a
+    /// proxied rank once for all its ranks, and returns one combined message. See apply_proxies().
     [[nodiscard]] std::span<const Rank> proxied() const { return proxied_; }
-    /// The same graph with these proxied ranks, in any order. Throws Error for duplicates and ranks out of range.
+    /// Sets the proxied ranks, in any order. Throws Error for duplicates and ranks out of range.
     [[nodiscard]] CommGraph with_proxies(std::vector<Rank> proxied) &&;
 
-    /// Totals over all edges, without messages to oneself.
+    /// Totals over all edges, without self-messages.
     [[nodiscard]] Bytes total_bytes() const { return total_bytes_; }
     [[nodiscard]] std::int64_t total_messages() const { return total_messages_; }
 
-    /// The undirected graph: each pair has the bytes and messages of both directions. Used by distance-based
-    /// objectives. Keeps self-messages and loads, drops proxies. O(edges).
+    /// Returns the undirected graph, in which each edge has the bytes and messages of both directions. For
+    /// distance-based objectives. Keeps self-messages and loads, drops proxies. O(edges).
     [[nodiscard]] CommGraph symmetric() const;
-    /// The edge count of symmetric(), without building it. O(edges * log degree).
+    /// Returns the edge count of symmetric() without building the graph. O(edges * log degree).
     [[nodiscard]] std::size_t symmetric_edge_count() const;
 
-    /// The arrays themselves, for readers and writers.
+    /// The underlying arrays, for readers and writers.
     [[nodiscard]] std::span<const std::uint64_t> first() const { return first_; }
     [[nodiscard]] std::span<const Rank> all_peers() const { return peer_; }
     [[nodiscard]] std::span<const Bytes> all_bytes() const { return bytes_; }
     [[nodiscard]] std::span<const std::int64_t> all_messages() const { return messages_; }
-    /// One entry per rank, or none if all are 1 (loads) or 0 (messages to oneself).
+    /// One entry per rank, or none if all are 1 (loads) or 0 (self-messages).
     [[nodiscard]] std::span<const double> all_loads() const { return load_; }
     [[nodiscard]] std::span<const Bytes> all_self_bytes() const { return self_bytes_; }
     [[nodiscard]] std::span<const std::int64_t> all_self_messages() const { return self_messages_; }
@@ -117,20 +118,21 @@ class CommGraph {
         return {all.data() + first_[u.value], degree(u)};
     }
     explicit CommGraph(std::size_t rank_count);
-    /// Throws Error when there are more ranks than 31-bit ids.
+    /// Throws Error if there are more ranks than 31-bit ids.
     static void check_rank_count(std::size_t rank_count);
-    /// Adopts rows that are sorted and free of duplicates.
+    /// Makes a graph from rows that are sorted and without duplicates.
     static CommGraph adopt_rows(CommRows rows);
-    /// symmetric() if every edge has its reverse, as in most patterns: the sparsity structure stays.
+    /// Returns symmetric() with the same sparsity structure if every edge has a reverse edge, as in most
+    /// patterns; otherwise nullopt.
     [[nodiscard]] std::optional<CommGraph> symmetric_same_structure() const;
     void allocate_edges();
     void store_row(Rank u, std::span<const Edge> edges);
     void compute_totals();
     void set_load(std::vector<double> load);
     /// Throws Error unless this is a valid edge of u in a graph of rank_count ranks.
-    static void check(std::size_t rank_count, Rank u, const Edge& edge);
-    /// Sorts by peer and sums duplicates.
-    static void merge(std::vector<Edge>& row);
+    static void check_edge(std::size_t rank_count, Rank u, const Edge& edge);
+    /// Sorts a row by peer and sums duplicates.
+    static void merge_duplicates(std::vector<Edge>& row);
 
     BigVector<std::uint64_t> first_;
     BigVector<Rank> peer_;
@@ -182,10 +184,10 @@ CommGraph CommGraph::from_rows(std::size_t rank_count, const Emit& emit, std::ve
     const auto collect = [&](Rank u, std::vector<Edge>& row) {
         row.clear();
         emit(u, [&](Edge edge) {
-            check(rank_count, u, edge);
+            check_edge(rank_count, u, edge);
             row.push_back(edge);
         });
-        merge(row);
+        merge_duplicates(row);
     };
     const auto each_row = [&](const auto& use) {
         parallel_for(chunks.size(), threads, [&](std::size_t c, int) {

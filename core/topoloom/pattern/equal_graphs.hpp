@@ -8,9 +8,9 @@
 
 namespace topoloom {
 
-/// Compares edges, bytes, messages and loads.
+/// Whether two graphs have equal edges, bytes, messages and loads.
 [[nodiscard]] bool are_equal(const CommGraph& a, const CommGraph& b);
-/// A hash that is equal for equal graphs. O(ranks).
+/// Computes a hash. Equal graphs have equal hashes. O(ranks).
 [[nodiscard]] std::size_t hash_graph(const CommGraph& graph);
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Argument checks that all pattern generators share.
+// Argument checks shared by all pattern generators.
 #pragma once
 
 #include <cstddef>

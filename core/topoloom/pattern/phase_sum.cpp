@@ -16,11 +16,11 @@ void require_phases_add_up(std::span<const CommGraph* const> phases, const CommG
             fail("a phase has ", phase->rank_count(), " ranks, but the pattern has ", ranks);
     }
     struct Amount {
-        std::uint64_t bytes = 0;  // unsigned: sums may wrap
+        std::uint64_t bytes = 0;  // unsigned, so that sums can wrap around
         std::uint64_t messages = 0;
         bool operator==(const Amount&) const = default;
     };
-    std::vector<Amount> sum(ranks);  // of the messages to every rank from one
+    std::vector<Amount> sum(ranks);  // [receiver]: messages of the current sender
     const auto add = [&](const Edge& edge) {
         Amount& to = sum[edge.peer.value];
         to.bytes += static_cast<std::uint64_t>(edge.bytes.value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks that phases add up to a communication graph.
+// Check that phases add up to a communication graph.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace topoloom {
 
-/// Throws Error unless the bytes and messages of the phases add up to those of the graph for each pair of ranks. No
-/// phases: the graph is the only phase. O(edges of all).
+/// Throws Error unless, for each pair of ranks, the bytes and messages of the phases add up to the bytes and
+/// messages of the graph. Without phases, the graph is the only phase. O(edges of all graphs).
 void require_phases_add_up(std::span<const CommGraph* const> phases, const CommGraph& graph);
 
 }  // namespace topoloom

@@ -9,8 +9,8 @@ namespace topoloom {
 
 namespace {
 
-/// The different numbers of messages, ascending: at most 16.
-std::vector<std::int64_t> numbers_of_rounds(const CommGraph& phase) {
+/// Returns the distinct numbers of messages, ascending, at most 16.
+std::vector<std::int64_t> distinct_message_counts(const CommGraph& phase) {
     constexpr std::size_t most = 16;
     std::set<std::int64_t> found;
     for (const std::int64_t messages : phase.all_messages())
@@ -29,8 +29,9 @@ std::vector<std::int64_t> numbers_of_rounds(const CommGraph& phase) {
     return numbers;
 }
 
-/// bytes * part / whole without overflow; parts up to the whole add up to all bytes.
-std::int64_t share(std::int64_t bytes, std::int64_t part, std::int64_t whole) {
+/// Computes bytes * part / whole without overflow. Differences of shares for part = 0 .. whole add up to all
+/// bytes.
+std::int64_t proportional_share(std::int64_t bytes, std::int64_t part, std::int64_t whole) {
     return bytes / whole * part +
            static_cast<std::int64_t>(static_cast<long double>(bytes % whole) *
                                      static_cast<long double>(part) / static_cast<long double>(whole));
@@ -39,7 +40,7 @@ std::int64_t share(std::int64_t bytes, std::int64_t part, std::int64_t whole) {
 }  // namespace
 
 std::vector<CommGraph> split_rounds(const CommGraph& phase) {
-    const std::vector<std::int64_t> numbers = numbers_of_rounds(phase);
+    const std::vector<std::int64_t> numbers = distinct_message_counts(phase);
     std::vector<CommGraph> graphs;
     if (numbers.size() < 2) return graphs;
     std::int64_t first = 0;
@@ -52,7 +53,8 @@ std::vector<CommGraph> split_rounds(const CommGraph& phase) {
                 if (rounds < last) continue;
                 const std::int64_t bytes = edge.bytes.value;
                 rows.peers.push_back(edge.peer);
-                rows.bytes.push_back(Bytes{share(bytes, last, rounds) - share(bytes, first, rounds)});
+                rows.bytes.push_back(Bytes{proportional_share(bytes, last, rounds) -
+                                           proportional_share(bytes, first, rounds)});
                 rows.messages.push_back(edge.messages > 0 ? last - first : 0);
             }
             rows.first.push_back(rows.peers.size());

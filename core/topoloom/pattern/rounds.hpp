@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Splits a phase into rounds where rank pairs exchange different numbers of messages.
+// Splitting of phases into rounds if rank pairs exchange different numbers of messages.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace topoloom {
 
-/// Splits a phase by message count: first the rounds in which all pairs send, then the additional rounds of pairs
-/// with more messages. Within each graph all pairs have the same number of messages; bytes add up to those of the
-/// phase. At most 16 different counts are kept; neighboring ones round up. Empty if all pairs send the same number.
-/// Omits loads and self-messages. O(edges) per graph.
+/// Splits a phase by message count: first the rounds in which all pairs send, then the additional rounds of
+/// pairs with more messages. In each graph all pairs have the same number of messages; the bytes add up to
+/// the bytes of the phase. Distinguishes at most 16 counts and rounds others up. Returns an empty list if all
+/// pairs send the same number. Omits loads and self-messages. O(edges) per graph.
 [[nodiscard]] std::vector<CommGraph> split_rounds(const CommGraph& phase);
 
 }  // namespace topoloom

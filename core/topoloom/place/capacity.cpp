@@ -11,9 +11,9 @@ namespace topoloom {
 
 namespace {
 
-constexpr double exact_limit = 0x1.0p52;  // sums of integers up to here are exact in a double
+constexpr double exact_limit = 0x1.0p52;  // doubles represent integer sums up to this limit exactly
 
-void check(const Sharing& sharing, std::size_t slot_count) {
+void check_sharing(const Sharing& sharing, std::size_t slot_count) {
     if (sharing.imbalance && !(std::isfinite(*sharing.imbalance) && *sharing.imbalance >= 0))
         fail("the imbalance is ", *sharing.imbalance, "; it must be 0 or more, as in 0.03 for 3 %");
     if (sharing.capacity.empty()) return;
@@ -32,7 +32,7 @@ Capacity::Capacity(const CommGraph& graph, const Allocation& allocation, const S
     const std::size_t ranks = graph.rank_count();
     const std::size_t slots = allocation.slot_count();
     if (ranks == 0) fail("there are no ranks to place");
-    check(sharing, slots);
+    check_sharing(sharing, slots);
     if (ranks > slots && !sharing.imbalance && sharing.capacity.empty()) {
         fail(ranks, " ranks do not fit on the ", slots, " slots of ", allocation.nodes().size(),
              " nodes; allocate more nodes, start fewer ranks, or let ranks share slots with an imbalance of "
@@ -53,13 +53,14 @@ Capacity::Capacity(const CommGraph& graph, const Allocation& allocation, const S
         whole = whole && graph.load(u) == std::floor(graph.load(u));
     }
     whole = whole && total < exact_limit;
-    // 2^40 units in all leave room for sums, and rounding then costs a slot less than 10^-6 of what it holds.
+    // A total of 2^40 units leaves headroom for sums; rounding then changes a slot's load by less than
+    // 10^-6 of it.
     const double scale = whole || total == 0 ? 1.0 : 0x1.0p40 / total;
     mass_.reserve(ranks);
     for (const Rank u : ids<Rank>(ranks))
         mass_.push_back(static_cast<std::int64_t>(std::ceil(graph.load(u) * scale)));
     const std::int64_t mass = std::accumulate(mass_.begin(), mass_.end(), std::int64_t{0});
-    // A capacity for all ranks is enough, and the sum of all capacities must fit 64 bits.
+    // No slot needs more capacity than the load of all ranks; the sum of all capacities must fit 64 bits.
     const double most = std::min(static_cast<double>(mass), 0x1.0p61 / static_cast<double>(slots));
     const auto capacity = [&](double c) { return static_cast<std::int64_t>(std::min(c, most)); };
     if (sharing.capacity.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Capacities of slots: one rank, or, with more ranks than slots, a load.
+// Capacities of slots: one rank per slot, or a load per slot if ranks outnumber slots.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@ namespace topoloom {
 struct Sharing {
     /// If ranks outnumber slots, a slot may hold (1 + imbalance) times its share of the load.
     std::optional<double> imbalance = std::nullopt;
-    /// The load that each slot of the allocation may hold, however many ranks that is; empty: equal shares.
+    /// Maximum load per slot of the allocation, for any number of ranks; empty: equal shares.
     std::vector<double> capacity = {};
 };
 
-/// Masses of ranks and capacities of slots as integers, so that "fits" is exact. Integer loads are kept; others are
-/// scaled so that a slot's ranks exceed its capacity by less than one part in 10^9. A slot that would hold all ranks
-/// holds no more than that.
+/// Masses of ranks and capacities of slots as integers, so that "fits" is exact. Integer loads stay
+/// unchanged; other loads are scaled so that a slot's ranks exceed its capacity by less than one part in
+/// 10^9. No capacity exceeds the load of all ranks.
 class Capacity {
    public:
-    /// Throws Error when there are no ranks, when they cannot fit, and for an imbalance or
-    /// capacities that are not finite and >= 0 or not one per slot.
+    /// Throws Error if there are no ranks or they cannot fit, for negative or infinite imbalances and
+    /// capacities, and unless there is one capacity per slot.
     Capacity(const CommGraph& graph, const Allocation& allocation, const Sharing& sharing);
 
-    /// No slot takes more than one rank, whatever its load.
+    /// Whether each slot takes at most one rank, regardless of load.
     [[nodiscard]] bool one_rank_per_slot() const { return one_rank_per_slot_; }
     [[nodiscard]] std::span<const std::int64_t> masses() const { return mass_; }          // by rank
     [[nodiscard]] std::span<const std::int64_t> capacities() const { return capacity_; }  // by position

@@ -11,10 +11,10 @@ namespace topoloom {
 
 enum class Effort { fast, standard, best };
 
-/// The names of the efforts, in their order.
+/// The names of the efforts, in the order of the enumerators.
 inline const Choices effort_names{"fast", "default", "best"};
 
-/// The mapper that tries what suits a problem, as a chain for place().
+/// The mapper chain for place() that chooses the search by the problem and the effort.
 [[nodiscard]] inline std::string auto_chain(Effort effort) {
     return "auto(effort=" + effort_names[static_cast<std::size_t>(effort)] + ")";
 }

@@ -15,7 +15,7 @@
 
 namespace topoloom {
 
-/// State kept under an objective. Computing a gain does not change it.
+/// The state of one objective that moves update. Computing a gain does not change it.
 class Evaluator::State {
    public:
     virtual ~State() = default;
@@ -65,7 +65,7 @@ class Evaluator::OnLinks final : public Evaluator::State {
    public:
     OnLinks(const Machine& machine, const MeasuredObjective& objective, std::span<const Slot> slot_of_rank)
         : is_soft_(objective.mix.of(ObjectiveKind::soft) > 0) {
-        // Those for searches leave out the parts of time other than busy links and nodes.
+        // Load trackers for searches ignore all terms of time except busy links and nodes.
         if (objective.mix.of(ObjectiveKind::time) > 0) {
             loads_ = std::make_unique<ObjectiveLoads>(machine, objective, slot_of_rank);
         } else {
@@ -74,23 +74,23 @@ class Evaluator::OnLinks final : public Evaluator::State {
     }
 
     [[nodiscard]] double value() override {
-        // A sum of terms is cut to other parts at another scale.
+        // The soft value of a mix depends on its scale, so the scale is updated first.
         if (is_soft_) loads_->set_soft_scale();
         return loads_->key().congestion;
     }
     [[nodiscard]] double gain_of_exchange(Rank a, Rank b, double before) override {
         loads_->exchange(a, b);
-        return taken_back(before);
+        return undo_and_compute_gain(before);
     }
     [[nodiscard]] double gain_of_move(Rank rank, Slot to, double before) override {
         loads_->move(rank, to);
-        return taken_back(before);
+        return undo_and_compute_gain(before);
     }
     void exchange(Rank a, Rank b) override { loads_->exchange(a, b); }
     void move(Rank rank, Slot to) override { loads_->move(rank, to); }
 
    private:
-    double taken_back(double before) {
+    double undo_and_compute_gain(double before) {
         const double after = value();
         loads_->undo();
         return before - after;
@@ -149,8 +149,8 @@ void Evaluator::exchange(Rank a, Rank b) {
     const Slot from = slot(a);
     const Slot to = slot(b);
     if (from != to) state_->exchange(a, b);
-    put(a, to);
-    put(b, from);
+    set_slot(a, to);
+    set_slot(b, from);
     value_ = state_->value();
     last_ = {a, b, from};
 }
@@ -160,7 +160,7 @@ void Evaluator::move(Rank rank, Slot to) {
     const Slot from = slot(rank);
     if (from != to) state_->move(rank, to);
     if (!occupant_.empty()) occupant_[from.value] = Rank::none;
-    put(rank, to);
+    set_slot(rank, to);
     value_ = state_->value();
     last_ = {rank, Rank::none, from};
 }
@@ -192,7 +192,7 @@ void Evaluator::require_move(Rank rank, Slot to) const {
              ", or start from a placement that shares slots");
 }
 
-void Evaluator::put(Rank rank, Slot to) {
+void Evaluator::set_slot(Rank rank, Slot to) {
     slot_of_rank_[rank.value] = to;
     if (!occupant_.empty()) occupant_[to.value] = rank;
 }

@@ -12,14 +12,14 @@
 
 namespace topoloom {
 
-/// For searches outside of this library. Values are those of objective_key() for the same placement, bit for bit, and
-/// after undo() they are what they were. A change, or to ask for its gain, costs O(degree) under hop-bytes, and what
-/// LinkLoads and ObjectiveLoads say under other objectives; a smooth maximum is added up over all links each time.
+/// For searches outside of this library. Values equal objective_key() of the same placement bit for bit,
+/// and undo() restores them exactly. A change or a gain costs O(degree) under hop-bytes; under other
+/// objectives see LinkLoads and ObjectiveLoads. A smooth maximum is summed over all links each time.
 class Evaluator {
    public:
-    /// Refers to graph and allocation, and to what the objective refers to. Ranks share slots where the placement lets
-    /// them; what fits on a slot is not checked. Throws Error for a placement that does not fit these, for time on a
-    /// machine without bandwidths, and as LinkLoads does.
+    /// Refers to graph, allocation and the data of the objective. Ranks may share slots if the placement
+    /// shares them; capacities are not checked. Throws Error if the placement does not fit graph and
+    /// allocation, if the objective is time and the machine has no bandwidths, and as LinkLoads does.
     Evaluator(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
               MeasuredObjective objective);
     ~Evaluator();
@@ -30,18 +30,18 @@ class Evaluator {
     [[nodiscard]] const Allocation& allocation() const { return allocation_; }
     [[nodiscard]] Placement placement() const;
     [[nodiscard]] Slot slot(Rank rank) const;
-    /// Bytes times distance, seconds, or a mix.
+    /// The value of the objective: hop-bytes, seconds, or a weighted mix.
     [[nodiscard]] double value() const { return value_; }
 
-    /// How much the change would lower the value; negative if it would raise it. These, and the next two, throw
-    /// Error for ranks that do not exist and slots that are not allocated; and if slots are not shared, for a slot
-    /// that another rank is on.
+    /// How much the change would lower the value; negative if it would raise it. These functions and the
+    /// next two throw Error for ranks that do not exist, for slots outside the allocation, and, unless
+    /// slots are shared, for occupied slots.
     [[nodiscard]] double gain_of_exchange(Rank a, Rank b);
     [[nodiscard]] double gain_of_move(Rank rank, Slot to);
 
     void exchange(Rank a, Rank b);
     void move(Rank rank, Slot to);
-    /// Undoes the last change. Throws Error if there is none, or it is undone already.
+    /// Undoes the last change. Throws Error if there is no change or the last one is already undone.
     void undo();
 
    private:
@@ -49,21 +49,21 @@ class Evaluator {
     class HopBytes;
     class OnLinks;
     struct Change {
-        Rank a, b;  // none: a was moved
+        Rank a, b;  // b is none after a move of a
         Slot from;
     };
 
     void require_rank(Rank rank) const;
     void require_move(Rank rank, Slot to) const;
-    void put(Rank rank, Slot to);
+    void set_slot(Rank rank, Slot to);
 
     const Allocation& allocation_;
     SlotUse use_;
     MeasuredObjective objective_;
     std::unique_ptr<State> state_;
     std::vector<Slot> slot_of_rank_;
-    std::vector<char> is_allocated_;  // by slot of the machine
-    std::vector<Rank> occupant_;      // likewise; empty if slots are shared
+    std::vector<char> is_allocated_;  // whether each slot of the machine is allocated
+    std::vector<Rank> occupant_;      // rank on each slot of the machine; empty if slots are shared
     double value_;
     std::optional<Change> last_;
 };

@@ -15,29 +15,29 @@
 
 namespace topoloom {
 
-/// Makes a placement from nothing. When the meter runs out it finishes as cheaply as it can.
+/// Creates a placement from scratch. When the meter runs out, it finishes as cheaply as possible.
 using Constructor = std::function<Placement(const Problem&, Meter&)>;
-/// Returns a placement that is never worse: at least the given one.
+/// Returns a placement that is at least as good as the given one.
 using Improver = std::function<Placement(const Problem&, Placement, Meter&)>;
 
 /// The slot occupancy that a mapper supports: one rank per slot, shared slots, or both.
 enum class Occupancy { alone, shared, both };
 
-/// What a mapper minimizes: always hop-bytes; link loads (the objective, or congestion if that is hop-bytes); or the
-/// objective.
+/// The quantity that a mapper minimizes: always hop-bytes; link loads (the objective on links, or congestion
+/// if the objective is hop-bytes); or the objective.
 enum class SearchObjective { hop_bytes, links, objective };
 
 /// The description of a mapper.
 struct MapperInfo {
     std::string_view name;
     std::string_view summary;
-    std::string_view source = {};  // paper and section; empty for folklore
+    std::string_view source = {};  // paper and section; empty for well-known methods
     std::string_view needs;        // required inputs
     Occupancy occupancy = Occupancy::alone;
     SearchObjective minimizes = SearchObjective::hop_bytes;
 };
 
-/// One line of the registry, made by mapper_entry(). Exactly one of the two makers is set.
+/// One line of the registry, created by mapper_entry(). Exactly one of the two factories is set.
 struct MapperEntry : MapperInfo {
     Constructor (*make_constructor)(std::string_view name, const OptionValues&) = nullptr;
     Improver (*make_improver)(std::string_view name, const OptionValues&) = nullptr;
@@ -46,22 +46,22 @@ struct MapperEntry : MapperInfo {
     [[nodiscard]] bool is_constructor() const { return make_constructor != nullptr; }
 };
 
-/// All mappers, in the order in which they are shown.
+/// All mappers, in display order.
 [[nodiscard]] const std::vector<MapperEntry>& mappers();
 
 struct PlaceResult {
     Placement placement;
     std::uint64_t work;            // candidates evaluated
-    bool exhausted;                // the budget ended the search
+    bool exhausted;                // whether the budget ended the search
     std::optional<double> proven;  // a proven lower bound of the objective
 };
 
-/// Runs a chain such as `mahd,swap` or `mahd+swap(reach=3)`: a constructor, then improvers. With the same problem,
-/// seed and work budget the result is the same for any number of threads.
-/// Throws Error for unknown names, options out of range, and chains that do not start with a constructor.
+/// Runs a chain such as `mahd,swap` or `mahd+swap(reach=3)`: a constructor, then improvers. The result
+/// depends on problem, seed and work budget, not on the number of threads. Throws Error for unknown names,
+/// options out of range, and chains that do not start with a constructor.
 [[nodiscard]] PlaceResult place(const Problem& problem, std::string_view chain, const Budget& budget = {});
 
-/// place() as part of a larger search, with its meter.
+/// Runs a chain as part of a larger search and charges its meter.
 [[nodiscard]] Placement place(const Problem& problem, std::string_view chain, Meter& meter);
 
 }  // namespace topoloom

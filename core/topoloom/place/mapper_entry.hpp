@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Entries of the registry, made from a mapper's function: its parameters determine its kind and its options.
+// Creates registry entries from mapper functions; their parameters determine the kind and the options of a
+// mapper.
 #pragma once
 
 #include <string_view>
@@ -10,7 +11,7 @@
 
 namespace topoloom {
 
-/// The type of a mapper's options, which its function takes last; NoOptions where it takes none.
+/// The type of a mapper's options: the last parameter of its function, or NoOptions.
 template <class... Last>
 struct LastOrNone {
     using Options = NoOptions;
@@ -31,10 +32,9 @@ struct MapperFunction<Placement (*)(const Problem&, Placement, Meter&, Last...)>
     static constexpr bool is_constructor = false;
 };
 
-/// The entry of a mapper whose function is one of
-///     Placement run(const Problem&, Meter&, const Options&);             a constructor
-///     Placement run(const Problem&, Placement, Meter&, const Options&);  an improver
-/// where the options may be missing.
+/// The registry entry of a mapper function: Placement run(const Problem&, Meter&, const Options&) is a
+/// constructor, Placement run(const Problem&, Placement, Meter&, const Options&) an improver. The options may
+/// be missing.
 template <auto run>
 [[nodiscard]] MapperEntry mapper_entry(const MapperInfo& info) {
     using Function = MapperFunction<decltype(run)>;

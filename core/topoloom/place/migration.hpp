@@ -12,14 +12,14 @@
 
 namespace topoloom {
 
-/// An earlier placement that a new one is weighed against: moving a rank costs `bytes_per_rank` times the distance from
-/// its old slot, in the same hop-bytes that its messages cost.
+/// An earlier placement and the cost of leaving it: moving a rank costs `bytes_per_rank` times the distance
+/// from its old slot, in hop-bytes.
 struct Migration {
     std::vector<std::optional<Slot>> from;  // by rank; none: the rank is new, or its slot is gone
     Bytes bytes_per_rank{0};
 };
 
-/// Hop-bytes of all moves. Throws Error unless `from` names a slot of the machine or none for every rank.
+/// Hop-bytes of all moves. Throws Error unless every entry of `from` is a slot of the machine or none.
 [[nodiscard]] std::int64_t migration_cost(const Migration& migration, const Machine& machine,
                                           std::span<const Slot> slot_of_rank);
 

@@ -10,7 +10,8 @@ namespace topoloom::qap {
 
 namespace {
 
-constexpr DualAscent::Cost forbidden = 4 * DualAscent::max_cost;
+/// Every use of a pair cost saturates at 2 * max_cost; larger ones would overflow after many sweeps.
+DualAscent::Cost saturate(DualAscent::Cost cost) { return std::min(cost, 2 * DualAscent::max_cost); }
 
 }  // namespace
 
@@ -32,37 +33,38 @@ DualAscent::Cost* DualAscent::add_block(std::uint32_t i, std::uint32_t k) {
 }
 
 void DualAscent::sweep(int threads) {
-    // A visit to a rank is three loops that threads share: too short, on few slots, to be worth starting them.
+    // Processing a rank is three parallel loops. With few slots these are too short to benefit from threads.
     constexpr std::size_t worth_threads = std::size_t{1} << 19;
     const std::size_t costs_of_visit = 2 * blocks_.size() / std::max<std::uint32_t>(1, ranks_);
     const int workers = costs_of_visit < worth_threads ? 1 : thread_count(threads);
     workers_.resize(static_cast<std::size_t>(workers));
-    for (std::uint32_t k = 0; k < ranks_; ++k) visit(forward_ ? k : ranks_ - 1 - k, forward_, workers);
+    for (std::uint32_t k = 0; k < ranks_; ++k) process_rank(forward_ ? k : ranks_ - 1 - k, forward_, workers);
     forward_ = !forward_;
     assign_singles();
 }
 
-/// Makes what the pairs of a rank cost at least a cost of the rank. The partners that come later find half of it.
-void DualAscent::visit(std::uint32_t i, bool forward, int workers) {
+/// Moves guaranteed costs of a rank's pairs to the rank. Leaves half of them for partners later in the order.
+void DualAscent::process_rank(std::uint32_t i, bool forward, int workers) {
     const std::size_t count = partners_[i].size();
     if (count == 0) return;
     cube_.resize(count * slots_ * slots_);
     parallel_for(count, workers,
-                 [&](std::size_t p, int) { take(i, p, (partners_[i][p].rank > i) == forward); });
+                 [&](std::size_t p, int) { load_costs(i, p, (partners_[i][p].rank > i) == forward); });
     parallel_for(slots_, workers, [&](std::size_t j, int worker) {
-        settle(i, static_cast<std::uint32_t>(j), forward, workers_[static_cast<std::size_t>(worker)]);
+        raise_reduced_cost(i, static_cast<std::uint32_t>(j), forward,
+                           workers_[static_cast<std::size_t>(worker)]);
     });
-    parallel_for(count, workers, [&](std::size_t p, int) { give_back(i, p); });
+    parallel_for(count, workers, [&](std::size_t p, int) { store_costs(i, p); });
 }
 
-DualAscent::Cost DualAscent::share(std::uint32_t i, std::uint32_t j, std::size_t partner) const {
+DualAscent::Cost DualAscent::split_reduced_cost(std::uint32_t i, std::uint32_t j, std::size_t partner) const {
     const Cost single = singles_[i * slots_ + j];
     if (single >= max_cost) return max_cost;
     const auto count = static_cast<Cost>(partners_[i].size());
     return single / count + (static_cast<Cost>(partner) < single % count ? 1 : 0);
 }
 
-void DualAscent::take(std::uint32_t i, std::size_t p, bool with_singles) {
+void DualAscent::load_costs(std::uint32_t i, std::size_t p, bool with_singles) {
     const Partner& partner = partners_[i][p];
     const std::size_t n = slots_;
     const Cost* const block = blocks_.data() + partner.block;
@@ -76,14 +78,15 @@ void DualAscent::take(std::uint32_t i, std::size_t p, bool with_singles) {
     }
     if (!with_singles) return;
     std::vector<Cost> shares(n);
-    for (std::uint32_t l = 0; l < slots_; ++l) shares[l] = share(partner.rank, l, partner.number);
+    for (std::uint32_t l = 0; l < slots_; ++l)
+        shares[l] = split_reduced_cost(partner.rank, l, partner.number);
     for (std::uint32_t j = 0; j < slots_; ++j) {
-        const Cost own = share(i, j, p);
-        for (std::size_t l = 0; l < n; ++l) cube[j * n + l] += own + shares[l];
+        const Cost own = split_reduced_cost(i, j, p);
+        for (std::size_t l = 0; l < n; ++l) cube[j * n + l] = saturate(cube[j * n + l] + own + shares[l]);
     }
 }
 
-void DualAscent::give_back(std::uint32_t i, std::size_t p) {
+void DualAscent::store_costs(std::uint32_t i, std::size_t p) {
     const Partner& partner = partners_[i][p];
     const std::size_t n = slots_;
     Cost* const block = blocks_.data() + partner.block;
@@ -97,8 +100,9 @@ void DualAscent::give_back(std::uint32_t i, std::size_t p) {
     }
 }
 
-/// With rank i on slot j its partners are on other slots, each at its own: an assignment, whose value is certain.
-void DualAscent::settle(std::uint32_t i, std::uint32_t j, bool forward, Worker& worker) {
+/// With rank i on slot j, its partners are on different other slots. So the minimum assignment of partners to
+/// slots is a guaranteed cost.
+void DualAscent::raise_reduced_cost(std::uint32_t i, std::uint32_t j, bool forward, Worker& worker) {
     Cost& single = singles_[i * slots_ + j];
     if (single >= max_cost) return;
     const std::vector<Partner>& partners = partners_[i];
@@ -110,7 +114,7 @@ void DualAscent::settle(std::uint32_t i, std::uint32_t j, bool forward, Worker& 
         Cost* const costs = worker.costs.data() + p * n;
         const int halve = (partners[p].rank > i) == forward ? 1 : 0;
         for (std::size_t l = 0; l < n; ++l) costs[l] = std::min(row[l] >> halve, max_cost);
-        costs[j] = forbidden;
+        costs[j] = max_cost;  // its own slot is taken
         worker.rows.push_back(costs);
     }
     single = std::min(worker.assignment.solve(worker.rows, n), max_cost);
@@ -118,7 +122,7 @@ void DualAscent::settle(std::uint32_t i, std::uint32_t j, bool forward, Worker& 
     for (std::size_t p = 0; p < partners.size(); ++p) {
         Cost* const row = cube_.data() + (p * n + j) * n;
         const Cost price = worker.assignment.row_prices()[p];
-        for (std::size_t l = 0; l < n; ++l) row[l] = std::min(row[l], 2 * max_cost) - (price + by_column[l]);
+        for (std::size_t l = 0; l < n; ++l) row[l] = saturate(row[l]) - (price + by_column[l]);
         row[j] = 0;
     }
 }
@@ -135,7 +139,7 @@ void DualAscent::assign_singles() {
     }
 }
 
-void DualAscent::singles_with(std::uint32_t i, std::uint32_t j, std::vector<Cost>& costs) const {
+void DualAscent::reduced_costs_with(std::uint32_t i, std::uint32_t j, std::vector<Cost>& costs) const {
     const std::size_t slots = slots_ - 1;
     costs.resize((ranks_ - 1) * slots);
     const auto without = [](auto index, auto gone) { return index > gone ? index - 1 : index; };
@@ -159,19 +163,19 @@ void DualAscent::singles_with(std::uint32_t i, std::uint32_t j, std::vector<Cost
     }
 }
 
-std::int64_t DualAscent::bound_with(std::uint32_t i, std::uint32_t j) {
-    if (ranks_ == 1) return bound_ + single(i, j);
-    singles_with(i, j, scratch_);
+std::int64_t DualAscent::bound_with_fixed(std::uint32_t i, std::uint32_t j) {
+    if (ranks_ == 1) return bound_ + reduced_cost(i, j);
+    reduced_costs_with(i, j, scratch_);
     workers_.resize(std::max<std::size_t>(workers_.size(), 1));
-    return bound_ + single(i, j) + workers_.front().assignment.solve(scratch_, slots_ - 1);
+    return bound_ + reduced_cost(i, j) + workers_.front().assignment.solve(scratch_, slots_ - 1);
 }
 
-DualAscent DualAscent::with(std::uint32_t i, std::uint32_t j) const {
+DualAscent DualAscent::fix_rank(std::uint32_t i, std::uint32_t j) const {
     std::size_t ordered_pairs = 0;
     for (const auto& partners : partners_) ordered_pairs += partners.size();
     DualAscent left(ranks_ - 1, slots_ - 1, ordered_pairs / 2 - partners_[i].size());
-    left.bound_ = bound_ + single(i, j);
-    singles_with(i, j, left.singles_);
+    left.bound_ = bound_ + reduced_cost(i, j);
+    reduced_costs_with(i, j, left.singles_);
     const auto copy = [&](const Cost* from, Cost* to) {
         for (std::uint32_t l = 0; l < slots_; ++l, from += slots_) {
             if (l == j) continue;

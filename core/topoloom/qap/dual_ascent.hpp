@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dual ascent for quadratic assignment: bounds that approach the level-1 linear relaxation.
+// Dual ascent for quadratic assignment: bounds that approach the level-1 RLT relaxation.
 #pragma once
 
 #include <algorithm>
@@ -12,20 +12,22 @@
 
 namespace topoloom::qap {
 
-/// Splits the cost of a placement into a bound, costs of ranks on slots, and costs of rank pairs on slot pairs, all
-/// >= 0. A sweep moves costs between these such that the bound rises and no placement becomes more expensive (Hahn,
-/// Grant, Operations Research 46, 1998). Only added pairs take part, so sparse patterns are cheap: memory 4 bytes for
-/// every rank pair and ordered slot pair.
+/// Splits the cost of a placement into a bound, costs of ranks on slots, and costs of rank pairs on slot
+/// pairs, all >= 0. A sweep moves costs between these so that the bound rises and no placement becomes more
+/// expensive (Hahn, Grant, Operations Research 46, 1998). Only added pairs are stored, so sparse patterns are
+/// cheap: 4 bytes per rank pair and ordered slot pair.
 class DualAscent {
    public:
     using Cost = std::int32_t;
-    /// Saturation limit of costs; lower where a rank has so many partners that sums could overflow.
+    /// Saturation limit of costs. CostScale lowers it if a rank has so many partners that sums could
+    /// overflow.
     static constexpr Cost max_cost = 1 << 24;
 
-    /// All costs are initially 0. Needs at least as many slots as ranks; reserves memory for `pairs` rank pairs.
+    /// All costs are initially 0. Requires at least as many slots as ranks. Reserves memory for `pairs` rank
+    /// pairs.
     DualAscent(std::uint32_t ranks, std::uint32_t slots, std::size_t pairs);
 
-    /// Adds cost(j, l) for rank i on slot j and rank k on slot l. Each pair at most once.
+    /// Adds cost(j, l) for rank i on slot j and rank k on slot l. Call at most once per pair.
     template <class PairCost>
     void add_pair(std::uint32_t i, std::uint32_t k, const PairCost& cost) {
         Cost* const block = add_block(i, k);
@@ -37,33 +39,36 @@ class DualAscent {
             }
         }
     }
-    void add_single(std::uint32_t i, std::uint32_t j, std::int64_t cost) {
+    void add_rank_cost(std::uint32_t i, std::uint32_t j, std::int64_t cost) {
         Cost& single = singles_[i * slots_ + j];
         single = static_cast<Cost>(std::min<std::int64_t>(single + cost, max_cost));
     }
 
-    /// The first sweep yields at least the Gilmore-Lawler bound. Ranks are processed in order, and backwards
-    /// every other sweep. The result does not depend on the number of threads.
+    /// Raises the bound. The first sweep yields at least the Gilmore-Lawler bound. Ranks are processed in
+    /// ascending order, in every other sweep in descending order. The result does not depend on the number of
+    /// threads.
     void sweep(int threads = 1);
 
     [[nodiscard]] std::int64_t bound() const { return bound_; }
     [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
     [[nodiscard]] std::uint32_t slots() const { return slots_; }
-    /// Reduced cost: a placement with rank i on slot j costs at least bound() plus this.
-    [[nodiscard]] Cost single(std::uint32_t i, std::uint32_t j) const { return singles_[i * slots_ + j]; }
+    /// Reduced cost: a placement with rank i on slot j costs at least bound() plus this cost.
+    [[nodiscard]] Cost reduced_cost(std::uint32_t i, std::uint32_t j) const {
+        return singles_[i * slots_ + j];
+    }
     /// Excludes placements with rank i on slot j.
     void rule_out(std::uint32_t i, std::uint32_t j) { singles_[i * slots_ + j] = max_cost; }
-    /// A tighter bound on placements with rank i on slot j. O(ranks^2 * slots).
-    [[nodiscard]] std::int64_t bound_with(std::uint32_t i, std::uint32_t j);
-    /// The subproblem with rank i fixed on slot j; higher ranks and slots are renumbered.
-    [[nodiscard]] DualAscent with(std::uint32_t i, std::uint32_t j) const;
+    /// Returns a tighter bound on placements with rank i on slot j. O(ranks^2 * slots).
+    [[nodiscard]] std::int64_t bound_with_fixed(std::uint32_t i, std::uint32_t j);
+    /// Returns the subproblem with rank i fixed on slot j. Higher ranks and slots are renumbered.
+    [[nodiscard]] DualAscent fix_rank(std::uint32_t i, std::uint32_t j) const;
 
    private:
     struct Partner {
         std::uint32_t rank;
-        std::uint32_t number;  // of this rank among its partners
-        std::size_t block;     // of the pair
-        bool first;            // rows of the block are slots of this rank, columns of the partner
+        std::uint32_t number;  // index of this rank among the partner's partners
+        std::size_t block;     // cost block of the pair
+        bool first;            // rows of the block are slots of this rank, columns are slots of the partner
     };
     struct Worker {
         LinearAssignment<Cost> assignment;
@@ -71,15 +76,15 @@ class DualAscent {
         std::vector<const Cost*> rows;
     };
     Cost* add_block(std::uint32_t i, std::uint32_t k);
-    void visit(std::uint32_t i, bool forward, int workers);
-    void take(std::uint32_t i, std::size_t p, bool with_singles);
-    void give_back(std::uint32_t i, std::size_t p);
-    void settle(std::uint32_t i, std::uint32_t j, bool forward, Worker& worker);
+    void process_rank(std::uint32_t i, bool forward, int workers);
+    void load_costs(std::uint32_t i, std::size_t p, bool with_singles);
+    void store_costs(std::uint32_t i, std::size_t p);
+    void raise_reduced_cost(std::uint32_t i, std::uint32_t j, bool forward, Worker& worker);
     void assign_singles();
-    /// Share of a reduced cost that goes to the pairs with one partner.
-    [[nodiscard]] Cost share(std::uint32_t i, std::uint32_t j, std::size_t partner) const;
-    /// Reduced costs of the other ranks on the other slots if rank i is on slot j, row-major.
-    void singles_with(std::uint32_t i, std::uint32_t j, std::vector<Cost>& costs) const;
+    /// Share of a rank's reduced cost that is moved to the pairs with one partner.
+    [[nodiscard]] Cost split_reduced_cost(std::uint32_t i, std::uint32_t j, std::size_t partner) const;
+    /// Computes the reduced costs of the other ranks on the other slots if rank i is on slot j, row-major.
+    void reduced_costs_with(std::uint32_t i, std::uint32_t j, std::vector<Cost>& costs) const;
 
     std::uint32_t ranks_, slots_;
     std::int64_t bound_ = 0;
@@ -87,7 +92,7 @@ class DualAscent {
     std::vector<Cost> singles_;
     std::vector<std::vector<Partner>> partners_;  // by rank
     std::vector<Cost> blocks_;
-    /// Costs of one rank with its partners: by partner, own slot, slot of the partner.
+    /// Costs of one rank with its partners: [partner][own slot][slot of the partner].
     std::vector<Cost> cube_;
     std::vector<Worker> workers_;
     std::vector<Cost> scratch_;
@@ -97,10 +102,10 @@ class DualAscent {
 struct CostScale {
     std::int64_t factor = 1;
     std::int64_t divisor = 1;
-    /// For costs with sums of at most `total`, of ranks with up to `partners` partners.
+    /// Chooses the scale for costs whose sum is at most `total`, and ranks with at most `partners` partners.
     CostScale(std::int64_t total, std::size_t partners);
     [[nodiscard]] std::int64_t down(std::int64_t cost) const { return cost * factor / divisor; }
-    /// The least cost that scales to this.
+    /// Returns the least cost that scales to `scaled`.
     [[nodiscard]] std::int64_t up(std::int64_t scaled) const {
         return (scaled + factor - 1) / factor * divisor;
     }

@@ -14,11 +14,11 @@ namespace {
 
 struct Tridiagonal {
     std::vector<double> diagonal;
-    std::vector<double> beside;  // [i]: entry (i, i + 1); the last one is 0
+    std::vector<double> beside;  // [i]: entry (i, i + 1); the last is 0
 };
 
-/// Reflects rows and columns from the first on, so that nothing is left beyond the entry beside the diagonal. Works on
-/// the rows below only, which are contiguous.
+/// Reduces the matrix to tridiagonal form by Householder reflections, from the first row on. Only accesses
+/// rows below the current one, which are contiguous.
 Tridiagonal tridiagonal(std::size_t order, std::vector<double>& matrix) {
     Tridiagonal result{std::vector<double>(order), std::vector<double>(order, 0)};
     std::vector<double> v(order);
@@ -35,7 +35,7 @@ Tridiagonal tridiagonal(std::size_t order, std::vector<double>& matrix) {
         }
         const double length = std::copysign(std::sqrt(norm), v[k + 1]);
         result.beside[k] = -length * scale;
-        norm += length * v[k + 1];  // half of |v|^2 from here on
+        norm += length * v[k + 1];  // now half of |v|^2
         v[k + 1] += length;
         double vw = 0;
         for (std::size_t i = k + 1; i < order; ++i) {
@@ -58,7 +58,7 @@ Tridiagonal tridiagonal(std::size_t order, std::vector<double>& matrix) {
     return result;
 }
 
-/// Leaves the eigenvalues on the diagonal.
+/// Performs QL iterations. Afterwards the diagonal contains the eigenvalues.
 void iterate(Tridiagonal& t, double negligible) {
     const std::size_t order = t.diagonal.size();
     std::vector<double>& d = t.diagonal;

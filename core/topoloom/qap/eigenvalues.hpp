@@ -9,14 +9,15 @@ namespace topoloom::qap {
 
 struct Eigenvalues {
     std::vector<double> values;  // ascending
-    /// Bound on the error of each value due to rounding: backward errors of Householder's reduction and of the QL
-    /// iteration (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 19.10 and section
-    /// 19.6), each order^2 roundings of the Frobenius norm, with 16 as the constant; then Weyl's theorem.
+    /// Bound on the rounding error of each eigenvalue, by Weyl's theorem from the backward errors of
+    /// Householder's reduction and of the QL iteration (Higham, Accuracy and Stability of Numerical
+    /// Algorithms, 2nd ed., theorem 19.10 and section 19.6). Each is 16 * order^2 roundings of the Frobenius
+    /// norm.
     double error;
 };
 
-/// Eigenvalues of a row-major symmetric matrix. Householder's reduction to tridiagonal form, then implicit QL
-/// (Martin, Reinsch, Wilkinson 1968; Dubrulle, Martin, Wilkinson 1968). O(order^3).
+/// Computes the eigenvalues of a row-major symmetric matrix by Householder's reduction to tridiagonal form
+/// and implicit QL (Martin, Reinsch, Wilkinson 1968; Dubrulle, Martin, Wilkinson 1968). O(order^3).
 [[nodiscard]] Eigenvalues eigenvalues(std::size_t order, std::vector<double> matrix);
 
 }  // namespace topoloom::qap

@@ -11,8 +11,6 @@
 
 namespace topoloom::qap {
 
-namespace {}  // namespace
-
 template <class Cost>
 Cost LinearAssignment<Cost>::solve(std::span<const Cost> costs, std::size_t columns) {
     row_starts_.clear();
@@ -35,7 +33,7 @@ Cost LinearAssignment<Cost>::solve(std::span<const Cost* const> rows, std::size_
     order_.resize(columns);
     free_.resize(rows.size());
     std::iota(free_.begin(), free_.end(), 0U);
-    // Two passes settle most rows; a third rarely pays.
+    // Two passes assign most rows; a third rarely pays off.
     if (columns > 1) {
         reduce_rows();
         reduce_rows();
@@ -50,12 +48,13 @@ Cost LinearAssignment<Cost>::solve(std::span<const Cost* const> rows, std::size_
     return value;
 }
 
-/// Every free row bids for its cheapest column until that costs no less than its second best, and takes it from whoever
-/// had it. Only prices of columns that are and stay taken fall, as prices of free columns must be 0.
+/// Each free row takes its cheapest column from the previous owner, and lowers the price until the column
+/// costs as much as the second cheapest. Only prices of assigned columns fall, and these stay assigned,
+/// because prices of unassigned columns must be 0.
 template <class Cost>
 void LinearAssignment<Cost>::reduce_rows() {
     still_free_.clear();
-    std::size_t bids = free_.size();  // of rows that take turns on a column there can be any number
+    std::size_t bids = free_.size();  // limit, since rows could outbid each other many times
     for (std::size_t next = 0; next < free_.size();) {
         const std::uint32_t row = free_[next++];
         const Cost* const cost = rows_[row];
@@ -71,7 +70,7 @@ void LinearAssignment<Cost>::reduce_rows() {
         if (least < other) {
             column_price_[first] -= other - least;
         } else if (row_of_column_[first] != no_index) {
-            // The last of its best columns, or one that is free.
+            // Choose the first free one of the equally cheap columns, or else the last.
             for (std::uint32_t j = first + 1; j < columns_ && row_of_column_[first] != no_index; ++j)
                 first = cost[j] - column_price_[j] == least ? j : first;
         }
@@ -96,9 +95,9 @@ void LinearAssignment<Cost>::augment(std::uint32_t row) {
         distance_[j] = rows_[row][j] - column_price_[j];
         before_[j] = row;
     }
-    std::uint32_t done = 0;     // order_[0 .. done): left behind
-    std::uint32_t nearest = 0;  // order_[done .. nearest): at the smallest distance
-    std::uint32_t scanned = 0;  // columns whose row has been followed
+    std::uint32_t done = 0;     // order_[0 .. done): processed columns
+    std::uint32_t nearest = 0;  // order_[done .. nearest): columns at the smallest distance
+    std::uint32_t scanned = 0;  // order_[0 .. scanned): columns below the smallest distance
     Cost least = 0;
     std::uint32_t end = no_index;
     while (end == no_index) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The linear assignment problem: assigns each row its own column at minimum total cost.
+// The linear assignment problem: assigns each row a different column at minimum total cost.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,17 @@
 
 namespace topoloom::qap {
 
-/// Solves dense problems by shortest augmenting paths after augmenting row reduction (Jonker, Volgenant, Computing
-/// 38, 1987), reusing its memory. O(rows^2 * columns). Prices certify the value: row_price[i] + column_price[j] <=
-/// cost(i, j); column prices are <= 0, and 0 for unassigned columns; the sum of all prices is the value. For
-/// std::int32_t and std::int64_t.
+/// Solves dense problems by shortest augmenting paths after augmenting row reduction (Jonker, Volgenant,
+/// Computing 38, 1987), reusing its memory. O(rows^2 * columns). Prices prove the value: row_price[i] +
+/// column_price[j] <= cost(i, j), column prices are <= 0, prices of unassigned columns are 0, and the sum of
+/// all prices is the value. For std::int32_t and std::int64_t.
 template <class Cost>
 class LinearAssignment {
    public:
-    /// `rows`: one pointer to `columns` costs per row. Sums of `rows` costs must not overflow. Throws Error if
-    /// there are more rows than columns.
+    /// Returns the minimum cost. `rows` contains one pointer to `columns` costs per row. Sums of one cost per
+    /// row must not overflow. Throws Error if there are more rows than columns.
     Cost solve(std::span<const Cost* const> rows, std::size_t columns);
-    /// Like above, for a row-major matrix.
+    /// Returns the minimum cost for a row-major matrix.
     Cost solve(std::span<const Cost> costs, std::size_t columns);
 
     [[nodiscard]] std::span<const Cost> row_prices() const { return row_price_; }
@@ -38,9 +38,9 @@ class LinearAssignment {
     std::vector<std::uint32_t> column_of_row_, row_of_column_;
     std::vector<Cost> row_price_, column_price_;
     std::vector<std::uint32_t> free_, still_free_;  // rows without a column
-    std::vector<Cost> distance_;                    // of columns from the row that a path begins at
-    std::vector<std::uint32_t> before_;             // the row from which a column is reached
-    std::vector<std::uint32_t> order_;              // columns: done, at the smallest distance, others
+    std::vector<Cost> distance_;                    // of columns from the start row of the path
+    std::vector<std::uint32_t> before_;             // predecessor row of each column
+    std::vector<std::uint32_t> order_;  // columns: processed, then at the smallest distance, then others
     std::vector<const Cost*> row_starts_;
 };
 

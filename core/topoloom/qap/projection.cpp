@@ -24,10 +24,10 @@ std::vector<std::int64_t> row_sums(std::size_t order, std::span<const std::int64
     return sums;
 }
 
-/// Of the matrix on the complement of (1, ..., 1): what is left of it after the reflection that turns this vector into
-/// the last axis, without that axis.
-Eigenvalues projected(std::size_t order, std::span<const std::int64_t> m,
-                      std::span<const std::int64_t> sums) {
+/// Returns the eigenvalues of the matrix projected onto the complement of (1, ..., 1). Reflects this vector
+/// to the last axis and removes that axis.
+Eigenvalues projected_eigenvalues(std::size_t order, std::span<const std::int64_t> m,
+                                  std::span<const std::int64_t> sums) {
     // The reflection is I - v v' / h with v = (1, ..., 1, 1 + sqrt(n)) and h = n + sqrt(n).
     const auto n = static_cast<double>(order);
     const double last = 1 + std::sqrt(n);
@@ -48,12 +48,12 @@ Eigenvalues projected(std::size_t order, std::span<const std::int64_t> m,
     Eigenvalues result = eigenvalues(less, std::move(reflected));
     double squares = 0;
     for (const std::int64_t entry : m) squares += static_cast<double>(entry) * static_cast<double>(entry);
-    // Every entry above comes from sums of at most `order` terms.
+    // The entries above are sums of at most `order` terms.
     result.error += 16 * n * n * std::numeric_limits<double>::epsilon() * std::sqrt(squares);
     return result;
 }
 
-double sum_of_sizes(const std::vector<double>& values) {
+double sum_absolute_values(const std::vector<double>& values) {
     return std::transform_reduce(values.begin(), values.end(), 0.0, std::plus(),
                                  [](double v) { return std::abs(v); });
 }
@@ -66,13 +66,14 @@ std::optional<std::int64_t> projection_bound(std::size_t order, std::span<const 
     if (order == 1) return a[0] * b[0];
     std::vector<std::int64_t> a_sums = row_sums(order, a);
     std::vector<std::int64_t> b_sums = row_sums(order, b);
-    const Eigenvalues of_a = projected(order, a, a_sums);
-    const Eigenvalues of_b = projected(order, b, b_sums);
+    const Eigenvalues of_a = projected_eigenvalues(order, a, a_sums);
+    const Eigenvalues of_b = projected_eigenvalues(order, b, b_sums);
     const std::size_t less = order - 1;
     long double sum = 0;
     for (std::size_t i = 0; i < less; ++i)
         sum += static_cast<long double>(of_a.values[i]) * of_b.values[less - 1 - i];
-    // The linear part is an assignment with costs that are products: largest with smallest. Exact but for its division.
+    // The linear part is an assignment whose costs are products, so the largest is assigned to the smallest.
+    // Exact except for the division.
     std::ranges::sort(a_sums);
     std::ranges::sort(b_sums, std::greater());
     const auto a_total = static_cast<long double>(std::reduce(a_sums.begin(), a_sums.end()));
@@ -84,8 +85,8 @@ std::optional<std::int64_t> projection_bound(std::size_t order, std::span<const 
     const long double linear = 2 * static_cast<long double>(products) / n;
     const long double constant = a_total * b_total / (n * n);
     sum += linear - constant;
-    const double sizes_a = sum_of_sizes(of_a.values);
-    const double sizes_b = sum_of_sizes(of_b.values);
+    const double sizes_a = sum_absolute_values(of_a.values);
+    const double sizes_b = sum_absolute_values(of_b.values);
     const double off =
         of_a.error * sizes_b + of_b.error * sizes_a + static_cast<double>(less) * of_a.error * of_b.error +
         1e-15 * static_cast<double>(std::abs(linear) + std::abs(constant)) + 1e-15 * (sizes_a * sizes_b);

@@ -14,19 +14,19 @@ namespace {
 
 constexpr double most = 0x1.0p61;
 
-double largest(std::span<const std::int64_t> matrix) {
+double max_absolute_entry(std::span<const std::int64_t> matrix) {
     double found = 0;
     for (const std::int64_t v : matrix) found = std::max(found, std::abs(static_cast<double>(v)));
     return found;
 }
 
-double sum_of_sizes(std::span<const std::int64_t> matrix) {
+double sum_absolute_values(std::span<const std::int64_t> matrix) {
     double sum = 0;
     for (const std::int64_t v : matrix) sum += std::abs(static_cast<double>(v));
     return sum;
 }
 
-std::vector<std::int64_t> take_diagonal(std::size_t order, std::vector<std::int64_t>& m) {
+std::vector<std::int64_t> remove_diagonal(std::size_t order, std::vector<std::int64_t>& m) {
     std::vector<std::int64_t> diagonal;
     for (std::size_t i = 0; i < order; ++i) {
         diagonal.push_back(m[i * order + i]);
@@ -47,13 +47,12 @@ std::int64_t common_factor(std::span<const std::int64_t> m) {
     return factor;
 }
 
-void divide(std::vector<std::int64_t>& m, std::int64_t factor) {
+void divide_entries(std::vector<std::int64_t>& m, std::int64_t factor) {
     for (std::int64_t& v : m) v /= factor;
 }
 
-std::vector<std::int64_t> with_diagonals(std::vector<std::int64_t> linear,
-                                         const std::vector<std::int64_t>& aa,
-                                         const std::vector<std::int64_t>& bb) {
+std::vector<std::int64_t> add_diagonals(std::vector<std::int64_t> linear, const std::vector<std::int64_t>& aa,
+                                        const std::vector<std::int64_t>& bb) {
     const std::size_t n = aa.size();
     if (linear.empty()) linear.resize(n * n);
     for (std::size_t i = 0; i < n; ++i) {
@@ -63,7 +62,7 @@ std::vector<std::int64_t> with_diagonals(std::vector<std::int64_t> linear,
     return linear;
 }
 
-double largest_row_or_column(std::size_t order, std::span<const std::int64_t> m) {
+double max_line_sum(std::size_t order, std::span<const std::int64_t> m) {
     double found = 0;
     for (std::size_t i = 0; i < order; ++i) {
         double row = 0;
@@ -88,10 +87,10 @@ Qap::Qap(std::size_t order, std::vector<std::int64_t> a, std::vector<std::int64_
              " and ", b_.size());
     }
     if (!linear_.empty() && linear_.size() != order * order)
-        fail("costs of items alone of order ", order, " have ", order * order, " entries, not ",
-             linear_.size());
-    const double together = std::min(sum_of_sizes(a_) * largest(b_), sum_of_sizes(b_) * largest(a_));
-    if (together + static_cast<double>(order) * largest(linear_) > most)
+        fail("linear costs of order ", order, " have ", order * order, " entries, not ", linear_.size());
+    const double together = std::min(sum_absolute_values(a_) * max_absolute_entry(b_),
+                                     sum_absolute_values(b_) * max_absolute_entry(a_));
+    if (together + static_cast<double>(order) * max_absolute_entry(linear_) > most)
         fail("the value of the assignment could exceed 2^61; scale one of the matrices down");
 }
 
@@ -119,27 +118,28 @@ NormalizedQap::NormalizedQap(const Qap& qap)
       a(qap.a().begin(), qap.a().end()),
       b(qap.b().begin(), qap.b().end()),
       linear(qap.linear().begin(), qap.linear().end()) {
-    const std::vector<std::int64_t> aa = take_diagonal(order, a);
-    linear = with_diagonals(std::move(linear), aa, take_diagonal(order, b));
+    const std::vector<std::int64_t> aa = remove_diagonal(order, a);
+    linear = add_diagonals(std::move(linear), aa, remove_diagonal(order, b));
     const bool a_symmetric = is_symmetric(order, a);
     symmetric = a_symmetric || is_symmetric(order, b);
     if (symmetric) add_transpose(order, a_symmetric ? b : a);
     const std::int64_t of_a = std::max<std::int64_t>(1, common_factor(a));
     const std::int64_t of_b = std::max<std::int64_t>(1, common_factor(b));
     factor = std::gcd(of_a * of_b, common_factor(linear));
-    divide(a, std::gcd(of_a, factor));
-    divide(b, factor / std::gcd(of_a, factor));
-    divide(linear, factor);
-    const double both = (symmetric ? 1 : 2) * std::min(largest_row_or_column(order, a) * largest(b),
-                                                       largest_row_or_column(order, b) * largest(a));
-    const double bound = 24 * std::max(both, largest(a) * largest(b)) + 8 * largest(linear);
+    divide_entries(a, std::gcd(of_a, factor));
+    divide_entries(b, factor / std::gcd(of_a, factor));
+    divide_entries(linear, factor);
+    const double both = (symmetric ? 1 : 2) * std::min(max_line_sum(order, a) * max_absolute_entry(b),
+                                                       max_line_sum(order, b) * max_absolute_entry(a));
+    const double bound =
+        24 * std::max(both, max_absolute_entry(a) * max_absolute_entry(b)) + 8 * max_absolute_entry(linear);
     magnitude = bound < most ? static_cast<std::int64_t>(bound) : static_cast<std::int64_t>(most);
 }
 
 std::vector<std::uint32_t> twin_classes(std::size_t order, std::span<const std::int64_t> m,
                                         std::span<const std::int64_t> linear) {
     const auto at = [&](std::size_t i, std::size_t j) { return m[i * order + j]; };
-    // Checksums of rows and columns rule nearly all pairs out in O(1). Any odd weights would do.
+    // Checksums of rows and columns exclude nearly all pairs in O(1). The weights can be any odd numbers.
     const auto weight = [](std::size_t k) {
         return (2 * static_cast<std::uint64_t>(k) + 1) * 0x9E3779B97F4A7C15U;
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dense quadratic assignment problems: small placement problems, and those of QAPLIB.
+// Dense quadratic assignment problems: small placement problems, and instances of QAPLIB.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,16 @@
 
 namespace topoloom::qap {
 
-/// Item i is at location p[i]; every location holds one item.
+/// An assignment: item i is at location p[i]; every location has one item.
 using Permutation = std::vector<std::uint32_t>;
 
-/// Minimize sum over i, j of a(i, j) * b(p[i], p[j]) + sum over i of linear(i, p[i]) (Koopmans, Beckmann, Econometrica
-/// 25, 1957). No matrix need be symmetric or have a zero diagonal. All values are exact.
+/// The problem: minimize the sum over i, j of a(i, j) * b(p[i], p[j]) plus the sum over i of linear(i, p[i])
+/// (Koopmans, Beckmann, Econometrica 25, 1957). Matrices can be asymmetric, with nonzero diagonals. All
+/// values are exact.
 class Qap {
    public:
-    /// Row-major matrices; `linear` may be empty. Throws Error unless they are order x order with order >= 1, and
-    /// if a value can exceed 2^61.
+    /// Matrices are row-major; `linear` may be empty. Throws Error unless all matrices are order x order with
+    /// order >= 1, and if a value can exceed 2^61.
     Qap(std::size_t order, std::vector<std::int64_t> a, std::vector<std::int64_t> b,
         std::vector<std::int64_t> linear = {});
 
@@ -42,24 +43,25 @@ class Qap {
     std::vector<std::int64_t> linear_;  // empty: nothing
 };
 
-/// Throws Error unless p holds each of 0 .. order-1 once.
+/// Throws Error unless p contains each of 0 .. order-1 exactly once.
 void require_permutation(std::span<const std::uint32_t> p, std::size_t order);
 
-/// A Qap normalized for search. If one matrix is symmetric, the other is replaced by the sum with its transpose, so
-/// that only pairs i < j count. Common factors are removed: value = factor * normalized value.
+/// A Qap normalized for search. If one matrix is symmetric, the sum of the other matrix and its transpose
+/// replaces the latter, so that only pairs i < j count. Common factors are removed: value = factor *
+/// normalized value.
 struct NormalizedQap {
     explicit NormalizedQap(const Qap& qap);
 
     std::size_t order;
     bool symmetric;                    // the sum runs over i < j only
-    std::int64_t factor = 1;           // of the value
+    std::int64_t factor = 1;           // common factor of the value
     std::vector<std::int64_t> a, b;    // zero diagonals
     std::vector<std::int64_t> linear;  // item by location, includes the diagonals; may be empty
     std::int64_t magnitude;            // bound on differences of values and their intermediate results
 };
 
-/// Twins: indices whose exchange changes no value for any other matrix. The class of i is its smallest twin; rows of
-/// twins in `linear` are equal. O(order^2).
+/// Returns the twin class of each index. Twins are indices whose exchange does not change the value for any
+/// other matrix. The class of i is its smallest twin; rows of twins in `linear` are equal. O(order^2).
 [[nodiscard]] std::vector<std::uint32_t> twin_classes(std::size_t order, std::span<const std::int64_t> matrix,
                                                       std::span<const std::int64_t> linear = {});
 

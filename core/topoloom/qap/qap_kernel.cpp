@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Written with the vector types that GCC, Clang and their descendants share; on x86 compiled twice, since programs are
-// built for any processor but most processors have AVX2. Lanes never mix, so both give the same results.
+// Uses the vector types of GCC and Clang. On x86 the kernels are compiled twice: for any processor, and for
+// AVX2, which most processors support. Lanes are independent, so both versions have the same results.
 #include "topoloom/qap/qap_kernel.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct VectorOf<double> {
     typedef double wrapping __attribute__((vector_size(32)));
 };
 
-// Padding may overflow, which only unsigned numbers are allowed to.
+// Padding can overflow, which is defined only for unsigned numbers.
 template <class T, bool two>
 [[gnu::always_inline]] inline Minima<T> update_body(const Triangle<T>& triangle, const T* x, const T* y,
                                                     const T* xt, const T* yt, T now) {
@@ -183,8 +183,8 @@ bool has_avx2() {
 }  // namespace
 
 template <class T>
-Minima<T> update_and_find(const Triangle<T>& triangle, const T* x, const T* y, const T* xt, const T* yt,
-                          T now) {
+Minima<T> update_and_find_minima(const Triangle<T>& triangle, const T* x, const T* y, const T* xt,
+                                 const T* yt, T now) {
 #if defined(__x86_64__)
     if (has_avx2()) return update_avx2(triangle, x, y, xt, yt, now);
 #endif
@@ -207,14 +207,14 @@ void weighted_row_sum(const T* matrix, std::size_t rows, std::size_t stride, con
     sum_body(matrix, rows, stride, factor, sum);
 }
 
-template Minima<std::int32_t> update_and_find(const Triangle<std::int32_t>&, const std::int32_t*,
-                                              const std::int32_t*, const std::int32_t*, const std::int32_t*,
-                                              std::int32_t);
-template Minima<std::int64_t> update_and_find(const Triangle<std::int64_t>&, const std::int64_t*,
-                                              const std::int64_t*, const std::int64_t*, const std::int64_t*,
-                                              std::int64_t);
-template Minima<double> update_and_find(const Triangle<double>&, const double*, const double*, const double*,
-                                        const double*, double);
+template Minima<std::int32_t> update_and_find_minima(const Triangle<std::int32_t>&, const std::int32_t*,
+                                                     const std::int32_t*, const std::int32_t*,
+                                                     const std::int32_t*, std::int32_t);
+template Minima<std::int64_t> update_and_find_minima(const Triangle<std::int64_t>&, const std::int64_t*,
+                                                     const std::int64_t*, const std::int64_t*,
+                                                     const std::int64_t*, std::int64_t);
+template Minima<double> update_and_find_minima(const Triangle<double>&, const double*, const double*,
+                                               const double*, const double*, double);
 template std::size_t find_exchange(const Triangle<std::int32_t>&, std::size_t&, std::int32_t, std::int32_t);
 template std::size_t find_exchange(const Triangle<std::int64_t>&, std::size_t&, std::int64_t, std::int64_t);
 template std::size_t find_exchange(const Triangle<double>&, std::size_t&, double, double);

@@ -7,11 +7,12 @@
 
 namespace topoloom::qap {
 
-/// A triangle of exchange deltas: row i has those with j < i, padded to whole vectors with tabu_until = `never`.
+/// A triangle of exchange deltas: row i contains the exchanges with j < i, padded to whole vectors with
+/// tabu_until = `never`.
 template <class T>
 struct Triangle {
     std::size_t order;
-    const std::size_t* offset;  // of row i; order + 1 of them
+    const std::size_t* offset;  // [i]: start of row i; order + 1 entries
     T* delta;
     const T* tabu_until;
 };
@@ -22,18 +23,19 @@ struct Minima {
     T any;   // over exchanges with tabu_until != never
 };
 
-/// For all i, j: delta(i, j) += (x[i] - x[j]) * (y[i] - y[j]), and the same with xt, yt unless null. Returns the
-/// minima.
+/// For all i, j: delta(i, j) += (x[i] - x[j]) * (y[i] - y[j]); if xt and yt are not null, also adds (xt[i] -
+/// xt[j]) * (yt[i] - yt[j]). Returns the minima.
 template <class T>
-Minima<T> update_and_find(const Triangle<T>& triangle, const T* x, const T* y, const T* xt, const T* yt,
-                          T now);
+Minima<T> update_and_find_minima(const Triangle<T>& triangle, const T* x, const T* y, const T* xt,
+                                 const T* yt, T now);
 
-/// Finds the first exchange with this value and tabu_until <= now, starting cyclically at row `from`. Returns its
-/// index in the triangle, and its row in `from`. There must be one.
+/// Finds the first exchange with this value and tabu_until <= now, starting cyclically at row `from`. Returns
+/// its index in the triangle, and stores its row in `from`. Such an exchange must exist.
 template <class T>
 std::size_t find_exchange(const Triangle<T>& triangle, std::size_t& from, T value, T now);
 
-/// sum = sum over i of factor[i] * row i of a matrix; rows and sum have `stride` elements, whole vectors.
+/// Computes sum = sum over i of factor[i] * row i of a matrix. Rows and `sum` have `stride` elements, a
+/// multiple of the vector length.
 template <class T>
 void weighted_row_sum(const T* matrix, std::size_t rows, std::size_t stride, const T* factor, T* sum);
 

@@ -20,7 +20,7 @@ std::vector<T> padded_rows(std::span<const std::int64_t> m, std::size_t n, std::
     return rows;
 }
 
-std::vector<std::int64_t> transposed(std::span<const std::int64_t> m, std::size_t n) {
+std::vector<std::int64_t> transpose_matrix(std::span<const std::int64_t> m, std::size_t n) {
     std::vector<std::int64_t> t(m.size());
     for (std::size_t k = 0; k < m.size(); ++k) t[k % n * n + k / n] = m[k];
     return t;
@@ -31,11 +31,11 @@ std::vector<std::int64_t> transposed(std::span<const std::int64_t> m, std::size_
 template <class T>
 QapTables<T>::QapTables(const NormalizedQap& form)
     : order(form.order),
-      stride(padded(form.order)),
+      stride(pad_to_lanes(form.order)),
       symmetric(form.symmetric),
       has_linear(!form.linear.empty()),
       item_class(twin_classes(form.order, form.a, form.linear)),
-      location_class(twin_classes(form.order, form.b, transposed(form.linear, form.order))),
+      location_class(twin_classes(form.order, form.b, transpose_matrix(form.linear, form.order))),
       a_(padded_rows<T>(form.a, order, stride, false)),
       b_(padded_rows<T>(form.b, order, stride, false)),
       linear_(form.linear.begin(), form.linear.end()) {
@@ -54,7 +54,7 @@ QapMoves<T>::QapMoves(const QapTables<T>& tables)
     std::size_t size = 0;
     for (std::size_t i = 0; i < order_; ++i) {
         offset_.push_back(size);
-        size += QapTables<T>::padded(i);
+        size += QapTables<T>::pad_to_lanes(i);
     }
     offset_.push_back(size);
     delta_.resize(size);
@@ -83,7 +83,8 @@ void QapMoves<T>::start(std::span<const std::uint32_t> p) {
             tabu_until(i)[j] = twins ? never : T{0};
         }
     }
-    // cost[i * stride + x]: what item i would cost at location x (rows of a by columns of b, then the reverse).
+    // cost[i * stride + x]: cost of item i at location x (rows of a by columns of b, then columns of a by
+    // rows of b).
     const std::size_t stride = tables_.stride;
     std::vector<T> cost(order_ * stride);
     std::vector<T> factor(stride);
@@ -100,16 +101,17 @@ void QapMoves<T>::start(std::span<const std::uint32_t> p) {
         here_[i] = cost[i * stride + p_[i]];
         for (std::size_t j = 0; j < i; ++j) {
             const T there = cost[i * stride + p_[j]] + cost[j * stride + p_[i]];
-            row(i)[j] = there - here_[i] - here_[j] + between(i, j) + linear_change(i, j);
+            row(i)[j] = there - here_[i] - here_[j] + pair_correction(i, j) + linear_change(i, j);
         }
     }
     for (std::vector<T>* v : {&x_, &y_, &xt_, &yt_, &x_at_}) std::fill(v->begin(), v->end(), T{0});
     find_minima(0);
 }
 
-/// Exchanges that share an item with r, s, computed beforehand less what the update of all will add to them.
+/// Computes the exchanges that share an item with r, s, minus the amounts that the following update of all
+/// exchanges adds.
 template <class T>
-void QapMoves<T>::rows_symmetric(std::uint32_t r, std::uint32_t s) {
+void QapMoves<T>::update_symmetric(std::uint32_t r, std::uint32_t s) {
     const std::uint32_t pr = p_[r];
     const std::uint32_t ps = p_[s];
     const T *ar = tables_.a(r), *as = tables_.a(s), *br = tables_.b(pr), *bs = tables_.b(ps);
@@ -121,7 +123,7 @@ void QapMoves<T>::rows_symmetric(std::uint32_t r, std::uint32_t s) {
     for (std::size_t k = 0; k < order_; ++k) {
         x_[k] = ar[k] - as[k];
         y_[k] = near_r_[k] - near_s_[k];
-        both += ar[k] * near_s_[k] - as[k] * near_r_[k];  // 0 for r and s together
+        both += ar[k] * near_s_[k] - as[k] * near_r_[k];  // the terms of r and s cancel
     }
     x_[r] = x_[s] = y_[r] = y_[s] = 0;
     for (std::size_t k = 0; k < order_; ++k) x_at_[p_[k]] = x_[k];
@@ -131,7 +133,7 @@ void QapMoves<T>::rows_symmetric(std::uint32_t r, std::uint32_t s) {
     const T of_move = delta(r, s);
     copy_exchanges(r, with_r_);
     copy_exchanges(s, with_s_);
-    // The difference of the two cyclic shifts of u, r, s: one moves u to pr, r to ps, s to pu.
+    // The difference of the two cyclic shifts of u, r, s; one shift moves u to pr, r to ps, s to pu.
     const T fixed = both + tables_.linear(r, ps) - tables_.linear(s, pr);
     const T ars = ar[s];
     const T brs = br[ps];
@@ -170,9 +172,10 @@ void QapMoves<T>::store_exchanges(std::uint32_t r, const std::vector<T>& with) {
     for (std::size_t u = r + 1; u < order_; ++u) delta_[offset_[u] + r] = with[u];
 }
 
-/// The asymmetric case: from the costs of r and s anywhere, and of any item at the new locations of r and s.
+/// The asymmetric case: uses the costs of r and s at all locations, and of all items at the new locations of
+/// r and s.
 template <class T>
-void QapMoves<T>::rows_asymmetric(std::uint32_t r, std::uint32_t s) {
+void QapMoves<T>::update_asymmetric(std::uint32_t r, std::uint32_t s) {
     const T of_move = delta(r, s);
     for (std::size_t k = 0; k < order_; ++k) {
         const std::uint32_t z = p_[k];
@@ -184,8 +187,8 @@ void QapMoves<T>::rows_asymmetric(std::uint32_t r, std::uint32_t s) {
         here_[k] -= x_[k] * y_[k] + xt_[k] * yt_[k];
     }
     std::swap(p_[r], p_[s]);
-    exchanges_after(r, with_r_);
-    exchanges_after(s, with_s_);
+    compute_exchanges(r, with_r_);
+    compute_exchanges(s, with_s_);
     for (std::size_t u = 0; u < order_; ++u) {
         const T update = x_[u] * y_[u] + xt_[u] * yt_[u];
         with_r_[u] -= update;
@@ -197,9 +200,9 @@ void QapMoves<T>::rows_asymmetric(std::uint32_t r, std::uint32_t s) {
     std::swap(p_[r], p_[s]);
 }
 
-/// All exchanges with v in the current assignment; here_ is valid except for v.
+/// Computes all exchanges with v in the current assignment. here_ is valid except for v.
 template <class T>
-void QapMoves<T>::exchanges_after(std::uint32_t v, std::vector<T>& with) {
+void QapMoves<T>::compute_exchanges(std::uint32_t v, std::vector<T>& with) {
     const std::size_t stride = tables_.stride;
     const std::uint32_t x = p_[v];
     const auto add_up = [&](const T* matrix, const auto& factor, std::vector<T>& sum) {
@@ -207,8 +210,8 @@ void QapMoves<T>::exchanges_after(std::uint32_t v, std::vector<T>& with) {
         weighted_row_sum(matrix, order_, stride, x_at_.data(), near_r_.data());
         for (std::size_t k = 0; k < order_; ++k) sum[k] += near_r_[k];
     };
-    std::fill(sum_a_.begin(), sum_a_.end(), T{0});  // of every item at x
-    std::fill(sum_b_.begin(), sum_b_.end(), T{0});  // of v at every location
+    std::fill(sum_a_.begin(), sum_a_.end(), T{0});  // cost of every item at x
+    std::fill(sum_b_.begin(), sum_b_.end(), T{0});  // cost of v at every location
     add_up(tables_.a_column(0), [&](std::uint32_t k) { x_at_[k] = tables_.b(x)[p_[k]]; }, sum_a_);
     add_up(tables_.a(0), [&](std::uint32_t k) { x_at_[k] = tables_.b_column(x)[p_[k]]; }, sum_a_);
     add_up(tables_.b_column(0), [&](std::uint32_t k) { x_at_[p_[k]] = tables_.a(v)[k]; }, sum_b_);
@@ -216,14 +219,15 @@ void QapMoves<T>::exchanges_after(std::uint32_t v, std::vector<T>& with) {
     here_[v] = sum_b_[x];
     for (std::size_t u = 0; u < order_; ++u) {
         const std::uint32_t y = p_[u];
-        with[u] = sum_a_[u] + sum_b_[y] - here_[u] - here_[v] + between(u, v) + linear_change(u, v);
+        with[u] = sum_a_[u] + sum_b_[y] - here_[u] - here_[v] + pair_correction(u, v) + linear_change(u, v);
     }
 }
 
-/// The costs of two items where the other one is meet it at its old location, that is at distance 0, and those where
-/// they are count the pair twice: what is missing.
+/// The correction for the pair i, j in an exchange delta. The cost of an item at the new location assumes the
+/// other item at its old location, which is the same one, at distance 0. The costs at the current locations
+/// count the pair twice.
 template <class T>
-T QapMoves<T>::between(std::size_t i, std::size_t j) const {
+T QapMoves<T>::pair_correction(std::size_t i, std::size_t j) const {
     const T there = tables_.b(p_[i])[p_[j]];
     if (tables_.symmetric) return 2 * tables_.a(i)[j] * there;
     return (tables_.a(i)[j] + tables_.a(j)[i]) * (there + tables_.b(p_[j])[p_[i]]);
@@ -263,9 +267,9 @@ void QapMoves<T>::forbid(std::uint32_t i, std::uint32_t x, T until) {
 template <class T>
 void QapMoves<T>::exchange(std::uint32_t i, std::uint32_t j, T now) {
     if (tables_.symmetric) {
-        rows_symmetric(i, j);
+        update_symmetric(i, j);
     } else {
-        rows_asymmetric(i, j);
+        update_asymmetric(i, j);
     }
     std::swap(p_[i], p_[j]);
     std::swap(location_class_[i], location_class_[j]);
@@ -278,8 +282,8 @@ void QapMoves<T>::exchange(std::uint32_t i, std::uint32_t j, T now) {
 template <class T>
 void QapMoves<T>::find_minima(T now) {
     const bool two = !tables_.symmetric;
-    const Minima<T> least = update_and_find<T>(triangle(), x_.data(), y_.data(), two ? xt_.data() : nullptr,
-                                               two ? yt_.data() : nullptr, now);
+    const Minima<T> least = update_and_find_minima<T>(
+        triangle(), x_.data(), y_.data(), two ? xt_.data() : nullptr, two ? yt_.data() : nullptr, now);
     min_free_ = least.free;
     least_ = least.any;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Deltas of all exchanges of an assignment, updated move by move: the inner loop of robust tabu search.
+// Deltas of all exchanges of an assignment, updated after each move: the inner loop of robust tabu search.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class QapTables {
 
     explicit QapTables(const NormalizedQap& form);
 
-    [[nodiscard]] static std::size_t padded(std::size_t n) { return (n + lanes - 1) / lanes * lanes; }
+    [[nodiscard]] static std::size_t pad_to_lanes(std::size_t n) { return (n + lanes - 1) / lanes * lanes; }
     [[nodiscard]] const T* a(std::size_t i) const { return a_.data() + i * stride; }
     [[nodiscard]] const T* b(std::size_t x) const { return b_.data() + x * stride; }
     [[nodiscard]] const T* a_column(std::size_t i) const {
@@ -44,11 +44,12 @@ class QapTables {
     std::vector<T> a_, b_, at_, bt_, linear_;
 };
 
-/// An assignment with the delta and the tabu tenure end of each exchange. Updates follow Taillard (Parallel Computing
-/// 17, 1991): O(1) for exchanges that share no item with the move. The others need sums over all items. One sum
-/// serves two of them: the values of an assignment and its two cyclic shifts of three items add up to those of the
-/// three exchanges for any (symmetric) matrices. T: std::int32_t, double (exact up to 2^53) or std::int64_t,
-/// whichever is the cheapest that holds the magnitude. Memory 2 * order^2 / 2 values.
+/// An assignment with the delta and the end of the tabu tenure of each exchange. Updates follow Taillard
+/// (Parallel Computing 17, 1991): O(1) for exchanges that share no item with the move. Other exchanges need
+/// sums over all items. One sum suffices for two exchanges: for symmetric matrices, the values of an
+/// assignment and of its two cyclic shifts of three items add up to the values of the three exchanges. T is
+/// std::int32_t, double (exact up to 2^53) or std::int64_t, the cheapest type that can represent the
+/// magnitude. Memory: order^2 values.
 template <class T>
 class QapMoves {
    public:
@@ -62,28 +63,28 @@ class QapMoves {
 
     explicit QapMoves(const QapTables<T>& tables);
 
-    /// Sets the assignment and computes all deltas; clears all tabus except those of twins. O(order^3),
-    /// vectorized.
+    /// Sets the assignment, computes all deltas, and clears the tabu state of all exchanges except of twins.
+    /// O(order^3), vectorized.
     void start(std::span<const std::uint32_t> p);
 
     [[nodiscard]] const Permutation& assignment() const { return p_; }
     [[nodiscard]] T delta(std::size_t i, std::size_t j) const { return i > j ? row(i)[j] : row(j)[i]; }
 
-    /// Performs an exchange, updates all deltas, and finds two minima: over exchanges not tabu at `now`, and over
-    /// all except those of twins.
+    /// Performs an exchange, updates all deltas, and finds two minima: over exchanges not tabu at `now`, and
+    /// over all exchanges except of twins.
     void exchange(std::uint32_t i, std::uint32_t j, T now);
     /// Recomputes both minima without a move.
     void find_minima(T now);
     [[nodiscard]] T min_free() const { return min_free_; }
     [[nodiscard]] T least() const { return least_; }
 
-    /// The first exchange cyclically from row `from` with value min_free() that is not tabu, or with value
-    /// least().
+    /// Finds the first exchange, cyclically from row `from`: find_free() an exchange with value min_free()
+    /// that is not tabu, find_any() an exchange with value least().
     [[nodiscard]] Move find_free(std::uint32_t from, T now) { return find(from, min_free_, now); }
     [[nodiscard]] Move find_any(std::uint32_t from) { return find(from, least_, never / 2); }
 
-    /// Makes every exchange tabu that moves item i or a twin to location x or a twin of it, until the earlier end
-    /// of both items.
+    /// Makes every exchange tabu that moves item i or a twin to location x or a twin of x. An exchange is
+    /// tabu until the earlier end of its two items.
     void forbid(std::uint32_t i, std::uint32_t x, T until);
 
    private:
@@ -95,12 +96,12 @@ class QapMoves {
     [[nodiscard]] Triangle<T> triangle() {
         return {order_, offset_.data(), delta_.data(), tabu_until_.data()};
     }
-    void rows_symmetric(std::uint32_t r, std::uint32_t s);
+    void update_symmetric(std::uint32_t r, std::uint32_t s);
     void copy_exchanges(std::uint32_t r, std::vector<T>& with) const;
     void store_exchanges(std::uint32_t r, const std::vector<T>& with);
-    void rows_asymmetric(std::uint32_t r, std::uint32_t s);
-    void exchanges_after(std::uint32_t v, std::vector<T>& with);
-    [[nodiscard]] T between(std::size_t i, std::size_t j) const;
+    void update_asymmetric(std::uint32_t r, std::uint32_t s);
+    void compute_exchanges(std::uint32_t v, std::vector<T>& with);
+    [[nodiscard]] T pair_correction(std::size_t i, std::size_t j) const;
     [[nodiscard]] T linear_change(std::size_t i, std::size_t j) const;
     void refresh_tabu(std::uint32_t r);
     [[nodiscard]] Move find(std::uint32_t from, T value, T now);
@@ -108,14 +109,14 @@ class QapMoves {
     const QapTables<T>& tables_;
     std::size_t order_;
     Permutation p_;
-    std::vector<std::size_t> offset_;  // of row i, which has the exchanges with j < i
+    std::vector<std::size_t> offset_;  // start of row i, which contains the exchanges with j < i
     std::vector<T> delta_, tabu_until_;
-    std::vector<T> until_by_item_, until_by_location_;  // class x class, in both orders
+    std::vector<T> until_by_item_, until_by_location_;  // [item class][location class], and the reverse
     std::vector<std::uint32_t> location_class_;         // location class of each item's location
     std::vector<T> x_, y_, xt_, yt_, x_at_, sum_a_, sum_b_;
-    std::vector<T> here_;  // current cost of each item; asymmetric only
+    std::vector<T> here_;  // current cost of each item; only if asymmetric
     std::vector<T> near_r_, near_s_, with_r_,
-        with_s_;  // of all items: distances to r and s, exchanges with them
+        with_s_;  // of all items: distances to r and s, exchanges with r and s
     T min_free_ = nothing;
     T least_ = nothing;
 };

@@ -61,10 +61,10 @@ std::size_t QapPool::distance(const Permutation& p, const Permutation& q) const 
 }
 
 Permutation uniform_crossover(const Permutation& p, const Permutation& q, Rng& rng) {
-    Permutation make_child(p.size(), no_index);
+    Permutation child(p.size(), no_index);
     std::vector<char> used(p.size(), false);
     const auto assign = [&](std::uint32_t i, std::uint32_t x) {
-        make_child[i] = x;
+        child[i] = x;
         used[x] = true;
     };
     std::vector<std::uint32_t> open;
@@ -92,11 +92,11 @@ Permutation uniform_crossover(const Permutation& p, const Permutation& q, Rng& r
     }
     rng.shuffle(std::span<std::uint32_t>(free));
     for (const std::uint32_t i : open) {
-        if (make_child[i] != no_index) continue;
-        make_child[i] = free.back();
+        if (child[i] != no_index) continue;
+        child[i] = free.back();
         free.pop_back();
     }
-    return make_child;
+    return child;
 }
 
 Permutation random_assignment(std::size_t order, Rng& rng) {

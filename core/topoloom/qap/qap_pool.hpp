@@ -17,8 +17,7 @@ class QapPool {
         std::int64_t value;
     };
 
-    /// Keeps references to the twin classes of items and locations. Members differ in at least `min_distance`
-    /// items.
+    /// Refers to the twin classes of items and locations. Members differ in at least `min_distance` items.
     QapPool(std::span<const std::uint32_t> item_class, std::span<const std::uint32_t> location_class,
             std::size_t size, std::size_t min_distance)
         : item_class_(item_class),
@@ -30,11 +29,11 @@ class QapPool {
     [[nodiscard]] std::span<const Member> members() const { return members_; }  // best first
     void clear() { members_.clear(); }
 
-    /// Inserts a member if it is better than the worst, or than similar members, which it replaces. O(size *
-    /// order).
+    /// Inserts a member if it is better than all similar members or, without similar members, than the worst
+    /// member; replaces these. O(size * order).
     bool offer(Member member);
 
-    /// Makes a child of two members, drawn with a preference for good ones.
+    /// Makes a child of two members, drawn with a preference for good members.
     [[nodiscard]] Permutation make_child(Rng& rng) const;
 
     /// Renames twins in `q` to agree with `p` in as many items as possible.
@@ -51,8 +50,8 @@ class QapPool {
     std::vector<Member> members_;
 };
 
-/// Uniform crossover (Tate, Smith, Computers & Operations Research 22, 1995): keeps common locations, takes others
-/// from either parent where free, and draws the rest.
+/// Uniform crossover (Tate, Smith, Computers & Operations Research 22, 1995): keeps common locations, assigns
+/// the location of either parent if free, and draws the rest.
 [[nodiscard]] Permutation uniform_crossover(const Permutation& p, const Permutation& q, Rng& rng);
 
 [[nodiscard]] Permutation random_assignment(std::size_t order, Rng& rng);

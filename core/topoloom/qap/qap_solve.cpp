@@ -14,20 +14,22 @@ namespace topoloom::qap {
 
 namespace {
 constexpr std::size_t pool_size = 15;
-constexpr std::size_t failures_a_member = 3;  // offers in a row that a full pool refuses before it makes room
-/// Iterations without success, by search, as multiples of the order. Where few entries of a matrix matter, children of
-/// good parents are soon as good as they get; in nearly random matrices only long searches get anywhere. We found
-/// these on QAPLIB.
-constexpr std::array<std::uint64_t, qap_searches> patience{10, 20, 20, 30, 30, 50, 100, 200};
-constexpr std::array<std::uint64_t, qap_searches> patience_if_dominated{2, 2, 3, 3, 3, 4, 4, 5};
-constexpr double dominated = 2;  // flow dominance from which the latter hold
-/// Pools given up, the best members of which make the next one.
-constexpr std::size_t champions_of_a_pool = 5;
+/// Consecutive offers per member that a full pool rejects before it is replaced.
+constexpr std::size_t failures_per_member = 3;
+/// Maximum iterations without improvement, per search, as multiples of the order. If few entries dominate a
+/// matrix, children of good parents converge quickly; nearly random matrices need long searches. Tuned on
+/// QAPLIB.
+constexpr std::array<std::uint64_t, qap_searches> stall_limit{10, 20, 20, 30, 30, 50, 100, 200};
+constexpr std::array<std::uint64_t, qap_searches> stall_limit_if_dominated{2, 2, 3, 3, 3, 4, 4, 5};
+constexpr double dominated = 2;  // minimum flow dominance for stall_limit_if_dominated
+/// Number of abandoned pools whose best members initialize the next pool.
+constexpr std::size_t champions_per_pool = 5;
 /// Iterations per search; the first rounds are short to respect small budgets.
 constexpr std::uint64_t min_work_per_round = std::uint64_t{1} << 12;
 constexpr std::uint64_t max_work_per_round = std::uint64_t{1} << 21;
 
-/// Standard deviation of the entries over their mean (Vollmann, Buffa, Management Science 12, 1966).
+/// Returns the standard deviation of the entries over their mean (Vollmann, Buffa, Management Science 12,
+/// 1966).
 double flow_dominance(std::span<const std::int64_t> matrix) {
     double sum = 0;
     double squares = 0;
@@ -41,9 +43,9 @@ double flow_dominance(std::span<const std::int64_t> matrix) {
     return mean > 0 ? std::sqrt(std::max(0.0, squares / count - mean * mean)) / mean : 0;
 }
 
-class Memetic {
+class MemeticSearch {
    public:
-    Memetic(const Qap& qap, std::span<const std::uint32_t> start, const QapSolveOptions& options)
+    MemeticSearch(const Qap& qap, std::span<const std::uint32_t> start, const QapSolveOptions& options)
         : qap_(qap),
           options_(options),
           context_(qap),
@@ -58,14 +60,14 @@ class Memetic {
         for (std::size_t k = 0; k < qap_searches; ++k) {
             Search& search = searches_[k];
             search.tabu = context_.search();
-            search.patience = (short_ones ? patience_if_dominated : patience)[k] * qap.order();
-            search.next = k == 0 ? best_.assignment : fresh();
+            search.stall_limit = (short_ones ? stall_limit_if_dominated : stall_limit)[k] * qap.order();
+            search.next = k == 0 ? best_.assignment : draw_start();
         }
     }
 
     QapResult run(Meter& meter) {
         const std::uint64_t pairs = qap_.order() * (qap_.order() - 1) / 2;
-        // Cost of an iteration, including work outside of the pair loops.
+        // Work of an iteration, including work outside the loops over pairs.
         const std::uint64_t cost = pairs + 16 * qap_.order();
         std::uint64_t left = options_.iterations;
         std::uint64_t work = min_work_per_round;
@@ -75,9 +77,9 @@ class Memetic {
             work = std::min(2 * work, max_work_per_round);
             for (Search& search : searches_) search.stream = ++streams_;
             parallel_for(qap_searches, options_.threads,
-                         [&](std::size_t k, int) { searches_[k].go(options_.seed, iterations); });
-            for (Search& search : searches_) harvest(search);
-            if (failures_ > failures_a_member * pool_size) renew();
+                         [&](std::size_t k, int) { searches_[k].run_iterations(options_.seed, iterations); });
+            for (Search& search : searches_) collect_result(search);
+            if (failures_ > failures_per_member * pool_size) restart_pool();
             left -= std::min(left, iterations * qap_searches);
             meter.spend(iterations * qap_searches * pairs);
         }
@@ -87,43 +89,43 @@ class Memetic {
    private:
     struct Search {
         std::unique_ptr<QapTabu> tabu;
-        std::uint64_t patience;  // iterations without success after which it ends
-        Permutation next;        // where it restarts; empty: it goes on
+        std::uint64_t stall_limit;  // iterations without improvement until the search ends
+        Permutation next;           // start of the next search; empty to continue
         std::uint64_t stream = 0;
 
-        void go(std::uint64_t seed, std::uint64_t iterations) {
+        void run_iterations(std::uint64_t seed, std::uint64_t iterations) {
             if (!next.empty()) tabu->start(std::move(next), Rng(seed, stream));
             next.clear();
             tabu->run(iterations);
         }
     };
 
-    /// Start of a search without parents.
-    [[nodiscard]] Permutation fresh() {
+    /// Returns the start of a search without parents.
+    [[nodiscard]] Permutation draw_start() {
         return home_.empty() ? random_assignment(qap_.order(), rng_)
                              : perturb(home_, 2 + qap_.order() / 4, rng_);
     }
 
-    void harvest(Search& search) {
+    void collect_result(Search& search) {
         const QapTabu& tabu = *search.tabu;
         const std::int64_t value = tabu.best_value() * context_.form().factor;
         if (value < best_.value) {
             best_ = {tabu.best(), value};
             if (!home_.empty()) home_ = tabu.best();
         }
-        if (tabu.since_best() < search.patience) return;
+        if (tabu.since_best() < search.stall_limit) return;
         const bool taken = pool_.offer({tabu.best(), tabu.best_value()});
         if (pool_.is_full()) failures_ = taken ? 0 : failures_ + 1;
-        search.next = pool_.is_full() ? pool_.make_child(rng_) : fresh();
+        search.next = pool_.is_full() ? pool_.make_child(rng_) : draw_start();
     }
 
-    /// Discards a stagnant pool and all searches that stem from it, which would restore it.
-    void renew() {
+    /// Discards a stagnant pool and all searches that started from it, because they would restore it.
+    void restart_pool() {
         champions_.push_back(pool_.members().front());
         pool_.clear();
         failures_ = 0;
-        for (Search& search : searches_) search.next = fresh();
-        if (champions_.size() < champions_of_a_pool) return;
+        for (Search& search : searches_) search.next = draw_start();
+        if (champions_.size() < champions_per_pool) return;
         for (QapPool::Member& champion : champions_) pool_.offer(std::move(champion));
         champions_.clear();
     }
@@ -135,9 +137,9 @@ class Memetic {
     QapPool pool_;
     std::array<Search, qap_searches> searches_;
     QapResult best_;
-    Permutation home_;  // the best near the start, if there is one
+    Permutation home_;  // best assignment near the start; empty without start
     std::uint64_t streams_ = 1;
-    std::vector<QapPool::Member> champions_;  // of the pools given up
+    std::vector<QapPool::Member> champions_;  // best members of abandoned pools
     std::size_t failures_ = 0;
 };
 
@@ -147,7 +149,7 @@ QapResult solve_qap(const Qap& qap, std::span<const std::uint32_t> start, Meter&
                     const QapSolveOptions& options) {
     if (!start.empty()) require_permutation(start, qap.order());
     if (qap.order() == 1) return {{0}, qap.value(Permutation{0})};
-    return Memetic(qap, start, options).run(meter);
+    return MemeticSearch(qap, start, options).run(meter);
 }
 
 }  // namespace topoloom::qap

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memetic search for dense QAPs: parallel tabu searches with a common pool.
+// Memetic search for dense QAPs: parallel tabu searches with a shared pool.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,18 @@ struct QapResult {
     std::int64_t value;
 };
 
-/// Number of parallel searches, for any number of threads.
+/// Number of parallel searches, independent of the number of threads.
 inline constexpr std::size_t qap_searches = 8;
 
-/// Memetic search (Benlic, Hao, Expert Systems with Applications 42, 2015: BMA): what robust tabu searches find goes
-/// into a pool of good and different assignments, whose children by uniform crossover the next searches begin with. The
-/// searches differ in how long they go on without success: on matrices that few entries dominate they are short. A pool
-/// that no longer improves makes room for a new one, which begins with the best of some former ones now and then.
-/// Searches until the meter or the iterations are exhausted or the target is reached; then returns the best met.
-/// `start` may be empty, or an assignment that the first search begins with, the others near it; the result is never
-/// worse. Work counts evaluated exchanges: order^2 / 2 per iteration. Same result for any number of threads. Memory
-/// about 40 * order^2 bytes for each of 8 searches. Throws Error if `start` is not a permutation.
+/// Memetic search (Benlic, Hao, Expert Systems with Applications 42, 2015: BMA). Results of robust tabu
+/// searches are added to a pool of good, diverse assignments. New searches start from children of the pool by
+/// uniform crossover. The searches have different limits of iterations without improvement, which are low for
+/// matrices dominated by few entries. A new pool replaces a pool that no longer improves, and sometimes
+/// starts with the best members of earlier pools. Stops when the meter or the iterations are exhausted or the
+/// target is reached, and returns the best assignment. `start` may be empty, or an assignment: the first
+/// search starts with it, the others near it, and the result is never worse. Work is the number of evaluated
+/// exchanges, order^2 / 2 per iteration. The result does not depend on the number of threads. Memory: about
+/// 40 * order^2 bytes for each of 8 searches. Throws Error if `start` is not a permutation.
 [[nodiscard]] QapResult solve_qap(const Qap& qap, std::span<const std::uint32_t> start, Meter& meter,
                                   const QapSolveOptions& options);
 

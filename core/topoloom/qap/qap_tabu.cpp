@@ -12,7 +12,7 @@ namespace topoloom::qap {
 
 namespace {
 
-std::int64_t value_in(const NormalizedQap& form, std::span<const std::uint32_t> p) {
+std::int64_t normalized_value(const NormalizedQap& form, std::span<const std::uint32_t> p) {
     const std::size_t n = form.order;
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -27,18 +27,18 @@ template <class T>
 class RobustTabu final : public QapTabu {
    public:
     RobustTabu(const NormalizedQap& form, const QapTables<T>& tables)
-        : form_(form), moves_(tables), longest_stay_(8 * kinds(tables)) {}
+        : form_(form), moves_(tables), max_tenure_(8 * count_kinds(tables)) {}
 
     void start(Permutation p, Rng rng) override {
         moves_.start(p);
-        value_ = best_value_ = value_in(form_, p);
+        value_ = best_value_ = normalized_value(form_, p);
         best_ = std::move(p);
         rng_ = rng;
         now_ = best_at_ = 0;
     }
 
     void run(std::uint64_t iterations) override {
-        if (moves_.least() == QapMoves<T>::nothing) {  // every exchange is one of twins
+        if (moves_.least() == QapMoves<T>::nothing) {  // all exchanges are of twins
             now_ += iterations;
             return;
         }
@@ -57,16 +57,16 @@ class RobustTabu final : public QapTabu {
     void step() {
         const std::uint32_t from = rng_.below(static_cast<std::uint32_t>(form_.order));
         const auto least = static_cast<std::int64_t>(moves_.least());
-        const bool aspired = value_ + least < best_value_;
-        const bool any = aspired || moves_.min_free() == QapMoves<T>::nothing;
+        const bool improves_best = value_ + least < best_value_;
+        const bool any = improves_best || moves_.min_free() == QapMoves<T>::nothing;
         perform(any ? moves_.find_any(from) : moves_.find_free(from, static_cast<T>(now_)));
     }
 
     void perform(const typename QapMoves<T>::Move& move) {
         const Permutation& p = moves_.assignment();
         ++now_;
-        moves_.forbid(move.i, p[move.i], until());
-        moves_.forbid(move.j, p[move.j], until());
+        moves_.forbid(move.i, p[move.i], draw_tabu_end());
+        moves_.forbid(move.j, p[move.j], draw_tabu_end());
         moves_.exchange(move.i, move.j, static_cast<T>(now_));
         value_ += static_cast<std::int64_t>(move.delta);
         if (value_ >= best_value_) return;
@@ -75,8 +75,8 @@ class RobustTabu final : public QapTabu {
         best_at_ = now_;
     }
 
-    /// The order; less if twins leave fewer kinds of items or locations, and so fewer exchanges that differ.
-    [[nodiscard]] static double kinds(const QapTables<T>& tables) {
+    /// Returns the order, reduced for twins, because twins reduce the number of different exchanges.
+    [[nodiscard]] static double count_kinds(const QapTables<T>& tables) {
         const auto count = [](std::span<const std::uint32_t> classes) {
             std::size_t firsts = 0;
             for (std::uint32_t i = 0; i < classes.size(); ++i) firsts += classes[i] == i ? 1 : 0;
@@ -86,14 +86,14 @@ class RobustTabu final : public QapTabu {
         return std::sqrt(least * static_cast<double>(tables.order));
     }
 
-    T until() {
+    T draw_tabu_end() {
         const double u = rng_.uniform();
-        return static_cast<T>(static_cast<double>(now_) + longest_stay_ * u * u * u);
+        return static_cast<T>(static_cast<double>(now_) + max_tenure_ * u * u * u);
     }
 
     const NormalizedQap& form_;
     QapMoves<T> moves_;
-    double longest_stay_;
+    double max_tenure_;
     std::int64_t value_ = 0;
     Rng rng_{0};
 };

@@ -10,20 +10,20 @@
 
 namespace topoloom::qap {
 
-/// Always performs the best exchange that is not tabu; an exchange is tabu while both items return to locations that
-/// they left lately, unless it leads to the best value so far (Taillard, Parallel Computing 17, 1991). How long an item
-/// may not return is redrawn each time, mostly short and rarely long: 8 * order * u^3 iterations for u drawn from
-/// [0, 1), as in Taillard's later version; shorter if there are many twins, whose exchanges are left out. One iteration
-/// looks at all order^2 / 2 exchanges.
+/// Robust tabu search: each iteration evaluates all order^2 / 2 exchanges and performs the best that is not
+/// tabu. An exchange is tabu if it returns both items to locations that they left recently, unless it leads
+/// to the best value so far (Taillard, Parallel Computing 17, 1991). The tabu tenure is drawn for each move:
+/// 8 * order * u^3 iterations for u drawn from [0, 1), as in Taillard's later version. Tenures are shorter if
+/// there are many twins, whose exchanges are omitted.
 class QapTabu {
    public:
     virtual ~QapTabu() = default;
 
-    /// Restarts from an assignment. Costs about as much as order / 4 iterations.
+    /// Restarts from an assignment. Takes about as long as order / 4 iterations.
     virtual void start(Permutation p, Rng rng) = 0;
     /// Runs this many more iterations.
     virtual void run(std::uint64_t iterations) = 0;
-    /// Steepest descent by at most this many exchanges; returns true at a local optimum.
+    /// Performs steepest descent by at most this many exchanges. Returns true at a local optimum.
     virtual bool descend(std::uint64_t exchanges) = 0;
 
     /// The best assignment since start(), and its normalized value.
@@ -40,7 +40,7 @@ class QapTabu {
     std::uint64_t best_at_ = 0;
 };
 
-/// Read-only data that searches on one problem share.
+/// Read-only data shared by the searches on one problem.
 class QapContext {
    public:
     explicit QapContext(const Qap& qap);
@@ -50,7 +50,7 @@ class QapContext {
     [[nodiscard]] std::span<const std::uint32_t> item_class() const;
     [[nodiscard]] std::span<const std::uint32_t> location_class() const;
     [[nodiscard]] std::unique_ptr<QapTabu> search() const;
-    /// Memory in bytes of each search, and of this context.
+    /// Returns the memory in bytes of each search, and of the context.
     [[nodiscard]] static double bytes(std::size_t order) { return 40.0 * static_cast<double>(order * order); }
 
    private:

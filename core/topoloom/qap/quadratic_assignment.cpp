@@ -11,18 +11,19 @@ namespace topoloom::qap {
 QuadraticAssignment::QuadraticAssignment(std::uint32_t rank_count, std::uint32_t slot_count,
                                          std::vector<std::int64_t> bytes_sent,
                                          std::vector<std::int64_t> distances_between,
-                                         std::vector<std::int64_t> costs_alone)
+                                         std::vector<std::int64_t> linear_costs)
     : ranks(rank_count),
       slots(slot_count),
       bytes(std::move(bytes_sent)),
       distances(std::move(distances_between)),
-      linear(std::move(costs_alone)) {
+      linear(std::move(linear_costs)) {
     if (ranks == 0 || ranks > slots) fail("an exact search needs 1 to ", slots, " ranks, not ", ranks);
     if (bytes.size() != std::size_t{ranks} * ranks || distances.size() != std::size_t{slots} * slots)
         fail("matrices of ", ranks, " ranks and ", slots, " slots have other sizes than ", bytes.size(),
              " and ", distances.size());
     if (!linear.empty() && linear.size() != std::size_t{ranks} * slots)
-        fail("costs of ", ranks, " ranks alone at ", slots, " slots are not ", linear.size());
+        fail("linear costs of ", ranks, " ranks on ", slots, " slots cannot have ", linear.size(),
+             " entries");
     const auto negative = [](std::int64_t v) { return v < 0; };
     if (std::ranges::any_of(bytes, negative) || std::ranges::any_of(distances, negative) ||
         std::ranges::any_of(linear, negative))

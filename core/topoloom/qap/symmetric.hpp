@@ -8,7 +8,7 @@
 
 namespace topoloom::qap {
 
-/// `m` is row-major.
+/// Whether the row-major matrix `m` is symmetric.
 [[nodiscard]] inline bool is_symmetric(std::size_t order, std::span<const std::int64_t> m) {
     for (std::size_t i = 0; i < order; ++i) {
         for (std::size_t j = 0; j < i; ++j) {

@@ -7,9 +7,10 @@ namespace topoloom {
 
 namespace {
 
-/// Calls visit(block) for each that a rank may have at first, or at last, by what the collective promises.
+/// Calls visit(block) for each block that the collective allows a rank to have before the first round or
+/// after the last.
 template <class Visit>
-void each_own_block(const Collective& collective, Rank rank, bool last, const Visit& visit) {
+void each_allowed_block(const Collective& collective, Rank rank, bool last, const Visit& visit) {
     const std::uint64_t ranks = collective.ranks();
     if (!collective.is_personalized()) {
         for (std::uint64_t block = 0; block < collective.block_count(); ++block) visit(block);
@@ -28,18 +29,18 @@ ScheduleVerifier::ScheduleVerifier(const Collective& collective) : collective_(c
     shares_.resize(collective.ranks() * collective.block_count() * whole_.size());
     for (const Rank rank : ids<Rank>(collective.ranks())) {
         const std::size_t whose = collective.reduces() ? rank.value : 0;
-        each_own_block(collective, rank, false, [&](std::uint64_t block) {
+        each_allowed_block(collective, rank, false, [&](std::uint64_t block) {
             if (collective.has_initially(rank, block))
                 shares_[at(rank, block) + whose / 64] |= std::uint64_t{1} << (whose % 64);
         });
     }
 }
 
-bool ScheduleVerifier::has_any(Rank rank, std::uint64_t block) const {
+bool ScheduleVerifier::has_any_share(Rank rank, std::uint64_t block) const {
     return std::ranges::any_of(shares(rank, block), [](std::uint64_t word) { return word != 0; });
 }
 
-bool ScheduleVerifier::has_all(Rank rank, std::uint64_t block) const {
+bool ScheduleVerifier::has_all_shares(Rank rank, std::uint64_t block) const {
     const auto have = shares(rank, block);
     std::size_t left = collective_.promised_shares(rank);
     for (std::size_t k = 0; k < whole_.size() && left > 0; ++k) {
@@ -67,37 +68,38 @@ void ScheduleVerifier::apply_block(std::uint64_t round, Transfer transfer, const
     }
     if (transfer == Transfer::combine) {
         if (common != 0 && collective_.operation() != Operation::barrier)
-            fail_message(round, message, block, "which has a part of it already");
+            fail_message(round, message, block, "which already has a part of this block");
     } else {
-        if (lost != 0) fail_message(round, message, block, "which would lose a part of its own");
-        if (fresh == 0) fail_message(round, message, block, "which has it already");
+        if (lost != 0) fail_message(round, message, block, "which would lose a part of its data");
+        if (fresh == 0) fail_message(round, message, block, "which already has this block");
     }
     for (std::size_t k = 0; k < with.size(); ++k) there[k] |= with[k];
 }
 
 void ScheduleVerifier::verify_round(std::uint64_t round, Transfer transfer,
                                     std::span<const TracedMessage> messages) {
-    std::vector<std::uint64_t> carried;  // shares, as they were before the round
+    std::vector<std::uint64_t> carried;  // shares before the round
     for (const TracedMessage& message : messages) {
         Bytes bytes;
         for (const std::uint64_t block : message.blocks) {
-            if (block >= collective_.block_count()) fail_message(round, message, block, "which there is not");
-            if (!has_any(message.from, block)) fail_message(round, message, block, "which it has not");
+            if (block >= collective_.block_count())
+                fail_message(round, message, block, "but the block does not exist");
+            if (!has_any_share(message.from, block))
+                fail_message(round, message, block, "but does not have this block");
             const auto own = shares(message.from, block);
             carried.insert(carried.end(), own.begin(), own.end());
             bytes += collective_.bytes_of(block);
         }
         if (bytes != message.bytes) {
             fail("round ", round, ": the message from rank ", message.from.value, " to rank ",
-                 message.to.value, " is of ", message.bytes.value, " bytes, but its blocks are of ",
-                 bytes.value);
+                 message.to.value, " has ", message.bytes.value, " bytes, but its blocks have ", bytes.value);
         }
     }
     if (transfer == Transfer::move) {
         for (const TracedMessage& message : messages) {
             for (const std::uint64_t block : message.blocks) {
-                if (!has_any(message.from, block))
-                    fail_message(round, message, block, "and to another rank, too");
+                if (!has_any_share(message.from, block))
+                    fail_message(round, message, block, "but has already sent it to another rank");
                 std::fill_n(&shares_[at(message.from, block)], whole_.size(), 0);
             }
         }
@@ -118,9 +120,9 @@ void ScheduleVerifier::finish() const {
     };
     for (const Rank rank : ids<Rank>(collective_.ranks())) {
         std::ptrdiff_t promised = 0;
-        each_own_block(collective_, rank, true, [&](std::uint64_t block) {
+        each_allowed_block(collective_, rank, true, [&](std::uint64_t block) {
             if (!collective_.has_finally(rank, block)) return;
-            if (!has_all(rank, block)) wrong(rank, block, " has not all of block ");
+            if (!has_all_shares(rank, block)) wrong(rank, block, " lacks data of block ");
             ++promised;
         });
         if (collective_.allows_extra_blocks()) continue;
@@ -128,7 +130,7 @@ void ScheduleVerifier::finish() const {
         const auto end = begin + static_cast<std::ptrdiff_t>(collective_.block_count());
         if (std::count(begin, end, true) == promised) continue;
         for (std::uint64_t block = 0; block < collective_.block_count(); ++block) {
-            if (!collective_.has_finally(rank, block) && has_any(rank, block))
+            if (!collective_.has_finally(rank, block) && has_any_share(rank, block))
                 wrong(rank, block, " still has block ");
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Verifies a schedule by tracing its blocks: in the end every rank has what the collective promises.
+// Verifies a schedule by tracing its blocks: after the last round every rank has the blocks that the
+// collective promises.
 #pragma once
 
 #include <algorithm>
@@ -20,38 +21,40 @@ struct TracedMessage {
     std::vector<std::uint64_t> blocks;
 };
 
-/// Tracks which rank has which blocks. Memory: a word for every rank and block, or where ranks add to blocks, a bit for each of them.
+/// Tracks which rank has which blocks. Memory: one word per rank and block; for reductions, one bit per rank,
+/// block and contributing rank.
 class ScheduleVerifier {
    public:
     explicit ScheduleVerifier(const Collective& collective);
 
-    /// Throws Error for a message that carries what its sender has not, or what its receiver has already, or other bytes
-    /// than those of its blocks.
+    /// Throws Error if the sender does not have a block of a message, if the receiver already has it, or if
+    /// the bytes of a message differ from those of its blocks.
     void verify_round(std::uint64_t round, Transfer transfer, std::span<const TracedMessage> messages);
-    /// Throws Error if a rank has less than is promised, or if it has anything else that is not allowed.
+    /// Throws Error if a rank lacks a promised block or has a block that the collective does not allow.
     void finish() const;
 
    private:
-    /// Offset of the contributions to a block on a rank.
+    /// Index of the first word of a block's contributions on a rank.
     [[nodiscard]] std::size_t at(Rank rank, std::uint64_t block) const {
         return (rank.value * collective_.block_count() + block) * whole_.size();
     }
     [[nodiscard]] std::span<const std::uint64_t> shares(Rank rank, std::uint64_t block) const {
         return {shares_.data() + at(rank, block), whole_.size()};
     }
-    [[nodiscard]] bool has_any(Rank rank, std::uint64_t block) const;
-    [[nodiscard]] bool has_all(Rank rank, std::uint64_t block) const;
+    [[nodiscard]] bool has_any_share(Rank rank, std::uint64_t block) const;
+    [[nodiscard]] bool has_all_shares(Rank rank, std::uint64_t block) const;
     void apply_block(std::uint64_t round, Transfer transfer, const TracedMessage& message,
                      std::uint64_t block, std::span<const std::uint64_t> with);
     [[noreturn]] void fail_message(std::uint64_t round, const TracedMessage& message, std::uint64_t block,
                                    const char* what) const;
 
     Collective collective_;
-    std::vector<std::uint64_t> whole_;   // a block: whose shares there are, bit by bit; one if no rank adds
-    std::vector<std::uint64_t> shares_;  // by rank and block
+    /// Complete contributions of a block, one bit per rank; one bit without a reduction.
+    std::vector<std::uint64_t> whole_;
+    std::vector<std::uint64_t> shares_;  // indexed by rank, block and word
 };
 
-/// Ends and size of a message.
+/// Sender, receiver and size of a message.
 struct MessageKey {
     Rank from, to;
     Bytes bytes;
@@ -59,11 +62,13 @@ struct MessageKey {
     friend auto operator<=>(const MessageKey&, const MessageKey&) = default;
 };
 
-/// Throws Error unless senders and receivers see the same messages, one at most from a rank to another.
+/// Throws Error unless senders and receivers list the same messages, with at most one message per pair of
+/// ranks.
 void check_agreement(std::uint64_t round, std::vector<MessageKey> sent, std::vector<MessageKey> received);
 
-/// Throws Error that names round, ranks and block unless the schedule does exactly what its collective promises, and its
-/// senders and receivers agree. O(rounds * ranks + messages log messages + blocks that travel), memory as ScheduleVerifier.
+/// Throws Error that names round, ranks and block unless the schedule implements its collective and its
+/// senders and receivers list the same messages. O(rounds * ranks + messages log messages + transferred
+/// blocks); memory as in ScheduleVerifier.
 template <Schedule S>
 void check_schedule(const S& schedule) {
     const Collective& collective = schedule.collective();
@@ -75,7 +80,7 @@ void check_schedule(const S& schedule) {
             schedule.sends(rank, round, [&](Rank to, Bytes bytes) {
                 if (to == rank || to.value >= collective.ranks())
                     fail("round ", round, ": rank ", rank.value, " sends to ", to.value,
-                         ", which is itself or not a rank");
+                         ", which is the sender or not a rank");
                 sent.push_back({rank, to, bytes});
                 messages.push_back({rank, to, bytes, {}});
                 schedule.blocks(rank, to, round,

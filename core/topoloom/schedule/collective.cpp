@@ -55,13 +55,13 @@ Collective::Collective(Operation operation, std::size_t ranks, Bytes bytes, Rank
     if (root.value >= ranks)
         fail(name, ": the root ", root.value, " is not a rank; ranks are 0 to ", ranks - 1);
     if (operation == Operation::many_to_many || operation == Operation::many_to_many_multicast)
-        fail(name, ": it needs a demand: who wants whose data");
+        fail(name, ": it needs a demand: the ranks to which each rank sends");
     const bool in_pieces = operation == Operation::broadcast || operation == Operation::reduce ||
                            operation == Operation::all_reduce;
     const bool in_blocks = operation == Operation::all_gather || operation == Operation::reduce_scatter;
     if (pieces == 0 || pieces > std::uint64_t{1} << 31 ||
         (pieces > 1 && !in_pieces && !(in_blocks && pieces == ranks && cut == Cut::even))) {
-        fail(name, ": it can't be cut in ", pieces, " pieces");
+        fail(name, ": it can't be divided into ", pieces, " pieces");
     }
 }
 
@@ -117,7 +117,7 @@ bool Collective::has_initially(Rank rank, std::uint64_t block) const {
         case Operation::all_to_all:
             return rank.value == block / ranks_;
         case Operation::many_to_many:
-            return rank.value == block / ranks_ && wants(rank, Rank{block % ranks_});
+            return rank.value == block / ranks_ && is_target(rank, Rank{block % ranks_});
         default:
             return true;
     }
@@ -135,9 +135,9 @@ bool Collective::has_finally(Rank rank, std::uint64_t block) const {
         case Operation::all_to_all:
             return rank.value == block % ranks_;
         case Operation::many_to_many:
-            return rank.value == block % ranks_ && wants(Rank{block / ranks_}, rank);
+            return rank.value == block % ranks_ && is_target(Rank{block / ranks_}, rank);
         case Operation::many_to_many_multicast:
-            return rank.value == block || wants(Rank{block}, rank);
+            return rank.value == block || is_target(Rank{block}, rank);
         default:
             return true;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives: which blocks of data ranks have before the first round and after the last.
+// Collectives: the data blocks of every rank before the first round and after the last.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace topoloom {
 
-/// As in MPI. All-to-all is personalized: each pair has its own block. Many-to-many is a sparse all-to-all between the
-/// pairs of the demand; its multicast is likewise a sparse all-gather.
+/// The operations of MPI. All-to-all is personalized: each pair has its own block. Many-to-many is a sparse
+/// all-to-all between the pairs of the demand; its multicast variant is a sparse all-gather.
 enum class Operation {
     broadcast,
     reduce,
@@ -32,7 +32,7 @@ enum class Operation {
     exscan,
 };
 
-/// As on the command line: all-gather.
+/// Returns the name used on the command line, such as all-gather.
 [[nodiscard]] std::string_view operation_name(Operation operation);
 /// Throws Error that lists all operations if the name is unknown.
 [[nodiscard]] Operation parse_operation(std::string_view name);
@@ -41,31 +41,32 @@ enum class Operation {
     return operation == Operation::many_to_many || operation == Operation::many_to_many_multicast;
 }
 
-/// How bytes are cut into pieces if they do not divide evenly.
+/// How bytes are cut into pieces if the division leaves a remainder.
 enum class Cut : std::uint8_t {
-    even,        ///< the first pieces have one byte more
-    last,        ///< the last piece has the rest, too
-    rounded_up,  ///< one piece has less, and those after it are empty: all ranks have these from the start
+    even,        ///< the first pieces are one byte longer
+    last,        ///< the last piece includes the remainder
+    rounded_up,  ///< pieces are rounded up; one is shorter, and pieces after it are empty and never sent
 };
 
 /// Data in numbered blocks.
-///   broadcast, reduce, all-reduce     `bytes` in all, cut in `pieces`: block b is a piece
-///   scatter, gather, all-gather       `bytes` per rank: block b goes to or comes from rank b
-///   reduce-scatter                    `bytes` per rank: block b is summed up on rank b
-///   the last two in a piece per rank  `bytes` in all, cut evenly
-///   scan, exscan                      one block, to which all ranks add: rank r needs the shares of ranks 0 .. r, or r - 1,
-///                                     and distinguishes those that come from below
-///   all-to-all                        `bytes` per pair: block o * ranks + t goes from rank o to rank t
-///   many-to-many                      the same of the pairs of a demand, and its bytes
-///   many-to-many-multicast            block b goes from rank b to all who want it; others may have it as well
-///   barrier                           one block without bytes, to which all ranks add, some of them twice
+///   broadcast, reduce, all-reduce     `bytes` in total, cut into `pieces`: block b is piece b
+///   scatter, gather, all-gather       `bytes` per rank: block b is sent to or by rank b
+///   reduce-scatter                    `bytes` per rank: block b is reduced to rank b
+///                                     (`bytes` in total if all-gather or reduce-scatter has `pieces`)
+///   scan, exscan                      one block; rank r needs the contributions of ranks 0 .. r (scan) or
+///                                     0 .. r - 1 (exscan), and separates contributions of lower ranks
+///   all-to-all                        `bytes` per pair: block o * ranks + t is sent by rank o to rank t
+///   many-to-many                      the same for the pairs of a demand, with the bytes of the demand
+///   many-to-many-multicast            block b is sent by rank b to its targets; other ranks may also have it
+///   barrier                           one block of 0 bytes; every rank contributes at least once
 class Collective {
    public:
-    /// Throws Error for no ranks or 2^31 and more, bytes < 0, more than 2^62 bytes on one rank, bytes in a barrier, a root
-    /// that is not a rank, and pieces where there is nothing to cut, none of them, or more than 2^31.
+    /// Throws Error if ranks is 0 or at least 2^31, bytes is negative, a rank has more than 2^62 bytes, a
+    /// barrier has bytes, root is not a rank, or pieces is 0, above 2^31, or not 1 for an operation that
+    /// cannot be cut.
     Collective(Operation operation, std::size_t ranks, Bytes bytes, Rank root = Rank{0},
                std::uint64_t pieces = 1, Cut cut = Cut::even);
-    /// Many-to-many or its multicast. Throws Error for another operation.
+    /// Constructs a many-to-many or its multicast variant. Throws Error for another operation.
     Collective(Operation operation, std::shared_ptr<const Demand> demand);
 
     [[nodiscard]] Operation operation() const { return operation_; }
@@ -73,25 +74,25 @@ class Collective {
     [[nodiscard]] Bytes bytes() const { return bytes_; }
     [[nodiscard]] Rank root() const { return root_; }
     [[nodiscard]] std::uint64_t pieces() const { return pieces_; }
-    /// Null unless it is a many-to-many.
+    /// Null for operations other than many-to-many and its multicast variant.
     [[nodiscard]] const Demand* demand() const { return demand_.get(); }
 
-    /// Whether ranks contribute to the same block.
+    /// Whether several ranks contribute to the same block.
     [[nodiscard]] bool reduces() const;
     /// Whether ranks may end with more blocks than the collective promises.
     [[nodiscard]] bool allows_extra_blocks() const {
         return reduces() || operation_ == Operation::many_to_many_multicast;
     }
-    /// Whether there is a block for every pair of ranks.
+    /// Whether every pair of ranks has its own block.
     [[nodiscard]] bool is_personalized() const {
         return operation_ == Operation::all_to_all || operation_ == Operation::many_to_many;
     }
-    /// Whether data go from the one rank to the other, where all have data of their own.
-    [[nodiscard]] bool wants(Rank origin, Rank target) const {
-        return demand_ == nullptr || demand_->wants(origin, target);
+    /// Whether the target receives data from the origin. For operations in which every rank has its own data.
+    [[nodiscard]] bool is_target(Rank origin, Rank target) const {
+        return demand_ == nullptr || demand_->is_target(origin, target);
     }
     [[nodiscard]] std::uint64_t block_count() const;
-    /// Number of ranks whose contributions the promised block includes; always the first ones.
+    /// Number of ranks whose contributions the promised block includes: ranks 0, 1, ... .
     [[nodiscard]] std::size_t promised_shares(Rank rank) const {
         return operation_ == Operation::scan     ? rank.value + std::size_t{1}
                : operation_ == Operation::exscan ? rank.value
@@ -103,21 +104,22 @@ class Collective {
         if (pieces_ == 1) return bytes_ * static_cast<std::int64_t>(count);
         return piece_begin(first + count) - piece_begin(first);
     }
-    /// Whether a piece has no bytes, so that it is not sent.
+    /// Whether a piece has 0 bytes and is therefore not sent.
     [[nodiscard]] bool is_empty(std::uint64_t block) const {
         return cut_ == Cut::rounded_up && bytes_of(block).value == 0;
     }
-    /// Whether the rank has the block, or its share of it, before the first round; and the whole block after the last.
+    /// Whether the rank has the block, or its contribution to the block, before the first round.
     [[nodiscard]] bool has_initially(Rank rank, std::uint64_t block) const;
+    /// Whether the rank has the complete block after the last round.
     [[nodiscard]] bool has_finally(Rank rank, std::uint64_t block) const;
 
-    /// Ranks are counted from the root on: position 0 is the root.
+    /// Positions count from the root: position 0 is the root.
     [[nodiscard]] std::uint32_t position(Rank rank) const {
-        return shifted(rank, ranks_ - root_.value).value;
+        return rank_at_distance(rank, ranks_ - root_.value).value;
     }
-    [[nodiscard]] Rank at(std::size_t position) const { return shifted(root_, position); }
-    /// The rank `by` further, wrapping at the end; by < 2^32.
-    [[nodiscard]] Rank shifted(Rank rank, std::size_t by) const {
+    [[nodiscard]] Rank at(std::size_t position) const { return rank_at_distance(root_, position); }
+    /// The rank at distance `by`, modulo the number of ranks; by < 2^32.
+    [[nodiscard]] Rank rank_at_distance(Rank rank, std::size_t by) const {
         const std::size_t to = rank.value + by;
         return Rank{to < ranks_ ? to : to < 2 * ranks_ ? to - ranks_ : to % ranks_};
     }

@@ -40,25 +40,25 @@ const Bytes* Demand::edge(Rank origin, Rank target) const {
 }
 
 Bytes Demand::bytes(Rank origin, Rank target) const {
-    if (is_regular()) return wants(origin, target) ? bytes_ : Bytes{0};
+    if (is_regular()) return is_target(origin, target) ? bytes_ : Bytes{0};
     const Bytes* found = edge(origin, target);
     return found == nullptr ? Bytes{0} : *found;
 }
 
-Demand::Wanted Demand::wanted(Rank origin, const EveryNth& targets) const {
-    Wanted found;
+Demand::DemandSum Demand::sum_demand(Rank origin, const EveryNth& targets) const {
+    DemandSum found;
     if (is_regular()) {
-        const std::size_t end = origin.value + degree_ + 1;  // may wrap at the end
-        found.by = targets.below(std::min(end, ranks_)) - targets.below(origin.value + 1) +
-                   (end > ranks_ ? targets.below(end - ranks_) : 0);
-        found.bytes = bytes_ * static_cast<std::int64_t>(found.by);
+        const std::size_t end = origin.value + degree_ + 1;  // the range may wrap around after the last rank
+        found.targets = targets.count_below(std::min(end, ranks_)) - targets.count_below(origin.value + 1) +
+                        (end > ranks_ ? targets.count_below(end - ranks_) : 0);
+        found.bytes = bytes_ * static_cast<std::int64_t>(found.targets);
         return found;
     }
     const std::span<const Rank> peers = targets_.peers(origin);
     for (std::size_t i = 0; i < peers.size(); ++i) {
         if (!targets.has(peers[i].value)) continue;
         found.bytes += targets_.bytes(origin)[i];
-        ++found.by;
+        ++found.targets;
     }
     return found;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The demand of a many-to-many: which rank wants how many bytes of which.
+// The demand of a many-to-many: how many bytes each rank requires from each other rank.
 #pragma once
 
 #include <cstddef>
@@ -9,46 +9,49 @@
 
 namespace topoloom {
 
-/// The ranks first, first + step, ...
+/// The ranks first, first + step, first + 2 step, ...
 struct EveryNth {
     std::size_t first;
     std::size_t step;
 
-    /// How many of them are less.
-    [[nodiscard]] std::size_t below(std::size_t rank) const {
+    /// Number of these ranks below `rank`.
+    [[nodiscard]] std::size_t count_below(std::size_t rank) const {
         return rank > first ? (rank - 1 - first) / step + 1 : 0;
     }
     [[nodiscard]] bool has(std::size_t rank) const { return rank >= first && (rank - first) % step == 0; }
 };
 
-/// Regular (O(1) memory) or given by a graph. No rank wants its own data.
+/// Regular (O(1) memory) or given by a graph. No rank requires its own data.
 class Demand {
    public:
-    /// Each of the next `degree` ranks, wrapping at the end, wants `bytes` of a rank. Throws Error for no ranks, a
-    /// degree that is not below the number of ranks, bytes < 0, and more than 2^62 bytes on a rank.
+    /// Each of the next `degree` ranks, modulo the number of ranks, receives `bytes` from a rank. Throws
+    /// Error if ranks is 0, degree is not below the number of ranks, bytes is negative, or a rank has more
+    /// than 2^62 bytes.
     Demand(std::size_t ranks, std::size_t degree, Bytes bytes);
-    /// An edge u -> v of b bytes means that v wants b bytes of u. Throws Error for no ranks. Memory: the graph twice.
+    /// An edge u -> v of b bytes means that v receives b bytes from u. Throws Error for 0 ranks. Memory:
+    /// twice the graph.
     explicit Demand(CommGraph graph);
 
     [[nodiscard]] std::size_t ranks() const { return ranks_; }
-    /// Whether it is regular, not from a graph.
+    /// Whether the demand is regular rather than given by a graph.
     [[nodiscard]] bool is_regular() const { return max_bytes_.empty(); }
-    [[nodiscard]] bool wants(Rank origin, Rank target) const {
-        return is_regular() ? steps(origin, target) <= degree_ : edge(origin, target) != nullptr;
+    [[nodiscard]] bool is_target(Rank origin, Rank target) const {
+        return is_regular() ? ring_distance(origin, target) <= degree_ : edge(origin, target) != nullptr;
     }
-    /// 0 if it is not wanted.
+    /// Bytes from the origin to the target; 0 without a message.
     [[nodiscard]] Bytes bytes(Rank origin, Rank target) const;
-    /// What these want of an origin, and how many of them. O(1) if regular, else O(degree).
-    struct Wanted {
+    /// Bytes that these targets receive from an origin, and the number of these targets. O(1) if regular,
+    /// otherwise O(degree).
+    struct DemandSum {
         Bytes bytes;
-        std::size_t by = 0;
+        std::size_t targets = 0;
     };
-    [[nodiscard]] Wanted wanted(Rank origin, const EveryNth& targets) const;
-    /// Bytes of the longest message of an origin, which all its targets get in a multicast.
+    [[nodiscard]] DemandSum sum_demand(Rank origin, const EveryNth& targets) const;
+    /// Bytes of an origin's longest message; in a multicast all its targets receive this many.
     [[nodiscard]] Bytes max_bytes(Rank origin) const {
         return is_regular() ? bytes_ : max_bytes_[origin.value];
     }
-    /// Calls visit(target) or visit(origin) for each.
+    /// Calls visit(target) for each target of an origin, or visit(origin) for each origin of a target.
     template <class Visit>
     void each_target(Rank origin, const Visit& visit) const {
         if (!is_regular()) return each_peer(targets_, origin, visit);
@@ -61,8 +64,8 @@ class Demand {
     }
 
    private:
-    /// From the origin forward to the target; a rank is all of them away from itself.
-    [[nodiscard]] std::size_t steps(Rank origin, Rank target) const {
+    /// Distance from the origin forward to the target; a rank is at distance ranks() from itself.
+    [[nodiscard]] std::size_t ring_distance(Rank origin, Rank target) const {
         return target > origin ? target.value - origin.value : target.value + ranks_ - origin.value;
     }
     [[nodiscard]] const Bytes* edge(Rank origin, Rank target) const;

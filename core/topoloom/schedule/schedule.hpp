@@ -10,11 +10,11 @@
 
 namespace topoloom {
 
-/// The effect of a message on its blocks. All messages of a round have the same; they carry what their senders had
-/// before the round.
-///   copy     the sender keeps them; the receiver had none of them, or no more than a share
-///   move     the sender has them no more
-///   combine  the receiver adds the sender's share to its own: the sum of disjoint sets of ranks
+/// The effect of a message on its blocks. All messages of a round have the same effect and carry the data
+/// that their senders had before the round.
+///   copy     the sender keeps the blocks; the receiver had none of them, or at most a contribution
+///   move     the sender gives up the blocks
+///   combine  the receiver adds the sender's contributions to its own; the contributing ranks are disjoint
 enum class Transfer { copy, move, combine };
 
 /// The copies that a rank makes to combine blocks into the messages of a round.
@@ -23,25 +23,32 @@ struct Copies {
     std::uint64_t blocks = 0;
 };
 
-/// Every function is O(1) or O(what it visits), allocates nothing, and throws nothing.
-///   rounds()                          0 for one rank
-///   sends(rank, round, visit)         calls visit(peer, bytes) for each message that the rank sends in that round: at most
-///                                     one to a peer, none to itself
-///   receives(rank, round, visit)      the same of those that it receives
-///   blocks(from, to, round, visit)    calls visit(block) for each block of that message, whose bytes are theirs
-///   busiest_senders(round, visit)             calls visit(rank) for some ranks, one at least; whatever messages cost, so long as
-///                                     longer ones cost no less, the costliest to send in that round are those of one of
-///                                     them; of combined many-to-many and disjoint trees among more than 1,024 ranks a sample
-/// Where that is quicker than to go through the rounds, totals(rank, visit) calls visit(peer, bytes, messages) for what the
-/// rank sends in all of them, in parts that add up to it.
-/// Where few ranks send in a round, senders(round, visit) calls visit(rank) for all that do, each once.
-/// A round begins when the messages of the round before have arrived. Where instead they are sent close behind these along
-/// the same route, and arrive a gap after them, is_pipelined(round) is true. Where all wait in a barrier after a round,
-/// has_barrier(round) is.
-/// sends_to_all() is true if every rank sends to every other rank.
-/// Where ranks combine blocks, copies(rank, round) returns the Copies. Where a rank sends the same data to several,
-/// staged_bytes(rank, round) returns how much of them it has to bring into its network card's memory before it sends from there,
-/// and nothing of a round that is sent from main memory.
+/// Every function is O(1) or O(visited items), allocates nothing and throws nothing.
+///   rounds()                        0 for one rank
+///   sends(rank, round, visit)       calls visit(peer, bytes) for each message that the rank sends in the
+///                                   round: at most one per peer, none to itself
+///   receives(rank, round, visit)    calls visit(peer, bytes) for each message that the rank receives in the
+///                                   round
+///   blocks(from, to, round, visit)  calls visit(block) for each block of this message; their bytes add up to
+///                                   its bytes
+///   busiest_senders(round, visit)   calls visit(rank) for at least one rank. If costs increase with message
+///                                   size, the costliest sends of the round are those of a visited rank.
+///                                   Combined many-to-many and disjoint trees with more than 1,024 ranks
+///                                   visit a sample
+/// Optional functions:
+///   totals(rank, visit)             calls visit(peer, bytes, messages) for the sends of a rank in all
+///                                   rounds, possibly in several parts; provided if faster than visiting all
+///                                   rounds
+///   senders(round, visit)           calls visit(rank) once for each sender of a round; provided if few ranks
+///                                   send
+///   is_pipelined(round)             whether messages follow those of the previous round on the same route
+///                                   after a gap. A round otherwise begins when the messages of the previous
+///                                   round have arrived
+///   has_barrier(round)              whether all ranks wait in a barrier after the round
+///   sends_to_all()                  whether every rank sends to every other rank
+///   copies(rank, round)             the copies that a rank makes to combine blocks
+///   staged_bytes(rank, round)       bytes that a rank copies to NIC memory before it sends them from there
+///                                   to several ranks; nullopt for a round that sends from main memory
 template <class S>
 concept Schedule = requires(const S& s, Rank rank, std::uint64_t round, void (*message)(Rank, Bytes),
                             void (*block)(std::uint64_t), void (*who)(Rank)) {
@@ -64,7 +71,7 @@ template <Schedule S>
     }
 }
 
-/// Whether the messages of a round follow those of the round before after a gap, without a latency.
+/// Whether the messages of a round follow those of the previous round after a gap, without a latency.
 template <Schedule S>
 [[nodiscard]] bool is_pipelined(const S& schedule, std::uint64_t round) {
     if constexpr (requires { schedule.is_pipelined(round); }) {
@@ -94,7 +101,7 @@ template <Schedule S>
     }
 }
 
-/// Bytes that a rank stages in NIC memory for a round; none if it sends from main memory.
+/// Bytes that a rank stages in NIC memory for a round; nullopt if it sends from main memory.
 template <Schedule S>
 [[nodiscard]] std::optional<Bytes> staged_bytes(const S& schedule, Rank rank, std::uint64_t round) {
     if constexpr (requires { schedule.staged_bytes(rank, round); }) {

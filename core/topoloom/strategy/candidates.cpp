@@ -11,20 +11,20 @@ namespace {
 
 using enum Operation;
 
-/// Candidate values of an option besides its default; `suits` selects the calls.
+/// Values of an option, besides its default, that are candidates; `suits` tells for which calls.
 struct Variants {
     std::string_view schedule;
-    std::string_view option;  // maybe behind others with their values
+    std::string_view option;  // may follow other options with their values
     std::vector<std::string_view> values;
     bool (*suits)(const Call& call, std::string_view value);
 };
 
-std::int64_t number(std::string_view value) { return std::stoll(std::string(value)); }
+std::int64_t parse_number(std::string_view value) { return std::stoll(std::string(value)); }
 
-bool cuts(const Call& call, std::string_view segment) {
-    // More segments than that take longer by their startup than any pipeline gains.
+bool is_useful_segment(const Call& call, std::string_view segment) {
+    // With more segments, startup costs exceed the gain of any pipeline.
     constexpr std::int64_t most_segments = 1 << 14;
-    const std::int64_t bytes = number(segment);
+    const std::int64_t bytes = parse_number(segment);
     return (call.operation == broadcast || call.operation == reduce) && bytes < call.bytes.value &&
            call.bytes.value / bytes <= most_segments;
 }
@@ -33,38 +33,41 @@ bool is_power_of_two(const Call& call, std::string_view) { return std::has_singl
 bool is_no_power_of_two(const Call& call, std::string_view) {
     return call.operation != scan && call.operation != exscan && !std::has_single_bit(call.ranks);
 }
-bool has_pieces(const Call& call, std::string_view) { return call.operation != reduce_scatter; }
-bool has_pieces_of_some(const Call& call, std::string_view value) {
-    return has_pieces(call, value) && is_no_power_of_two(call, value);
+bool is_not_reduce_scatter(const Call& call, std::string_view) { return call.operation != reduce_scatter; }
+bool is_not_reduce_scatter_nor_power_of_two(const Call& call, std::string_view value) {
+    return is_not_reduce_scatter(call, value) && is_no_power_of_two(call, value);
 }
 bool has_more_ranks(const Call& call, std::string_view k) {
-    return number(k) < static_cast<std::int64_t>(call.ranks);
+    return parse_number(k) < static_cast<std::int64_t>(call.ranks);
 }
-/// With as many as there are ranks, all exchange in one round; no other schedule does that for what these do.
-bool has_ranks(const Call& call, std::string_view radix) {
+/// With radix = ranks, all ranks exchange in one round, which no other schedule of these operations does.
+bool has_at_least_ranks(const Call& call, std::string_view radix) {
     return call.operation != scan && call.operation != exscan &&
-           number(radix) <= static_cast<std::int64_t>(call.ranks);
+           parse_number(radix) <= static_cast<std::int64_t>(call.ranks);
 }
 bool has_more_dimensions(const Call& call, std::string_view direct) {
-    return number(direct) < static_cast<std::int64_t>(std::bit_width(call.ranks));
+    return parse_number(direct) < static_cast<std::int64_t>(std::bit_width(call.ranks));
 }
 
-/// Adding variants of a schedule is a line here.
+/// Add variants of a schedule here, one line each.
 const std::vector<Variants>& variants() {
     static const std::vector<Variants> table{
         {"binomial", "radix", {"3", "4", "8"}, has_more_ranks},
-        {"chain", "segment", {"1024", "4096", "16384", "65536", "262144", "1048576"}, cuts},
-        {"two-trees", "segment", {"1024", "4096", "16384", "65536", "262144", "1048576"}, cuts},
-        {"disjoint-trees", "segment", {"1024", "4096", "16384", "65536", "262144", "1048576"}, cuts},
+        {"chain", "segment", {"1024", "4096", "16384", "65536", "262144", "1048576"}, is_useful_segment},
+        {"two-trees", "segment", {"1024", "4096", "16384", "65536", "262144", "1048576"}, is_useful_segment},
+        {"disjoint-trees",
+         "segment",
+         {"1024", "4096", "16384", "65536", "262144", "1048576"},
+         is_useful_segment},
         {"scatter-all-gather", "gather", {"doubling"}, is_power_of_two},
         {"recursive-doubling", "fold", {"even", "odd"}, is_no_power_of_two},
-        {"recursive-doubling", "radix", {"3", "4", "8"}, has_ranks},
+        {"recursive-doubling", "radix", {"3", "4", "8"}, has_at_least_ranks},
         {"halving", "fold", {"even", "odd"}, is_no_power_of_two},
-        {"halving", "order", {"near"}, has_pieces},
-        {"halving", "fold=even,order", {"near"}, has_pieces_of_some},
-        {"halving", "fold=odd,order", {"near"}, has_pieces_of_some},
+        {"halving", "order", {"near"}, is_not_reduce_scatter},
+        {"halving", "fold=even,order", {"near"}, is_not_reduce_scatter_nor_power_of_two},
+        {"halving", "fold=odd,order", {"near"}, is_not_reduce_scatter_nor_power_of_two},
         {"bruck", "radix", {"3", "4", "8"}, has_more_ranks},
-        {"dissemination", "radix", {"3", "4", "8"}, has_ranks},
+        {"dissemination", "radix", {"3", "4", "8"}, has_at_least_ranks},
         {"k-prefix", "k", {"2", "4", "16", "32"}, has_more_ranks},
         {"k-shift", "k", {"2", "4", "16", "32"}, has_more_ranks},
         {"hypercube-direct", "direct", {"1", "2", "4"}, has_more_dimensions},
@@ -72,7 +75,7 @@ const std::vector<Variants>& variants() {
     return table;
 }
 
-/// The schedule with default options, and with candidate values.
+/// Adds the schedule `text`, and variants of it with candidate option values.
 void add_variants(const Call& call, std::string_view name, const std::string& text,
                   std::vector<std::string>& texts) {
     texts.push_back(text);

@@ -10,9 +10,10 @@
 
 namespace topoloom {
 
-/// Texts for make_schedule(), in the order of the registry: every schedule that does the operation and takes this number
-/// of ranks, as it is by default, as those of fitted_schedules() have it, and both with the values of its options that may be
-/// better. Depends on the operation, the ranks, the bytes and what is fitted alone. Throws Error if Collective does.
+/// Candidate schedules as texts for make_schedule(), in registry order. Contains all schedules that support
+/// the operation and this number of ranks, with default options and as in `fitted` (see fitted_schedules());
+/// each also with option values that may be faster. Depends only on operation, ranks, bytes and `fitted`.
+/// Throws Error as Collective does.
 [[nodiscard]] std::vector<std::string> candidates(const Call& call, std::span<const std::string> fitted = {});
 
 }  // namespace topoloom

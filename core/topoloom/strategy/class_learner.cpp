@@ -30,23 +30,23 @@ ClassLearner::ClassLearner(std::vector<TimedSchedule> schedules, Bytes bytes, st
     for_fit_.reserve(schedules_.size());
 }
 
-double ClassLearner::scale(std::size_t schedule, Bytes bytes) const {
+double ClassLearner::time_scale(std::size_t schedule, Bytes bytes) const {
     if (bytes == bytes_) return 1;
     const double size = static_cast<double>(bytes.value) / static_cast<double>(bytes_.value);
     ScheduleParts parts = schedules_[schedule].parts;
     parts.bytes *= size;
     parts.routes *= size;
-    return expected(schedule) / predicted_time(parts, factors_);
+    return expected_time(schedule) / predicted_time(parts, factors_);
 }
 
 bool ClassLearner::count_call() { return ++calls_ >= due_; }
 
 void ClassLearner::learn(std::size_t schedule, double seconds) noexcept {
-    Known& known = known_[schedule];
-    if (known.times.empty()) ++measured_;
-    known.times.add(seconds);
-    known.time = known.times.median();
-    known.tried = calls_;
+    ScheduleRecord& record = known_[schedule];
+    if (record.times.empty()) ++measured_;
+    record.times.add(seconds);
+    record.time = record.times.median();
+    record.tried = calls_;
 }
 
 void ClassLearner::find_leader() {
@@ -56,23 +56,24 @@ void ClassLearner::find_leader() {
     }
 }
 
-TimeFit ClassLearner::fit() {
+TimeFit ClassLearner::fit_times() {
     for_fit_.clear();
     for (std::size_t i = 0; i < known_.size(); ++i)
         if (known_[i].time > 0) for_fit_.push_back({schedules_[i].parts, known_[i].time});
     return TimeFit(before_, trust_, for_fit_);
 }
 
-/// The untried schedule with the best optimistic time; the leader if none could be faster by enough.
-std::size_t ClassLearner::most_promising(const TimeFit& fit) const {
+/// The untried schedule with the best optimistic time; the leader if no schedule could gain enough.
+std::size_t ClassLearner::find_most_promising(const TimeFit& fit) const {
     std::pair best{known_[leader_].time * (1 - least_gain), leader_};
     for (std::size_t i = 0; i < known_.size(); ++i)
-        if (known_[i].tried == 0) best = std::min(best, {fit.optimistic(schedules_[i].parts), i});
+        if (known_[i].tried == 0) best = std::min(best, {fit.optimistic_time(schedules_[i].parts), i});
     return best.second;
 }
 
-/// The schedule with the fewest measurements among those within the leader's noise; the leader if all have enough.
-std::size_t ClassLearner::to_repeat() const {
+/// The schedule with the fewest measurements among those within the leader's noise; the leader if all have
+/// enough measurements.
+std::size_t ClassLearner::find_schedule_to_repeat() const {
     const RecentTimes<5>& times = known_[leader_].times;
     if (times.size() < 2) return leader_;
     const auto [least, most] = std::ranges::minmax(times);
@@ -83,12 +84,13 @@ std::size_t ClassLearner::to_repeat() const {
     return best.second;
 }
 
-/// The untried schedule that is predicted fastest; the leader if that prediction loses too much to try it.
-std::size_t ClassLearner::closest(const TimeFit& fit) const {
-    const auto untried = static_cast<double>(std::ranges::count(known_, 0U, &Known::tried));
+/// The untried schedule with the smallest predicted time; the leader if trying that schedule would lose too
+/// much.
+std::size_t ClassLearner::find_closest_untried(const TimeFit& fit) const {
+    const auto untried = static_cast<double>(std::ranges::count(known_, 0U, &ScheduleRecord::tried));
     const double loss = std::max(
         {most_loss, most_lost / std::max(untried, 1.0), static_cast<double>(calls_) * most_loss_per_call});
-    // If the leader is slower than predicted, others may be as well.
+    // If the leader is slower than predicted, other schedules may be as well.
     const double usual =
         std::max(known_[leader_].time, predicted_time(schedules_[leader_].parts, fit.factors()));
     std::pair best{(1 + loss) * usual, leader_};
@@ -98,8 +100,8 @@ std::size_t ClassLearner::closest(const TimeFit& fit) const {
     return best.second;
 }
 
-/// The least recently tried of the schedules that are not much slower.
-std::size_t ClassLearner::runner_up() const {
+/// The least recently tried schedule among those that are not much slower than the leader.
+std::size_t ClassLearner::find_runner_up() const {
     std::pair best{calls_ + 1, leader_};
     for (std::size_t i = 0; i < known_.size(); ++i)
         if (i != leader_ && known_[i].time > 0 && known_[i].time <= (1 + most_loss) * known_[leader_].time)
@@ -107,17 +109,17 @@ std::size_t ClassLearner::runner_up() const {
     return best.second;
 }
 
-void ClassLearner::decide() noexcept {
+void ClassLearner::choose_next() noexcept {
     if (std::exchange(decided_, calls_) == calls_) return;
     find_leader();
-    const TimeFit fitted = fit();
+    const TimeFit fitted = fit_times();
     factors_ = fitted.factors();
     const bool tried = std::exchange(tries_, false);
     next_ = leader_;
     if (explores_) {
-        next_ = most_promising(fitted);
-        if (next_ == leader_ && known_[leader_].times.size() >= 2) next_ = to_repeat();
-        if (next_ == leader_ && known_[leader_].times.size() >= 2) next_ = closest(fitted);
+        next_ = find_most_promising(fitted);
+        if (next_ == leader_ && known_[leader_].times.size() >= 2) next_ = find_schedule_to_repeat();
+        if (next_ == leader_ && known_[leader_].times.size() >= 2) next_ = find_closest_untried(fitted);
         explores_ =
             calls_ < most_explored && !(next_ == leader_ && known_[leader_].times.size() >= enough_times);
         due_ = calls_ + 1;
@@ -125,8 +127,8 @@ void ClassLearner::decide() noexcept {
     }
     if (explores_ || calls_ < due_) return;
     if (!tried) {
-        next_ = closest(fitted);
-        if (next_ == leader_) next_ = runner_up();
+        next_ = find_closest_untried(fitted);
+        if (next_ == leader_) next_ = find_runner_up();
         tries_ = next_ != leader_;
     }
     due_ = calls_ + (tries_ ? 1 : std::clamp<std::uint64_t>(calls_ / 4, 1, most_between));

@@ -13,64 +13,65 @@
 
 namespace topoloom {
 
-/// First it tries what could still be the fastest by the times so far, the most promising first, and repeats what comes close,
-/// one call each; then ever more rarely one of the runners-up. No clock and no chance: equal times lead to equal choices. All
-/// memory is taken at the start: what one rank can learn, all can.
+/// Explores first: tries the schedules that could still be the fastest, most promising first, and repeats
+/// close ones, one call each. Later it retries a runner-up ever more rarely. Uses neither clock nor random
+/// numbers, so equal times lead to equal choices on all ranks. Allocates all memory in the constructor, so
+/// that no rank fails to learn.
 class ClassLearner {
    public:
-    /// Schedules are timed at these bytes, and it begins with the one of index `first`; factors are those of another class,
-    /// if one has any.
+    /// Times refer to messages of `bytes`. Starts with the schedule `first`. `factors` come from another
+    /// class, or null.
     ClassLearner(std::vector<TimedSchedule> schedules, Bytes bytes, std::size_t first,
                  const TimeFactors* factors);
 
     /// Index of the fastest schedule so far.
     [[nodiscard]] std::size_t leader() const { return leader_; }
     /// Index of the schedule for the next timed call.
-    [[nodiscard]] std::size_t next() const { return next_; }
+    [[nodiscard]] std::size_t next_trial() const { return next_; }
     [[nodiscard]] const std::string& text(std::size_t schedule) const { return *schedules_[schedule].text; }
     /// Predicted seconds, with the factors learned so far.
-    [[nodiscard]] double expected(std::size_t schedule) const {
+    [[nodiscard]] double expected_time(std::size_t schedule) const {
         return predicted_time(schedules_[schedule].parts, factors_);
     }
-    /// Scales a time measured at other bytes to those of the class.
-    [[nodiscard]] double scale(std::size_t schedule, Bytes bytes) const;
-    /// Once two schedules are measured, as one does not show which part is wrong.
+    /// The factor that converts a time measured at `bytes` to the class's bytes.
+    [[nodiscard]] double time_scale(std::size_t schedule, Bytes bytes) const;
+    /// Null until two schedules are measured: one measurement does not show which part of the prediction is
+    /// wrong.
     [[nodiscard]] const TimeFactors* factors() const { return measured_ > 1 ? &factors_ : nullptr; }
 
-    /// One more call; true: all ranks must now tell each other what they have seen.
+    /// Counts a call. Returns true if the ranks must now exchange their observations.
     [[nodiscard]] bool count_call();
-    /// Records the time that all ranks agreed on. Without a time (no clock could measure it), the schedule counts as
-    /// tried.
+    /// Records the time that all ranks agreed on.
     void learn(std::size_t schedule, double seconds) noexcept;
-    void learn_nothing(std::size_t schedule) noexcept { known_[schedule].tried = calls_; }
-    /// Call after the last learn() of a fence.
-    void decide() noexcept;
+    void mark_tried(std::size_t schedule) noexcept { known_[schedule].tried = calls_; }
+    /// Chooses the next schedule. Call after the last learn() of a fence.
+    void choose_next() noexcept;
 
    private:
-    struct Known {
+    struct ScheduleRecord {
         RecentTimes<5> times;
-        double time = 0;          // their median; 0: there are none
-        std::uint64_t tried = 0;  // the call after which it was last; 0: never
+        double time = 0;          // median of the measured times; 0: none
+        std::uint64_t tried = 0;  // number of the call of the last trial; 0: never
     };
 
     void find_leader();
-    [[nodiscard]] TimeFit fit();
-    [[nodiscard]] std::size_t most_promising(const TimeFit& fit) const;
-    [[nodiscard]] std::size_t to_repeat() const;
-    [[nodiscard]] std::size_t closest(const TimeFit& fit) const;
-    [[nodiscard]] std::size_t runner_up() const;
+    [[nodiscard]] TimeFit fit_times();
+    [[nodiscard]] std::size_t find_most_promising(const TimeFit& fit) const;
+    [[nodiscard]] std::size_t find_schedule_to_repeat() const;
+    [[nodiscard]] std::size_t find_closest_untried(const TimeFit& fit) const;
+    [[nodiscard]] std::size_t find_runner_up() const;
 
     std::vector<TimedSchedule> schedules_;
     Bytes bytes_;
-    std::vector<Known> known_;
-    std::vector<Measured> for_fit_;  // with room for all
+    std::vector<ScheduleRecord> known_;
+    std::vector<MeasuredTime> for_fit_;  // reserved for all schedules
     TimeFactors before_, factors_;
     double trust_;
     std::size_t leader_, next_;
     std::size_t measured_ = 0;
     std::uint64_t calls_ = 0, decided_ = 0, due_ = 1;
     bool explores_ = true;
-    bool tries_ = false;  // next is a runner-up
+    bool tries_ = false;  // whether next_ is a runner-up
 };
 
 }  // namespace topoloom

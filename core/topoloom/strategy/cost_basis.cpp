@@ -19,8 +19,8 @@ namespace topoloom {
 
 namespace {
 
-/// models/hdr.toml
-NetworkModel usual_model() {
+/// The values of models/hdr.toml.
+NetworkModel default_model() {
     return NetworkModel::regimes({{562.6e-9, 0.2085e-9, 64},
                                   {610.4e-9, 0.1183e-9, 2047},
                                   {424.4e-9, 0.1268e-9, 32767},
@@ -30,7 +30,7 @@ NetworkModel usual_model() {
 
 /// Raises the receive overhead to at least the send overhead, so that fan-in costs as much as fan-out. Only for models
 /// without receive overhead; the cost of an exchange does not change.
-NetworkModel with_receivers(const NetworkModel& model) {
+NetworkModel add_receive_costs(const NetworkModel& model) {
     MessageCosts costs = model.costs();
     if (costs.receive_cpu > 0 || costs.receive_cpu_per_byte > 0) return model;
     costs.receive_cpu = model.time(Bytes{0}) / 2;
@@ -39,7 +39,7 @@ NetworkModel with_receivers(const NetworkModel& model) {
     return model.with_costs(costs);
 }
 
-/// Adds to the text of an error whose file it is about.
+/// Calls read() and prefixes errors with the name of the file.
 template <class Read>
 auto read_named(std::string_view name, const Read& read) {
     try {
@@ -49,8 +49,8 @@ auto read_named(std::string_view name, const Read& read) {
     }
 }
 
-/// The first slot of each rank's node: locations are numbers of nodes.
-std::vector<Slot> slots_of_nodes(const Machine& machine, const Setting& setting) {
+/// The first slot of each rank's node; locations are node numbers.
+std::vector<Slot> find_first_slots_of_nodes(const Machine& machine, const Setting& setting) {
     std::vector<Slot> slots;
     for (std::size_t rank = 0; rank < setting.ranks; ++rank) {
         const std::int64_t node =
@@ -64,9 +64,9 @@ std::vector<Slot> slots_of_nodes(const Machine& machine, const Setting& setting)
     return slots;
 }
 
-/// The slot of each rank in a placement: locations are ranks of it.
-std::vector<Slot> slots_of_placement(const Machine& machine, const Setting& setting,
-                                     const PlacementFile& placement) {
+/// The slot of each rank in a placement; locations are ranks of the placement.
+std::vector<Slot> find_slots_of_placement(const Machine& machine, const Setting& setting,
+                                          const PlacementFile& placement) {
     std::vector<Slot> slots;
     for (std::size_t rank = 0; rank < setting.ranks; ++rank) {
         const std::int64_t there =
@@ -83,8 +83,9 @@ std::vector<Slot> slots_of_placement(const Machine& machine, const Setting& sett
     return slots;
 }
 
-/// The node of each rank: equal locations are one node, -1 is a node of its own. Nodes are numbered as they come.
-std::vector<std::size_t> groups_of(const Setting& setting) {
+/// The node of each rank: equal locations share a node, -1 is a separate node. Nodes are numbered in order of
+/// appearance.
+std::vector<std::size_t> number_nodes(const Setting& setting) {
     std::vector<std::size_t> groups;
     std::map<std::int64_t, std::size_t> known;
     std::size_t count = 0;
@@ -111,24 +112,25 @@ std::size_t count_nodes(const Machine& machine, const std::vector<Slot>& slots) 
     return nodes.size();
 }
 
-CostBasis on_machine(const Setting& setting, std::string_view text, std::optional<NetworkModel> model,
-                     const std::optional<PlacementFile>& placement) {
+CostBasis make_basis_on_machine(const Setting& setting, std::string_view text,
+                                std::optional<NetworkModel> model,
+                                const std::optional<PlacementFile>& placement) {
     auto machine =
         std::make_shared<const Machine>(read_named("the machine", [&] { return make_machine(text); }));
-    std::vector<Slot> slots =
-        placement ? slots_of_placement(*machine, setting, *placement) : slots_of_nodes(*machine, setting);
-    if (!model && !machine->node_spec().startup) model = usual_model();
+    std::vector<Slot> slots = placement ? find_slots_of_placement(*machine, setting, *placement)
+                                        : find_first_slots_of_nodes(*machine, setting);
+    if (!model && !machine->node_spec().startup) model = default_model();
     CostBasis basis = cost_basis_on(std::move(machine), std::move(slots), std::move(model));
     basis.placement_is_given = placement.has_value();
     return basis;
 }
 
-CostBasis by_seats(const Setting& setting, const NetworkModel& model) {
-    const std::vector<std::size_t> groups = groups_of(setting);
+CostBasis make_basis_without_machine(const Setting& setting, const NetworkModel& model) {
+    const std::vector<std::size_t> groups = number_nodes(setting);
     const std::size_t nodes = std::set<std::size_t>(groups.begin(), groups.end()).size();
-    CostBasis basis{with_receivers(model), nullptr, {}, nodes, false};
+    CostBasis basis{add_receive_costs(model), nullptr, {}, nodes, false};
     if (nodes == 1 || nodes == setting.ranks) return basis;
-    // The model covers injection; links between nodes are not limited.
+    // The model limits injection only; links between nodes are unlimited.
     basis.machine = std::make_shared<const Machine>(
         make_machine("tree:" + std::to_string(nodes) + ",bandwidth=1000GB/s"));
     for (const std::size_t group : groups) basis.slots.push_back(basis.machine->slot(Node{group}, 0));
@@ -148,13 +150,13 @@ CostBasis cost_basis_on(std::shared_ptr<const Machine> machine, std::vector<Slot
                         std::optional<NetworkModel> model) {
     check_machine(*machine, slots);
     const std::size_t nodes = count_nodes(*machine, slots);
-    const NetworkModel known = with_receivers(model ? *model : machine_model(*machine));
+    const NetworkModel known = add_receive_costs(model ? *model : machine_model(*machine));
     return {known, std::move(machine), std::move(slots), nodes, true};
 }
 
 CostBasis cost_basis_apart(std::size_t ranks, const NetworkModel& model) {
     if (ranks == 0) fail("there are no ranks");
-    return {with_receivers(model), nullptr, {}, ranks, false};
+    return {add_receive_costs(model), nullptr, {}, ranks, false};
 }
 
 CostBasis find_cost_basis(const Setting& setting) {
@@ -168,8 +170,9 @@ CostBasis find_cost_basis(const Setting& setting) {
         fail("the placement is for the machine '", placement->machine, "', the machine file says '",
              file.machine, "'");
     const std::string& machine = placement ? placement->machine : file.machine;
-    if (machine.empty()) return by_seats(setting, file.model ? *file.model : usual_model());
-    return on_machine(setting, machine, file.model, placement);
+    if (machine.empty())
+        return make_basis_without_machine(setting, file.model ? *file.model : default_model());
+    return make_basis_on_machine(setting, machine, file.model, placement);
 }
 
 }  // namespace topoloom

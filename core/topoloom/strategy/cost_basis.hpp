@@ -16,31 +16,31 @@ namespace topoloom {
 
 struct CostBasis {
     NetworkModel model;
-    /// A machine that was given, or one switch between nodes that were not told apart. Null where every rank is on a node of
-    /// its own, or all on one, and nothing is known of the network.
+    /// The machine of the setting, or one switch between the nodes if only the nodes are known. Null if every
+    /// rank is on a separate node, or all ranks share one, and no machine is given.
     std::shared_ptr<const Machine> machine;
-    std::vector<Slot> slots;  // of each rank on it; ranks of a node may share one
-    std::size_t nodes = 1;    // with ranks on them
+    std::vector<Slot> slots;  // slot by rank; ranks of a node may share one
+    std::size_t nodes = 1;    // number of nodes with ranks
     bool machine_is_given = false;
     bool placement_is_given = false;
 
-    /// Numbers that only the ranks of a node have.
+    /// Node numbers by rank.
     [[nodiscard]] std::vector<std::size_t> node_of_rank(std::size_t ranks) const;
 };
 
-/// Rank r is on slots[r]. A model that says nothing of receivers costs these no less than senders: in this
-/// and the other functions. Without a model a message costs what the machine says. Throws Error for links whose bandwidth is not
-/// known, and nodes that are not usable.
+/// The cost basis with rank r on slots[r]. Without a model, the machine determines the message costs. In this
+/// and the following functions, a model without receive costs gets receive costs equal to the send costs.
+/// Throws Error for links without bandwidth and for unusable nodes.
 [[nodiscard]] CostBasis cost_basis_on(std::shared_ptr<const Machine> machine, std::vector<Slot> slots,
                                       std::optional<NetworkModel> model = std::nullopt);
 
-/// Every rank on a node of its own, without link contention.
+/// The cost basis with every rank on a separate node, without link contention.
 [[nodiscard]] CostBasis cost_basis_apart(std::size_t ranks, const NetworkModel& model);
 
-/// Without a line `message` in the setting a message costs what the machine says, if it says what its start takes, else
-/// what it does on InfiniBand HDR (models/hdr.toml). Throws Error that names what is wrong: a line or a key of a file, a rank
-/// whose node is not known, another number of ranks or another machine than in the placement, and links whose bandwidth is
-/// not known.
+/// The cost basis of a setting. Without a line `message` in the machine file, the machine's startup time
+/// determines message costs; without a startup time, those of InfiniBand HDR are used (models/hdr.toml).
+/// Throws Error, naming the line or key, for invalid files, ranks on unknown nodes, a placement with other
+/// ranks or another machine, and links without bandwidth.
 [[nodiscard]] CostBasis find_cost_basis(const Setting& setting);
 
 }  // namespace topoloom

@@ -12,7 +12,7 @@ namespace topoloom {
 
 namespace {
 
-Operation operation_of(const Json& table) {
+Operation parse_operation_of(const Json& table) {
     const Json& name = table.at("operation");
     try {
         return parse_operation(name.text("\"operation\""));
@@ -21,8 +21,8 @@ Operation operation_of(const Json& table) {
     }
 }
 
-/// The schedule of a line, which has to exist for these ranks.
-std::string schedule_of(const Json& text, Operation operation, std::int64_t ranks) {
+/// Parses the schedule of a line and checks that it supports these ranks.
+std::string parse_schedule(const Json& text, Operation operation, std::int64_t ranks) {
     Call call{operation, static_cast<std::size_t>(ranks), Bytes{0}};
     if (is_many_to_many(operation)) call.demand = std::make_shared<const Demand>(call.ranks, 0, Bytes{0});
     try {
@@ -39,7 +39,7 @@ DecisionTable::DecisionTable(std::string_view text) {
     constexpr std::int64_t most_ranks = (std::int64_t{1} << 31) - 1, most_bytes = std::int64_t{1} << 53;
     for (const Json& table : read_json_values(text)) {
         check_format(table, "topoloom-decisions", 1);
-        const Operation operation = operation_of(table);
+        const Operation operation = parse_operation_of(table);
         if (std::ranges::any_of(decisions_, [&](const Decision& d) { return d.operation == operation; }))
             fail_at_line(table.line(), "a second table of ", operation_name(operation));
         std::optional<Key> before;
@@ -54,7 +54,7 @@ DecisionTable::DecisionTable(std::string_view text) {
             if (before && key <= *before)
                 fail_at_line(line.line(), "decisions must ascend by ranks, degree and bytes");
             before = key;
-            decisions_.push_back({operation, key, schedule_of(line.at("schedule"), operation, key.ranks)});
+            decisions_.push_back({operation, key, parse_schedule(line.at("schedule"), operation, key.ranks)});
         }
     }
 }

@@ -14,17 +14,18 @@
 
 namespace topoloom {
 
-/// Tables as `topoloom collective --decisions` writes them, one for each of some operations.
+/// Decision tables as written by `topoloom collective --decisions`, at most one per operation.
 class DecisionTable {
    public:
     /// An empty table.
     DecisionTable() = default;
-    /// Reads one table, or several after each other. Throws Error that names the line for anything else, tables without
-    /// decisions, keys that do not ascend, two tables of one operation, and schedules that make_schedule() does not know.
+    /// Parses one or several consecutive tables. Throws Error, naming the line, for invalid JSON, tables
+    /// without decisions, keys that do not ascend, two tables for one operation, and unknown schedules.
     explicit DecisionTable(std::string_view text);
 
-    /// Selects the lines with the largest rank count <= `ranks` and, for a many-to-many, the highest degree. Returns
-    /// the last of them with bytes <= `bytes`; null if there is none. The text lives as long as the table.
+    /// Selects the lines with the largest rank count <= `ranks` and, for many-to-many operations, the highest
+    /// degree. Returns the schedule of the last of these lines with bytes <= `bytes`; null if there is none.
+    /// The text lives as long as the table.
     [[nodiscard]] const std::string* find(Operation operation, std::size_t ranks, Bytes bytes) const;
     [[nodiscard]] bool empty() const { return decisions_.empty(); }
 

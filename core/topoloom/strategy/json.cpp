@@ -39,7 +39,7 @@ class Reader {
         skip_blanks();
         const std::size_t line = line_;
         if (++depth_ > 64) fail_at_line(line_, "more than 64 lists and objects in each other");
-        Json::Value read = any();
+        Json::Value read = parse_value();
         --depth_;
         return {line, std::move(read)};
     }
@@ -63,52 +63,52 @@ class Reader {
             line_ += rest_[i] == '\n';
         rest_.remove_prefix(i);
     }
-    bool take(char c) {
+    bool skip_if(char c) {
         if (!rest_.starts_with(c)) return false;
         rest_.remove_prefix(1);
         return true;
     }
-    bool take_word(std::string_view word) {
+    bool skip_word_if(std::string_view word) {
         if (!rest_.starts_with(word)) return false;
         rest_.remove_prefix(word.size());
         return true;
     }
-    Json::Value any() {
-        if (take('{')) return object();
-        if (take('[')) return list();
-        if (take('"')) return text();
-        if (take_word("true")) return true;
-        if (take_word("false")) return false;
-        if (take_word("null")) return std::monostate{};
+    Json::Value parse_value() {
+        if (skip_if('{')) return parse_object();
+        if (skip_if('[')) return parse_list();
+        if (skip_if('"')) return text();
+        if (skip_word_if("true")) return true;
+        if (skip_word_if("false")) return false;
+        if (skip_word_if("null")) return std::monostate{};
         return number();
     }
-    Json::Object object() {
+    Json::Object parse_object() {
         Json::Object entries;
         skip_blanks();
-        if (take('}')) return entries;
+        if (skip_if('}')) return entries;
         do {
             skip_blanks();
-            if (!take('"')) fail_expected("a key in quotes");
+            if (!skip_if('"')) fail_expected("a key in quotes");
             std::string key = text();
             if (std::ranges::any_of(entries, [&](const auto& entry) { return entry.first == key; }))
                 fail_at_line(line_, "the key \"", key, "\" is given twice");
             skip_blanks();
-            if (!take(':')) fail_expected("':'");
+            if (!skip_if(':')) fail_expected("':'");
             entries.emplace_back(std::move(key), value());
             skip_blanks();
-        } while (take(','));
-        if (!take('}')) fail_expected("',' or '}'");
+        } while (skip_if(','));
+        if (!skip_if('}')) fail_expected("',' or '}'");
         return entries;
     }
-    Json::List list() {
+    Json::List parse_list() {
         Json::List values;
         skip_blanks();
-        if (take(']')) return values;
+        if (skip_if(']')) return values;
         do {
             values.push_back(value());
             skip_blanks();
-        } while (take(','));
-        if (!take(']')) fail_expected("',' or ']'");
+        } while (skip_if(','));
+        if (!skip_if(']')) fail_expected("',' or ']'");
         return values;
     }
     std::string text() {
@@ -121,29 +121,29 @@ class Reader {
             rest_.remove_prefix(1);
             if (c == '"') return read;
             if (c == '\\') {
-                escaped(read);
+                parse_escape(read);
             } else {
                 read += c;
             }
         }
     }
-    void escaped(std::string& read) {
+    void parse_escape(std::string& read) {
         constexpr std::string_view letters = "\"\\/bfnrt", meant = "\"\\/\b\f\n\r\t";
-        if (take('u')) return append_utf8(read, code_point());
+        if (skip_if('u')) return append_utf8(read, parse_code_point());
         const std::size_t which = rest_.empty() ? std::string_view::npos : letters.find(rest_.front());
         if (which == std::string_view::npos) fail_expected("an escape such as \\n");
         read += meant[which];
         rest_.remove_prefix(1);
     }
-    std::uint32_t code_point() {
-        const std::uint32_t high = four_digits();
+    std::uint32_t parse_code_point() {
+        const std::uint32_t high = parse_four_digits();
         if (high < 0xD800 || high > 0xDFFF) return high;
-        if (high > 0xDBFF || !take_word("\\u")) fail_expected("a pair of surrogates");
-        const std::uint32_t low = four_digits();
+        if (high > 0xDBFF || !skip_word_if("\\u")) fail_expected("a pair of surrogates");
+        const std::uint32_t low = parse_four_digits();
         if (low < 0xDC00 || low > 0xDFFF) fail_expected("a pair of surrogates");
         return 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
     }
-    std::uint32_t four_digits() {
+    std::uint32_t parse_four_digits() {
         std::uint32_t code = 0;
         const char* end = rest_.data() + std::min<std::size_t>(4, rest_.size());
         if (const auto read = std::from_chars(rest_.data(), end, code, 16);

@@ -16,20 +16,21 @@ namespace topoloom {
 namespace {
 
 constexpr double most_seconds = 3600;
-/// Ranks are counted by how many times as long a call took as was to be expected, in powers of two: the first and the last
-/// take all that is farther off.
+/// Ranks are counted by the ratio of measured to expected time, in powers of two. The first and the last bin
+/// include all smaller and larger ratios.
 constexpr std::size_t bins = 16;
 constexpr double most_surprise = 256;
-constexpr std::size_t numbers_each = 2 * bins;  // sums of times, counts of ranks
+constexpr std::size_t numbers_each = 2 * bins;  // sums of times, then counts of ranks
 
-std::size_t bin_of(double ratio) {
+std::size_t find_bin(double ratio) {
     std::size_t bin = 0;
     for (double end = 2 / most_surprise; bin + 1 < bins && ratio >= end; end *= 2) ++bin;
     return bin;
 }
 
-/// The mean of the ranks about the middle one, whatever the clocks of fewer than half of them say. 0: there are none.
-double agreed_time(std::span<const std::int64_t> times, std::span<const std::int64_t> counts) {
+/// The mean time in the bins around the median rank, in seconds; robust against wrong clocks on fewer than
+/// half of the ranks. 0: no times.
+double compute_agreed_time(std::span<const std::int64_t> times, std::span<const std::int64_t> counts) {
     const std::int64_t ranks = std::reduce(counts.begin(), counts.end());
     if (ranks <= 0) return 0;
     std::size_t middle = 0;
@@ -53,7 +54,7 @@ Learner::Key Learner::key_of(Operation operation, Bytes size, bool in_rank_order
     return {operation, in_rank_order, std::bit_width(static_cast<std::uint64_t>(size.value))};
 }
 
-const TimeFactors* Learner::factors_near(const Key& key) const {
+const TimeFactors* Learner::find_nearest_factors(const Key& key) const {
     const auto& [operation, in_rank_order, size] = key;
     std::pair<int, const TimeFactors*> nearest{std::numeric_limits<int>::max(), nullptr};
     for (const auto& [other, learner] : classes_) {
@@ -66,39 +67,40 @@ const TimeFactors* Learner::factors_near(const Key& key) const {
 ClassLearner* Learner::find_class(Operation operation, Bytes bytes, bool in_rank_order) {
     const Key key = key_of(operation, bytes, in_rank_order);
     if (const auto found = classes_.find(key); found != classes_.end()) return &found->second;
-    if (is_many_to_many(operation) || strategy_->is_named(operation, in_rank_order)) return nullptr;
+    if (is_many_to_many(operation) || strategy_->is_schedule_named(operation, in_rank_order)) return nullptr;
     const std::string& first = strategy_->choose(operation, bytes, in_rank_order);
     std::vector<TimedSchedule> schedules = strategy_->timed_schedules(operation, bytes, in_rank_order);
     const auto at = std::ranges::find(schedules, &first, &TimedSchedule::text);
-    if (at == schedules.end()) return nullptr;  // of a decision table, and no other call would try it
+    if (at == schedules.end()) return nullptr;  // from a decision table; no other schedules to try
     const auto index = static_cast<std::size_t>(at - schedules.begin());
-    ClassLearner made(std::move(schedules), bytes, index, factors_near(key));
-    return &classes_.emplace(key, std::move(made)).first->second;
+    ClassLearner learner(std::move(schedules), bytes, index, find_nearest_factors(key));
+    return &classes_.emplace(key, std::move(learner)).first->second;
 }
 
 const std::string& Learner::choose(Operation operation, Bytes bytes, bool in_rank_order) const {
-    const auto found = classes_.find(key_of(operation, Strategy::size_of(operation, bytes), in_rank_order));
+    const auto found =
+        classes_.find(key_of(operation, Strategy::round_size(operation, bytes), in_rank_order));
     if (found == classes_.end()) return strategy_->choose(operation, bytes, in_rank_order);
     return found->second.text(found->second.leader());
 }
 
 const std::string& Learner::choose_trial(Operation operation, Bytes bytes, bool in_rank_order) {
     open_.reset();
-    const Bytes size = Strategy::size_of(operation, bytes);
+    const Bytes size = Strategy::round_size(operation, bytes);
     ClassLearner* known = find_class(operation, size, in_rank_order);
     if (known == nullptr) return strategy_->choose(operation, bytes, in_rank_order);
-    const std::size_t schedule = known->next();
+    const std::size_t schedule = known->next_trial();
     const auto same = [&](const Observation& one) { return one.of == known && one.schedule == schedule; };
     const auto index =
         static_cast<std::size_t>(std::ranges::find_if(observations_, same) - observations_.begin());
     is_due_ = known->count_call() || is_due_ || numbers_each * (observations_.size() + 1) >= max_observations;
     if (index == observations_.size()) {
         if (numbers_each * observations_.size() == max_observations)
-            return known->text(schedule);  // a fence was left out
+            return known->text(schedule);  // a fence was skipped
         observations_.push_back({known, schedule, {}});
     }
     open_ = index;
-    scale_ = known->scale(schedule, size);
+    scale_ = known->time_scale(schedule, size);
     return known->text(schedule);
 }
 
@@ -115,11 +117,11 @@ std::size_t Learner::write_observations(std::span<std::int64_t, max_observations
     for (std::size_t i = 0; i < observations_.size(); ++i) {
         const Observation& one = observations_[i];
         if (one.times.empty()) continue;
-        const double expected = one.of->expected(one.schedule);
+        const double expected = one.of->expected_time(one.schedule);
         const double time =
             std::clamp(one.times.median(), expected / most_surprise, expected * most_surprise);
-        const std::size_t bin = numbers_each * i + bin_of(time / expected);
-        // So short that the sum over a million ranks is a number, too.
+        const std::size_t bin = numbers_each * i + find_bin(time / expected);
+        // Limited so that the sum over a million ranks fits 64 bits.
         numbers[bin] = std::max<std::int64_t>(std::llround(std::min(time, most_seconds) * 1e9), 1);
         numbers[bin + bins] = 1;
     }
@@ -131,14 +133,14 @@ void Learner::learn(std::span<const std::int64_t> sums) {
         fail("what ranks have seen is ", numbers_each * observations_.size(), " numbers, not ", sums.size());
     for (std::size_t i = 0; i < observations_.size(); ++i) {
         const std::span one = sums.subspan(numbers_each * i, numbers_each);
-        const double time = agreed_time(one.first(bins), one.last(bins));
+        const double time = compute_agreed_time(one.first(bins), one.last(bins));
         if (time > 0) {
             observations_[i].of->learn(observations_[i].schedule, time);
         } else {
-            observations_[i].of->learn_nothing(observations_[i].schedule);
+            observations_[i].of->mark_tried(observations_[i].schedule);
         }
     }
-    for (const Observation& one : observations_) one.of->decide();
+    for (const Observation& one : observations_) one.of->choose_next();
     observations_.clear();
     open_.reset();
     is_due_ = false;

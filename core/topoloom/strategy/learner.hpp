@@ -19,52 +19,56 @@
 
 namespace topoloom {
 
-/// Each rank has one. Ranks agree as all of them make the same timed calls in the same order, and what they learn from is the sum
-/// over ranks of what they have seen: integers, so that it is the same in whatever order it is added up. What a rank's
-/// own clock says leads to nothing before that. From when a call has been tried until the end of the next fence nothing needs
-/// memory, so that no rank lacks what the others have learned. Sizes from one power of two to the next are one class. As in
-/// S. Kumar, Optimizing Communication for Massively Parallel Processing, PhD thesis, UIUC, 2005, sec. 6.4 (adaptive switching
-/// at fences). Not for several threads at once.
+/// One object per rank. Ranks agree because all of them make the same timed calls in the same order and learn
+/// from the same sums over ranks. The sums are integers, so that the order of summation does not matter; a
+/// rank's own clock has no other effect.
+///
+/// No memory is allocated from choose_trial() to the end of the next fence, so that no rank can miss what the
+/// others learn. A class contains the sizes from one power of two to the next. As in S. Kumar, Optimizing
+/// Communication for Massively Parallel Processing, PhD thesis, UIUC, 2005, sec. 6.4 (adaptive switching at
+/// fences). Not thread-safe.
 class Learner {
    public:
     static constexpr std::size_t max_observations = 1024;  // numbers
 
     explicit Learner(std::shared_ptr<Strategy> strategy);
 
-    /// The fastest schedule so far, for an untimed call; as Strategy::choose() returns it. Local: not all ranks need
-    /// call it.
+    /// The fastest schedule so far, for an untimed call; a text as from Strategy::choose(). Local: not all
+    /// ranks have to call it.
     [[nodiscard]] const std::string& choose(Operation operation, Bytes bytes, bool in_rank_order) const;
-    /// The schedule for a timed call, which may be a trial; record_time() must follow before the next call.
+    /// The schedule for a timed call, possibly a trial. record_time() must follow before the next call.
     [[nodiscard]] const std::string& choose_trial(Operation operation, Bytes bytes, bool in_rank_order);
-    /// Records the time of that call; ignores NaN and other values that are no times.
+    /// Records the time of that call in seconds; ignores NaN and other invalid times.
     void record_time(double seconds) noexcept;
 
-    /// Whether there has to be a fence before the next call.
+    /// Whether a fence is due before the next call.
     [[nodiscard]] bool is_due() const { return is_due_; }
-    /// Writes the observations of this rank since the last fence; returns their number, the same on every rank.
+    /// Writes the observations of this rank since the last fence; returns the count of numbers, which is the
+    /// same on every rank.
     std::size_t write_observations(std::span<std::int64_t, max_observations> numbers) const noexcept;
-    /// A fence: learns from the sums of write_observations() over ranks. Throws Error for another number of them, and nothing else.
+    /// Completes a fence: learns from the sums of write_observations() over all ranks. Throws Error only for
+    /// a wrong number of sums.
     void learn(std::span<const std::int64_t> sums);
 
    private:
-    using Key = std::tuple<Operation, bool, int>;  // a class: what is asked, and the power of two
-    /// Calls of one schedule since the last fence.
+    using Key = std::tuple<Operation, bool, int>;  // size class: operation, rank order, log2 of bytes
+    /// The times of one schedule since the last fence.
     struct Observation {
         ClassLearner* of;
         std::size_t schedule;
-        RecentTimes<15> times;  // of the size of the class
+        RecentTimes<15> times;  // measured times, scaled to the size of the class
     };
 
-    /// Null if nothing can be learned.
+    /// Null if there is nothing to learn.
     [[nodiscard]] ClassLearner* find_class(Operation operation, Bytes bytes, bool in_rank_order);
     [[nodiscard]] static Key key_of(Operation operation, Bytes size, bool in_rank_order);
-    [[nodiscard]] const TimeFactors* factors_near(const Key& key) const;
+    [[nodiscard]] const TimeFactors* find_nearest_factors(const Key& key) const;
 
     std::shared_ptr<Strategy> strategy_;
     std::map<Key, ClassLearner> classes_;
-    std::vector<Observation> observations_;  // with room for the most
-    std::optional<std::size_t> open_;        // of observations_: the call whose time comes next
-    double scale_ = 1;                       // of that time
+    std::vector<Observation> observations_;  // reserved for the maximum number
+    std::optional<std::size_t> open_;        // index in observations_ of the call to be timed
+    double scale_ = 1;                       // scaling factor for the next recorded time
     bool is_due_ = false;
 };
 

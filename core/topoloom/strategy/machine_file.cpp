@@ -39,7 +39,7 @@ constexpr NamedCost named_costs[] = {
     {"barrier_round", &MessageCosts::barrier_round},
 };
 
-std::vector<std::string_view> words_of(std::string_view line) {
+std::vector<std::string_view> split_words(std::string_view line) {
     constexpr std::string_view blanks = " \t\r";
     std::vector<std::string_view> words;
     line = line.substr(0, line.find('#'));
@@ -51,7 +51,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
     }
 }
 
-/// The message costs given by the lines.
+/// The message costs parsed so far.
 struct ModelLines {
     std::vector<CostLine> lines{}, alone{};
     std::vector<LinkFactors> factors{};
@@ -64,16 +64,16 @@ struct ModelLines {
     [[nodiscard]] NetworkModel model() && {
         return NetworkModel::regimes(std::move(lines), costs)
             .with_link_factors(std::move(factors))
-            .with_alone(std::move(alone));
+            .with_single_message_lines(std::move(alone));
     }
 };
 
-class Lines {
+class MachineFileParser {
    public:
     void read(std::string_view text) {
         for (number_ = 1; !text.empty(); ++number_) {
             const std::size_t end = text.find('\n');
-            read_words(words_of(text.substr(0, end)));
+            read_words(split_words(text.substr(0, end)));
             text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
         }
     }
@@ -85,7 +85,8 @@ class Lines {
         if (inside_.lines.empty() && !inside_.is_empty())
             fail("a machine file with 'inside' needs a line 'inside message - ALPHA BETA'");
         if (!model_.lines.empty()) file_.model = std::move(model_).model();
-        if (!inside_.lines.empty()) file_.model = file_.model->with_inside(std::move(inside_).model());
+        if (!inside_.lines.empty())
+            file_.model = file_.model->with_intra_node_model(std::move(inside_).model());
         return std::move(file_);
     }
 
@@ -120,17 +121,17 @@ class Lines {
     void read_message(const std::vector<std::string_view>& words, std::vector<CostLine>& lines) {
         if (words.size() != 4) fail_at_line(number_, "expected '", words[0], " MOST ALPHA BETA'");
         CostLine line;
-        line.most = most(words[1], lines);
-        line.alpha = seconds(words[2]);
-        line.beta = seconds(words[3]);
+        line.most = parse_max_size(words[1], lines);
+        line.alpha = parse_seconds(words[2]);
+        line.beta = parse_seconds(words[3]);
         lines.push_back(line);
     }
     void read_links(const std::vector<std::string_view>& words) {
         if (words.size() != 4) fail_at_line(number_, "expected 'links MOST LATENCY BANDWIDTH'");
         LinkFactors links;
-        links.most = most(words[1], model_.factors);
-        links.latency = number(words[2], "a factor");
-        links.bandwidth = number(words[3], "a factor");
+        links.most = parse_max_size(words[1], model_.factors);
+        links.latency = parse_number(words[2], "a factor");
+        links.bandwidth = parse_number(words[3], "a factor");
         if (links.bandwidth == 0) fail_at_line(number_, "a bandwidth factor must be above 0");
         model_.factors.push_back(links);
     }
@@ -142,28 +143,28 @@ class Lines {
             if (cost.name != words[1]) continue;
             if (!model.named.insert(cost.name).second)
                 fail_at_line(number_, "the cost ", cost.name, " is given twice");
-            model.costs.*cost.value = seconds(words[2]);
+            model.costs.*cost.value = parse_seconds(words[2]);
             return;
         }
         fail_at_line(number_, unknown_name_message("cost", std::string(words[1]), known));
     }
-    double seconds(std::string_view word) const { return number(word, "a number of seconds"); }
-    double number(std::string_view word, std::string_view what) const {
+    double parse_seconds(std::string_view word) const { return parse_number(word, "a number of seconds"); }
+    double parse_number(std::string_view word, std::string_view what) const {
         double read = 0;
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), read);
         if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(read) || read < 0)
             fail_at_line(number_, "'", word, "' is not ", what, ", 0 or more");
         return read;
     }
-    /// Up to which size a line counts that follows these.
+    /// Parses the maximum message size of a line; sizes must ascend from the lines in `before`.
     template <class Part>
-    std::int64_t most(std::string_view word, const std::vector<Part>& before) const {
-        const std::int64_t size = word == "-" ? Part{}.most : whole(word);
+    std::int64_t parse_max_size(std::string_view word, const std::vector<Part>& before) const {
+        const std::int64_t size = word == "-" ? Part{}.most : parse_bytes(word);
         if (!before.empty() && size <= before.back().most)
             fail_at_line(number_, "messages must ascend, but ", word, " follows ", before.back().most);
         return size;
     }
-    std::int64_t whole(std::string_view word) const {
+    std::int64_t parse_bytes(std::string_view word) const {
         std::int64_t read = 0;
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), read);
         if (error != std::errc() || end != word.data() + word.size() || read < 0)
@@ -179,7 +180,7 @@ class Lines {
 }  // namespace
 
 MachineFile read_machine_file(std::string_view text) {
-    Lines lines;
+    MachineFileParser lines;
     lines.read(text);
     return std::move(lines).finish();
 }

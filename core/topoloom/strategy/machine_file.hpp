@@ -10,17 +10,17 @@
 
 namespace topoloom {
 
-/// Lines `machine TEXT`, as make_machine() reads it; `node NUMBER HOST`, for those who look for their node; `message MOST
-/// ALPHA BETA`, a line of the model's for messages of up to MOST bytes, - for any; `alone MOST ALPHA BETA`, one of those of
-/// messages alone; `links MOST LATENCY BANDWIDTH`, its LinkFactors, likewise; `cost NAME VALUE`, an entry of MessageCosts;
-/// and `inside` before any of these but `links`, of messages inside a node. Times are in seconds, of bytes in seconds per
-/// byte; # begins a comment.
+/// A machine file consists of these lines: `machine TEXT`, as for make_machine(); `node NUMBER HOST`, the
+/// host name of a node; `message MOST ALPHA BETA`, costs of messages of up to MOST bytes (-: any size);
+/// `alone MOST ALPHA BETA`, costs of single messages; `links MOST LATENCY BANDWIDTH`, LinkFactors; `cost NAME
+/// VALUE`, an entry of MessageCosts. `inside` before a line other than `links` refers to messages inside a
+/// node. Times are in seconds, times per byte in s/byte; # starts a comment.
 struct MachineFile {
-    std::string machine;                // empty if there is no such line
-    std::optional<NetworkModel> model;  // none if no message is
+    std::string machine;                // machine text; empty without a `machine` line
+    std::optional<NetworkModel> model;  // network model; none without message costs
 };
 
-/// Throws Error that names the line.
+/// Throws Error, naming the line.
 [[nodiscard]] MachineFile read_machine_file(std::string_view text);
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placement files as `topoloom map` writes them.
+// Reads placement files as written by `topoloom map`.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace topoloom {
 
-/// The rest of the file says how the placement came about. Slots are checked by whoever has the machine.
+/// The required part of a placement file; other keys are ignored. Slots are not checked against the machine.
 struct PlacementFile {
-    std::string machine;               // as make_machine() reads it
-    std::vector<std::uint32_t> slots;  // of each rank
+    std::string machine;               // machine text for make_machine()
+    std::vector<std::uint32_t> slots;  // slot of each rank
 };
 
-/// Throws Error that names the line, or the key.
+/// Throws Error, naming the line or the key.
 [[nodiscard]] PlacementFile read_placement_file(std::string_view text);
 
 }  // namespace topoloom

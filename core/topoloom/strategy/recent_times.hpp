@@ -8,7 +8,7 @@
 
 namespace topoloom {
 
-/// The last `most` times. Never allocates, so that a rank that is out of memory learns what the others do.
+/// The last `most` times. Never allocates memory, so that a rank without memory still learns like the others.
 template <std::size_t most>
 class RecentTimes {
    public:
@@ -23,7 +23,7 @@ class RecentTimes {
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
     [[nodiscard]] const double* begin() const noexcept { return times_.data(); }
     [[nodiscard]] const double* end() const noexcept { return times_.data() + count_; }
-    /// For an even number of times, the larger of the middle two. Requires at least one time.
+    /// The median; for an even number of times, the larger of the middle two. Requires at least one time.
     [[nodiscard]] double median() const noexcept {
         std::array<double, most> sorted = times_;
         const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(count_ / 2);

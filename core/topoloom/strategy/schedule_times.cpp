@@ -16,26 +16,26 @@ namespace topoloom {
 
 namespace {
 
-/// The model of costs that do not depend on routes.
-NetworkModel direct_model(const CostBasis& basis) {
+/// The network model for costs without routes.
+NetworkModel make_direct_model(const CostBasis& basis) {
     const bool shares = !basis.slots.empty() && basis.nodes < basis.slots.size();
     if (basis.nodes > 1 && !shares) return basis.model;
     return memory_model(basis.model, basis.machine == nullptr ? NodeSpec{} : basis.machine->node_spec());
 }
 
-/// The cost that does not depend on routes, if each round starts when all ranks have ended the previous one.
-ScheduleCost direct_cost(const AnySchedule& schedule, const CostBasis& basis) {
-    return cost(schedule, direct_model(basis));
+/// The cost without routes, if each round starts when all ranks have finished the previous round.
+ScheduleCost compute_direct_cost(const AnySchedule& schedule, const CostBasis& basis) {
+    return cost(schedule, make_direct_model(basis));
 }
 
-/// A lower bound, unless ranks run ahead of others: the better of some messages staying in a node, and none.
-double least_time(const AnySchedule& schedule, const CostBasis& basis) {
-    const double direct = direct_cost(schedule, basis).time;
+/// A lower bound unless ranks run ahead of others: the cheaper of node-local costs and network costs.
+double lower_bound_time(const AnySchedule& schedule, const CostBasis& basis) {
+    const double direct = compute_direct_cost(schedule, basis).time;
     return basis.machine == nullptr ? direct : std::min(direct, cost(schedule, basis.model).time);
 }
 
-/// Messages that take what empty ones do.
-NetworkModel without_bytes(const NetworkModel& model) {
+/// A model in which all messages cost as much as empty ones.
+NetworkModel make_startup_model(const NetworkModel& model) {
     std::vector<CostLine> lines = model.lines(), alone = model.alone();
     for (std::vector<CostLine>* each : {&lines, &alone})
         for (CostLine& line : *each) line.beta = 0;
@@ -45,27 +45,27 @@ NetworkModel without_bytes(const NetworkModel& model) {
         *per_byte = 0;
     const NetworkModel made = model.takes_largest() ? NetworkModel::largest(std::move(lines), costs)
                                                     : NetworkModel::regimes(std::move(lines), costs);
-    return made.with_alone(std::move(alone));
+    return made.with_single_message_lines(std::move(alone));
 }
 
-/// Rounds after which those of data in many pieces are all alike, if there are such pieces.
-std::optional<std::uint64_t> rounds_until_alike(const AnySchedule& schedule) {
+/// For data in more pieces than ranks: the number of rounds after which all rounds are alike.
+std::optional<std::uint64_t> count_rounds_until_alike(const AnySchedule& schedule) {
     const Collective& collective = schedule.collective();
     if (collective.pieces() <= collective.ranks()) return std::nullopt;
     return 8 * collective.ranks();
 }
 
-ScheduleCost routed_cost(const AnySchedule& schedule, const CostBasis& basis) {
+ScheduleCost compute_routed_cost(const AnySchedule& schedule, const CostBasis& basis) {
     constexpr std::uint64_t most_messages = 1 << 16;  // some milliseconds
     const ScheduleCost alone = cost(schedule, basis.model);
-    const auto rounds = rounds_until_alike(schedule);
+    const auto rounds = count_rounds_until_alike(schedule);
     if (rounds && alone.rounds > *rounds && *rounds * basis.slots.size() <= most_messages)
         return stream_cost(schedule, basis.model, *basis.machine, basis.slots, *rounds);
     if (alone.messages * basis.slots.size() <= most_messages)
         return run_cost(schedule, basis.model, *basis.machine, basis.slots);
     ScheduleCost sampled = sampled_cost(schedule, basis.model, *basis.machine, basis.slots, most_messages);
     if (basis.nodes == basis.slots.size()) return sampled;
-    const ScheduleCost in_memory = direct_cost(schedule, basis);
+    const ScheduleCost in_memory = compute_direct_cost(schedule, basis);
     sampled.time += in_memory.time;
     sampled.cpu += in_memory.cpu;
     return sampled;
@@ -74,23 +74,24 @@ ScheduleCost routed_cost(const AnySchedule& schedule, const CostBasis& basis) {
 }  // namespace
 
 ScheduleCost schedule_cost(const AnySchedule& schedule, const CostBasis& basis) {
-    return basis.nodes == 1 || basis.machine == nullptr ? direct_cost(schedule, basis)
-                                                        : routed_cost(schedule, basis);
+    return basis.nodes == 1 || basis.machine == nullptr ? compute_direct_cost(schedule, basis)
+                                                        : compute_routed_cost(schedule, basis);
 }
 
-ScheduleParts schedule_parts(const AnySchedule& schedule, const CostBasis& basis) {
-    const double least = direct_cost(schedule, basis).time;
-    const double starts = std::min(least, cost(schedule, without_bytes(direct_model(basis))).time);
+ScheduleParts predict_schedule_parts(const AnySchedule& schedule, const CostBasis& basis) {
+    const double least = compute_direct_cost(schedule, basis).time;
+    const double starts = std::min(least, cost(schedule, make_startup_model(make_direct_model(basis))).time);
     const double time = schedule_cost(schedule, basis).time;
-    const double direct = std::min(least, time);  // less where ranks go on before others
+    const double direct = std::min(least, time);  // less than `least` if ranks start rounds before others
     const double share = least > 0 ? direct / least : 0;
     return {share * starts, share * (least - starts), time - direct};
 }
 
-std::vector<std::string> schedules_within(double ratio, const Call& call, const CostBasis& basis,
-                                          std::span<const std::string> texts) {
+std::vector<std::string> select_schedules_within(double ratio, const Call& call, const CostBasis& basis,
+                                                 std::span<const std::string> texts) {
     std::vector<double> times;
-    for (const std::string& text : texts) times.push_back(direct_cost(make_schedule(call, text), basis).time);
+    for (const std::string& text : texts)
+        times.push_back(compute_direct_cost(make_schedule(call, text), basis).time);
     const double most = ratio * std::ranges::min(times);
     std::vector<std::string> close;
     for (std::size_t i = 0; i < texts.size(); ++i)
@@ -98,18 +99,19 @@ std::vector<std::string> schedules_within(double ratio, const Call& call, const 
     return close;
 }
 
-const std::string& fastest(const Call& call, const CostBasis& basis, std::span<const std::string> texts,
-                           const std::function<bool(const std::string&)>& suits) {
-    // If all ranks waited for all in each round, no schedule that is the fastest would take longer by more than this factor.
+const std::string& find_fastest(const Call& call, const CostBasis& basis, std::span<const std::string> texts,
+                                const std::function<bool(const std::string&)>& suits) {
+    // The fastest schedule loses at most this factor if all ranks wait for each other in each round.
     constexpr double most_hidden = 1.5;
-    struct Timed {
+    struct BoundedSchedule {
         double least;
         std::size_t index;
     };
-    std::vector<Timed> order;
+    std::vector<BoundedSchedule> order;
     for (std::size_t i = 0; i < texts.size(); ++i)
-        order.push_back({least_time(make_schedule(call, texts[i]), basis), i});
-    std::ranges::sort(order, {}, [](const Timed& timed) { return std::pair(timed.least, timed.index); });
+        order.push_back({lower_bound_time(make_schedule(call, texts[i]), basis), i});
+    std::ranges::sort(order, {},
+                      [](const BoundedSchedule& timed) { return std::pair(timed.least, timed.index); });
     std::pair<double, std::size_t> best{std::numeric_limits<double>::infinity(), texts.size()};
     for (const auto& [least, index] : order) {
         if (least > most_hidden * best.first) break;

@@ -13,28 +13,29 @@
 
 namespace topoloom {
 
-/// By run_cost() on the machine, of data in many more pieces than ranks by stream_cost(). Of other schedules with more than 2^16
-/// messages by sampled_cost(), and, if nodes have several ranks, of all messages through the memory of a node besides,
-/// as that has none of these. Without a machine, by cost(). Depends on the arguments alone.
+/// Predicts the cost of a schedule. On a machine: run_cost(), or stream_cost() for data in many more pieces
+/// than ranks. For other schedules with more than 2^16 messages: sampled_cost() plus, if nodes have several
+/// ranks, the cost of node-local messages, which sampled_cost() ignores. Without a machine: cost(). Depends
+/// only on the arguments.
 [[nodiscard]] ScheduleCost schedule_cost(const AnySchedule& schedule, const CostBasis& basis);
 
-/// The parts of a schedule_cost()'s time, in seconds: starts of messages, their bytes, and what routes, or the network between nodes
-/// that several ranks share, add to both.
+/// The parts of a predicted time in seconds: message startups, bytes, and the additional cost of routes or of
+/// a network shared by the ranks of a node.
 struct ScheduleParts {
     double starts = 0, bytes = 0, routes = 0;
 };
 
-[[nodiscard]] ScheduleParts schedule_parts(const AnySchedule& schedule, const CostBasis& basis);
+[[nodiscard]] ScheduleParts predict_schedule_parts(const AnySchedule& schedule, const CostBasis& basis);
 
-/// Those that take at most `ratio` times as long as one of them, if routes are left out; in their order.
-[[nodiscard]] std::vector<std::string> schedules_within(double ratio, const Call& call,
-                                                        const CostBasis& basis,
-                                                        std::span<const std::string> texts);
+/// The schedules whose time without routes is at most `ratio` times the smallest such time, in their order.
+[[nodiscard]] std::vector<std::string> select_schedules_within(double ratio, const Call& call,
+                                                               const CostBasis& basis,
+                                                               std::span<const std::string> texts);
 
-/// The fastest of those that suit, the first of equals. What is slower by its messages alone than one that suits is neither
-/// routed nor asked for. Throws Error if none suits.
-[[nodiscard]] const std::string& fastest(const Call& call, const CostBasis& basis,
-                                         std::span<const std::string> texts,
-                                         const std::function<bool(const std::string&)>& suits);
+/// The fastest suitable schedule; ties go to the first. Skips routing and suits() for schedules that are
+/// slower without routes than a suitable one with routes. Throws Error if no schedule suits.
+[[nodiscard]] const std::string& find_fastest(const Call& call, const CostBasis& basis,
+                                              std::span<const std::string> texts,
+                                              const std::function<bool(const std::string&)>& suits);
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The input of a strategy: texts of files, and locations of ranks.
+// The input of a strategy: texts of files, and the locations of the ranks.
 #pragma once
 
 #include <compare>
@@ -10,17 +10,18 @@
 
 namespace topoloom {
 
-/// Texts are empty if nothing is given.
+/// The input of a strategy. An empty text means that the file is not specified.
 struct Setting {
     std::size_t ranks = 0;
-    std::string machine;    // a machine file: see MachineFile
-    std::string placement;  // JSON, as `topoloom map` writes it
-    std::string decisions;  // JSON, as `topoloom collective --decisions` writes it; tables one after another
-    std::string schedule;   // one for all operations that it does
-    /// By rank: the number of its node in the machine, its rank in the placement, or without either a number that only
-    /// the ranks of its node have. Empty: every rank is on a node of its own.
+    std::string machine;    // text of a machine file, see MachineFile
+    std::string placement;  // text of a placement file, as written by `topoloom map`
+    std::string decisions;  // JSON tables, as written by `topoloom collective --decisions`
+    std::string schedule;   // one schedule for all operations that it supports
+    /// By rank: its node number in the machine, its rank in the placement, or without both any number shared
+    /// only by the ranks of its node. Empty: every rank is on a separate node.
     std::vector<std::int64_t> locations;
-    /// The number of calls that run at once, each among as many ranks that follow each other; divides the ranks.
+    /// The number of concurrent calls, each among equally many consecutive ranks; divides the number of
+    /// ranks.
     std::size_t concurrent_calls = 1;
 
     friend auto operator<=>(const Setting&, const Setting&) = default;

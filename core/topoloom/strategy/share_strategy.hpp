@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shares one strategy among users of the same setting in a process.
+// Shares one strategy among users of the same setting in one process.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,9 @@
 
 namespace topoloom {
 
-/// The strategy of a setting if it is still in use in this process, or a new one: where simulated ranks are threads of
-/// one process, they would each evaluate the same. From any thread. Throws Error as Strategy does.
+/// Returns the strategy of a setting if it is in use in this process, else a new one. Simulated ranks are
+/// threads of one process and would otherwise evaluate the same strategy repeatedly. Thread-safe. Throws
+/// Error as Strategy does.
 [[nodiscard]] std::shared_ptr<Strategy> share_strategy(Setting setting);
 
 }  // namespace topoloom

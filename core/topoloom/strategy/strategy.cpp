@@ -21,32 +21,32 @@ namespace topoloom {
 
 namespace {
 
-/// Larger messages are costed as ones of this size: nothing changes any more, and sums stay finite.
+/// Larger messages are costed at this size: decisions no longer change, and sums stay finite.
 constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
 constexpr std::int64_t steps_of_class = 16;
 
-std::int64_t counted(Operation operation, Bytes bytes) {
+std::int64_t clamp_bytes(Operation operation, Bytes bytes) {
     if (bytes.value < 0)
         fail(operation_name(operation), ": ", bytes.value, " bytes; there must be 0 or more");
     return operation == Operation::barrier ? 0 : std::clamp(bytes.value, std::int64_t{1}, most_bytes);
 }
 
-/// The largest of the steps between two powers of two that is not above.
-std::int64_t step_of(std::int64_t bytes) {
+/// Rounds down to one of 16 steps between two powers of two.
+std::int64_t round_to_step(std::int64_t bytes) {
     const auto least = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
     return bytes - bytes % std::max<std::int64_t>(least / steps_of_class, 1);
 }
 
-/// A call to find out whether there is a schedule for it.
-Call call_of(Operation operation, std::size_t ranks, Bytes bytes = Bytes{0}) {
+/// A call for checking whether a schedule supports it.
+Call make_probe_call(Operation operation, std::size_t ranks, Bytes bytes = Bytes{0}) {
     Call call{operation, ranks, bytes};
     if (is_many_to_many(operation)) call.demand = std::make_shared<const Demand>(ranks, 0, Bytes{0});
     return call;
 }
 
-bool does(const std::string& schedule, Operation operation, std::size_t ranks) {
+bool supports_call(const std::string& schedule, Operation operation, std::size_t ranks) {
     try {
-        (void)make_schedule(call_of(operation, ranks), schedule);
+        (void)make_schedule(make_probe_call(operation, ranks), schedule);
         return true;
     } catch (const Error&) {
         return false;
@@ -58,8 +58,8 @@ struct GridOption {
     void visit(auto& field) { field("grid", grid, ""); }
 };
 
-/// A number of ranks that a schedule takes: what its options say, or eight, as all do.
-std::size_t ranks_for(const NamedOptions& named) {
+/// A rank count that the schedule supports: from its options, or eight, which all schedules support.
+std::size_t choose_probe_ranks(const NamedOptions& named) {
     if (const auto seats = named.options.find("seats"); seats != named.options.end())
         return Seats(seats->second).ranks();
     const auto grid = named.options.find("grid");
@@ -70,48 +70,50 @@ std::size_t ranks_for(const NamedOptions& named) {
 
 std::uint64_t count_blocks(const AnySchedule& schedule) { return schedule.collective().block_count(); }
 
-/// The schedule with two segments if it segments data at all. Two show its behavior for any number.
-AnySchedule in_two_segments(Operation operation, std::size_t ranks, const std::string& schedule) {
+/// The schedule with two segments, if it segments data. Two segments show the behavior for any number of
+/// segments.
+AnySchedule make_two_segment_schedule(Operation operation, std::size_t ranks, const std::string& schedule) {
     constexpr std::int64_t longest_segment = 1 << 30;
-    const AnySchedule whole = make_schedule(call_of(operation, ranks), schedule);
+    const AnySchedule whole = make_schedule(make_probe_call(operation, ranks), schedule);
     for (std::int64_t bytes = 1; bytes <= 2 * longest_segment; bytes *= 2) {
-        AnySchedule cut = make_schedule(call_of(operation, ranks, Bytes{bytes}), schedule);
+        AnySchedule cut = make_schedule(make_probe_call(operation, ranks, Bytes{bytes}), schedule);
         if (count_blocks(cut) > count_blocks(whole)) return cut;
     }
     return whole;
 }
 
-/// Whether it does, and this can be found out in a tenth of a second.
-bool keeps_order(const AnySchedule& schedule) {
-    constexpr std::uint64_t most_blocks = 1 << 20;  // of all ranks
+/// Whether the schedule reduces in rank order; false if the check would take more than about 0.1 s.
+bool can_keep_rank_order(const AnySchedule& schedule) {
+    constexpr std::uint64_t most_blocks = 1 << 20;  // limit of blocks, summed over all ranks
     const std::uint64_t rounds = schedule.rounds();
     const std::uint64_t blocks = schedule.collective().block_count() * schedule.collective().ranks();
     return (rounds <= 1 || blocks <= most_blocks) && keeps_rank_order(schedule);
 }
 
-/// Those of the first call, where more run at once.
-std::vector<std::string> fitted_to(const CostBasis& basis, std::size_t ranks) {
+/// With concurrent calls, uses the ranks of the first call.
+std::vector<std::string> list_fitted_schedules(const CostBasis& basis, std::size_t ranks) {
     if (basis.machine == nullptr) return {};
     std::vector<Node> nodes;
     for (const Slot slot : std::span(basis.slots).first(ranks)) nodes.push_back(basis.machine->node(slot));
     return fitted_schedules(*basis.machine, nodes);
 }
 
-/// Instead of `linear` among ranks that go on to another dimension of a grid: all but the root are done after one message, and
-/// get in the way of those that are not, which costs up to a third where linear gains a few percent (bench/process_grids).
-const std::string& along_lines(const Call& call, const CostBasis& basis, std::span<const std::string> texts,
-                               const std::string& linear) {
+/// Replaces `linear` in calls along lines of a grid, whose ranks continue with another dimension. After
+/// `linear`, all ranks except the root finish after one message and delay the others, which costs up to a
+/// third; linear gains only a few percent (bench/process_grids).
+const std::string& replace_linear_on_lines(const Call& call, const CostBasis& basis,
+                                           std::span<const std::string> texts, const std::string& linear) {
     constexpr double most_ratio = 1.05;
     const auto time_of = [&](const std::string& text) {
         return schedule_cost(make_schedule(call, text), basis).time;
     };
-    const std::string& other = fastest(call, basis, texts, [&](const std::string& text) {
-        return text != linear && does(text, call.operation, call.ranks);
+    const std::string& other = find_fastest(call, basis, texts, [&](const std::string& text) {
+        return text != linear && supports_call(text, call.operation, call.ranks);
     });
     return time_of(other) <= most_ratio * time_of(linear) ? other : linear;
 }
 
-std::string plural(std::size_t count, std::string_view noun) {
+std::string format_count(std::size_t count, std::string_view noun) {
     return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
@@ -119,27 +121,27 @@ std::string plural(std::size_t count, std::string_view noun) {
 
 void check_schedule_text(const std::string& text) {
     const NamedOptions named = read_named_options("schedule", text);
-    const std::size_t ranks = ranks_for(named);
+    const std::size_t ranks = choose_probe_ranks(named);
     std::vector<std::string> names;
     for (const ScheduleEntry& entry : schedules()) {
         names.emplace_back(entry.name);
         if (entry.name != named.name) continue;
         if (std::ranges::any_of(entry.operations,
-                                [&](Operation operation) { return does(text, operation, ranks); }))
+                                [&](Operation operation) { return supports_call(text, operation, ranks); }))
             return;
-        (void)make_schedule(call_of(entry.operations.front(), ranks), text);
+        (void)make_schedule(make_probe_call(entry.operations.front(), ranks), text);
     }
     throw Error(unknown_name_message("schedule", std::string(named.name), names));
 }
 
 Strategy::Strategy(std::size_t ranks, CostBasis basis)
-    : calls_(1), ranks_(ranks), basis_(std::move(basis)), fitted_(fitted_to(basis_, ranks_)) {}
+    : calls_(1), ranks_(ranks), basis_(std::move(basis)), fitted_(list_fitted_schedules(basis_, ranks_)) {}
 
 Strategy::Strategy(const Setting& setting)
     : calls_(setting.concurrent_calls),
       ranks_(setting.ranks / calls_),
       basis_(find_cost_basis(setting)),
-      fitted_(fitted_to(basis_, ranks_)),
+      fitted_(list_fitted_schedules(basis_, ranks_)),
       schedule_(setting.schedule) {
     if (!setting.decisions.empty()) {
         try {
@@ -149,7 +151,7 @@ Strategy::Strategy(const Setting& setting)
         }
     }
     if (!schedule_.empty()) check_schedule_text(schedule_);
-    description_ = plural(setting.ranks, "rank") + " on " + plural(basis_.nodes, "node") +
+    description_ = format_count(setting.ranks, "rank") + " on " + format_count(basis_.nodes, "node") +
                    (basis_.machine_is_given ? " of " + basis_.machine->text() : "") +
                    (basis_.placement_is_given ? ", placed by a file" : "") + ", schedules by " +
                    (schedule_.empty() ? "" : "name, " + schedule_ + ", else by ") +
@@ -158,31 +160,32 @@ Strategy::Strategy(const Setting& setting)
 }
 
 const std::string& Strategy::choose(Operation operation, Bytes bytes, bool in_rank_order) {
-    const std::int64_t size = counted(operation, bytes);
+    const std::int64_t size = clamp_bytes(operation, bytes);
     const std::lock_guard hold(guard_);
-    const std::string* given = given_for(operation, Bytes{std::max(size, bytes.value)}, in_rank_order);
-    return given != nullptr ? *given : fastest_of_class(operation, size, in_rank_order);
+    const std::string* given = find_prescribed(operation, Bytes{std::max(size, bytes.value)}, in_rank_order);
+    return given != nullptr ? *given : find_fastest_of_class(operation, size, in_rank_order);
 }
 
 bool Strategy::saves_time(Operation operation, Bytes bytes, bool in_rank_order, double round_delay) {
-    const std::int64_t size = counted(operation, bytes);
+    const std::int64_t size = clamp_bytes(operation, bytes);
     const std::lock_guard hold(guard_);
-    if (given_for(operation, Bytes{std::max(size, bytes.value)}, in_rank_order) != nullptr) return true;
+    if (find_prescribed(operation, Bytes{std::max(size, bytes.value)}, in_rank_order) != nullptr) return true;
     if (basis_.nodes == 1 || is_many_to_many(operation)) return false;
-    const std::int64_t standing = step_of(size);
+    const std::int64_t standing = round_to_step(size);
     const std::tuple key{operation, standing, in_rank_order, round_delay};
     const auto found = gains_.find(key);
     if (found != gains_.end()) return found->second;
-    return gains_.emplace(key, gains(operation, standing, in_rank_order, round_delay)).first->second;
+    return gains_.emplace(key, compute_saves_time(operation, standing, in_rank_order, round_delay))
+        .first->second;
 }
 
-Bytes Strategy::size_of(Operation operation, Bytes bytes) {
-    return Bytes{step_of(counted(operation, bytes))};
+Bytes Strategy::round_size(Operation operation, Bytes bytes) {
+    return Bytes{round_to_step(clamp_bytes(operation, bytes))};
 }
 
-bool Strategy::is_named(Operation operation, bool in_rank_order) {
+bool Strategy::is_schedule_named(Operation operation, bool in_rank_order) {
     const std::lock_guard hold(guard_);
-    return !schedule_.empty() && suits(operation, schedule_, in_rank_order);
+    return !schedule_.empty() && is_suitable(operation, schedule_, in_rank_order);
 }
 
 std::vector<TimedSchedule> Strategy::timed_schedules(Operation operation, Bytes bytes, bool in_rank_order) {
@@ -191,63 +194,68 @@ std::vector<TimedSchedule> Strategy::timed_schedules(Operation operation, Bytes 
     const std::tuple key{operation, bytes.value, in_rank_order};
     if (const auto found = timed_.find(key); found != timed_.end()) return found->second;
     std::vector<TimedSchedule> timed;
-    const Call call = call_of(operation, ranks_, bytes);
-    for (const std::string& text : schedules_within(most_ratio, call, basis_, candidates(call, fitted_))) {
-        if (suits(operation, text, in_rank_order))
-            timed.push_back({&intern(text), schedule_parts(make_schedule(call, text), basis_)});
+    const Call call = make_probe_call(operation, ranks_, bytes);
+    for (const std::string& text :
+         select_schedules_within(most_ratio, call, basis_, candidates(call, fitted_))) {
+        if (is_suitable(operation, text, in_rank_order))
+            timed.push_back({&intern(text), predict_schedule_parts(make_schedule(call, text), basis_)});
     }
     return timed_.emplace(key, std::move(timed)).first->second;
 }
 
-const std::string* Strategy::given_for(Operation operation, Bytes bytes, bool in_rank_order) {
-    if (!schedule_.empty() && suits(operation, schedule_, in_rank_order)) return &intern(schedule_);
+const std::string* Strategy::find_prescribed(Operation operation, Bytes bytes, bool in_rank_order) {
+    if (!schedule_.empty() && is_suitable(operation, schedule_, in_rank_order)) return &intern(schedule_);
     const std::string* decided = table_.find(operation, ranks_, bytes);
-    return decided != nullptr && suits(operation, *decided, in_rank_order) ? &intern(*decided) : nullptr;
+    return decided != nullptr && is_suitable(operation, *decided, in_rank_order) ? &intern(*decided)
+                                                                                 : nullptr;
 }
 
-bool Strategy::gains(Operation operation, std::int64_t bytes, bool in_rank_order, double round_delay) {
+bool Strategy::compute_saves_time(Operation operation, std::int64_t bytes, bool in_rank_order,
+                                  double round_delay) {
     constexpr double run_by_us =
-        0.2e-6;  // compared with a library, short calls of two ranks: bench/preloaded
-    const Call call = call_of(operation, ranks_, Bytes{bytes});
+        0.2e-6;  // compared with an MPI library, for short calls of two ranks: bench/preloaded
+    const Call call = make_probe_call(operation, ranks_, Bytes{bytes});
     const std::string usual = usual_schedule(call);
-    if (!suits(operation, usual, in_rank_order)) return false;
+    if (!is_suitable(operation, usual, in_rank_order)) return false;
     const ScheduleCost ours =
-        schedule_cost(make_schedule(call, fastest_of_class(operation, bytes, in_rank_order)), basis_);
+        schedule_cost(make_schedule(call, find_fastest_of_class(operation, bytes, in_rank_order)), basis_);
     return schedule_cost(make_schedule(call, usual), basis_).time >
            ours.time + run_by_us + static_cast<double>(ours.rounds) * round_delay;
 }
 
-const std::string& Strategy::fastest_of_class(Operation operation, std::int64_t bytes, bool in_rank_order) {
-    if (bytes == 0) return fastest_at(operation, 0, in_rank_order);
+const std::string& Strategy::find_fastest_of_class(Operation operation, std::int64_t bytes,
+                                                   bool in_rank_order) {
+    if (bytes == 0) return find_fastest_at(operation, 0, in_rank_order);
     const auto least = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
-    const std::string& at_least = fastest_at(operation, least, in_rank_order);
-    if (bytes == least || &at_least == &fastest_at(operation, 2 * least, in_rank_order)) return at_least;
-    return fastest_at(operation, step_of(bytes), in_rank_order);
+    const std::string& at_least = find_fastest_at(operation, least, in_rank_order);
+    if (bytes == least || &at_least == &find_fastest_at(operation, 2 * least, in_rank_order)) return at_least;
+    return find_fastest_at(operation, round_to_step(bytes), in_rank_order);
 }
 
-const std::string& Strategy::fastest_at(Operation operation, std::int64_t bytes, bool in_rank_order) {
+const std::string& Strategy::find_fastest_at(Operation operation, std::int64_t bytes, bool in_rank_order) {
     const std::tuple key{operation, bytes, in_rank_order};
     if (const auto found = fastest_.find(key); found != fastest_.end()) return *found->second;
-    const Call call = call_of(operation, ranks_, Bytes{bytes});
+    const Call call = make_probe_call(operation, ranks_, Bytes{bytes});
     const std::vector<std::string> texts = candidates(call, fitted_);
-    const auto does_it = [&](const std::string& text) { return suits(operation, text, in_rank_order); };
-    // Who wants whose data is not known here, so nothing can be said of combining them: straight to those who do.
+    const auto does_it = [&](const std::string& text) { return is_suitable(operation, text, in_rank_order); };
+    // The demand is unknown here, so combining cannot be evaluated; uses direct messages.
     const std::string* found =
-        &intern(is_many_to_many(operation) ? texts.back() : fastest(call, basis_, texts, does_it));
+        &intern(is_many_to_many(operation) ? texts.back() : find_fastest(call, basis_, texts, does_it));
     const bool goes_on = calls_ > 1 && (operation == Operation::gather || operation == Operation::scatter);
-    if (goes_on && *found == "linear") found = &intern(along_lines(call, basis_, texts, *found));
+    if (goes_on && *found == "linear") found = &intern(replace_linear_on_lines(call, basis_, texts, *found));
     fastest_.emplace(key, found);
     return *found;
 }
 
-bool Strategy::suits(Operation operation, const std::string& schedule, bool in_rank_order) {
+bool Strategy::is_suitable(Operation operation, const std::string& schedule, bool in_rank_order) {
     const std::pair key{operation, schedule};
     auto found = suits_.find(key);
     if (found == suits_.end())
-        found = suits_.emplace(key, Suitability{does(schedule, operation, ranks_), {}}).first;
+        found = suits_.emplace(key, Suitability{supports_call(schedule, operation, ranks_), {}}).first;
     Suitability& known = found->second;
     if (!in_rank_order || !known.at_all) return known.at_all;
-    if (!known.in_rank_order) known.in_rank_order = keeps_order(in_two_segments(operation, ranks_, schedule));
+    if (!known.in_rank_order)
+        known.in_rank_order = can_keep_rank_order(make_two_segment_schedule(operation, ranks_, schedule));
     return *known.in_rank_order;
 }
 

@@ -12,17 +12,17 @@ namespace {
 
 using Matrix = std::array<TimeFactors, 3>;
 
-/// Relative error of predictions even with the best factors.
+/// Relative error of predictions with the best factors.
 constexpr double model_error = 0.1;
 
-TimeFactors scaled(const ScheduleParts& parts, const TimeFactors& factors) {
+TimeFactors scale_parts(const ScheduleParts& parts, const TimeFactors& factors) {
     return {parts.starts * factors[0], parts.bytes * factors[1], parts.routes * factors[2]};
 }
 
 double sum(const TimeFactors& values) { return values[0] + values[1] + values[2]; }
 
 /// Inverse of a symmetric positive definite matrix, by cofactors.
-Matrix inverse(const Matrix& m) {
+Matrix invert_matrix(const Matrix& m) {
     const auto minor = [&](std::size_t i, std::size_t j) {
         const std::size_t a = (i + 1) % 3, b = (i + 2) % 3, c = (j + 1) % 3, d = (j + 2) % 3;
         return m[a][c] * m[b][d] - m[a][d] * m[b][c];
@@ -34,15 +34,16 @@ Matrix inverse(const Matrix& m) {
     return result;
 }
 
-/// The factor that makes half of the predictions too long: each is compared with all others, as a list of them needs memory.
-double level(const TimeFactors& factors, std::span<const Measured> measured) {
-    const auto ratio_of = [&](const Measured& one) {
+/// The median ratio of measured to predicted times. Compares every pair, because sorting a list would need
+/// memory.
+double median_ratio(const TimeFactors& factors, std::span<const MeasuredTime> measured) {
+    const auto ratio_of = [&](const MeasuredTime& one) {
         return one.seconds / predicted_time(one.parts, factors);
     };
-    for (const Measured& one : measured) {
+    for (const MeasuredTime& one : measured) {
         const double ratio = ratio_of(one);
         std::size_t below = 0, equal = 0;
-        for (const Measured& other : measured) {
+        for (const MeasuredTime& other : measured) {
             below += ratio_of(other) < ratio;
             equal += ratio_of(other) == ratio;
         }
@@ -54,26 +55,26 @@ double level(const TimeFactors& factors, std::span<const Measured> measured) {
 }  // namespace
 
 double predicted_time(const ScheduleParts& parts, const TimeFactors& factors) {
-    return std::max(sum(scaled(parts, factors)), 1e-12);
+    return std::max(sum(scale_parts(parts, factors)), 1e-12);
 }
 
-TimeFit::TimeFit(const TimeFactors& before, double trust, std::span<const Measured> measured)
+TimeFit::TimeFit(const TimeFactors& before, double trust, std::span<const MeasuredTime> measured)
     : before_(before) {
-    const double right = level(before, measured);
+    const double right = median_ratio(before, measured);
     for (double& factor : before_) factor *= right;
     const double weight = 1 / (model_error * model_error);
     Matrix precision{};
     TimeFactors sums{};
     for (std::size_t k = 0; k < 3; ++k) precision[k][k] = sums[k] = trust * trust;
-    for (const Measured& one : measured) {
-        TimeFactors share = scaled(one.parts, before_);
+    for (const MeasuredTime& one : measured) {
+        TimeFactors share = scale_parts(one.parts, before_);
         for (double& part : share) part /= one.seconds;
         for (std::size_t i = 0; i < 3; ++i) {
             sums[i] += weight * share[i];
             for (std::size_t j = 0; j < 3; ++j) precision[i][j] += weight * share[i] * share[j];
         }
     }
-    covariance_ = inverse(precision);
+    covariance_ = invert_matrix(precision);
     constexpr double least = 0.02;
     for (std::size_t i = 0; i < 3; ++i) {
         const double factor =
@@ -82,8 +83,8 @@ TimeFit::TimeFit(const TimeFactors& before, double trust, std::span<const Measur
     }
 }
 
-double TimeFit::optimistic(const ScheduleParts& parts) const {
-    const TimeFactors part = scaled(parts, before_);
+double TimeFit::optimistic_time(const ScheduleParts& parts) const {
+    const TimeFactors part = scale_parts(parts, before_);
     double variance = 0;
     for (std::size_t i = 0; i < 3; ++i)
         for (std::size_t j = 0; j < 3; ++j) variance += part[i] * covariance_[i][j] * part[j];

@@ -8,9 +8,10 @@
 
 namespace topoloom {
 
-/// The schedule that MPICH takes by default, as its sources say (Thakur, Rabenseifner, Gropp, Optimization of collective
-/// communication operations in MPICH, IJHPCA 2005; thresholds: comments in src/mpi/coll, variables MPIR_CVAR_*). Others
-/// choose similarly. A text for make_schedule(). Throws Error for many-to-many operations.
+/// The default schedule of MPICH, from its sources (Thakur, Rabenseifner, Gropp, Optimization of collective
+/// communication operations in MPICH, IJHPCA 2005; thresholds: comments in src/mpi/coll, variables
+/// MPIR_CVAR_*). Other libraries choose similarly. Returns a text for make_schedule(). Throws Error for
+/// many-to-many operations.
 [[nodiscard]] std::string usual_schedule(const Call& call);
 
 }  // namespace topoloom

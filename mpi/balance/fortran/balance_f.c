@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Wrappers for the Fortran module that convert MPI handles and texts.
+// Wrappers for the Fortran module, which convert MPI handles and strings.
 #include <stddef.h>
 #include <string.h>
 
 #include "topoloom_balance.h"
 
-/// Fortran passes an empty text for the default.
+/// Converts an empty Fortran string to NULL, the default.
 static const char* null_if_empty(const char* text) { return text[0] == '\0' ? NULL : text; }
 
 TOPOLOOM_BALANCE_API int topoloom_balance_f(int comm, long long count, const char* method,
@@ -22,7 +22,7 @@ TOPOLOOM_BALANCE_API int topoloom_plan_create_f(int comm, long long count, int t
     return topoloom_plan_create(MPI_Comm_f2c(comm), count, to_count, to, tasks_to, &options, plan);
 }
 
-/// Fortran pads texts with blanks.
+/// Fortran strings are padded with blanks.
 TOPOLOOM_BALANCE_API void topoloom_balance_error_f(int status, char* text, int size) {
     const char* why = topoloom_balance_error(status);
     const size_t length = strlen(why), capacity = (size_t)size;

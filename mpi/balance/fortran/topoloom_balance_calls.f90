@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The C functions of balance_f.c and topoloom_balance.h.
+! Interfaces of the C functions in balance_f.c and topoloom_balance.h.
 module topoloom_balance_calls
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int, c_long_long, c_null_ptr, c_ptr
   implicit none

@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! topoloom_balance.h for Fortran. The module has another name, as Fortran does not allow that of a procedure.
+! Fortran interface of topoloom_balance.h. The module is named balancing, because Fortran forbids a module and a
+! procedure of the same name.
 module topoloom_balancing
   use, intrinsic :: iso_c_binding, only: c_associated, c_double, c_f_pointer, c_int, c_loc, c_long_long, c_null_char, &
       c_null_ptr, c_ptr
@@ -15,7 +16,7 @@ module topoloom_balancing
 
   integer, parameter :: TOPOLOOM_DECIDE_FASTEST = 0, TOPOLOOM_DECIDE_GATHERED = 1, TOPOLOOM_DECIDE_BY_MESSAGES = 2
 
-  !> As in C; unallocated texts select the default.
+  !> Options as in C; unallocated strings select the default.
   type :: topoloom_balance_options
     character(:), allocatable :: method, machine
     integer :: slot = 0, decide = TOPOLOOM_DECIDE_FASTEST
@@ -23,7 +24,7 @@ module topoloom_balancing
     logical :: reserve_capacity = .false.
   end type
 
-  !> As in C. The library owns the arrays until the plan is freed.
+  !> A plan as in C. The library owns the arrays until the plan is freed.
   type :: topoloom_plan
     integer(c_long_long) :: before = 0, after = 0, kept = 0
     integer(c_int), pointer :: to(:) => null(), from(:) => null()
@@ -31,7 +32,7 @@ module topoloom_balancing
     type(c_ptr), private :: plan = c_null_ptr
   end type
 
-  !> Communicators are those of mpi_f08, or integers.
+  !> Accepts communicators of mpi_f08, or integer handles.
   interface topoloom_balance
     module procedure balance, balance_integer
   end interface
@@ -56,8 +57,8 @@ contains
     type(topoloom_balance_options), intent(in) :: options
     type(topoloom_plan), intent(out) :: plan
     integer, optional, intent(out) :: ierror
-    call set_error(c_balance(comm, count, text(options%method), text(options%machine), convert_options(options), plan%plan), &
-        ierror)
+    call set_error(c_balance(comm, count, to_c_string(options%method), to_c_string(options%machine), &
+        convert_options(options), plan%plan), ierror)
     call read_plan(plan)
   end subroutine
 
@@ -90,16 +91,16 @@ contains
 
   subroutine read_plan(plan)
     type(topoloom_plan), intent(inout) :: plan
-    type(c_plan), pointer :: made
+    type(c_plan), pointer :: created
     if (.not. c_associated(plan%plan)) return
-    call c_f_pointer(plan%plan, made)
-    plan%before = made%before
-    plan%after = made%after
-    plan%kept = made%kept
-    call c_f_pointer(made%to, plan%to, [made%to_count])
-    call c_f_pointer(made%from, plan%from, [made%from_count])
-    call c_f_pointer(made%tasks_to, plan%tasks_to, [made%to_count])
-    call c_f_pointer(made%tasks_from, plan%tasks_from, [made%from_count])
+    call c_f_pointer(plan%plan, created)
+    plan%before = created%before
+    plan%after = created%after
+    plan%kept = created%kept
+    call c_f_pointer(created%to, plan%to, [created%to_count])
+    call c_f_pointer(created%from, plan%from, [created%from_count])
+    call c_f_pointer(created%tasks_to, plan%tasks_to, [created%to_count])
+    call c_f_pointer(created%tasks_from, plan%tasks_from, [created%from_count])
   end subroutine
 
   subroutine topoloom_plan_free(plan, ierror)
@@ -182,7 +183,7 @@ contains
     if (present(ierror)) ierror = status
   end subroutine
 
-  !> The address of an array; null for a non-contiguous one, which is an error if there are tasks.
+  !> Returns the address of a contiguous array, otherwise null, which is an error if there are tasks.
   function memory(tasks) result(where)
     type(*), dimension(..), target, intent(in) :: tasks
     type(c_ptr) :: where
@@ -190,10 +191,10 @@ contains
     if (is_contiguous(tasks)) where = c_loc(tasks)
   end function
 
-  function text(given) result(ended)
-    character(:), allocatable, intent(in) :: given
-    character(:), allocatable :: ended
-    ended = c_null_char
-    if (allocated(given)) ended = trim(given)//c_null_char
+  function to_c_string(fortran_text) result(c_string)
+    character(:), allocatable, intent(in) :: fortran_text
+    character(:), allocatable :: c_string
+    c_string = c_null_char
+    if (allocated(fortran_text)) c_string = trim(fortran_text)//c_null_char
   end function
 end module

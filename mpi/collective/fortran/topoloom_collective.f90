@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The Fortran interface of topoloom_collective.h. Each procedure takes the handles of mpi or of mpi_f08.
+! Fortran interface of topoloom_collective.h. Each procedure accepts handles of mpi or mpi_f08.
 module topoloom_collective
   use topoloom_collective_requests
   use topoloom_collective_blocking_mpi

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Requests of non-blocking and persistent collectives. Without statuses, which are empty in C.
+! Requests of non-blocking and persistent collectives. Statuses are omitted, because they are empty.
 module topoloom_collective_requests
   use, intrinsic :: iso_c_binding, only: c_int
   use topoloom_collective_calls, only: topoloom_request

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bursts of messages with one reply at the end: C. Karlsson, PhD thesis, CSM, 2012, A 3.2 and 3.3.
+// Bursts of messages, answered by one reply: C. Karlsson, PhD thesis, CSM, 2012, A 3.2 and 3.3.
 #include "kinds.h"
 
 #include <stddef.h>
@@ -12,7 +12,7 @@ static void post_receives(const struct exchange* e) {
         MPI_Irecv(e->in + i * stride, e->bytes, MPI_BYTE, e->peer, tag_data, MPI_COMM_WORLD, &e->requests[i]);
 }
 
-static void send_all(const struct exchange* e) {
+static void post_sends(const struct exchange* e) {
     for (int i = 0; i < e->window; ++i)
         MPI_Isend(e->out, e->bytes, MPI_BYTE, e->peer, tag_data, MPI_COMM_WORLD, &e->requests[e->window + i]);
 }
@@ -28,7 +28,7 @@ static void wait_for_signal(const struct exchange* e, int tag) {
 double measure_burst(const struct exchange* e) {
     wait_for_signal(e, tag_ready);
     const double begin = MPI_Wtime();
-    send_all(e);
+    post_sends(e);
     MPI_Waitall(e->window, e->requests + e->window, MPI_STATUSES_IGNORE);
     wait_for_signal(e, tag_back);
     return MPI_Wtime() - begin;
@@ -41,22 +41,22 @@ void answer_burst(const struct exchange* e) {
     send_signal(e, tag_back);
 }
 
-double measure_both(const struct exchange* e) {
+double measure_bidirectional(const struct exchange* e) {
     post_receives(e);
     wait_for_signal(e, tag_ready);
     send_signal(e, tag_go);
     const double begin = MPI_Wtime();
-    send_all(e);
+    post_sends(e);
     MPI_Waitall(2 * e->window, e->requests, MPI_STATUSES_IGNORE);
     wait_for_signal(e, tag_back);
     return MPI_Wtime() - begin;
 }
 
-void answer_both(const struct exchange* e) {
+void answer_bidirectional(const struct exchange* e) {
     post_receives(e);
     send_signal(e, tag_ready);
     wait_for_signal(e, tag_go);
-    send_all(e);
+    post_sends(e);
     MPI_Waitall(2 * e->window, e->requests, MPI_STATUSES_IGNORE);
     send_signal(e, tag_back);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The CPU time of a message on either side: LogP's overhead (Culler et al., PPoPP 1993).
+// CPU time per message on the sender or receiver: LogP's overhead (Culler et al., PPoPP 1993).
 #include "kinds.h"
 
 #include <stddef.h>
 
-/// Round trips of empty messages: after them, an earlier message has arrived.
+/// Number of round trips of empty messages, after which an earlier message must have arrived.
 enum { trips = 2 };
 
-static void wait_for_delivery(const struct exchange* e, int first) {
+static void exchange_empty_messages(const struct exchange* e, int first) {
     for (int i = 0; i < 2 * trips; ++i) {
         if ((i % 2 == 0) == first)
             MPI_Send(NULL, 0, MPI_BYTE, e->peer, tag_extra, MPI_COMM_WORLD);
@@ -17,7 +17,7 @@ static void wait_for_delivery(const struct exchange* e, int first) {
 }
 
 double measure_send_cpu(const struct exchange* e) {
-    wait_for_delivery(e, 1);
+    exchange_empty_messages(e, 1);
     const double begin = MPI_Wtime();
     MPI_Send(e->out, e->bytes, MPI_BYTE, e->peer, tag_data, MPI_COMM_WORLD);
     return MPI_Wtime() - begin;
@@ -25,12 +25,12 @@ double measure_send_cpu(const struct exchange* e) {
 
 void answer_send_cpu(const struct exchange* e) {
     MPI_Irecv(e->in, e->bytes, MPI_BYTE, e->peer, tag_data, MPI_COMM_WORLD, e->requests);
-    wait_for_delivery(e, 0);
+    exchange_empty_messages(e, 0);
     MPI_Wait(e->requests, MPI_STATUS_IGNORE);
 }
 
 double measure_receive_cpu(const struct exchange* e) {
-    wait_for_delivery(e, 1);
+    exchange_empty_messages(e, 1);
     const double begin = MPI_Wtime();
     MPI_Recv(e->in, e->bytes, MPI_BYTE, e->peer, tag_data, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return MPI_Wtime() - begin;
@@ -39,6 +39,6 @@ double measure_receive_cpu(const struct exchange* e) {
 void answer_receive_cpu(const struct exchange* e) {
     MPI_Request sent;
     MPI_Isend(e->out, e->bytes, MPI_BYTE, e->peer, tag_data, MPI_COMM_WORLD, &sent);
-    wait_for_delivery(e, 0);
+    exchange_empty_messages(e, 0);
     MPI_Wait(&sent, MPI_STATUS_IGNORE);
 }

@@ -28,11 +28,11 @@ void answer_echo(const struct exchange* e) {
     }
 }
 
-/// An empty message follows; the peer replies when both have arrived.
-double measure_followed(const struct exchange* e) {
+/// Sends a message, followed by an empty one. The peer replies after both have arrived.
+double measure_two_messages(const struct exchange* e) {
     receive(e, 0, tag_ready);
     const double begin = MPI_Wtime();
-    // A long message may be sent only when its receive is posted.
+    // non-blocking, because the send may not complete before the receive is posted
     MPI_Isend(e->out, e->bytes, MPI_BYTE, e->peer, tag_data, MPI_COMM_WORLD, e->requests);
     send(e, 0, tag_extra);
     MPI_Wait(e->requests, MPI_STATUS_IGNORE);

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! For programs that use mpi_f08.
+! Procedures for programs that use mpi_f08.
 #define COMM type(MPI_Comm)
 #define INFO type(MPI_Info)
 #define VALUE %MPI_VAL

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! For programs that use mpi or include mpif.h.
+! Procedures for programs that use mpi or include mpif.h.
 #define COMM integer
 #define INFO integer
 #define VALUE 

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Allocations from text: host lists, one host per line, node ids, or coordinates.
+"""Reads allocations from text: host lists, host names, node ids or coordinates.
 
 A line of an allocation file is one of
 
 - ``n012`` or ``n[001-064,070]``: hosts, by the names of the machine's nodes. Without
   names, the last digits before the first dot are the node id: ``n012.cluster`` is node
-  12. On rails, whose nodes are GPUs, they are the number of a host with all its GPUs;
+  12. In a rail network, whose nodes are GPUs, they are the host number, with all GPUs;
 - ``17``: a node id;
 - ``3 4 5`` or ``3,4,5``: the coordinates of a node of a torus or mesh;
-- ``(3,4,5)``, as in Fujitsu's vcoordfile and rank-map-hostfile of PJM: the same with
-  one line per rank; nodes are in the order of their first lines;
-- ``login1 17`` or ``login1 3 4 5``: a host and its node, for names with other digits.
+- ``(3,4,5)``, as in Fujitsu's vcoordfile and rank-map-hostfile of PJM: coordinates, one
+  line per rank; nodes are in the order of their first lines;
+- ``login1 17`` or ``login1 3 4 5``: a host name and its node, for names that do not end
+  in the node id.
 
 ``#`` starts a comment. The order of the lines is the order in which the launcher
-fills the nodes. A node named twice, or one the machine does not have, is an error.
+fills the nodes. Duplicate and unknown nodes are errors.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ from topoloom.support.units import counted
 _NUMBERS = re.compile(r"[+-]?[0-9]+(?:[\s,]+[+-]?[0-9]+)*")
 _HOST_AND_PLACE = re.compile(r"([\w.\-]*[A-Za-z][\w.\-]*)\s+([0-9]+(?:[\s,]+[0-9]+)*)")
 _LETTER = re.compile(r"[A-Za-z]")
-#: Fujitsu's coordinates, with an optional core.
+#: Fujitsu's syntax: ``(x,y,z)``, with an optional core.
 _VCOORD = re.compile(r"\(\s*([0-9]+(?:\s*,\s*[0-9]+)*)\s*\)(?:\s+core=[0-9]+)?")
-#: The most names that are compared for a suggestion, which takes time.
-_MAX_COMPARED = 2_000
+#: Maximum number of names compared for a suggestion, to bound the time.
+_MAX_COMPARED_NAMES = 2_000
 _TRAILING_DIGITS = re.compile(r"[0-9]{1,18}$")
 _MAX_DIGITS = 20
 
@@ -62,7 +63,7 @@ class AllocatedHosts:
     hosts: tuple[str, ...] | None = None
 
     def part(self, allocation: Allocation) -> AllocatedHosts:
-        """Add the names to an allocation of some of the nodes, in any order."""
+        """Add host names to a subset of this allocation, in any order."""
         if self.hosts is None:
             return AllocatedHosts(allocation)
         names = dict(zip(self.allocation.nodes.tolist(), self.hosts, strict=True))
@@ -71,14 +72,14 @@ class AllocatedHosts:
         )
 
 
-class _Entry(NamedTuple):
+class _HostLine(NamedTuple):
     line: int
     node: int
     host: str | None
-    by_rank: bool  # one line per rank: nodes may repeat
+    is_per_rank: bool  # True if lines are per rank: a node may occur on several lines
 
 
-class _Nodes:
+class _NodeLookup:
     """The nodes of a machine, by id, coordinates or host name."""
 
     def __init__(self, machine: Machine, hosts: Sequence[str]) -> None:
@@ -91,13 +92,14 @@ class _Nodes:
         self.hosts = hosts
         self.down = set(range(machine.node_count)) if machine.has_failures else set()
         self.down.difference_update(machine.nodes_up.tolist() if self.down else ())
-        #: The name of each host once.
+        #: Host names without duplicates (a host may have several nodes).
         self.names = hosts[:: machine.nodes_per_host]
         self._by_name = {host: number for number, host in enumerate(self.names)}
         self._by_short_name: dict[str, int | None] = {}
         for number, host in enumerate(self.names):
             short = host.partition(".")[0]
-            # A name of several nodes, or a number of an IP address, is ambiguous.
+            # Short names of several hosts, or the first number of an IP address, are
+            # ambiguous.
             unclear = short in self._by_short_name or is_number(short)
             self._by_short_name[short] = None if unclear else number
 
@@ -121,7 +123,7 @@ def load_allocation(
     machine
         The machine of the nodes.
     source
-        A file as above, or a text such as ``n[001-064,070]``.
+        A file in the format above, or a host list such as ``n[001-064,070]``.
     hosts
         The names of all nodes of the machine; empty if they have none.
 
@@ -132,14 +134,14 @@ def load_allocation(
     OSError
         If the file cannot be read.
     """
-    nodes = _Nodes(machine, hosts)
+    nodes = _NodeLookup(machine, hosts)
     inline = str(source)
-    if not inline.strip():  # an unset variable of a batch job
+    if not inline.strip():  # probably an unset variable of a batch job
         raise Error("the allocation is empty; name a file, or hosts such as n[12]")
     listed = "[" in inline or "," in inline or nodes.find(inline) is not None
     if listed and not exists(source):
         with prefix_errors("allocation"):
-            return _read(nodes, inline.replace(";", "\n"))
+            return _parse_allocation(nodes, inline.replace(";", "\n"))
     try:
         text = read_text(source)
     except FileNotFoundError as error:
@@ -147,14 +149,14 @@ def load_allocation(
         error.strerror = f"{error.strerror} (one host is written as n[12])"
         raise
     with prefix_errors(source):
-        return _read(nodes, text)
+        return _parse_allocation(nodes, text)
 
 
-def read_allocation(
+def parse_allocation(
     machine: Machine, text: str, hosts: Sequence[str] = ()
 ) -> AllocatedHosts:
     """Read an allocation from the text of a file."""
-    return _read(_Nodes(machine, hosts), text)
+    return _parse_allocation(_NodeLookup(machine, hosts), text)
 
 
 def save_allocation(
@@ -176,14 +178,14 @@ def save_allocation(
     head = [*title.splitlines(), f"machine {machine.text}"]
     lines = [f"# {line}" for line in head]
     if hosts is None or any(not _LETTER.search(host) for host in hosts):
-        hosts = ()  # an IP address and a node would be read as numbers
+        hosts = ()  # an IP address before a node id would be parsed as coordinates
     for i, node in enumerate(allocation.nodes.tolist()):
         name = [hosts[i]] if hosts else []
-        lines.append(" ".join([*name, *map(str, _address(machine, node))]))
+        lines.append(" ".join([*name, *map(str, _find_address(machine, node))]))
     write_text(path, "\n".join(lines) + "\n")
 
 
-def _address(machine: Machine, node: int) -> list[int]:
+def _find_address(machine: Machine, node: int) -> list[int]:
     coordinates = machine.coordinates(node) if machine.shape else []
     # Several nodes may share the coordinates of their router.
     if coordinates and machine.node_at(coordinates) == node:
@@ -191,17 +193,17 @@ def _address(machine: Machine, node: int) -> list[int]:
     return [node]
 
 
-def _read(nodes: _Nodes, text: str) -> AllocatedHosts:
-    entries: list[_Entry] = []
-    first: dict[int, _Entry] = {}
-    for entry in _entries(nodes, text):
+def _parse_allocation(nodes: _NodeLookup, text: str) -> AllocatedHosts:
+    entries: list[_HostLine] = []
+    first: dict[int, _HostLine] = {}
+    for entry in _parse_lines(nodes, text):
         earlier = first.setdefault(entry.node, entry)
         if earlier is entry:
             entries.append(entry)
-        elif not (entry.by_rank and earlier.by_rank):
-            raise Error(f"line {entry.line}: {_named_twice(earlier, entry)}")
+        elif not (entry.is_per_rank and earlier.is_per_rank):
+            raise Error(f"line {entry.line}: {_describe_duplicate(earlier, entry)}")
     if not entries:
-        raise Error("names no node")
+        raise Error("contains no node")
     hosts = [entry.host for entry in entries if entry.host is not None]
     if hosts and len(hosts) < len(entries):
         bare = next(entry for entry in entries if entry.host is None)
@@ -211,7 +213,7 @@ def _read(nodes: _Nodes, text: str) -> AllocatedHosts:
     return AllocatedHosts(allocation, tuple(hosts) if hosts else None)
 
 
-def _named_twice(earlier: _Entry, entry: _Entry) -> str:
+def _describe_duplicate(earlier: _HostLine, entry: _HostLine) -> str:
     if entry.host is None or entry.host == earlier.host:
         what = f"node {entry.node}" if entry.host is None else f"host {entry.host}"
         return f"{what} is named twice, first on line {earlier.line}"
@@ -221,23 +223,23 @@ def _named_twice(earlier: _Entry, entry: _Entry) -> str:
     )
 
 
-def _entries(nodes: _Nodes, text: str) -> Iterator[_Entry]:
+def _parse_lines(nodes: _NodeLookup, text: str) -> Iterator[_HostLine]:
     for number, raw in enumerate(text.splitlines(), start=1):
         line = raw.partition("#")[0].strip()
         if not line:
             continue
         try:
-            for node, host in _line(nodes, line):
+            for node, host in _parse_line(nodes, line):
                 if host is not None and is_vacant(host):
-                    raise Error(f"node {node} is a place without a host; take another")
+                    raise Error(f"node {node} is vacant (has no host); name another")
                 if node in nodes.down:
-                    raise Error(_is_down(nodes.machine, node, host))
-                yield _Entry(number, node, host, line.startswith("("))
+                    raise Error(_describe_down_node(nodes.machine, node, host))
+                yield _HostLine(number, node, host, line.startswith("("))
         except Error as error:
             raise Error(f"line {number}: {error}") from None
 
 
-def _is_down(machine: Machine, node: int, host: str | None) -> str:
+def _describe_down_node(machine: Machine, node: int, host: str | None) -> str:
     if host is None:
         return f"node {node} is down; leave it out"
     gpus = machine.nodes_per_host
@@ -249,27 +251,27 @@ def _is_down(machine: Machine, node: int, host: str | None) -> str:
     )
 
 
-def _line(nodes: _Nodes, line: str) -> Iterator[tuple[int, str | None]]:
+def _parse_line(nodes: _NodeLookup, line: str) -> Iterator[tuple[int, str | None]]:
     vcoord = _VCOORD.fullmatch(line)
     if vcoord is not None or _NUMBERS.fullmatch(line):
-        node = _node(nodes.machine, vcoord[1] if vcoord else line)
+        node = _parse_node(nodes.machine, vcoord[1] if vcoord else line)
         yield node, nodes.hosts[node] if nodes.hosts else None
     elif line.startswith("("):
         raise Error(f"'{line[:60]}' is not the position of a rank, such as (3,4,5)")
     elif match := _HOST_AND_PLACE.fullmatch(line):
-        yield _node(nodes.machine, match[2]), match[1]
+        yield _parse_node(nodes.machine, match[2]), match[1]
     else:
         for item in line.split():
             for host in expand_hostlist(item):
-                number = _number_of_host(nodes, host)
+                number = _find_host_number(nodes, host)
                 for node in nodes_of_hosts(nodes.machine, [number]).tolist():
                     yield node, host
 
 
-def _node(machine: Machine, text: str) -> int:
+def _parse_node(machine: Machine, text: str) -> int:
     words = re.split(r"[\s,]+", text)
     if max(map(len, words)) > _MAX_DIGITS:
-        raise Error(f"'{text[:40]}' has a number that is too long")
+        raise Error(f"a number in '{text[:40]}' has too many digits")
     numbers = [int(word) for word in words]
     if len(numbers) == 1:
         if not 0 <= numbers[0] < machine.node_count:
@@ -288,17 +290,17 @@ def _node(machine: Machine, text: str) -> int:
         if not 0 <= number < size:
             raise Error(
                 f"'{text}' lies outside {machine.name}: "
-                f"coordinate {number} on axis {axis}, which has 0 to {size - 1}"
+                f"coordinate {number} on axis {axis} is not in 0 to {size - 1}"
             )
     return machine.node_at(numbers)
 
 
-def _number_of_host(nodes: _Nodes, host: str) -> int:
+def _find_host_number(nodes: _NodeLookup, host: str) -> int:
     machine = nodes.machine
     if nodes.hosts:
         number = nodes.find(host)
         if number is None:
-            raise Error(_unknown_host(nodes, host))
+            raise Error(_describe_unknown_host(nodes, host))
         return number
     if host.startswith(("-", ".")) or not any(letter.isalpha() for letter in host):
         raise Error(f"'{host}' is neither a host name nor a node id")
@@ -319,8 +321,8 @@ def _number_of_host(nodes: _Nodes, host: str) -> int:
     return number
 
 
-def _unknown_host(nodes: _Nodes, host: str) -> str:
-    close = difflib.get_close_matches(host, nodes.names[:_MAX_COMPARED], n=1)
+def _describe_unknown_host(nodes: _NodeLookup, host: str) -> str:
+    close = difflib.get_close_matches(host, nodes.names[:_MAX_COMPARED_NAMES], n=1)
     guess = f" (did you mean {close[0]}?)" if close else ""
     listed = shorten(compress_hostlist(drop_vacant(nodes.names)))
     return f"the machine has no host {host}{guess}; there are: {listed}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables ``[[allocation]]`` of a machine's TOML: a job's part of the machine.
+"""The tables ``[[allocation]]`` in a machine's TOML: the slots of a job.
 
 Each has ``hosts``, a host list, and optional ``slots`` of each host, such as
 ``"0-3,8"``. The order is the launcher's.
@@ -18,13 +18,13 @@ from topoloom.support.files import prefix_errors
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
 
-#: More than any node has, and than any job.
+#: Upper limits, larger than any real node and any real job.
 _MAX_SLOTS = 65_536
 _MAX_HOSTS = 1_000_000
 
 
 def read_allocation_tables(document: dict[str, Any]) -> tuple[AllocatedNode, ...]:
-    """Read the tables of a document; () without any."""
+    """Read the allocation tables of a TOML document; () if there are none."""
     tables = document.get("allocation", [])
     if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
         raise Error("allocation must be tables, each headed [[allocation]]")
@@ -46,8 +46,8 @@ def read_allocation_tables(document: dict[str, Any]) -> tuple[AllocatedNode, ...
     return tuple(nodes)
 
 
-def allocation_lines(nodes: Iterable[AllocatedNode]) -> Iterator[str]:
-    """Write the tables, line by line."""
+def format_allocation_tables(nodes: Iterable[AllocatedNode]) -> Iterator[str]:
+    """Yield the lines of the allocation tables."""
     for slots, group in itertools.groupby(nodes, key=lambda node: node.slots):
         hosts = compress_hostlist(node.host for node in group)
         yield from ("", "[[allocation]]", f"hosts = {json.dumps(hosts)}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes of other jobs: an allocation file, or the output of ``squeue -o '%i %N'``.
+"""Reads nodes of other jobs: an allocation file, or output of ``squeue -o '%i %N'``.
 
-The latter begins with JOBID; each line has a job and its nodes. A job without nodes is
-pending.
+Output of squeue begins with JOBID; each line has a job id and nodes. A job without
+nodes is pending and is skipped.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from topoloom._core import Allocation, Error, Machine
-from topoloom.allocations.allocation_file import read_allocation
+from topoloom.allocations.allocation_file import parse_allocation
 from topoloom.support.files import prefix_errors, read_text
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -20,7 +20,7 @@ MAX_BYTES = 64 * 1024 * 1024
 def load_jobs(
     machine: Machine, path: str | Path, hosts: Sequence[str] = ()
 ) -> dict[str, Allocation]:
-    """Read the nodes of jobs by job id, or of one job by the name of its file.
+    """Read the nodes of jobs, by job id (squeue) or file name (allocation file).
 
     `hosts` are the names of all nodes of the machine; empty if they have none.
 
@@ -36,7 +36,7 @@ def load_jobs(
         lines = [line.split() for line in text.splitlines()]
         head = next((words for words in lines if words), [])
         if head[:1] != ["JOBID"]:
-            return {Path(path).name: read_allocation(machine, text, hosts).allocation}
+            return {Path(path).name: parse_allocation(machine, text, hosts).allocation}
         if len(head) != 2:
             raise Error(
                 f"has the columns {' '.join(head)}; write it with squeue -o '%i %N'"
@@ -55,10 +55,10 @@ def _read_squeue(
         if job in jobs:
             raise Error(f"line {number}: job {job} appears twice")
         try:
-            jobs[job] = read_allocation(machine, nodes, hosts).allocation
+            jobs[job] = parse_allocation(machine, nodes, hosts).allocation
         except Error as error:
             what = str(error).removeprefix("line 1: ")
             raise Error(f"line {number}: job {job}: {what}") from None
     if not jobs:
-        raise Error("names no job that has nodes")
+        raise Error("contains no job with nodes")
     return jobs

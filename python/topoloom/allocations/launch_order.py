@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The slots of an allocation that a launcher uses by default, in its order.
+"""The slots of an allocation that a launcher uses by default, in launcher order.
 
 - ``slurm``: ``srun -N 3 -n 7`` spreads ranks evenly over the nodes, here 3, 2
   and 2; the ranks of a node are consecutive;
-- ``openmpi``, ``mpich``: ``mpirun -n 7`` fills one node after the other, up to a limit
+- ``openmpi``, ``mpich``: ``mpirun -n 7`` fills nodes one after another, up to a limit
   per node (``-N 3``, ``-ppn 3``).
 
-On a node, ranks take slots in order. Some launchers may deal bound ranks to sockets in
-turn instead: Slurm with ``task/affinity`` if ranks take whole nodes, and Open MPI to
-whole sockets.
+On a node, ranks use slots in order. Some launchers may distribute bound ranks
+round-robin over sockets instead: Slurm with ``task/affinity`` if ranks fill whole
+nodes, and Open MPI if they fill whole sockets.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from topoloom._core import Allocation, Error
 from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.hosts import host_count, hosts_in_order, slots_per_host
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
-from topoloom.support.units import counted, exact_bytes, format_bytes
+from topoloom.support.units import counted, format_bytes, format_exact_bytes
 
 Counts = npt.NDArray[np.int64]
 
 
 def deal_ranks(capacity: Counts, ranks: int) -> Counts:
-    """Count the ranks of each node if they are dealt to the nodes in turn.
+    """Count the ranks of each node if ranks are distributed round-robin.
 
     >>> deal_ranks(np.array([4, 1, 4]), 7).tolist()
     [3, 1, 3]
@@ -46,7 +46,7 @@ def deal_ranks(capacity: Counts, ranks: int) -> Counts:
 
 
 def fill_nodes(capacity: Counts, ranks: int) -> Counts:
-    """Count the ranks of each node if one node is filled after the other.
+    """Count the ranks of each node if nodes are filled one after another.
 
     >>> fill_nodes(np.array([4, 1, 4]), 7).tolist()
     [4, 1, 2]
@@ -58,41 +58,42 @@ def fill_nodes(capacity: Counts, ranks: int) -> Counts:
 
 class _Launcher(NamedTuple):
     spread: Callable[[Counts, int], Counts]
-    #: (nodes, ranks, most ranks on a node or 0, cores of a rank) -> the command
+    #: (nodes, ranks, max. ranks per node or 0, cores per rank) -> the command
     command: Callable[[int, int, int, int], str]
 
 
-def _srun(nodes: int, ranks: int, _: int, cores: int) -> str:
+def _format_srun(nodes: int, ranks: int, _: int, cores: int) -> str:
     return f"srun -N {nodes} -n {ranks}" + (f" -c {cores}" if cores > 1 else "")
 
 
-def _mpirun(_: int, ranks: int, most: int, cores: int) -> str:
+def _format_mpirun(_: int, ranks: int, most: int, cores: int) -> str:
     by = f" --map-by ppr:{most}:node:PE={cores}" if cores > 1 else f" -N {most}"
     return f"mpirun -n {ranks}" + (by if most else "")
 
 
-def _mpiexec(_: int, ranks: int, most: int, __: int) -> str:
+def _format_mpiexec(_: int, ranks: int, most: int, __: int) -> str:
     return f"mpiexec -n {ranks}" + (f" -ppn {most}" if most else "")
 
 
 SLURM, OPEN_MPI, MPICH = "slurm", "openmpi", "mpich"
 _LAUNCHERS = {
-    SLURM: _Launcher(deal_ranks, _srun),
-    OPEN_MPI: _Launcher(fill_nodes, _mpirun),
-    MPICH: _Launcher(fill_nodes, _mpiexec),
+    SLURM: _Launcher(deal_ranks, _format_srun),
+    OPEN_MPI: _Launcher(fill_nodes, _format_mpirun),
+    MPICH: _Launcher(fill_nodes, _format_mpiexec),
 }
 LAUNCHERS = tuple(_LAUNCHERS)
 
 
 class UsedSlots(NamedTuple):
-    """The slots that a job uses of its allocation.
+    """The slots of an allocation that a job uses.
 
     Attributes
     ----------
     allocation
-        A slot for each rank, in the launcher's order, and their nodes.
+        One slot per rank, in launcher order, and the nodes of these slots.
     note
-        The used part of a larger allocation, and how to change it; else "".
+        Message for users: the used part of a larger allocation, and how to change this;
+        "" if the job uses all slots.
     """
 
     allocation: Allocation
@@ -101,15 +102,15 @@ class UsedSlots(NamedTuple):
 
 @dataclass(frozen=True)
 class LaunchOrder:
-    """A launcher, and the limits of ranks per node.
+    """A launcher, and the maximum number of ranks per node.
 
     Attributes
     ----------
     launcher
         One of `LAUNCHERS`.
     ranks_per_node
-        The most ranks per node, on as few nodes as possible; None leaves it to the
-        launcher.
+        Maximum number of ranks per node, on as few nodes as possible; None for the
+        launcher's default.
     cores_per_rank
         Consecutive slots of a node per rank, which is placed on the first of them.
     memory_per_rank
@@ -122,7 +123,7 @@ class LaunchOrder:
     memory_per_rank: int = 0
 
     @property
-    def limits(self) -> bool:
+    def has_limits(self) -> bool:
         """Whether nodes may hold fewer ranks than slots."""
         return (
             self.ranks_per_node is not None
@@ -130,54 +131,56 @@ class LaunchOrder:
             or self.memory_per_rank > 0
         )
 
-    def first_slots(
+    def select_first_slots(
         self,
         allocation: Allocation,
         ranks: int,
         memory: int = 0,
         node: NodeParts = NO_PARTS,
     ) -> Allocation:
-        """Take every slot that can be the first one of a rank.
+        """Select every slot that can be the first slot of a rank.
 
         `memory` is the bytes of memory of each node, 0 if unknown; `node` describes
         nodes that differ. Raises `topoloom.Error` if the ranks do not fit.
         """
-        slots, capacity = self._slots_and_capacity(allocation, ranks, memory, node)
-        return slots.take(capacity)
+        slots, capacity = self._find_slots_and_capacity(allocation, ranks, memory, node)
+        return slots.select(capacity)
 
-    def used_slots(
+    def select_used_slots(
         self,
         allocation: Allocation,
         ranks: int,
         memory: int = 0,
         node: NodeParts = NO_PARTS,
     ) -> UsedSlots:
-        """Take the slots that the launcher uses; rank i is on slot i of the result.
+        """Select the slots that the launcher uses; rank i runs on slot i of the result.
 
-        Parameters and errors are those of `first_slots`.
+        Parameters and errors are those of `select_first_slots`.
         """
-        slots, capacity = self._slots_and_capacity(allocation, ranks, memory, node)
+        slots, capacity = self._find_slots_and_capacity(allocation, ranks, memory, node)
         if self.ranks_per_node is not None:
             capacity = np.where(np.cumsum(capacity) - capacity < ranks, capacity, 0)
         counts = _LAUNCHERS[self.launcher].spread(capacity, ranks)
         note = ""
         if ranks < allocation.slot_count:
             kind = "node" if allocation.machine.nodes_per_host == 1 else "host"
-            note = self._note(slots.free, capacity, counts, kind)
-        return UsedSlots(slots.take(counts), note)
+            note = self._describe_used_part(slots.free, capacity, counts, kind)
+        return UsedSlots(slots.select(counts), note)
 
-    def _slots_and_capacity(
+    def _find_slots_and_capacity(
         self, allocation: Allocation, ranks: int, memory: int, node: NodeParts
-    ) -> tuple[_Slots, Counts]:
-        """Return the slots by node, and the number of ranks that each node can hold."""
-        slots = _Slots(allocation, self.cores_per_rank, node)
+    ) -> tuple[_AllocatedSlots, Counts]:
+        """Return the slots by node, and the maximum number of ranks of each node."""
+        slots = _AllocatedSlots(allocation, self.cores_per_rank, node)
         known = node.of_nodes(allocation.nodes.tolist()) if node.types else ()
         sizes = [parts.memory_size for parts in known] or [memory] * len(slots.free)
-        capacity = self._capacity(slots, np.array(sizes, np.int64))
+        capacity = self._limit_capacity(slots, np.array(sizes, np.int64))
         _check_capacity(ranks, capacity)
         return slots, capacity
 
-    def _note(self, free: Counts, capacity: Counts, counts: Counts, kind: str) -> str:
+    def _describe_used_part(
+        self, free: Counts, capacity: Counts, counts: Counts, kind: str
+    ) -> str:
         """Describe the used part of a larger allocation, and how to change it."""
         launcher = _LAUNCHERS[self.launcher]
         ranks, most = int(counts.sum()), int(capacity.max())
@@ -185,7 +188,7 @@ class LaunchOrder:
         slots = counts[counts > 0] * self.cores_per_rank
         which = f"{used:,} of them" if used < nodes else "each" if nodes > 1 else "it"
         command = launcher.command(
-            used, ranks, most if self.limits else 0, self.cores_per_rank
+            used, ranks, most if self.has_limits else 0, self.cores_per_rank
         )
         hint = ""
         if self.ranks_per_node is None:
@@ -194,13 +197,13 @@ class LaunchOrder:
             elif used < nodes:
                 hint = f"; --ranks-per-node {-(-ranks // nodes)} spreads them"
         return (
-            f"{counted(nodes, kind)} of {_range(free)}: {counted(ranks, 'rank')} "
-            f"{'uses' if ranks == 1 else 'use'} {_range(slots)} of {which}, "
-            f"as {command} does{hint}"
+            f"{counted(nodes, kind)} of {_format_slots(free)}: "
+            f"{counted(ranks, 'rank')} {'uses' if ranks == 1 else 'use'} "
+            f"{_format_slots(slots)} of {which}, as {command} does{hint}"
         )
 
-    def _capacity(self, slots: _Slots, memory: Counts) -> Counts:
-        """Return the number of ranks that each node can hold."""
+    def _limit_capacity(self, slots: _AllocatedSlots, memory: Counts) -> Counts:
+        """Return the maximum number of ranks of each node."""
         capacity = slots.capacity
         if not capacity.any():
             raise Error(
@@ -208,48 +211,48 @@ class LaunchOrder:
                 f"only {counted(int(slots.free.max(initial=0)), 'slot')}"
             )
         if self.memory_per_rank:
-            capacity = np.minimum(capacity, self._fit_in(memory))
+            capacity = np.minimum(capacity, self._count_ranks_in_memory(memory))
         if self.ranks_per_node is None:
             return capacity
         if self.ranks_per_node > capacity.max():
             raise Error(
-                f"{counted(self.ranks_per_node, 'rank')} per node are more than the "
-                f"{capacity.max()} that a node of the allocation has room for"
+                f"{counted(self.ranks_per_node, 'rank')} per node exceed the "
+                f"{capacity.max()} that fit on a node of the allocation"
             )
         return np.minimum(capacity, self.ranks_per_node)
 
-    def _fit_in(self, memory: Counts) -> Counts:
+    def _count_ranks_in_memory(self, memory: Counts) -> Counts:
         if not memory.all():
             raise Error(
-                "memory per rank: the machine does not say how much memory a node "
-                'has; write memory_size = "512 GB" in [node] of its TOML ('
-                "'topoloom machine MACHINE -o machine.toml' makes one), or say "
-                "the number of ranks per node"
+                "memory per rank: the machine has no memory size; set "
+                'memory_size = "512 GB" in [node] of its TOML (create one with '
+                "'topoloom machine MACHINE -o machine.toml'), or set the "
+                "number of ranks per node"
             )
         most = int(memory.max())
         if self.memory_per_rank > most:
             raise Error(
-                f"{_size(self.memory_per_rank)} of memory per rank is more than the "
-                f"{_size(most)} of a node"
+                f"{_format_size(self.memory_per_rank)} of memory per rank is more than "
+                f"the {_format_size(most)} of a node"
             )
         return memory // self.memory_per_rank
 
 
 def _check_capacity(ranks: int, capacity: Counts) -> None:
-    """Raise `topoloom.Error` for more ranks than fit on the nodes."""
+    """Raise `topoloom.Error` if the nodes have too few slots for the ranks."""
     if ranks > capacity.sum():
         raise Error(
             f"{counted(ranks, 'rank')} on {counted(len(capacity), 'node')} with room "
-            f"for {_between(capacity)} each; allocate more nodes, or let each hold "
-            "more ranks"
+            f"for {_format_range(capacity)} each; allocate more nodes, or allow more "
+            "ranks per node"
         )
 
 
-class _Slots:
-    """The slots of an allocation, host by host in its order; `each` slots per rank."""
+class _AllocatedSlots:
+    """The slots of an allocation, host by host; each rank uses `slots_per_rank`."""
 
     def __init__(
-        self, allocation: Allocation, each: int, node: NodeParts = NO_PARTS
+        self, allocation: Allocation, slots_per_rank: int, node: NodeParts = NO_PARTS
     ) -> None:
         machine = allocation.machine
         hosts = hosts_in_order(machine, allocation.nodes)
@@ -259,23 +262,25 @@ class _Slots:
         order = np.argsort(owner, kind="stable")
         slots, owner = allocation.slots[order].astype(np.int64), owner[order]
         local = HostSlots(machine, node).local(slots)
-        # No rank is on two of a host's GPUs.
+        # A rank does not span two GPUs of a host.
         jumps = np.diff(slots // machine.slots_per_node) != 0
         jumps |= (np.diff(owner) != 0) | (np.diff(local) != 1)
         runs = np.flatnonzero(np.concatenate([[True], jumps, [True]]))
         lengths = np.diff(runs)
         inside = np.arange(len(slots)) - np.repeat(runs[:-1], lengths)
-        is_first = (inside % each == 0) & (inside + each <= np.repeat(lengths, lengths))
+        is_first = (inside % slots_per_rank == 0) & (
+            inside + slots_per_rank <= np.repeat(lengths, lengths)
+        )
         self._allocation = allocation
         self._first_slots, self._owner = slots[is_first], owner[is_first]
-        #: Per host: the number of slots, and of ranks that fit.
+        #: For each host: the number of slots, and the number of ranks that fit.
         self.free: Counts = np.bincount(owner, minlength=len(hosts)).astype(np.int64)
         self.capacity: Counts = np.bincount(self._owner, minlength=len(hosts)).astype(
             np.int64
         )
 
-    def take(self, counts: Counts) -> Allocation:
-        """Take the first slots of `counts` ranks on each host."""
+    def select(self, counts: Counts) -> Allocation:
+        """Select the first slots of `counts` ranks on each host."""
         first = np.cumsum(self.capacity) - self.capacity
         number = np.arange(len(self._first_slots)) - first[self._owner]
         slots = self._first_slots[number < counts[self._owner]]
@@ -284,18 +289,18 @@ class _Slots:
         return Allocation(machine, nodes[has_slots], slots.astype(np.uint32))
 
 
-def _size(amount: int) -> str:
-    """Write bytes in the unit that they were given in, unless it has many digits."""
-    exact = exact_bytes(amount)
+def _format_size(amount: int) -> str:
+    """Format bytes exactly in the largest unit; round if that has many digits."""
+    exact = format_exact_bytes(amount)
     return exact if len(exact) <= len("1023 GiB") else format_bytes(amount)
 
 
-def _range(counts: Counts) -> str:
-    """Write ``1 slot`` or ``3 to 4 slots``."""
-    return f"{_between(counts)} slot" + ("" if counts.max() == 1 else "s")
+def _format_slots(counts: Counts) -> str:
+    """Format slot counts: ``1 slot`` or ``3 to 4 slots``."""
+    return f"{_format_range(counts)} slot" + ("" if counts.max() == 1 else "s")
 
 
-def _between(counts: Counts) -> str:
+def _format_range(counts: Counts) -> str:
     least, most = int(counts.min()), int(counts.max())
     if least == most:
         return f"{most:,}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: one file per verb, loaded only when that verb is used."""
+"""The command line: one module per verb, imported only when the verb is used."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import sys
 
 
 def main() -> None:
-    """Run the command line on ``sys.argv`` and exit with its status."""
-    if sys.argv[1:] == ["--version"]:  # fast path for scripts: skip the parser
+    """Run the command line in ``sys.argv``, and exit with the verb's status."""
+    if sys.argv[1:] == ["--version"]:  # fast path for scripts: skips the parser
         from topoloom.support.version import __version__
 
         print(f"topoloom {__version__}")
         return
     try:
+        from topoloom.cli.numpy_import import import_numpy_single_threaded
+
+        import_numpy_single_threaded()
         from topoloom.cli.app import run
 
         status = run(sys.argv[1:])
@@ -31,6 +34,6 @@ def main() -> None:
     except KeyboardInterrupt:
         print("topoloom: interrupted", file=sys.stderr)
         status = 130
-    # The interpreter still has to clean up: another Ctrl-C would end it by a signal.
+    # Ignore further Ctrl-C during cleanup: it would end the interpreter by a signal.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(status)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The `topoloom` command: the table of verbs, and errors in one line each.
+"""The `topoloom` command: lists and runs verbs, and prints errors in one line.
 
-A verb is the function ``command`` in ``topoloom/cli/verbs/<verb>.py``, or in a folder
-below it, and one line in `GROUPS`. `make_command` reads its signature and docstring.
+A verb is the function ``command`` in ``topoloom/cli/verbs/<verb>.py``, or in a
+subfolder, with an entry in `GROUPS`. `make_command` reads the signature and docstring
+of the function.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class Verb(NamedTuple):
-    """One line of the table of verbs."""
+    """An entry in the table of verbs."""
 
     summary: str
-    runs_a_program: bool = False  # what follows the options is another command line
+    runs_a_program: bool = False  # arguments after the options are another command line
     folder: str = ""  # below verbs/
 
 
@@ -97,14 +98,14 @@ Every verb takes --json and has examples in `topoloom VERB --help`.
 
 
 class VerbGroup(click.Group):
-    """Imports a verb's file only when the verb is used; lists them from the table."""
+    """Click group that lists verbs from the table, and imports a verb on use."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Name the verbs in the order of their groups."""
+        """List the verbs in the order of their groups."""
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Import the file of a verb; return None for an unknown one."""
+        """Import the module of a verb; return None for an unknown verb."""
         if cmd_name not in VERBS:
             return None
         if cmd_name not in self.commands:
@@ -123,29 +124,29 @@ class VerbGroup(click.Group):
         return self.commands[cmd_name]
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Refuse an unknown verb and name the nearest one."""
+        """Raise an error for an unknown verb that suggests the nearest one."""
         if args and args[0] not in VERBS and not ctx.resilient_parsing:
-            from topoloom.support.nearest import unknown_name
+            from topoloom.support.name_lookup import describe_unknown_name
 
-            raise Failure(unknown_name("verb", args[0], VERBS), 2)
+            raise Failure(describe_unknown_name("verb", args[0], VERBS), 2)
         return super().resolve_command(ctx, args)
 
     def make_context(self, *words: Any, **more: Any) -> Any:
-        """Read the command line; Ctrl-C ends it with a line of its own."""
+        """Parse the command line; convert Ctrl-C to `Interrupted`."""
         try:
             return super().make_context(*words, **more)
         except KeyboardInterrupt:
             raise Interrupted from None
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a verb; Ctrl-C ends it with a line of its own."""
+        """Run a verb; convert Ctrl-C to `Interrupted`."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise Interrupted from None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the verbs by group, without importing any of them."""
+        """Format the verbs by group without importing their modules."""
         width = max(map(len, VERBS))
         for title, verbs in GROUPS.items():
             with formatter.section(title):
@@ -155,7 +156,7 @@ class VerbGroup(click.Group):
                 formatter.write_dl(rows)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """Complete verbs from the table, options as usual."""
+        """Complete verbs from the table, and options by click."""
         if incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
         for name in VERBS:
@@ -223,7 +224,7 @@ BAD_INPUT = {
 
 
 def fail(message: str, status: int = 2) -> int:
-    """Print one line on stderr and return the exit status."""
+    """Print an error in one line on stderr, and return the exit status."""
     print("topoloom: " + " ".join(message.split()), file=sys.stderr)
     return status
 
@@ -231,7 +232,7 @@ def fail(message: str, status: int = 2) -> int:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; return its exit status.
 
-    0 is success, 2 bad input, 1 a failure, 130 Ctrl-C.
+    The status is 0 for success, 1 for a failure, 2 for bad input, 130 after Ctrl-C.
     """
     command_line.set(("topoloom", *arguments))
     try:
@@ -241,24 +242,24 @@ def run(arguments: Sequence[str]) -> int:
             list(arguments),
             prog_name="topoloom",
             standalone_mode=False,
-            obj=run,  # for verbs that run others
+            obj=run,  # lets verbs such as demo run other verbs
         )
-        if sys.stdout is not None:  # closed by the parent process
+        if sys.stdout is not None:  # None if the parent process closed the stream
             sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of stdout has exited (`topoloom ... | head`): print nothing more.
+        # The reader of stdout has exited, as in `topoloom ... | head`: print no more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        return _explain(error)
+        return _format_exception(error)
     return status if isinstance(status, int) else 0
 
 
-def _explain(error: Exception) -> int:
+def _format_exception(error: Exception) -> int:
     if isinstance(error, Failure):
         return fail(str(error), error.status)
     if hasattr(error, "format_message"):  # a click usage error
-        return fail(_usage_message(error), 2)
+        return fail(_format_usage_error(error), 2)
     core = sys.modules.get("topoloom._core")
     if core is not None and isinstance(error, core.Error):
         return fail(str(error), 2)
@@ -267,7 +268,7 @@ def _explain(error: Exception) -> int:
         where = f"{error.filename}: " if error.filename else ""
         return fail(f"{where}{what}", 2 if error.errno in BAD_INPUT else 1)
     if isinstance(error, ImportError) and error.name is None and core is None:
-        return fail(str(error), 1)  # the compiled core is of another version
+        return fail(str(error), 1)  # the compiled core has another version
     if isinstance(error, MemoryError):
         return fail("not enough memory for this problem", 1)
     if isinstance(error, ModuleNotFoundError) and error.name == "matplotlib":
@@ -283,13 +284,13 @@ def _explain(error: Exception) -> int:
     )
 
 
-def _usage_message(error: Any) -> str:
-    """Write a click usage error in one line, with the nearest option name."""
+def _format_usage_error(error: Any) -> str:
+    """Format a click usage error in one line, with the nearest option name."""
     similar = getattr(error, "possibilities", None)
     text: str = error.message if similar else error.format_message()
     text = text[:1].lower() + text[1:].rstrip(".")
     if not similar:
         return text
-    from topoloom.support.nearest import suggest
+    from topoloom.support.name_lookup import suggest
 
     return text + suggest(error.option_name, similar)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Output of `topoloom balance` for weighted tasks and simulated times."""
+"""Prints the results of `topoloom balance` for weighted tasks and simulations."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from topoloom.tasks.balancing.weighted import TaskRedistribution
     from topoloom.tasks.problem import AllocationSpec
 
-#: Default load imbalance: the share by which a rank may exceed the mean load.
+#: Default of --tolerance: the share by which a rank may exceed the mean load.
 DEFAULT_TOLERANCE = 0.02
 
-#: Moves that are listed one by one.
+#: Maximum number of moves that are listed one by one.
 MAX_LISTED = 20
 
 
 class TaskOptions(NamedTuple):
-    """Options for weighted tasks, as typed."""
+    """Options for weighted tasks, as typed by the user."""
 
     edges: Path | None = None
     owners: Path | None = None
@@ -40,12 +40,12 @@ def balance_file(
     figure: Path | None,
     as_json: bool,
 ) -> None:
-    """Balance the tasks of a table or a graph, and print their new ranks."""
+    """Balance the tasks in a table or a graph, and print their new ranks."""
     from topoloom._core import Error
     from topoloom.cli.console import print_facts, print_json
     from topoloom.figure.plan import draw_plan
     from topoloom.support.units import parse_bytes
-    from topoloom.tasks.balancing.rank_slots import placed_ranks
+    from topoloom.tasks.balancing.rank_slots import find_rank_slots
     from topoloom.tasks.balancing.task_edges import with_edges
     from topoloom.tasks.balancing.task_graph import is_task_graph, read_task_graph
     from topoloom.tasks.balancing.task_list import read_tasks
@@ -54,42 +54,44 @@ def balance_file(
 
     if is_task_graph(file):
         if options.edges is not None:
-            raise Error(f"{file} is a graph and has edges; leave out --edges")
+            raise Error(f"{file} is a graph and contains the edges; leave out --edges")
         tasks = read_task_graph(file, options.owners)
     else:
         if options.owners is not None:
-            raise Error(f"{file} has a column of owners; leave out --owners")
+            raise Error(f"{file} contains a column of owners; leave out --owners")
         tasks = read_tasks(file)
         if options.edges is not None:
             tasks = with_edges(tasks, options.edges)
     if options.periods != 1 and tasks.graph is None:
-        raise Error("--periods counts how often --edges are sent; add --edges")
+        raise Error(
+            "--periods is the number of times that --edges are sent; add --edges"
+        )
     count = rank_count(tasks, options.ranks)
-    ranks = placed_ranks(count, machine, placement, where)
+    ranks = find_rank_slots(count, machine, placement, where)
     if simulate and ranks is None:
-        raise Error("--simulate is for tasks that cross a --machine; name one")
+        raise Error("--simulate requires a machine; add --machine")
     size = parse_bytes(options.memory) if options.memory is not None else None
     tolerance = DEFAULT_TOLERANCE if options.tolerance is None else options.tolerance
     found = balance_tasks(tasks, count, size, tolerance, options.periods, ranks)
     times = {}
     if simulate and ranks is not None:
-        times = time_moves(ranks, [found.sent()], machine)
+        times = time_moves(ranks, [found.make_transfer_graph()], machine)
     if figure is not None:
         draw_plan(figure, found.loads(tasks.owners), {"": found}, ranks, "load")
     if as_json:
-        print_json({**found.document(), **simulated_times(times)})
+        print_json({**found.document(), **make_times_document(times)})
     else:
         _print(found, times)
         print_facts([], written=[figure])
 
 
-def simulated_times(times: dict[str, float]) -> dict[str, dict[str, float]]:
-    """Return the simulated seconds as fields of the ``--json`` output."""
+def make_times_document(times: dict[str, float]) -> dict[str, dict[str, float]]:
+    """Return the simulated seconds as ``--json`` fields."""
     return {"simulated_seconds": times} if times else {}
 
 
-def time_facts(times: dict[str, float]) -> list[tuple[str, str]]:
-    """Format simulated seconds."""
+def list_time_facts(times: dict[str, float]) -> list[tuple[str, str]]:
+    """Format simulated seconds as table rows."""
     from topoloom.support.units import format_seconds
 
     titles = {"switches": "in our switches", "simgrid": "in SMPI"}
@@ -99,14 +101,14 @@ def time_facts(times: dict[str, float]) -> list[tuple[str, str]]:
     ]
 
 
-def place_facts(ranks: Ranks) -> list[tuple[str, str]]:
-    """Name the machine, and count ranks by node where nodes hold several."""
-    from topoloom.tasks.balancing.rank_slots import ranks_by_node
+def list_machine_facts(ranks: Ranks) -> list[tuple[str, str]]:
+    """Return table rows: machine, and ranks by node if nodes have several slots."""
+    from topoloom.tasks.balancing.rank_slots import format_ranks_by_node
 
     machine = ranks.allocation.machine
     facts = [("machine", machine.name)]
     if machine.slots_per_node > 1:
-        facts.append(("ranks", ranks_by_node(ranks)))
+        facts.append(("ranks", format_ranks_by_node(ranks)))
     return facts
 
 
@@ -124,7 +126,10 @@ def _print(result: TaskRedistribution, times: dict[str, float]) -> None:
     if len(moves) > MAX_LISTED:
         facts.append(("not listed", f"{len(moves) - MAX_LISTED:,}; --json has all"))
     facts += [
-        ("busiest rank", f"{result.over_mean:.4f} of the mean{_above(found)}"),
+        (
+            "busiest rank",
+            f"{result.load_over_mean:.4f} of the mean{_format_excess(found)}",
+        ),
         ("bytes that move", f"{found.moved_bytes:,}"),
         ("at least", f"{found.least_bytes:,}"),
     ]
@@ -132,7 +137,7 @@ def _print(result: TaskRedistribution, times: dict[str, float]) -> None:
         before, after = result.cut_bytes
         facts.append(("bytes between ranks", f"{before:,}, then {after:,}"))
     if result.where is not None:
-        facts += place_facts(result.where)
+        facts += list_machine_facts(result.where)
         if result.tasks.graph is not None:
             hops = [format_count(n) for n in result.hop_bytes]
             facts.append(("hop-bytes", ", then ".join(hops)))
@@ -140,9 +145,9 @@ def _print(result: TaskRedistribution, times: dict[str, float]) -> None:
     if result.tasks.graph is not None or result.where is not None:
         costs = [format_count(cost) for cost in result.costs]
         facts.append(("cut and moved, summed", ", then ".join(costs)))
-    print_facts(facts + time_facts(times))
+    print_facts(facts + list_time_facts(times))
 
 
-def _above(found: WeightedBalance) -> str:
-    """Remark that the load limit is exceeded, as large tasks may require."""
-    return ", above the limit" if found.load_max > found.load_limit else ""
+def _format_excess(balance: WeightedBalance) -> str:
+    """Return a remark if large tasks make a rank exceed the load limit."""
+    return ", above the limit" if balance.load_max > balance.load_limit else ""

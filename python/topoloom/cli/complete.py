@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values that the shell completes after an option."""
+"""Completes values of options and arguments in the shell."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
-#: Options by verb of `topoloom model`.
+#: Subcommands of `topoloom model`, with their options.
 MODEL_VERBS = {
     "list": (),
     "show": ("--output", "--figure"),
@@ -21,8 +21,10 @@ def _filter_prefix(incomplete: str, words: Iterable[str]) -> list[str]:
     return [word for word in words if word.startswith(incomplete)]
 
 
-def _names(module: str, attribute: str, *others: str) -> Callable[[str], list[str]]:
-    """Complete names that a module lists or a function of it returns, and others."""
+def _complete_module_names(
+    module: str, attribute: str, *others: str
+) -> Callable[[str], list[str]]:
+    """Complete names from a list or function of a module, and further names."""
 
     def complete(incomplete: str) -> list[str]:
         names = getattr(import_module(f"topoloom.{module}"), attribute)
@@ -32,8 +34,8 @@ def _names(module: str, attribute: str, *others: str) -> Callable[[str], list[st
     return complete
 
 
-def _core_names(function: str) -> Callable[[str], list[str]]:
-    """Complete names that a function of the core lists, without options."""
+def _complete_core_names(function: str) -> Callable[[str], list[str]]:
+    """Complete names that a function of the core lists, without their options."""
 
     def complete(incomplete: str) -> list[str]:
         entries = getattr(import_module("topoloom._core"), function)()
@@ -43,8 +45,10 @@ def _core_names(function: str) -> Callable[[str], list[str]]:
     return complete
 
 
-def _chained(function: str, separators: str) -> Callable[[str], list[str]]:
-    """Complete names of entries that the core lists, also after a separator."""
+def _complete_chained_names(
+    function: str, separators: str
+) -> Callable[[str], list[str]]:
+    """Complete names of core entries, also after a separator in the value."""
 
     def complete(incomplete: str) -> list[str]:
         cut = max(incomplete.rfind(sign) for sign in separators) + 1
@@ -56,34 +60,34 @@ def _chained(function: str, separators: str) -> Callable[[str], list[str]]:
     return complete
 
 
-allocators = _core_names("allocators")
-arbiters = _core_names("arbiters")
-axis_orders = _names("tasks.axes", "FORMATS")
-engines = _names("tasks.experts.engines", "ENGINES")
-frameworks = _names("frameworks.framework_jobs", "FRAMEWORKS")
-injections = _core_names("injections")
-balancers = _chained("balancers", "+")
-kinds = _names("tasks.catalog", "CATALOG")
-launchers = _names("allocations.launch_order", "LAUNCHERS")
-mapper = _chained("mappers", ",+")
-meetings = _names("tasks.collectives.steps", "MEETINGS")
-models = _names("model.model_names", "model_names")
-objectives = _names("tasks.objective", "OBJECTIVES", "weighted(")
-operations = _names("schedules.choose", "operations")
-network_studies = _names("tasks.network.sweep", "STUDIES")
-patterns = _names("graphs.patterns", "PATTERNS", "import")
-routers = _core_names("routers")
-routings = _core_names("routings")
-schedules = _chained("schedules", "+")
-simulators = _names("simulate", "SIMULATORS")
-switch_operations = _names("tasks.network.tree_times", "IN_SWITCHES")
-switches = _names("simulate.switch_toml", "switch_names")
-switchings = _names("tasks.network.sweep", "SWITCHING")
-traffics = _core_names("traffics")
+allocators = _complete_core_names("allocators")
+arbiters = _complete_core_names("arbiters")
+axis_orders = _complete_module_names("tasks.axes", "FORMATS")
+engines = _complete_module_names("tasks.experts.engines", "ENGINES")
+frameworks = _complete_module_names("frameworks.framework_jobs", "FRAMEWORKS")
+injections = _complete_core_names("injections")
+balancers = _complete_chained_names("balancers", "+")
+kinds = _complete_module_names("tasks.catalog", "CATALOG")
+launchers = _complete_module_names("allocations.launch_order", "LAUNCHERS")
+mapper = _complete_chained_names("mappers", ",+")
+meetings = _complete_module_names("tasks.collectives.steps", "MEETINGS")
+models = _complete_module_names("model.model_names", "model_names")
+objectives = _complete_module_names("tasks.objective", "OBJECTIVES", "weighted(")
+operations = _complete_module_names("schedules.choose", "operations")
+network_studies = _complete_module_names("tasks.network.sweep", "STUDIES")
+patterns = _complete_module_names("graphs.patterns", "PATTERNS", "import")
+routers = _complete_core_names("routers")
+routings = _complete_core_names("routings")
+schedules = _complete_chained_names("schedules", "+")
+simulators = _complete_module_names("simulate", "SIMULATORS")
+switch_operations = _complete_module_names("tasks.network.tree_times", "IN_SWITCHES")
+switches = _complete_module_names("simulate.switch_toml", "switch_names")
+switchings = _complete_module_names("tasks.network.sweep", "SWITCHING")
+traffics = _complete_core_names("traffics")
 
 
 def machines(incomplete: str) -> list[str]:
-    """Complete included machines, detect, topologies, and files in this folder."""
+    """Complete included machines, topologies, 'detect', and files in this folder."""
     from pathlib import Path
 
     from topoloom.machines.machine_names import DETECT, zoo_names
@@ -96,7 +100,7 @@ def machines(incomplete: str) -> list[str]:
 
 
 def model_words(incomplete: str) -> list[str]:
-    """Complete verbs of `topoloom model`, network models, and files in this folder."""
+    """Complete subcommands of `topoloom model`, network models, and files here."""
     from pathlib import Path
 
     from topoloom.model.model_names import model_names
@@ -113,14 +117,14 @@ def exports(incomplete: str) -> list[str]:
 
 
 def schedule_formats(incomplete: str) -> list[str]:
-    """Complete formats of decisions and schedules."""
+    """Complete export formats of decision tables and schedules."""
     from topoloom.schedules.exports.schedule_formats import FORMATS
 
     return _filter_prefix(incomplete, [each.NAME for each in FORMATS])
 
 
 def efforts(incomplete: str) -> list[str]:
-    """Complete the efforts of the auto mapper."""
+    """Complete the effort levels of the auto mapper."""
     from topoloom._core import mappers
 
     (auto,) = (mapper for mapper in mappers() if mapper["name"] == "auto")

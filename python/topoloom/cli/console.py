@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Output of the verbs: tables, JSON, and progress on stderr."""
+"""Prints the output of verbs: tables, JSON, and progress on stderr."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def print_json(document: Any) -> None:
-    """Print one JSON document and nothing else; long ones on one line."""
+    """Print a JSON document; long documents on one line."""
     import json
 
     text = json.dumps(document, allow_nan=False)
@@ -41,21 +41,21 @@ def print_table(
     left: int = 1,
     droppable: Sequence[str] = (),
 ) -> list[str]:
-    """Print a table; the first `left` columns are text, the others numbers.
+    """Print a table; the first `left` columns contain text, the others numbers.
 
-    If the terminal is too narrow, `droppable` columns are left out, in this order.
-    Returns the headings that were left out.
+    If the terminal is too narrow, `droppable` columns are omitted, in this order.
+    Returns the omitted headings.
     """
     if not is_terminal(sys.stdout):
-        # A pipe has no width; lines stay whole for grep.
-        print(_plain_table(columns, rows, title, left))
+        # Do not limit the width for pipes, so that grep finds whole lines.
+        print(_format_plain_table(columns, rows, title, left))
         return []
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
     console = Console(highlight=False, markup=False, emoji=False)
-    dropped = _columns_to_drop(columns, rows, droppable, console.width)
+    dropped = _choose_dropped_columns(columns, rows, droppable, console.width)
     kept = [index for index, name in enumerate(columns) if name not in dropped]
     columns = [columns[index] for index in kept]
     rows = [[row[index] for index in kept] for row in rows]
@@ -72,11 +72,11 @@ def print_table(
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
-    """Whether a stream is a terminal; a stream that was closed at startup is None."""
+    """Return whether a stream is a terminal; False for None, a closed stream."""
     return stream is not None and stream.isatty()
 
 
-def _plain_table(
+def _format_plain_table(
     columns: Sequence[str], rows: Sequence[Sequence[str]], title: str, left: int
 ) -> str:
     headings = [name.split("\n") for name in columns]
@@ -98,14 +98,14 @@ def _plain_table(
     return "\n".join([*above, "", *text[:height], rule, *text[height:], ""])
 
 
-def _columns_to_drop(
+def _choose_dropped_columns(
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
     droppable: Sequence[str],
     width: int,
 ) -> list[str]:
-    """Choose the columns to leave out so that the others fit into `width`."""
-    between = 3  # columns, and at the edges of the table
+    """Choose columns to omit, so that the others fit into `width`."""
+    between = 3  # number of characters between columns and at the edges
     lines = [max(map(len, name.split("\n"))) for name in columns]
     needed = {
         name: between + max([line, *(len(row[index]) for row in rows)])
@@ -125,7 +125,7 @@ def print_facts(
     title: str = "",
     written: Sequence[Path | None] = (),
 ) -> None:
-    """Print names and values in two columns under a title, then the files written."""
+    """Print a title, names and values in two columns, and the written files."""
     paths = [("written", str(path)) for path in written if path is not None]
     facts = [*facts, *paths]
     if title:
@@ -137,17 +137,17 @@ def print_facts(
 
 @contextlib.contextmanager
 def progress_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
-    """Show progress; call the result with the amounts done and in total.
+    """Return a callback that shows progress, called with the done and total amounts.
 
-    If stderr is not a terminal, a long run prints one estimate of its remaining
-    time. Ctrl-C raises KeyboardInterrupt as usual.
+    If stderr is not a terminal, a long run prints one estimate of the remaining time.
+    Ctrl-C raises KeyboardInterrupt.
     """
     if not sys.stderr.isatty():
         from topoloom.cli.forecast import Forecast
 
         yield Forecast(what, unit, note)
         return
-    bar = _bar(has_total=True)
+    bar = _make_bar(has_total=True)
     task = bar.add_task(what, total=None, done="")
 
     def show(done: int, total: int) -> None:
@@ -158,7 +158,7 @@ def progress_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
         yield show
 
 
-def _bar(*, has_total: bool = False) -> Any:
+def _make_bar(*, has_total: bool = False) -> Any:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -183,9 +183,9 @@ def _bar(*, has_total: bool = False) -> Any:
 class SearchMonitor:
     """Shows the progress of a long search and stops it on Ctrl-C.
 
-    The core calls it with the work done so far; it returns whether to continue. Python
-    runs no signal handlers in the core's threads. Ctrl-C is therefore read from the
-    wake-up socket that the interpreter writes to.
+    The core calls the monitor with the work done so far; the result is False to stop.
+    Python runs no signal handlers in the core's threads. Therefore Ctrl-C is read from
+    the interpreter's wake-up socket.
     """
 
     def __init__(self, show: Any = None) -> None:
@@ -194,7 +194,7 @@ class SearchMonitor:
         self._wakeup_socket: socket.socket | None = None
 
     def __call__(self, work: int) -> bool:
-        """Show the work done; return False after Ctrl-C."""
+        """Show the progress; return False after Ctrl-C."""
         import select
 
         wakeup = self._wakeup_socket
@@ -207,7 +207,7 @@ class SearchMonitor:
 
     @contextlib.contextmanager
     def catch_interrupt(self) -> Iterator[None]:
-        """Set `interrupted` on Ctrl-C while the block runs."""
+        """Set `interrupted` on Ctrl-C within the context."""
         import socket
         import threading
 
@@ -223,7 +223,7 @@ class SearchMonitor:
 
         def interrupt(*_: Any) -> None:
             nonlocal pressed
-            if pressed:  # the search does not call the monitor
+            if pressed:  # second Ctrl-C: the search does not call the monitor
                 raise KeyboardInterrupt
             pressed = self.interrupted = True
 
@@ -241,9 +241,9 @@ class SearchMonitor:
 
 @contextlib.contextmanager
 def monitor_search(what: str, search: Search) -> Iterator[SearchMonitor]:
-    """Show a progress bar if stderr is a terminal, and stop the search on Ctrl-C.
+    """Show a progress bar if stderr is a terminal; stop the search on Ctrl-C.
 
-    The bar shows the share of the budget; without a budget it counts the work.
+    The bar shows the used share of the budget; without a budget, the work.
     """
     if not sys.stderr.isatty():
         monitor = SearchMonitor()
@@ -252,7 +252,7 @@ def monitor_search(what: str, search: Search) -> Iterator[SearchMonitor]:
         return
     total = search.seconds if search.seconds is not None else search.work
     start = time.monotonic()
-    bar = _bar()
+    bar = _make_bar()
 
     def show(done: int) -> None:
         passed = time.monotonic() - start

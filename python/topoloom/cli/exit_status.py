@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exceptions that end a verb with an exit status of its own."""
+"""Exceptions that end a verb with a given exit status."""
 
 from __future__ import annotations
 
 
 class Failure(Exception):
-    """Ends the command with one line on stderr and an exit status.
+    """Failure that ends the command with one line on stderr and an exit status.
 
     For bad input raise `topoloom.Error` or OSError, which exit with 2.
     """
@@ -16,7 +16,7 @@ class Failure(Exception):
 
 
 class Interrupted(Failure):
-    """Ctrl-C; a partial result may have been printed."""
+    """Raised after Ctrl-C; a partial result may have been printed."""
 
     def __init__(self, message: str = "interrupted") -> None:
         super().__init__(message, 130)

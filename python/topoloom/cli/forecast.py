@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An estimate of the remaining time, printed once if there is no progress bar."""
+"""Prints an estimate of the remaining time once if there is no progress bar."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-#: Seconds after which the estimate is printed, if at least so many remain.
+#: Seconds before an estimate is printed, and minimum of the estimate.
 _FIRST_REPORT_S = 20.0
 _MIN_REMAINING_S = 120.0
 
@@ -14,7 +14,7 @@ _UNITS = (("days", 86400.0), ("h", 3600.0), ("min", 60.0))
 
 
 class Forecast:
-    """Prints one estimate of the remaining time, if that is long."""
+    """Prints an estimate of the remaining time once, if it is long."""
 
     def __init__(
         self,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Output of `topoloom collective --run`: tables, figures and files."""
+"""Prints and writes the results of `topoloom collective --run`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OWN = "MPI's own"
 
 
 class MeasuredFiles(NamedTuple):
-    """Files to write; None for those that are not wanted."""
+    """Paths of the output files; None for files that were not requested."""
 
     samples: Path | None
     decisions: Path | None
@@ -25,72 +25,75 @@ class MeasuredFiles(NamedTuple):
 
 
 def write_measured(
-    found: MeasuredCollective, files: MeasuredFiles, as_json: bool
+    collective: MeasuredCollective, files: MeasuredFiles, as_json: bool
 ) -> None:
-    """Write all files, then print a table for each size, or JSON."""
+    """Write all files, then print one table per message size, or JSON."""
     from topoloom.figure.timeline import draw_timeline
     from topoloom.support.files import write_text
 
-    document = found.document()
+    document = collective.document()
     if files.samples is not None:
-        write_text(files.samples, "".join(f"{line}\n" for line in found.lines()))
+        write_text(
+            files.samples, "".join(f"{line}\n" for line in collective.format_samples())
+        )
     if files.decisions is not None:
-        table = found.decisions()
+        table = collective.decisions()
         write_text(files.decisions, json.dumps(table, indent=1) + "\n")
         document["decisions"] = table["decisions"]
     if files.figure is not None:
-        _draw(files.figure, found)
-    if files.timeline is not None and found.trace is not None:
-        draw_timeline(files.timeline, found.trace)
+        _draw(files.figure, collective)
+    if files.timeline is not None and collective.trace is not None:
+        draw_timeline(files.timeline, collective.trace)
     if as_json:
         print_json(document)
         return
-    for measured in found.sizes:
-        _print(found, measured)
-    drawn = files if found.trace is not None else files._replace(timeline=None)
-    print_facts(_facts(found), written=list(drawn))
+    for measured in collective.sizes:
+        _print(collective, measured)
+    drawn = files if collective.trace is not None else files._replace(timeline=None)
+    print_facts(_list_facts(collective), written=list(drawn))
 
 
-def _facts(found: MeasuredCollective) -> list[tuple[str, str]]:
-    facts = [("calls", f"{found.repeats} of each, in turns, from a common start")]
-    if found.platform is not None:
-        facts.append(("messages cost", found.platform.model_name))
+def _list_facts(collective: MeasuredCollective) -> list[tuple[str, str]]:
+    facts = [("calls", f"{collective.repeats} of each, in turns, from a common start")]
+    if collective.platform is not None:
+        facts.append(("messages cost", collective.platform.model_name))
     return facts
 
 
-def _title(found: MeasuredCollective, size: int) -> str:
+def _make_title(collective: MeasuredCollective, size: int) -> str:
     from topoloom.support.units import counted, format_bytes
 
     of = f" of {format_bytes(size)}" if size else ""
-    return f"{found.call.operation}{of} among {counted(found.call.ranks, 'rank')}"
+    ranks = counted(collective.call.ranks, "rank")
+    return f"{collective.call.operation}{of} among {ranks}"
 
 
-def _name(one: MeasuredSchedule) -> str:
-    from topoloom.preload.measure import MPI_OWN
+def _name_schedule(one: MeasuredSchedule) -> str:
+    from topoloom.preload.collective_timing import MPI_OWN
 
     return _OWN if one.schedule == MPI_OWN else one.schedule
 
 
-def _print(found: MeasuredCollective, measured: list[MeasuredSchedule]) -> None:
+def _print(collective: MeasuredCollective, measured: list[MeasuredSchedule]) -> None:
     from topoloom.support.units import format_seconds
 
-    own = next(one.median for one in measured if _name(one) == _OWN)
+    own = next(one.median for one in measured if _name_schedule(one) == _OWN)
     columns = ["schedule", "median", "95 % interval", "MPI's own / it"]
-    if found.platform is not None:
+    if collective.platform is not None:
         columns.append("predicted")
     rows = []
     for one in measured:
         bounds = " to ".join(map(format_seconds, one.interval))
-        row = [_name(one), format_seconds(one.median), bounds]
+        row = [_name_schedule(one), format_seconds(one.median), bounds]
         row.append(f"{own / one.median:.2f}" if one.median > 0 else "")
-        if found.platform is not None:
+        if collective.platform is not None:
             seconds = one.predicted
             row.append("" if seconds is None else format_seconds(seconds))
         rows.append(row)
-    print_table(columns, rows, title=_title(found, measured[0].bytes), best=0)
+    print_table(columns, rows, title=_make_title(collective, measured[0].bytes), best=0)
 
 
-def _draw(path: Path, found: MeasuredCollective) -> None:
+def _draw(path: Path, collective: MeasuredCollective) -> None:
     from topoloom.figure.measured import TimeBar, draw_measured
     from topoloom.support.units import counted
 
@@ -99,16 +102,16 @@ def _draw(path: Path, found: MeasuredCollective) -> None:
             measured[0].bytes,
             [
                 TimeBar(
-                    _name(one),
+                    _name_schedule(one),
                     one.median,
                     one.interval,
                     one.predicted,
-                    _name(one) == _OWN,
+                    _name_schedule(one) == _OWN,
                 )
                 for one in measured
             ],
         )
-        for measured in found.sizes
+        for measured in collective.sizes
     ]
-    ranks = counted(found.call.ranks, "rank")
-    draw_measured(path, f"{found.call.operation} among {ranks}, measured", sizes)
+    ranks = counted(collective.call.ranks, "rank")
+    draw_measured(path, f"{collective.call.operation} among {ranks}, measured", sizes)

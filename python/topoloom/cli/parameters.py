@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Click commands made from annotated signatures.
+"""Makes click commands from annotated signatures.
 
 A parameter is ``Annotated[type, Option(...)]`` or ``Annotated[type, Argument(...)]``,
 where the type is str, int, float, bool or Path, a list of one of them, or ``| None``.
@@ -31,7 +31,7 @@ class Argument:
 
 
 class Option:
-    """A named option.
+    """A named command-line option.
 
     `callback` converts the value before the verb receives it; `show_default` describes
     a default that is not a constant.
@@ -73,14 +73,14 @@ class _Argument(click.Argument):
 
 
 class _ValueType(NamedTuple):
-    """The type of a parameter's value, and whether it takes several values."""
+    """The type of a parameter's value, and whether several values are allowed."""
 
     value: Any
     multiple: bool
 
 
 def make_command(name: str, verb: Callable[..., Any], **settings: Any) -> click.Command:
-    """Make the command that runs `verb`, with its docstring as help."""
+    """Make the click command that runs `verb`, with the docstring of `verb` as help."""
     hints = get_type_hints(verb, include_extras=True)
     parameters: list[click.Parameter] = []
     context_name = None
@@ -88,7 +88,7 @@ def make_command(name: str, verb: Callable[..., Any], **settings: Any) -> click.
         if hints[parameter.name] is click.Context:
             context_name = parameter.name
         else:
-            parameters.append(_parameter(parameter, hints[parameter.name]))
+            parameters.append(_make_parameter(parameter, hints[parameter.name]))
 
     def run(**values: Any) -> Any:
         if context_name is not None:
@@ -100,9 +100,9 @@ def make_command(name: str, verb: Callable[..., Any], **settings: Any) -> click.
     )
 
 
-def _parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:
+def _make_parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:
     annotation, declared = get_args(hint)
-    value_type = _value_type(annotation)
+    value_type = _parse_value_type(annotation)
     settings = declared.settings | {"type": value_type.value}
     if parameter.default is not parameter.empty:
         settings["default"] = parameter.default
@@ -111,10 +111,10 @@ def _parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:
         settings["shell_complete"] = lambda _ctx, _param, word: complete(word)
     settings["required"] = parameter.default is parameter.empty
     if isinstance(declared, Argument):
-        settings["callback"] = _callback(value_type, None)
+        settings["callback"] = _make_callback(value_type, None)
         settings["nargs"] = -1 if value_type.multiple else 1
         return _Argument([parameter.name], **settings)
-    settings["callback"] = _callback(value_type, declared.callback)
+    settings["callback"] = _make_callback(value_type, declared.callback)
     settings["multiple"] = value_type.multiple
     if value_type.value is bool:
         settings["is_flag"] = True
@@ -123,7 +123,7 @@ def _parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:
     return click.Option([parameter.name, *declared.names], **settings)
 
 
-def _value_type(annotation: Any) -> _ValueType:
+def _parse_value_type(annotation: Any) -> _ValueType:
     multiple = False
     if NoneType in get_args(annotation):
         (annotation,) = (arg for arg in get_args(annotation) if arg is not NoneType)
@@ -134,7 +134,7 @@ def _value_type(annotation: Any) -> _ValueType:
     return _ValueType(annotation, multiple)
 
 
-def _callback(
+def _make_callback(
     value_type: _ValueType, convert: Callable[[Any], Any] | None
 ) -> Callable[[click.Context, click.Parameter, Any], Any] | None:
     """Convert click's tuples to lists, or to the default if empty."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Output of probes: levels, shared links, suspects, bad parts."""
+"""Prints results of probes: levels, shared links, suspects, bad parts."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 
 def print_probed(found: Mapping[str, Any]) -> None:
-    """Print levels, simultaneous pairs, shared links, suspects and doubts.
+    """Print levels, concurrent pairs, shared links, suspects and doubts.
 
     Parameters
     ----------
     found
-        From `topoloom.tasks.machines.probe.probe_facts`.
+        The result of `topoloom.tasks.machines.probe.probe_facts`.
     """
     rows = [
         [
             level["level"],
             format_seconds(level["short_s"]),
-            _text(level.get("bytes_per_second"), format_bandwidth),
-            _text(level.get("both_ways"), "{:.2f}".format),
+            _format_value(level.get("bytes_per_second"), format_bandwidth),
+            _format_value(level.get("both_ways"), "{:.2f}".format),
         ]
         for level in found.get("models", [])
     ]
@@ -55,7 +55,7 @@ def print_probed(found: Mapping[str, Any]) -> None:
 
 
 def print_located(located: LocatedParts, plan: bool) -> None:
-    """Print bad parts and, with `plan`, the pairs to measure next."""
+    """Print bad machine parts and, with `plan`, the pairs to measure next."""
     found = located.found
     hosts, tests = counted(found.hosts, "host"), counted(found.tests, "measurement")
     for part in found.bad:
@@ -80,5 +80,5 @@ def print_located(located: LocatedParts, plan: bool) -> None:
         print(f"{located.ends[a]},{located.ends[b]}")
 
 
-def _text(value: float | None, format_value: Callable[[float], str]) -> str:
+def _format_value(value: float | None, format_value: Callable[[float], str]) -> str:
     return "" if value is None else format_value(value)

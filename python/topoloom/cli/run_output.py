@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Output of `topoloom run` and `topoloom verify` on stderr."""
+"""Prints the output of `topoloom run` and `topoloom verify` on stderr."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from topoloom.tasks.verified_run import RunReport
 
 
-def make_report_note(quiet: bool) -> Callable[[AffinityReport], None]:
-    """Make the function that reports where the ranks run, unless `quiet`."""
+def make_location_printer(quiet: bool) -> Callable[[AffinityReport], None]:
+    """Return a function that prints the locations of ranks, unless `quiet`."""
 
     def note_report(report: AffinityReport) -> None:
         if not quiet:
@@ -27,41 +27,43 @@ def make_report_note(quiet: bool) -> Callable[[AffinityReport], None]:
 
 
 def note_unverified(run_report: RunReport) -> None:
-    """Print why the locations of the ranks were not verified, if so."""
+    """Print the reason if the locations of ranks were not verified."""
     if run_report.why:
         note(f"topoloom: not verified: {run_report.why}")
 
 
 def note_placement(placed: PlacedJob, launch: Launch) -> None:
-    """Print the gain of the placement, before the program starts."""
+    """Print the gain of the placement before the program starts."""
     from topoloom.placements.measures import (
-        gain_text,
-        measure_text,
+        format_gain,
+        format_measure,
+        format_objective,
         measure_title,
-        objective_text,
     )
     from topoloom.support.units import counted
 
     file, block, objective = placed
     machine = file.machine
 
-    def change(name: str, text: Callable[[float], str]) -> str:
+    def format_change(name: str, text: Callable[[float], str]) -> str:
         before, after = block[name], file.values[name]
-        return f"{text(before)} -> {text(after)} ({gain_text(name, before, after)})"
+        return f"{text(before)} -> {text(after)} ({format_gain(name, before, after)})"
 
-    value = change(
+    value = format_change(
         objective.measure,
-        lambda value: objective_text(value, objective.objective, machine),
+        lambda value: format_objective(value, objective.objective, machine),
     )
 
-    def bytes_change(name: str) -> str:
-        written = change(name, lambda value: measure_text(name, value, machine))
+    def format_bytes(name: str) -> str:
+        written = format_change(
+            name, lambda value: format_measure(name, value, machine)
+        )
         return f"{measure_title(name, machine)} {written}"
 
     note(
         f"topoloom: {counted(len(file.placement.slots), 'rank')} placed with "
         f"{file.mapper}: {objective.title} {value}; "
-        f"{bytes_change('inter_node_bytes')}, {bytes_change('inter_node_max')}"
+        f"{format_bytes('inter_node_bytes')}, {format_bytes('inter_node_max')}"
         + (f"; {launch.loss}" if launch.loss else "")
     )
     if objective.reason:
@@ -78,7 +80,7 @@ def note_outcome(
     page: ReportPage | None,
     as_json: bool,
 ) -> None:
-    """Print the durations of the runs, and the path of the page."""
+    """Print the durations of the runs and the path of the page."""
     if as_json:
         _note_json(job, placed, launch, run_report, page)
         return
@@ -99,7 +101,7 @@ def _note_json(
     run_report: RunReport,
     page: ReportPage | None,
 ) -> None:
-    """Print the outcome as one line of JSON."""
+    """Print the results as one line of JSON."""
     document: dict[str, Any] = {
         "command": launch.command,
         "mapper": placed.file.mapper,

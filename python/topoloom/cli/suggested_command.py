@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Suggested commands with the name of the file that was written."""
+"""Inserts the name of a written file into suggested commands."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 
 
 def insert_file_name(file: Path, command: str) -> str:
-    """Replace FILE in a shell command or a line of Python by a quoted file name."""
+    """Replace FILE in a shell command or a line of Python by the quoted file name."""
 
-    def quoted(found: re.Match[str]) -> str:
+    def quote_match(found: re.Match[str]) -> str:
         quote = json.dumps if found[0] == '"FILE"' else shlex.quote
         return quote(str(file))
 
-    # The word boundary keeps SLURM_HOSTFILE.
-    return re.sub(r'"FILE"|\bFILE\b', quoted, command)
+    # The word boundary avoids a match in SLURM_HOSTFILE.
+    return re.sub(r'"FILE"|\bFILE\b', quote_match, command)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws an allocation on its machine, each connected component in its own color.
+"""Draws an allocation on its machine, with one color per connected component.
 
 A torus of two or three dimensions is drawn as in `topoloom.figure.torus`, with the
-links inside the allocation. Other machines are arrays of nodes: a torus by coordinates,
-other networks in blocks of nodes on one switch.
+links inside the allocation. Other machines are drawn as arrays of nodes: tori by
+coordinates, other networks in blocks of nodes on one switch.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-#: Colors of the largest components, safe for the color-blind (Okabe and Ito).
+#: Colors of the largest components, distinguishable for the color-blind (Okabe, Ito).
 COLORS = (
     "#0072b2",
     "#d55e00",
@@ -36,8 +36,8 @@ COLORS = (
     "#56b4e9",
     "#8a7a00",
 )
-OTHER_COLOR = "#333333"  # of all other components
-MAX_DOTS = 40_000  # routers that are not allocated
+OTHER_COLOR = "#333333"  # color of all other components
+MAX_DOTS = 40_000  # limit on drawn routers outside the allocation
 
 
 def draw_allocation(path: str | Path, allocation: Allocation) -> None:
@@ -53,7 +53,7 @@ def draw_allocation(path: str | Path, allocation: Allocation) -> None:
     Raises
     ------
     topoloom.Error
-        If the suffix is none of these, or matplotlib is not installed.
+        If the suffix is not supported, or matplotlib is not installed.
     OSError
         If the file cannot be written.
     """
@@ -80,17 +80,17 @@ def draw_allocation(path: str | Path, allocation: Allocation) -> None:
 def _draw_legend(axes: Axes, sizes: Ints) -> None:
     from matplotlib.lines import Line2D
 
-    def entry(color: str, label: str) -> Line2D:
+    def make_entry(color: str, label: str) -> Line2D:
         return Line2D([], [], marker="o", linestyle="none", color=color, label=label)
 
     entries = [
-        entry(color, counted(int(size), "node"))
+        make_entry(color, counted(int(size), "node"))
         for color, size in zip(COLORS, sizes, strict=False)
     ]
     rest = sizes[len(COLORS) :]
     if len(rest):
         entries.append(
-            entry(
+            make_entry(
                 OTHER_COLOR, f"{len(rest):,} more: {counted(int(rest.sum()), 'node')}"
             )
         )
@@ -132,7 +132,7 @@ def _draw_torus(axes: Axes, allocation: Allocation, colors: Ints) -> None:
     palette = np.array([*COLORS, OTHER_COLOR])
     starts, ends = _find_internal_links(cells, shape)
     joined = np.stack([starts @ view, ends @ view], axis=1)
-    joined_colors = palette[colors[np.searchsorted(cells, _index(starts, shape))]]
+    joined_colors = palette[colors[np.searchsorted(cells, _find_index(starts, shape))]]
     axes.add_collection(
         LineCollection(
             list(joined),
@@ -143,7 +143,7 @@ def _draw_torus(axes: Axes, allocation: Allocation, colors: Ints) -> None:
         )
     )
     at = np.array(np.unravel_index(cells, shape)).T
-    # Cells with low coordinates on the depth axis are in front and drawn last.
+    # Draw cells with low coordinates on the depth axis last: they are in front.
     depth = np.argsort(np.array(shape), kind="stable")[0] if len(shape) == 3 else 0
     order = np.argsort(-at[:, depth], kind="stable")
     points = at[order] @ view
@@ -166,20 +166,20 @@ def _find_routers(allocation: Allocation) -> Ints:
     return routers
 
 
-def _index(at: Ints, shape: tuple[int, ...]) -> Ints:
+def _find_index(at: Ints, shape: tuple[int, ...]) -> Ints:
     index: Ints = np.ravel_multi_index(tuple(at.T), shape)
     return index
 
 
 def _find_internal_links(cells: Ints, shape: tuple[int, ...]) -> tuple[Ints, Ints]:
-    """List pairs of neighboring cells, without those that close a ring."""
+    """List pairs of neighboring cells, except pairs that close a ring."""
     at = np.array(np.unravel_index(cells, shape)).T
     starts, ends = [], []
     for axis, extent in enumerate(shape):
         start = at[at[:, axis] + 1 < extent]
         end = start.copy()
         end[:, axis] += 1
-        held = np.isin(_index(end, shape), cells)
+        held = np.isin(_find_index(end, shape), cells)
         starts.append(start[held])
         ends.append(end[held])
     return np.concatenate(starts), np.concatenate(ends)
@@ -192,7 +192,7 @@ def _draw_cells(axes: Axes, allocation: Allocation, colors: Ints) -> None:
     rows, columns = (
         _fold_axes(machine)
         if len(machine.shape) > 3
-        else _place_blocks(_group_neighbors(machine))
+        else _place_blocks(_number_runs(machine))
     )
     image = np.ones((int(rows.max()) + 1, int(columns.max()) + 1, 3))
     image[rows, columns] = to_rgb(NEUTRAL)
@@ -204,21 +204,21 @@ def _draw_cells(axes: Axes, allocation: Allocation, colors: Ints) -> None:
 
 
 def _fold_axes(machine: Machine) -> tuple[Ints, Ints]:
-    """Place the first axes vertically and the others horizontally, with gaps."""
+    """Place the first axes vertically and the other axes horizontally, with gaps."""
     shape = list(machine.shape)
     routers = int(np.prod(shape))
     per_router = machine.node_count // routers
     node = np.arange(machine.node_count)
     at = [*np.unravel_index(node // per_router, shape), node % per_router]
     shape = [*shape, per_router]
-    # Roughly square, rather wide.
+    # Make the array roughly square, at least as wide as high.
     half = max(
         axes
         for axes in range(len(shape))
         if np.prod(shape[:axes]) ** 2 <= machine.node_count
     )
 
-    def along(axes: list[Any], extents: list[int]) -> Ints:
+    def compute_positions(axes: list[Any], extents: list[int]) -> Ints:
         position = np.zeros(len(node), dtype=np.int64)
         step = 1
         for coordinate, extent in zip(reversed(axes), reversed(extents), strict=True):
@@ -226,11 +226,13 @@ def _fold_axes(machine: Machine) -> tuple[Ints, Ints]:
             step = step * extent + (1 if extent > 1 else 0)
         return position
 
-    return along(at[:half], shape[:half]), along(at[half:], shape[half:])
+    return compute_positions(at[:half], shape[:half]), compute_positions(
+        at[half:], shape[half:]
+    )
 
 
-def _group_neighbors(machine: Machine) -> Ints:
-    """Assign a number to each run of nodes at minimal distance from the next."""
+def _number_runs(machine: Machine) -> Ints:
+    """Assign numbers to runs of consecutive nodes at minimal distance."""
     apart = np.array([machine.hops(n, n + 1) for n in range(machine.node_count - 1)])
     if len(apart) == 0:
         return np.zeros(1, dtype=np.int64)
@@ -239,7 +241,7 @@ def _group_neighbors(machine: Machine) -> Ints:
 
 
 def _place_blocks(block_of_node: Ints) -> tuple[Ints, Ints]:
-    """Place blocks of nodes as nearly square rectangles, with gaps."""
+    """Place blocks of nodes in nearly square rectangles, with gaps."""
     sizes = np.bincount(block_of_node)
     largest = int(sizes.max())
     side = int(np.ceil(np.sqrt(largest)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares mappers: one panel per measure, one bar per mapper."""
+"""Draws a comparison of mappers: one panel per measure, one bar per mapper."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LINE = 0.3  # inches
 
 
 class Bars(NamedTuple):
-    """A measure of all mappers: title, values and formatted values."""
+    """The bars of a measure: title, and one value and label per mapper."""
 
     title: str
     values: Sequence[float]
@@ -31,26 +31,26 @@ def draw_comparison(
     bars: Sequence[Bars],
     title: str,
 ) -> None:
-    """Draw the measures of each mapper, with the default and the best in color.
+    """Draw the measures of each mapper, with the default and the best mapper in color.
 
     Parameters
     ----------
     path
         Output file; its suffix selects svg, png or pdf.
     mappers
-        Names, the default first.
+        Names of the mappers, starting with the default.
     best
         Name of the best mapper.
     bars
-        Measures, the objective first; lower is better in all.
+        Bars by measure, starting with the objective; lower is better for all.
     title
         Title of the problem.
 
     Raises
     ------
     topoloom.Error
-        If the suffix is none of these, matplotlib is not installed, or the numbers
-        of values and mappers differ.
+        If the suffix is not supported, matplotlib is not installed, or the numbers of
+        values and mappers differ.
     OSError
         If the file cannot be written.
     """
@@ -61,22 +61,22 @@ def draw_comparison(
                 f"{len(measure.texts)} texts for {counted(len(mappers), 'mapper')}"
             )
         if not all(map(math.isfinite, measure.values)):
-            raise Error(f"bars '{measure.title}' have a value that is not finite")
+            raise Error(f"bars '{measure.title}' contain a value that is not finite")
     if not (mappers and bars):
-        raise Error("there is nothing to compare: give mappers and bars")
+        raise Error("there is nothing to compare; give mappers and bars")
     height = 1.2 + _LINE * len(mappers)
     with open_page(path, (2.4 + 2.1 * len(bars), height)) as figure:
         figure.set_layout_engine("constrained", w_pad=0.08)
         figure.suptitle(title, fontsize=11, fontweight="bold")
         panels: Any = figure.subplots(1, len(bars), sharey=True, squeeze=False)[0]
         for panel, measure in zip(panels, bars, strict=True):
-            _draw(panel, measure, mappers, best)
+            _draw_bars(panel, measure, mappers, best)
         labels = [f"{name} (best)" if name == best else name for name in mappers]
         panels[0].set_yticks(range(len(mappers)), labels)
         panels[0].invert_yaxis()
 
 
-def _draw(panel: Any, measure: Bars, mappers: Sequence[str], best: str) -> None:
+def _draw_bars(panel: Any, measure: Bars, mappers: Sequence[str], best: str) -> None:
     colors = {mappers[0]: BEFORE, best: AFTER}
     panel.barh(
         range(len(mappers)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A page about the gain of a placement: links, matrix and loads, before and after."""
+"""Draws the gain of a placement: links, matrix and loads, before and after."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from topoloom.figure.links import (
     choose_load_unit,
     find_torus_links,
 )
-from topoloom.figure.matrix import draw_matrix, ordered_matrix
+from topoloom.figure.matrix import draw_matrix, make_ordered_matrix
 from topoloom.figure.page import open_page
 from topoloom.figure.torus import draw_torus
 from topoloom.nodes.hosts import format_share
@@ -31,7 +31,7 @@ from topoloom.support.units import counted
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Beyond this many links, a torus is a gray block.
+# Limit on drawn links: with more, a torus is a gray block.
 MAX_LINKS = 600_000
 
 
@@ -41,21 +41,21 @@ def draw_judgement(
     allocation: Allocation,
     placements: Mapping[str, Placement],
 ) -> None:
-    """Draw `block` (or the first placement) next to the best of the others.
+    """Draw `block` (or the first placement) next to the best other placement.
 
     Parameters
     ----------
     path
         Output file; its suffix selects svg, png or pdf.
     graph, allocation
-        The graph that was placed, and where.
+        The placed graph, and the slots of the job.
     placements
-        At least one, by the name of its mapper.
+        At least one placement, by the name of the mapper.
 
     Raises
     ------
     topoloom.Error
-        If the suffix is none of these, or matplotlib is not installed.
+        If the suffix is not supported, or matplotlib is not installed.
     OSError
         If the file cannot be written.
     """
@@ -71,7 +71,7 @@ def draw_judgement(
         }
     names = _choose_placements(judged, seconds)
     with open_page(path, (10.2, 12.0 if _is_drawable(allocation) else 8.0)) as figure:
-        _draw(
+        _draw_page(
             figure,
             graph,
             allocation,
@@ -86,7 +86,7 @@ def write_headline(
     seconds: Mapping[str, float] | None = None,
     machine: Machine | None = None,
 ) -> str:
-    """Describe the gain in one sentence, by predicted time if known."""
+    """Describe the gain in one sentence, in predicted time if known."""
     names = list(judged)
     if len(names) == 1:
         title = measure_title("hops_per_byte", machine)
@@ -137,7 +137,7 @@ def _is_drawable(allocation: Allocation) -> bool:
     return len(machine.shape) in (2, 3) and machine.link_count <= MAX_LINKS
 
 
-def _draw(
+def _draw_page(
     figure: Figure,
     graph: CommGraph,
     allocation: Allocation,
@@ -220,7 +220,9 @@ def _draw_matrices(
 ) -> None:
     from matplotlib.colors import LogNorm
 
-    matrices = {n: ordered_matrix(graph, allocation, p) for n, p in placements.items()}
+    matrices = {
+        n: make_ordered_matrix(graph, allocation, p) for n, p in placements.items()
+    }
     values = np.concatenate([m[m > 0] for m, _ in matrices.values()])
     low, high = (values.min(), values.max()) if values.size else (1.0, 1.0)
     norm = LogNorm(low if low < high else low / 10, high)
@@ -251,10 +253,10 @@ def _draw_scale(
     bar.outline.set_visible(False)
 
 
-def _by_direction(
+def _group_by_direction(
     links: TorusLinks, count: int
 ) -> list[tuple[str, Array, Array | None]]:
-    """Group links by axis, and node links: a title and two masks per group."""
+    """Group links by axis; return a title and a mask per direction for each group."""
     between, link = len(links.axis), np.arange(count)
     axis = np.full(count, -1)
     axis[:between] = links.axis
@@ -278,7 +280,7 @@ def _draw_histograms(part: Any, links: TorusLinks | None, loads: Loads) -> None:
         ("all links", np.ones(count, dtype=bool), None)
     ]
     if links is not None:
-        groups = _by_direction(links, count)
+        groups = _group_by_direction(links, count)
     panels = part.subplots(1, len(groups), squeeze=False, sharey=True)[0]
     highest = 1.0
     for panel, (title, up, down) in zip(panels, groups, strict=True):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Layouts of a machine's vertices on the page, by the kind of its topology.
+"""Computes layouts of a machine's vertices by the kind of topology.
 
-Layouts return an array ``(vertices, 2)``, in the order of `Wiring`: routers by their
-coordinates; in switched networks nodes, then switches level by level.
+Layouts return an array ``(vertices, 2)`` in the order of `Wiring`: routers by
+coordinates; in switched networks nodes first, then switches level by level.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from topoloom.figure.network import Network
 
 DEPTH = np.array((0.42, 0.3))  # page vector of a step along the depth axis
-ROW = 0.45  # distance of rows, in page widths
-MIN_GAP = 0.3  # minimal distance in a row, in average distances
+ROW = 0.45  # distance between rows, in page widths
+MIN_GAP = 0.3  # minimal distance in a row, relative to the average
 MAX_SPRING_VERTICES = 400  # vertices
 
 
 def place_vertices(topology: dict[str, Any], network: Network) -> Array:
-    """Place the vertices by the layout of the topology."""
+    """Place the vertices with the layout function of the topology."""
     drawing, count = drawing_of(topology), len(network.nodes)
     size = topology.get("size", [])
     if drawing == "groups":
         return _place_groups(size[0], count)
     if drawing == "leaf_spine_groups":
-        group = groups_of_leaves_and_spines(size)
+        group = number_leaf_spine_groups(size)
         places = np.empty((count, 2))
         places[np.argsort(group, kind="stable")] = _place_groups(size[0], count)
         return places
@@ -54,7 +54,7 @@ def place_vertices(topology: dict[str, Any], network: Network) -> Array:
     )
 
 
-def groups_of_leaves_and_spines(size: list[int]) -> Array:
+def number_leaf_spine_groups(size: list[int]) -> Array:
     """Return the group of each switch of a Dragonfly+: all leaves, then all spines."""
     groups, leaves, spines = size
     numbers = np.arange(groups)
@@ -68,9 +68,9 @@ def place_on_circle(count: int) -> Array:
 
 
 def place_on_grid(size: list[int]) -> Array:
-    """Place a grid: the longest axis to the right, then up, then into depth.
+    """Place a grid: axes lead right, up and into depth, the longest axis first.
 
-    Further axes are small, in the gaps that the first three leave.
+    Further axes are short, within the gaps of the first three.
     """
     order = np.argsort([-extent for extent in size], kind="stable")
     view = np.zeros((len(size), 2))
@@ -88,7 +88,7 @@ def place_on_grid(size: list[int]) -> Array:
 def _place_hypercube(dimensions: int) -> Array:
     """Project a hypercube so that its outermost corners form a polygon.
 
-    In a regular polygon, corners would coincide.
+    In a regular polygon, inner corners would coincide.
     """
     axis = np.arange(dimensions)
     angle = np.pi * axis / dimensions
@@ -100,7 +100,7 @@ def _place_hypercube(dimensions: int) -> Array:
 
 
 def _place_groups(groups: int, vertices: int) -> Array:
-    """Place groups on a circle, and the routers of each on a small circle."""
+    """Place groups on a circle, and the routers of each group on a small circle."""
     routers = vertices // groups
     centers = place_on_circle(groups)
     radius = min(0.42, 0.8 * np.sin(np.pi / max(groups, 2)))
@@ -109,7 +109,7 @@ def _place_groups(groups: int, vertices: int) -> Array:
 
 
 def _place_levels(network: Network) -> Array:
-    """Place nodes in a row, and each switch above the middle of its neighbors below."""
+    """Place nodes in a row, and each switch above the center of its lower neighbors."""
     height, count = network.height, len(network.nodes)
     source, target = np.concatenate([network.ends, network.ends[:, ::-1]]).T
     coordinates = np.zeros((count, 2))
@@ -132,7 +132,7 @@ def _place_levels(network: Network) -> Array:
 
 
 def _place_by_springs(network: Network, rounds: int = 200) -> Array:
-    """Place vertices by spring forces (Fruchterman, Reingold 1991)."""
+    """Place vertices by spring forces (Fruchterman and Reingold 1991)."""
     count = len(network.nodes)
     source, target = network.ends.T
     coordinates = place_on_circle(count)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The links of a torus as arrays, and the loads of links by placement."""
+"""Describes the links of a torus as arrays, and computes link loads."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ AXES = "xyz"
 class TorusLinks:
     """The links between routers of a torus or mesh.
 
-    They have the lowest ids; links between nodes and routers follow.
+    These links have the lowest ids. Links between nodes and routers follow.
     """
 
-    shape: tuple[int, ...]  # extents
+    shape: tuple[int, ...]  # extents of the axes
     axis: Array  # int array of shape (links,): axis of the link
     #: bool array of shape (links,): whether the link leads in the + direction.
     forward: Array
@@ -35,13 +35,13 @@ class TorusLinks:
 def count_host_links(machine: Machine) -> int:
     """Count the links between nodes and routers, which have the highest ids.
 
-    A node has two consecutive ones, to its router and back.
+    Each node has two consecutive links: to its router, and back.
     """
     return 2 * machine.node_count * machine.host_hops
 
 
 def find_torus_links(machine: Machine) -> TorusLinks:
-    """Find axis, direction and start of each link from its ends. O(links)."""
+    """Compute axis, direction and start of each link from its ends. O(links)."""
     shape = tuple(int(extent) for extent in machine.shape)
     between = machine.link_count - count_host_links(machine)
     pairs = [machine.link_ends(link) for link in range(between)]
@@ -53,8 +53,8 @@ def find_torus_links(machine: Machine) -> TorusLinks:
     step = end[rows, axis] - start[rows, axis]
     wraps = np.abs(step) > 1
     forward = (step > 0) != wraps
-    # On a ring of two nodes both directions have the same two ends; the core numbers
-    # the + links of an axis before its - links.
+    # On a ring of two nodes, both directions have the same ends; the core numbers the +
+    # links of an axis before its - links.
     for index, extent in enumerate(shape):
         along = np.flatnonzero(axis == index)
         if extent == 2 and bool(machine.wraps[index]):
@@ -65,14 +65,14 @@ def find_torus_links(machine: Machine) -> TorusLinks:
 
 @dataclass(frozen=True)
 class LoadUnit:
-    """The unit of link loads: seconds if bandwidths are known, else bytes."""
+    """Unit of link loads: seconds if bandwidths are known, else bytes."""
 
     bandwidth: Array
     in_seconds: bool
 
     @property
     def title(self) -> str:
-        """Title of the load of a link."""
+        """Axis title of link loads, with the unit."""
         return "time to send its bytes" if self.in_seconds else "bytes on a link"
 
     def compute_loads(self, judgement: Judgement) -> Array:
@@ -87,7 +87,7 @@ class LoadUnit:
 
 
 def choose_load_unit(machine: Machine) -> LoadUnit:
-    """Choose the unit: bytes if the machine has no bandwidths."""
+    """Choose the unit of loads: bytes if the machine has no bandwidths."""
     bandwidth = np.array(
         [machine.bandwidth(link) for link in range(machine.link_count)]
     )
@@ -96,11 +96,11 @@ def choose_load_unit(machine: Machine) -> LoadUnit:
 
 @dataclass(frozen=True)
 class Loads:
-    """Link loads under each placement, on one scale."""
+    """Link loads of several placements, on one scale."""
 
     busy: dict[str, Array]  # load of each link, by the name of the mapper
-    top: float  # the maximal load, above 0
-    unit: LoadUnit  # of loads
+    top: float  # the maximum load, above 0
+    unit: LoadUnit  # unit of the loads
 
 
 def _format_scaled(value: float, step: float, units: list[str], least: float) -> str:

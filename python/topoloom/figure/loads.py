@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packet latency over the network load, up to saturation."""
+"""Draws packet latency over network load, up to saturation."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from topoloom.figure.style import AFTER, BEFORE
 
 
 def draw_loads(path: str | Path, points: Sequence[LoadMeasure], title: str) -> None:
-    """Draw means and 99th percentiles; a line marks the accepted load.
+    """Draw mean and 99th percentile of latencies; a line marks the accepted load.
 
-    Parameters and errors are those of `open_page`.
+    Parameters and errors are as in `open_page`.
     """
     steady = [point for point in points if not point.saturated]
     with open_page(path, (6.4, 3.2)) as figure:

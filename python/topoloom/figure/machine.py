@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws a machine: its routers and switches, and its links by bandwidth.
+"""Draws a machine: routers, switches, and links colored by bandwidth.
 
-A machine with too many links becomes two pictures: its parts as single vertices, and
-one part. Of a large grid, only the visible faces are drawn.
+A machine with too many links is drawn in two pictures: all parts as single vertices,
+and the inside of one part. For a large grid, only the visible faces are drawn.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: colors of bandwidths, the most frequent first; safe for the color-blind
+#: colors of bandwidths, the most frequent first; distinguishable for the color-blind
 COLORS = ("#7f9bb3", "#b35806", "#1b4f8a", "#5aae61", "#762a83", "#c51b7d")
-MAX_LINES = 1_000  # in one picture, if the machine has parts
-MAX_ROUTERS = 130  # of a grid whose inside is drawn
+MAX_LINES = 1_000  # limit on lines in one picture, if the machine has parts
+MAX_ROUTERS = 130  # limit on routers of a grid; larger grids show only their faces
 MAX_NAMES = 32
 
 
 def draw_machine(
     path: str | Path, machine: Machine, hosts: tuple[str, ...] = ()
 ) -> None:
-    """Draw a machine; small ones with node names.
+    """Draw a machine; small machines with node names.
 
     Parameters
     ----------
     path
         Output file; its suffix selects svg, png or pdf.
     machine
-        The machine to draw, without links that are down.
+        The machine to draw; links that are down are omitted.
     hosts
-        Names of the nodes, if any.
+        Names of the nodes; empty if unknown.
 
     Raises
     ------
     topoloom.Error
-        If the suffix is none of these, or matplotlib is not installed.
+        If the suffix is not supported, or matplotlib is not installed.
     OSError
         If the file cannot be written.
     """
@@ -64,7 +64,7 @@ def draw_machine(
         figure.suptitle(machine.name, fontsize=10, color=TEXT)
         if parts is None:
             axes = figure.add_subplot()
-            coordinates = _draw(axes, topology, network, ranked)
+            coordinates = _draw_network(axes, topology, network, ranked)
             if len(hosts) == len(coordinates) <= MAX_NAMES:
                 _write_names(axes, coordinates, hosts)
         else:
@@ -91,15 +91,15 @@ def _draw_parts(
     number = np.bincount(parts.part)
     shown = int(number.argmax())
     whole = fold_parts(network, parts.part)
-    _draw(left, parts.whole, whole, ranked, shown)
+    _draw_network(left, parts.whole, whole, ranked, shown)
     chosen = parts.part == shown
     ends = chosen[network.ends]
     leaving = ends[:, 0] != ends[:, 1]
     seen = chosen.copy()
-    if network.has_switches:  # with the switches above it
+    if network.has_switches:  # add the switches above the part
         seen[network.ends[leaving]] = True
     inside = select_vertices(network, seen)
-    _draw(right, parts.inside, inside, ranked)
+    _draw_network(right, parts.inside, inside, ranked)
     count = _format_count(int((whole.nodes > 0).sum()), parts.name)
     if network.has_switches:
         count += f", {_format_count(int((whole.nodes == 0).sum()), 'switch')}"
@@ -115,7 +115,7 @@ def _draw_parts(
 
 
 def _describe_contents(nodes: Array) -> str:
-    """Describe vertices by their numbers of nodes."""
+    """Describe the numbers of switches, routers and nodes."""
     routers, switches = int((nodes > 0).sum()), int((nodes == 0).sum())
     texts = [_format_count(switches, "switch")] if switches else []
     if routers < nodes.sum():
@@ -141,14 +141,14 @@ def _write_below(axes: Axes, text: str) -> None:
     axes.text(0.5, -0.03, text, transform=axes.transAxes, ha="center", va="top")
 
 
-def _draw(
+def _draw_network(
     axes: Axes,
     topology: dict[str, Any],
     network: Network,
     ranked: list[float],
     marked: int | None = None,
 ) -> Array:
-    """Draw a network, with stronger lines at a marked vertex; return coordinates."""
+    """Draw a network, with thicker lines at a marked vertex; return coordinates."""
     coordinates = place_vertices(topology, network)
     seen = np.ones(len(coordinates), dtype=bool)
     if _hides_inside(topology, len(coordinates)):
@@ -185,7 +185,7 @@ def _find_faces(size: list[int]) -> Array:
 def _make_lines(
     topology: dict[str, Any], coordinates: Array, ends: Array
 ) -> tuple[list[Array], Array]:
-    """Make the lines to draw, and the index of the link that each belongs to."""
+    """Make the lines to draw; also return the link index of each line."""
     straight = coordinates[ends]
     number = np.arange(len(ends))
     drawing = drawing_of(topology)
@@ -197,8 +197,8 @@ def _make_lines(
     at = np.array(np.unravel_index(ends, size)).transpose(1, 2, 0)
     apart = np.abs(at[:, 0] - at[:, 1])
     near = apart.sum(axis=1) == 1
-    # A link that closes an axis is drawn as stubs at both ends. On other axes it
-    # leads to the position to which a twist shifts it.
+    # A link that closes an axis is drawn as stubs at both ends. In a twisted torus,
+    # such a link also changes other coordinates.
     long = np.array(size) > 1
     axis = (long & (apart[~near] == np.array(size) - 1)).argmax(axis=1)
     strides = [int(np.prod(size[d + 1 :])) for d in range(len(size))]
@@ -215,7 +215,7 @@ def _make_lines(
 
 
 def _bend_lines(straight: Array) -> Array:
-    """Bend lines to one side, so that they do not cover vertices between."""
+    """Bend lines to one side, so that they do not cover vertices between their ends."""
     along = np.linspace(0, 1, 9)[None, :, None]
     start, way = straight[:, :1], straight[:, 1:] - straight[:, :1]
     length = np.linalg.norm(way, axis=2, keepdims=True)
@@ -227,14 +227,14 @@ def _bend_lines(straight: Array) -> Array:
 
 
 def _rank_bandwidths(network: Network) -> list[float]:
-    """List the bandwidths, the one with the most cables first."""
+    """List the bandwidths in descending order of their number of cables."""
     values, which = np.unique(network.bandwidth, return_inverse=True)
     counts = np.bincount(which.reshape(-1), weights=network.cables)
     ranked: list[float] = values[np.argsort(-counts, kind="stable")].tolist()
     return ranked
 
 
-def _color(ranked: list[float], rate: float) -> str:
+def _choose_color(ranked: list[float], rate: float) -> str:
     return COLORS[min(ranked.index(rate), len(COLORS) - 1)]
 
 
@@ -248,7 +248,7 @@ def _draw_lines(
 ) -> None:
     """Draw lines with the colors and widths of their bandwidths.
 
-    With many crossings, all but strong lines are thinner and paler.
+    With many crossings, all lines except strong ones are thinner and paler.
     """
     from matplotlib.collections import LineCollection
 
@@ -268,7 +268,7 @@ def _draw_lines(
     axes.add_collection(
         LineCollection(
             lines,
-            colors=[_color(ranked, rate) for rate in rates.tolist()],
+            colors=[_choose_color(ranked, rate) for rate in rates.tolist()],
             linewidths=width,
             alpha=alpha,
             zorder=1,
@@ -280,10 +280,10 @@ def _draw_legend(figure: Figure, ranked: list[float]) -> None:
     """Draw the legend of bandwidths below the picture."""
     from matplotlib.lines import Line2D
 
-    if ranked in ([], [1.0]):  # the description gives no bandwidths
+    if ranked in ([], [1.0]):  # bandwidths are unknown
         return
     labels = [
-        Line2D([], [], color=_color(ranked, rate), label=format_bandwidth(rate))
+        Line2D([], [], color=_choose_color(ranked, rate), label=format_bandwidth(rate))
         for rate in ranked[: len(COLORS)]
     ]
     figure.legend(

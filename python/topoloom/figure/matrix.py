@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The communication matrix, with ranks in slot order."""
+"""Draws the communication matrix, with ranks in slot order."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
     from topoloom._core import Allocation, CommGraph, Placement
 
-# More cells would exceed the pixels of a picture.
+# Limit on cells per side: more cells would be smaller than a pixel.
 MAX_CELLS = 256
 
 
-def ordered_matrix(
+def make_ordered_matrix(
     graph: CommGraph, allocation: Allocation, placement: Placement
 ) -> tuple[npt.NDArray[np.float64], int]:
     """Sum bytes into a square of at most `MAX_CELLS` cells; also return ranks per cell.
 
-    Row and column i belong to the i-th occupied slot in launcher order.
+    Row and column i are the i-th occupied slot in launcher order.
     """
     slots = np.asarray(placement.slots)
     order = np.empty(allocation.machine.slot_count, dtype=np.int64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measured times of schedules and of MPI's own collective, with intervals."""
+"""Draws measured times of schedules and of MPI's own collective, with intervals."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ _PER_PANEL = 0.75
 
 
 class TimeBar(NamedTuple):
-    """A measured time with its interval, and the prediction, in seconds."""
+    """A measured time with confidence interval, and the predicted time, in seconds."""
 
     name: str
     seconds: float
     interval: tuple[float, float]
     predicted: float | None
-    is_own: bool  # MPI's own collective
+    is_own: bool  # whether it is MPI's own collective
 
 
 def draw_measured(
     path: str | Path, title: str, sizes: Sequence[tuple[int, Sequence[TimeBar]]]
 ) -> None:
-    """Draw a panel per size: the time of each schedule, its interval and prediction.
+    """Draw one panel per size: time of each schedule, with interval and prediction.
 
     Parameters
     ----------
     path
         Output file; its suffix selects svg, png or pdf.
     title
-        Above all panels.
+        Title above all panels.
     sizes
-        Bytes and bars of each panel, from the top.
+        Message size in bytes and bars of each panel, from top to bottom.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def draw_measured(
             height_ratios=[n + 2 for n in rows],
         )
         for (axes,), (size, bars) in zip(panels, sizes, strict=True):
-            _draw(axes, bars)
+            _draw_bars(axes, bars)
             axes.set_title(format_bytes(size) if size else "", loc="left")
         panels[0][0].legend(
             loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=8
@@ -70,7 +70,7 @@ def draw_measured(
         figure.set_layout_engine("tight")
 
 
-def _draw(axes: Axes, bars: Sequence[TimeBar]) -> None:
+def _draw_bars(axes: Axes, bars: Sequence[TimeBar]) -> None:
     from matplotlib.ticker import LogLocator, NullLocator
 
     for is_own, color, marker, label in (

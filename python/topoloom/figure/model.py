@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws a network model: time by message size, and measured times."""
+"""Draws a network model: predicted and measured times by message size."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from topoloom.support.units import format_bytes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Range of sizes without measurements.
+#: Range of message sizes in bytes if there are no measurements.
 SIZES = (1, 4 * 1024**2)
 
 
 def draw_model(path: str | Path, file: ModelFile, fit: Fit | None = None) -> None:
-    """Draw time by size; with a fit, also its samples and relative errors.
+    """Draw time by message size; with a fit, also samples and relative errors.
 
-    Parameters and errors are those of `open_page`.
+    Parameters and errors are as in `open_page`.
     """
     with open_page(path, (6.4, 4.6 if fit else 3.4)) as figure:
         figure.set_layout_engine("constrained")

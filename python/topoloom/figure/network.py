@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A machine as vertices and lines to draw; large ones are folded into parts."""
+"""Converts a machine to vertices and lines for drawing, and folds parts."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Network:
-    """Routers, switches or nodes, and the lines between them."""
+    """Vertices (routers, switches or nodes), and the lines between them."""
 
-    #: int array of shape (vertices,): nodes that are attached to each vertex, or that
-    #: it is.
+    #: int array of shape (vertices,): number of nodes attached to each vertex; 1 for a
+    #: node.
     nodes: Array
-    #: int array of shape (vertices,): lines to the nearest node; below 0 for NVLink
-    #: switches below the nodes.
+    #: int array of shape (vertices,): number of lines to the nearest node; negative for
+    #: NVLink switches, which are drawn below the nodes.
     height: Array
-    #: int array of shape (lines, 2): both ends of each line, the lower first.
+    #: int array of shape (lines, 2): both vertices of each line, the lower first.
     ends: Array
-    #: array of shape (lines,): of the widest link of each line, one way.
+    #: array of shape (lines,): bandwidth of the fastest link of each line, in one
+    #: direction.
     bandwidth: Array
-    #: int array of shape (lines,): cables of each line; the two directions are one
-    #: cable.
+    #: int array of shape (lines,): number of cables; the two directions share a cable.
     cables: Array
 
     @property
@@ -42,9 +42,9 @@ class Network:
 
 
 def make_network(machine: Machine, topology: dict[str, Any]) -> Network:
-    """Make the network of a machine's working links, merging parallel ones.
+    """Make the network of a machine's working links; parallel links are merged.
 
-    Nodes that are attached to routers are drawn as part of them.
+    Nodes attached to routers are part of the router's vertex.
     """
     wiring = Wiring(machine)
     home = find_routers(machine, wiring.vertex_count, topology)
@@ -56,7 +56,7 @@ def make_network(machine: Machine, topology: dict[str, Any]) -> Network:
         links, wiring.bandwidth[between], np.ones(len(links))
     )
     height = _count_heights(nodes, links)
-    if drawing_of(topology) == "gpu_domains":  # NVLink switches are below the GPUs
+    if drawing_of(topology) == "gpu_domains":  # NVLink switches below GPUs
         gpus, domains, units = topology["levels"]
         first = gpus * domains * units
         height[first : first + domains * units] = -1
@@ -64,10 +64,10 @@ def make_network(machine: Machine, topology: dict[str, Any]) -> Network:
 
 
 def find_routers(machine: Machine, vertices: int, topology: dict[str, Any]) -> Array:
-    """Find the router of each vertex if nodes have links to routers, else itself.
+    """Return the router of each vertex if nodes have links to routers, else the vertex.
 
-    Routers come first, then the nodes of each in router order. Spines of a Dragonfly+,
-    the last routers, have none.
+    Routers are numbered first, then nodes in router order. Spines of a Dragonfly+, the
+    last routers, have no nodes.
     """
     if not machine.host_hops:
         return np.arange(vertices)
@@ -90,12 +90,12 @@ def fold_parts(network: Network, part: Array) -> Network:
     height = np.zeros(int(part.max()) + 1, dtype=np.int64)
     np.maximum.at(height, part, network.height)
     nodes = np.bincount(part, weights=network.nodes).astype(np.int64)
-    # A folded part has nodes and their height.
+    # Parts with nodes have height 0, like nodes.
     return Network(nodes, np.where(nodes > 0, 0, np.sign(height)), *lines)
 
 
 def select_vertices(network: Network, chosen: Array) -> Network:
-    """Keep the vertices of a mask and the lines between them."""
+    """Return the network of the vertices in a mask and of the lines between them."""
     number = np.cumsum(chosen) - 1
     lines = chosen[network.ends].all(axis=1)
     return Network(
@@ -119,7 +119,7 @@ def _merge_lines(
 
 
 def _count_heights(nodes: Array, links: Array) -> Array:
-    """Count the links from each vertex to the nearest node."""
+    """Compute the number of links from each vertex to the nearest node."""
     height = np.where(nodes > 0, 0, -1)
     source, target = links.T
     for level in range(len(nodes)):

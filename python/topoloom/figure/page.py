@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A page to draw on, written to a file at the end."""
+"""Opens a figure, and writes it to a file at the end."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ FORMATS = (".svg", ".png", ".pdf")
 
 @contextlib.contextmanager
 def open_page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]:
-    """Open a figure and write it at the end; equal figures give equal bytes.
+    """Open a figure and write it at the end; equal figures produce equal files.
 
     Parameters
     ----------
     path
         Output file; its suffix selects svg, png or pdf.
     inches
-        Width and height.
+        Width and height in inches.
 
     Raises
     ------
     topoloom.Error
-        If the suffix is none of these, or matplotlib is not installed.
+        If the suffix is not supported, or matplotlib is not installed.
     OSError
         If the file cannot be written.
     """
@@ -55,13 +55,13 @@ def open_page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]
 
 
 def check_figure(path: str | Path) -> str:
-    """Refuse a file to which no figure can be written; return its suffix."""
+    """Return the suffix of an output file; raise an error if it cannot be written."""
     from topoloom._core import Error
     from topoloom.support.files import check_writable
 
     ending = Path(path).suffix.lower()
     if ending not in FORMATS:
-        raise Error(f"{path}: figures are {', '.join(FORMATS)}; name one of them so")
+        raise Error(f"{path}: figures are {', '.join(FORMATS)}; change the suffix")
     if find_spec("matplotlib") is None:
         raise Error(
             "figures need matplotlib; install it with: pip install 'topoloom[report]'"
@@ -71,7 +71,7 @@ def check_figure(path: str | Path) -> str:
 
 
 def _fix_layout(figure: Figure) -> None:
-    """Round the layout, since the solver's last digits vary between runs."""
+    """Round the layout, because the solver's last digits vary between runs."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for part in figure.subfigs:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Divides a machine with too many lines for one picture into similar parts.
+"""Divides a machine that has too many lines for one picture into similar parts.
 
 Parts are the groups of a dragonfly, the planes of a HyperX, the subtrees below the
 highest switches of a tree, or the nodes of a torus with equal coordinates on its three
@@ -13,42 +13,42 @@ from typing import Any
 
 import numpy as np
 
-from topoloom.figure.layout import groups_of_leaves_and_spines
+from topoloom.figure.layout import number_leaf_spine_groups
 from topoloom.figure.links import Array
 from topoloom.figure.network import Network
 from topoloom.machines.topology_forms import drawing_of
 
-#: drawings of which a crowded picture shows the faces
+#: kinds of drawings that show only the faces of large grids
 GRIDS = ("grid", "rings")
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of a machine."""
+    """A division of a machine into parts."""
 
-    name: str  # noun for a part
+    name: str  # noun for a part, such as "group"
     #: int array of shape (vertices,): the part of each vertex; a switch above all parts
-    #: is its own part.
+    #: is a separate part.
     part: Array
-    #: `whole`, `inside`: topologies of the parts and of one part, as tables
+    #: `whole`, `inside`: topology between parts, and within one part, as
     #: ``[topology]``.
     whole: dict[str, Any]
     inside: dict[str, Any]
 
 
 def find_parts(topology: dict[str, Any], network: Network) -> Parts | None:
-    """Find the parts; None unless there are several with several vertices."""
-    found = _split(topology, network)
+    """Find the parts; None unless several parts have several vertices."""
+    found = _divide_into_parts(topology, network)
     if found is None or (np.bincount(found.part) > 1).sum() < 2:
         return None
     return found
 
 
-def _split(topology: dict[str, Any], network: Network) -> Parts | None:
+def _divide_into_parts(topology: dict[str, Any], network: Network) -> Parts | None:
     drawing, size = drawing_of(topology), topology.get("size", [])
     vertex = np.arange(len(network.nodes))
     if drawing == "leaf_spine_groups":
-        part = groups_of_leaves_and_spines(size)
+        part = number_leaf_spine_groups(size)
         group = {"drawing": drawing, "size": [1, *size[1:]]}
         return Parts("group", part, _describe_complete_axes(size[:1]), group)
     if drawing in ("groups", "joined_axes") and len(size) > 1:
@@ -78,19 +78,19 @@ def _split(topology: dict[str, Any], network: Network) -> Parts | None:
         name = "branch"
         if drawing == "gpu_domains":
             name = "unit" if network.height.max() > 1 else "domain"
-        return Parts(name, _split_below_top(network), topology, topology)
+        return Parts(name, _number_subtrees(network), topology, topology)
     return None
 
 
 def _describe_complete_axes(size: list[int]) -> dict[str, Any]:
-    """Describe routers fully connected along each axis; one axis is a circle."""
+    """Describe the topology of routers that are fully connected along each axis."""
     if len(size) == 1:
         return {"drawing": "circle"}
     return {"drawing": "joined_axes", "size": size}
 
 
-def _split_below_top(network: Network) -> Array:
-    """Assign numbers to the highest switches and the components without them."""
+def _number_subtrees(network: Network) -> Array:
+    """Assign numbers to the highest switches, and to components left without them."""
     top = network.height == network.height.max()
     ends = network.ends[~top[network.ends].any(axis=1)]
     label = np.arange(len(top))

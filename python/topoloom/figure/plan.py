@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws transfers of tasks: as arcs over the loads of ranks, or on the machine."""
+"""Draws transfers of tasks as arcs over the loads of ranks, or on the machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from topoloom.support.units import counted
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MAX_NUMBERED = 32  # ranks with numbers and loads as text
+MAX_NUMBERED = 32  # limit on ranks with labels (number and load)
 MAX_RANKS = 4096
 
 
@@ -30,7 +30,7 @@ class Plan(Protocol):
 
     @property
     def plan(self) -> Array:
-        """Rows of source, target and tasks."""
+        """Transfers as rows of source, target and number of tasks."""
 
     @property
     def ends(self) -> Array:
@@ -53,16 +53,16 @@ def draw_plan(
     loads : array of shape ``(ranks,)``
         Loads of the ranks before the transfers.
     plans
-        At least one, by the name of its balancer, which may be empty.
+        At least one plan, by the name of the balancer, which may be empty.
     where
-        Allocation and placement of the ranks; without it they are drawn in a line.
+        Allocation and placement of the ranks; None draws the ranks in a line.
     unit
-        Unit of the loads.
+        Unit of the loads, as text.
 
     Raises
     ------
     topoloom.Error
-        If the suffix is none of these, matplotlib is not installed, or there are more
+        If the suffix is not supported, matplotlib is not installed, or there are more
         than 4,096 ranks.
     OSError
         If the file cannot be written.
@@ -126,7 +126,7 @@ def _draw_line(axes: Axes, loads: Array, found: Plan, unit: str) -> None:
 def _draw_on_machine(
     axes: Axes, loads: Array, found: Plan, allocation: Allocation, placed: Placement
 ) -> None:
-    """Draw nodes by surplus or deficit, and transfers as arrows."""
+    """Draw nodes colored by surplus or deficit, and transfers as arrows."""
     machine = allocation.machine
     topology = write_topology(MachineText(machine.text))
     network, wiring = make_network(machine, topology), Wiring(machine)

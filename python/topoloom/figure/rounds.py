@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MAX_RANKS = 32
 MAX_ROUNDS = 32
 
-_WIDTH = 9.6  # inches, as all below
+_WIDTH = 9.6  # in inches, like all constants below
 _TITLE = 0.3
 _PER_HEIGHT = 0.34
 _MARGIN = 0.35  # heights
@@ -32,7 +32,7 @@ _MAX_HEIGHT = 4.0
 _LETTER = 0.055
 
 _ROOTED = ("broadcast", "reduce", "scatter", "gather")
-#: Their blocks are named by two ranks, too long for an arrow.
+#: Operations whose blocks are named by two ranks, too long for an arrow's label.
 _PERSONAL = ("all-to-all", "many-to-many")
 
 
@@ -45,7 +45,7 @@ class _Message(NamedTuple):
 
 @dataclass(frozen=True)
 class _Drawing:
-    """A schedule, and the sizes of its panels."""
+    """The drawing of a schedule, with the sizes of its panels."""
 
     call: Call
     name: str
@@ -53,7 +53,7 @@ class _Drawing:
 
     @property
     def rows(self) -> list[list[list[_Message]]]:
-        """Rounds by row, equally many in each."""
+        """The rounds by row of panels, equally many in each row."""
         columns = -(-len(self.rounds) // -(-len(self.rounds) // self._most_columns))
         return [
             self.rounds[at : at + columns] for at in range(0, len(self.rounds), columns)
@@ -65,20 +65,20 @@ class _Drawing:
 
     @property
     def width(self) -> float:
-        """Width of a panel in inches; a single one takes up to half a page."""
+        """Width of a panel in inches; a single panel fills at most half of the page."""
         return 0.98 * _WIDTH / max(len(self.rows[0]), min(2, self._most_columns))
 
     @cached_property
-    def _plain(self) -> bool:
-        """Whether blocks need no labels."""
+    def _has_plain_blocks(self) -> bool:
+        """Whether block labels are unnecessary: all messages have equal blocks."""
         carried = [one.blocks for messages in self.rounds for one in messages]
         if self.call.operation in _PERSONAL:
             return all(len(blocks) == 1 for blocks in carried)
         return all(blocks == carried[0] for blocks in carried)
 
     def label(self, one: _Message) -> str:
-        """Name the blocks of a message, or their number."""
-        if self._plain:
+        """Format the blocks of a message as block numbers, or as their count."""
+        if self._has_plain_blocks:
             return ""
         names = compress_ranges(sorted(one.blocks))
         wide = len(names) * _LETTER > self.width / self.call.ranks
@@ -87,43 +87,43 @@ class _Drawing:
         return names
 
     def height(self, one: _Message) -> float:
-        """Return an arrow's height: above the ranks to the right, below to the left."""
+        """Return an arrow's height: above 0 if the arrow leads right, else below."""
         way = one.target - one.source
         longest = math.log(max(self.call.ranks - 1, 2))
         power = min(0.7, math.log(_MAX_HEIGHT) / longest)
         return math.copysign(abs(way) ** power, way)
 
-    def reach(self, row: list[list[_Message]]) -> tuple[float, float]:
-        """Return the lowest and the highest point of a row."""
+    def find_height_range(self, row: list[list[_Message]]) -> tuple[float, float]:
+        """Return the lowest and the highest point of a row of panels."""
         heights = [self.height(one) for messages in row for one in messages]
         return min(0.0, *heights) - _MARGIN, max(0.0, *heights) + _MARGIN
 
-    def inches(self, row: list[list[_Message]]) -> float:
-        low, high = self.reach(row)
+    def compute_row_height(self, row: list[list[_Message]]) -> float:
+        low, high = self.find_height_range(row)
         return _TITLE + (high - low) * _PER_HEIGHT
 
 
 def check_rounds(call: Call) -> None:
-    """Refuse more ranks than can be drawn."""
+    """Raise an error if there are more ranks than can be drawn."""
     if call.ranks > MAX_RANKS:
         raise Error(
-            f"rounds are drawn of up to {MAX_RANKS} ranks, not of {call.ranks}; take "
-            "fewer, the schedule is the same"
+            f"rounds can be drawn for up to {MAX_RANKS} ranks, not {call.ranks}; use "
+            "fewer ranks"
         )
 
 
 def draw_rounds(path: str | Path, schedules: Sequence[tuple[Call, str]]) -> None:
-    """Draw a panel per round: ranks on a line, arrows above it to the right.
+    """Draw a panel per round: ranks on a line, and messages as arrows.
 
-    Arrows show the numbers of the blocks sent, or their count if that is shorter and
-    for all-to-all. Darker means more bytes.
+    Labels of arrows are block numbers, or the number of blocks if this text is too long
+    or for all-to-all. Darker arrows mean more bytes.
 
     Parameters
     ----------
     path
         Output file; its suffix selects svg, png or pdf.
     schedules
-        Calls and names of their schedules, from the top.
+        Pairs of call and schedule name, from top to bottom.
 
     Raises
     ------
@@ -136,18 +136,20 @@ def draw_rounds(path: str | Path, schedules: Sequence[tuple[Call, str]]) -> None
     drawings = [
         _Drawing(call, name, _read_rounds(call, name)) for call, name in schedules
     ]
-    inches = [_TITLE + sum(map(each.inches, each.rows)) for each in drawings]
+    inches = [
+        _TITLE + sum(map(each.compute_row_height, each.rows)) for each in drawings
+    ]
     with open_page(path, (_WIDTH, sum(inches))) as figure:
         parts = figure.subfigures(len(drawings), 1, squeeze=False, height_ratios=inches)
         for (part,), drawing, tall in zip(parts, drawings, inches, strict=True):
-            _draw(part, drawing, tall)
+            _draw_rows(part, drawing, tall)
 
 
 def _read_rounds(call: Call, name: str) -> list[list[_Message]]:
     check_rounds(call)
     schedule = call.schedule(name)
     if schedule.rounds == 0:
-        raise Error(f"{name} has no rounds to draw; take more ranks than {call.ranks}")
+        raise Error(f"{name} has no rounds to draw; use more ranks than {call.ranks}")
     if schedule.rounds > MAX_ROUNDS:
         raise Error(
             f"{name} has {schedule.rounds} rounds, more than the {MAX_ROUNDS} that "
@@ -162,7 +164,7 @@ def _read_rounds(call: Call, name: str) -> list[list[_Message]]:
     return rounds
 
 
-def _draw(part: Any, drawing: _Drawing, inches: float) -> None:
+def _draw_rows(part: Any, drawing: _Drawing, inches: float) -> None:
     call = drawing.call
     what = f"{drawing.name}: {call.operation} among {call.ranks} ranks"
     part.text(0.01, 1 - 0.18 / inches, what, va="top", weight="bold")
@@ -171,12 +173,12 @@ def _draw(part: Any, drawing: _Drawing, inches: float) -> None:
     top = inches - _TITLE
     number = 0
     for row in drawing.rows:
-        tall = drawing.inches(row)
+        tall = drawing.compute_row_height(row)
         for column, messages in enumerate(row):
             number += 1
             box = (0.01 + column * width, (top - tall) / inches)
             axes = part.add_axes((*box, 0.96 * width, (tall - _TITLE) / inches))
-            axes.set(xlim=(-0.6, call.ranks - 0.4), ylim=drawing.reach(row))
+            axes.set(xlim=(-0.6, call.ranks - 0.4), ylim=drawing.find_height_range(row))
             axes.axis("off")
             axes.set_title(
                 _format_sizes(number, messages), loc="left", fontsize=8, pad=2
@@ -194,7 +196,7 @@ def _format_sizes(number: int, messages: list[_Message]) -> str:
 
 
 def _draw_ranks(axes: Axes, call: Call, messages: list[_Message]) -> None:
-    """Draw the ranks: the root in its own color, inactive ranks pale."""
+    """Draw the ranks: the root in a different color, inactive ranks pale."""
     busy = {rank for one in messages for rank in one[:2]}
     rooted = call.operation in _ROOTED
     for rank in range(call.ranks):
@@ -212,7 +214,7 @@ def _draw_message(
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path as Curve
 
-    # The middle of the curve is at 3/4 of its control points' height.
+    # The middle of the curve is at 3/4 of the height of its control points.
     edge = math.copysign(0.2, height)
     bow = edge + (height - edge) / 0.75
     corners = [(one.source, edge), (one.source, bow), (one.target, bow)]

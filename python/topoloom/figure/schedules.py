@@ -16,24 +16,22 @@ if TYPE_CHECKING:
     from topoloom._core import NetworkModel
     from topoloom.schedules.choose import Call, RankSlots
 
-#: Markers, in addition to colors.
+#: Markers that distinguish lines in addition to colors.
 _MARKERS = "os^vDPX*<>hp"
 
 
 def vary_call(call: Call, over: str, slots: RankSlots | None = None) -> list[Call]:
-    """Vary a call in powers of two: its bytes up to 1 MiB, its ranks or its degree.
+    """List variants of a call in powers of two: bytes up to 1 MiB, ranks or degree.
 
     Raises
     ------
     topoloom.Error
-        If there is nothing to vary.
+        If the call has nothing to vary.
     """
     if call.demand is not None:
-        raise Error(
-            "a demand says who sends how much to whom; there is nothing to draw over"
-        )
+        raise Error("a demand defines all messages, so a figure has no x-axis")
     if over == "ranks" and slots is not None:
-        raise Error("a figure over ranks needs a network model and no machine")
+        raise Error("a figure over ranks requires a network model, and no machine")
     if over == "bytes" and call.operation != "barrier":
         return [call._replace(bytes=1 << k) for k in range(21)]
     if over == "ranks":
@@ -44,8 +42,8 @@ def vary_call(call: Call, over: str, slots: RankSlots | None = None) -> list[Cal
         powers = [1 << k for k in range(call.ranks.bit_length())]
         return [call._replace(degree=p) for p in powers if p < call.ranks]
     raise Error(
-        f"no figure over {over} of {call.operation}; there are ranks, bytes unless it "
-        "is a barrier, and the degree of a many-to-many"
+        f"no figure over {over} of {call.operation}; expected ranks, bytes (except "
+        "for a barrier), or the degree of a many-to-many"
     )
 
 
@@ -56,7 +54,7 @@ def draw_schedules(
     slots: RankSlots | None,
     over: str = "bytes",
 ) -> None:
-    """Draw one line per schedule and, below, the fastest schedule of each range.
+    """Draw one line per schedule, and below it the fastest schedule of each range.
 
     Raises
     ------
@@ -83,9 +81,9 @@ def draw_schedules(
         )
         _draw_lines(axes, at, times)
         _draw_band(band, at, best)
-        band.set_xlabel(_label(call, over))
+        band.set_xlabel(_make_label(call, over))
         figure.subplots_adjust(left=0.1, right=0.74, top=0.93, bottom=0.12)
-        axes.set_title(_title(call, over), loc="left")
+        axes.set_title(_make_title(call, over), loc="left")
 
 
 def _draw_lines(axes: Any, at: list[int], times: dict[str, dict[int, float]]) -> None:
@@ -110,7 +108,7 @@ def _draw_lines(axes: Any, at: list[int], times: dict[str, dict[int, float]]) ->
 
 
 def _draw_band(band: Any, at: list[int], best: list[str]) -> None:
-    """Write the fastest schedule below its range, with alternating shades."""
+    """Write the fastest schedule of each range below it, with alternating shades."""
     start = 0
     turn = 0
     edges = [at[0] / 2**0.5, *(a * 2**0.5 for a in at)]
@@ -127,7 +125,7 @@ def _draw_band(band: Any, at: list[int], best: list[str]) -> None:
     band.set_ylim(0, 1)
 
 
-def _label(call: Call, over: str) -> str:
+def _make_label(call: Call, over: str) -> str:
     if over == "ranks":
         return "ranks"
     if over == "degree":
@@ -136,7 +134,7 @@ def _label(call: Call, over: str) -> str:
     return "bytes" if whole else "bytes of a block"
 
 
-def _title(call: Call, over: str) -> str:
+def _make_title(call: Call, over: str) -> str:
     parts = [call.operation]
     if over != "bytes":
         parts.append(f"{call.bytes:,} B")

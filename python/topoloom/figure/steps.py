@@ -9,16 +9,16 @@ from pathlib import Path
 from topoloom.figure.page import open_page
 from topoloom.figure.style import AFTER, BEFORE
 
-#: Color and dashes by route.
+#: Color and line style of each set of routes.
 _LOOKS = ((AFTER, "-"), (BEFORE, "--"))
 
 
 def draw_steps(
     path: str | Path, rates: Mapping[str, Sequence[float]], title: str
 ) -> None:
-    """Draw bytes per second over steps, counted from 1, with one line per route.
+    """Draw bytes per second over steps, numbered from 1, one line per set of routes.
 
-    Parameters and errors are those of `open_page`.
+    Parameters and errors are as in `open_page`.
     """
     with open_page(path, (6.4, 3.2)) as figure:
         figure.set_layout_engine("constrained")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Colors and fonts of all figures: safe for the color-blind, dark means much."""
+"""Colors and fonts of all figures; colors are distinguishable for the color-blind."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
-BEFORE = "#b35806"  # with dashed lines, in addition to color
+BEFORE = "#b35806"  # dashed lines distinguish views in addition to colors
 AFTER = "#1b4f8a"
 NEUTRAL = "#d9d9d9"
 TEXT = "#222222"
@@ -29,13 +29,13 @@ SETTINGS: Any = {
     "text.color": TEXT,
     "axes.labelcolor": TEXT,
     "svg.fonttype": "path",
-    "text.parse_math": False,  # names of hosts and files may have any character
+    "text.parse_math": False,  # names of hosts and files may contain any character
     "svg.hashsalt": "topoloom",
 }
 
 
 def make_color_scale(palest: float = 0.12) -> Colormap:
-    """Make the color scale: pale green for little, nearly black for much."""
+    """Make the color scale from pale green (low) to nearly black (high)."""
     import matplotlib
     from matplotlib.colors import ListedColormap
 

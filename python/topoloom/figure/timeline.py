@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 MAX_RANKS = 64
 
-_LANE = 0.6  # of the distance between two ranks
+_LANE = 0.6  # lane height relative to the distance between two ranks
 _PER_RANK = 0.2  # inches
 _SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 
 
 def check_timeline(ranks: int) -> None:
-    """Refuse more ranks than can be drawn.
+    """Raise an error if there are more ranks than can be drawn.
 
     Raises
     ------
@@ -31,21 +31,21 @@ def check_timeline(ranks: int) -> None:
         If there are more than `MAX_RANKS`.
     """
     if ranks > MAX_RANKS:
-        raise Error(f"timelines are drawn of up to {MAX_RANKS} ranks, not of {ranks}")
+        raise Error(f"timelines can be drawn for up to {MAX_RANKS} ranks, not {ranks}")
 
 
 def draw_timeline(path: str | Path, trace: CallTrace) -> None:
-    """Draw a lane per rank with its waits, communication and copies.
+    """Draw one lane per rank with its waits, communication and copies.
 
-    A rank waits until the last message of a round has been sent; an arrow leads from
-    its send to its arrival.
+    A rank waits until the last message of a round has been sent. An arrow connects the
+    send and the arrival of this message.
 
     Parameters
     ----------
     path
         Output file; its suffix selects svg, png or pdf.
     trace
-        From `load_traces`.
+        A trace from `load_traces`.
 
     Raises
     ------
@@ -68,14 +68,14 @@ def draw_timeline(path: str | Path, trace: CallTrace) -> None:
         axes.set_ylim(trace.ranks - 0.4, -0.6)
         axes.set_xlim(0, trace.seconds / unit)
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_title(_title(trace), loc="left")
+        axes.set_title(_make_title(trace), loc="left")
         axes.legend(
             loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=8
         )
         figure.set_layout_engine("tight")
 
 
-def _title(trace: CallTrace) -> str:
+def _make_title(trace: CallTrace) -> str:
     size = f" of {format_bytes(trace.bytes)}" if trace.bytes else ""
     return (
         f"{trace.operation}{size} among {trace.ranks} ranks by {trace.schedule}: "
@@ -89,13 +89,15 @@ def _draw_lanes(axes: Axes, trace: CallTrace, unit: float) -> None:
     def at(time: float) -> float:
         return (time - start) / unit
 
-    def bars(spans: list[tuple[int, float, float]], height: float, **look: Any) -> None:
+    def draw_bars(
+        spans: list[tuple[int, float, float]], height: float, **look: Any
+    ) -> None:
         left = [at(begin) for _, begin, _ in spans]
         width = [(end - begin) / unit for _, begin, end in spans]
         axes.barh([r for r, _, _ in spans], width, height, left, linewidth=0, **look)
 
-    def share(spans: list[tuple[int, float, float]]) -> float:
-        """Return the percentage of the time of all ranks."""
+    def percentage(spans: list[tuple[int, float, float]]) -> float:
+        """Return the percentage of all ranks' time."""
         taken = sum(end - begin for _, begin, end in spans)
         return 100 * taken / max(trace.seconds * trace.ranks, 1e-12)
 
@@ -104,16 +106,17 @@ def _draw_lanes(axes: Axes, trace: CallTrace, unit: float) -> None:
     moving = _list_round_spans(trace)
     waiting = [(one.receive.rank, one.ready, one.sent) for one in waits]
     copies = [(one.rank, one.begin, one.end) for one in trace.select("copy")]
-    bars(calls, 0.08, color=NEUTRAL, zorder=1)
-    under_way = f"messages under way, {share(moving) - share(waiting):.0f} %"
-    bars(moving, _LANE, color=AFTER, label=under_way, zorder=2)
+    draw_bars(calls, 0.08, color=NEUTRAL, zorder=1)
+    under_way = percentage(moving) - percentage(waiting)
+    under_way_label = f"messages under way, {under_way:.0f} %"
+    draw_bars(moving, _LANE, color=AFTER, label=under_way_label, zorder=2)
     look: Any = {"color": BEFORE, "hatch": "////", "edgecolor": "white"}
     if waiting:
-        label = f"waits for a sender, {share(waiting):.0f} %"
-        bars(waiting, _LANE, label=label, zorder=3, **look)
+        label = f"waits for a sender, {percentage(waiting):.0f} %"
+        draw_bars(waiting, _LANE, label=label, zorder=3, **look)
     if copies:
-        label = f"copies, combines, {share(copies):.0f} %"
-        bars(copies, 0.3, color=TEXT, label=label, zorder=4)
+        label = f"copies, combines, {percentage(copies):.0f} %"
+        draw_bars(copies, 0.3, color=TEXT, label=label, zorder=4)
     for wait in waits:
         axes.annotate(
             "",
@@ -125,7 +128,7 @@ def _draw_lanes(axes: Axes, trace: CallTrace, unit: float) -> None:
 
 
 def _list_round_spans(trace: CallTrace) -> list[tuple[int, float, float]]:
-    """List the intervals from the first to the last message, by rank and round."""
+    """List the intervals from the first to the last message of each rank and round."""
     found: dict[tuple[int, int], tuple[float, float]] = {}
     for one in trace.select("send", "receive"):
         begin, end = found.get((one.rank, one.round), (one.begin, one.end))

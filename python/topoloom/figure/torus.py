@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draws a torus of two or three dimensions, with links colored by load.
 
-In two dimensions, the directions of a link are drawn next to each other. In three, the
-view is oblique, with the smallest extent as depth, and a link shows its busier
-direction. Links that close a ring are stubs at both ends.
+In two dimensions, the two directions of a link are drawn next to each other. In three
+dimensions, the view is oblique, with the smallest extent as depth, and a link has the
+color of its busier direction. Links that close a ring are drawn as stubs at both ends.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
     from topoloom._core import Allocation
 
-PANEL = 3.6  # inches on the page
-APART = 0.09  # between the two directions of a link, in steps of the grid
+PANEL = 3.6  # panel size in inches
+APART = 0.09  # distance of the two directions of a link, in grid steps
 DEPTH = (0.40, 0.27)  # page vector of a step along the depth axis
-SPREAD = 1.35  # factor on DEPTH for few layers
+SPREAD = 1.35  # factor on DEPTH with few layers
 
 
 def draw_torus(
     axes: Axes, links: TorusLinks, busy: Array, norm: Any, allocation: Allocation
 ) -> LineCollection:
-    """Draw the torus with the link loads of one placement."""
+    """Draw the torus with the link loads of a placement."""
     from matplotlib.collections import LineCollection
 
     view = make_projection(links.shape)
-    segments, values = _segments(links, busy, view)
+    segments, values = _make_segments(links, busy, view)
     width = max(float(np.ptp(list_corners(links.shape) @ view, axis=0).max()), 1.0)
     per_step = 72 * PANEL / width
     flat = len(links.shape) == 2
@@ -61,7 +61,7 @@ def draw_torus(
         cmap=make_color_scale(),
         norm=norm,
         linewidths=0.5 + thick * (share if flat else share**1.6),
-        # All loads may be 0.
+        # `share` may be empty, if all loads are 0.
         alpha=None if flat or not share.size else 0.55 + 0.45 * share,
         capstyle="round",
         zorder=2,
@@ -74,7 +74,7 @@ def draw_torus(
 
 
 def make_projection(shape: tuple[int, ...]) -> Array:
-    """Make the projection of coordinates to the page, a matrix ``(axes, 2)``."""
+    """Make the matrix ``(axes, 2)`` that projects coordinates to the page."""
     if len(shape) == 2:
         return np.array([[0.0, 1.0], [1.0, 0.0]]) if shape[1] >= shape[0] else np.eye(2)
     longest, middle, depth = np.argsort([-extent for extent in shape], kind="stable")
@@ -86,7 +86,7 @@ def make_projection(shape: tuple[int, ...]) -> Array:
     return view
 
 
-def _segments(links: TorusLinks, busy: Array, view: Array) -> tuple[Array, Array]:
+def _make_segments(links: TorusLinks, busy: Array, view: Array) -> tuple[Array, Array]:
     start = links.start.astype(float)
     step = np.zeros_like(start)
     rows = np.arange(len(start))
@@ -103,15 +103,15 @@ def _segments(links: TorusLinks, busy: Array, view: Array) -> tuple[Array, Array
     a = start @ view + side
     b = (start + np.where(wraps[:, None], 0.45, 1.0) * step) @ view + side
     whole = np.stack([a, b], axis=1)
-    # The other end of a link that closes a ring.
-    arrival = _arrival(links, start[wraps], step[wraps])
+    # The stub at the other end of a link that closes a ring.
+    arrival = _find_arrival(links, start[wraps], step[wraps])
     c = (arrival - 0.45 * step[wraps]) @ view + side[wraps]
     d = arrival @ view + side[wraps]
     stubs = np.stack([c, d], axis=1)
     return np.concatenate([whole, stubs]), np.concatenate([values, values[wraps]])
 
 
-def _arrival(links: TorusLinks, start: Array, step: Array) -> Array:
+def _find_arrival(links: TorusLinks, start: Array, step: Array) -> Array:
     arrival: Array = np.mod(start + step, np.array(links.shape))
     return arrival
 
@@ -119,7 +119,7 @@ def _arrival(links: TorusLinks, start: Array, step: Array) -> Array:
 def _merge_directions(
     links: TorusLinks, busy: Array, step: Array
 ) -> tuple[Array, Array]:
-    """Merge the two directions of each link: ids of the + links, larger load."""
+    """Merge the directions of each link; return ids of the + links and larger loads."""
     shape = np.array(links.shape)
     lower = np.where(
         links.forward[:, None], links.start, np.mod(links.start + step, shape)
@@ -163,12 +163,12 @@ def _draw_nodes(
             markerfacecolor="white",
             markeredgecolor="#333333",
             markeredgewidth=min(0.7, 0.2 * size),
-            zorder=3 if len(shape) == 2 else 1.5,  # in 3-D, loads are drawn over nodes
+            zorder=3 if len(shape) == 2 else 1.5,  # in 3-D, loads are drawn above nodes
         )
 
 
 def _draw_frame(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
-    """Draw only the edges of the box, for a torus with too many links."""
+    """Draw only the edges of the bounding box, for a torus with too many links."""
     ends = list_corners(shape)
     for i, a in enumerate(ends):
         for b in ends[i + 1 :]:
@@ -178,7 +178,7 @@ def _draw_frame(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
 
 
 def draw_outline(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
-    """Set the limits of the page for the torus, and name its axes."""
+    """Set the axis limits of the page for the torus, and label its axes."""
     ends = list_corners(shape) @ view
     margin = 0.6 + 0.05 * float(np.ptp(ends, axis=0).max())
     low, high = ends.min(axis=0) - margin, ends.max(axis=0) + margin
@@ -186,7 +186,7 @@ def draw_outline(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
     axes.set_ylim(low[1], high[1])
     axes.set_aspect("equal")
     axes.axis("off")
-    # Small arrows in the corner name the axes.
+    # Label the axes at small arrows in the corner.
     origin = low
     reach = 0.11 * float((high - low).max())
     for index in range(len(shape)):

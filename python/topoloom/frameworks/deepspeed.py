@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DeepSpeed jobs: the topologies that it accepts, and their process groups.
+"""DeepSpeed jobs: supported topologies and their process groups.
 
 A `ProcessTopology` numbers the ranks; its axes are listed slowest first, by default
 pipe, data, model. Experts divide the data axis and require the default topology. Within
-a stage, either the ranks of an expert group are neighbors along data, or the copies of
-an expert are (``use_data_before_expert_parallelism``). Releases do not combine the
-latter with a model axis.
+a pipeline stage, neighbors along data are in the same expert group by default; with
+``use_data_before_expert_parallelism`` they have copies of the same expert. Releases do
+not combine this option with a model axis.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from topoloom._core import Error
 from topoloom.frameworks.job import Job
 from topoloom.graphs.layouts import Layout, View
 
-#: Topoloom's name of an axis -> DeepSpeed's.
+#: Topoloom's axis name -> DeepSpeed's axis name.
 AXES = {"pp": "pipe", "dp": "data", "tp": "model"}
 
 _DEFAULT = ("pp", "dp", "tp")
@@ -26,14 +26,14 @@ _DEFAULT = ("pp", "dp", "tp")
 
 @dataclass(frozen=True)
 class DeepSpeedJob(Job):
-    """A job by the sizes of its axes.
+    """A DeepSpeed job, defined by the sizes of its axes.
 
     Attributes
     ----------
     tp, dp, pp
-        Their product is the number of ranks.
+        Axes whose product is the number of ranks.
     ep
-        Ranks that the experts of a layer are distributed over; divides `dp`.
+        Number of ranks that share the experts of a layer; divides `dp`.
     """
 
     tp: int = 1
@@ -46,11 +46,11 @@ class DeepSpeedJob(Job):
     def __post_init__(self) -> None:
         for axis, size in {**self.mesh, "ep": self.ep}.items():
             if size < 1:
-                raise Error(f"{axis} = {size}; give it 1 or more")
+                raise Error(f"{axis} = {size}; it must be at least 1")
         if self.dp % self.ep:
             raise Error(
-                f"dp = {self.dp} is not a multiple of ep = {self.ep}, as DeepSpeed "
-                "needs it"
+                f"dp = {self.dp} is not a multiple of ep = {self.ep}, which DeepSpeed "
+                "requires"
             )
 
     @property
@@ -60,28 +60,28 @@ class DeepSpeedJob(Job):
 
     @property
     def axes(self) -> dict[str, int]:
-        """Sizes of all axes, with those of experts last."""
+        """Sizes of all axes; expert axes are last."""
         return {**self.mesh, "ep": self.ep, "edp": self.dp // self.ep}
 
     def layouts(self) -> list[Layout]:
         """List the distinct layouts, DeepSpeed's default first."""
         if self.ep > 1:
-            tables = [self._layout(_DEFAULT, ("ep", "edp"))]
+            tables = [self._make_layout(_DEFAULT, ("ep", "edp"))]
             if self.tp == 1 and self.axes["edp"] > 1:
-                tables.append(self._layout(_DEFAULT, ("edp", "ep")))
+                tables.append(self._make_layout(_DEFAULT, ("edp", "ep")))
             return tables
         if self.pp == 1:
-            return [self._layout(_DEFAULT, ("ep", "edp"))]
+            return [self._make_layout(_DEFAULT, ("ep", "edp"))]
         orders = sorted(permutations(_DEFAULT), key=lambda order: order != _DEFAULT)
         layouts: dict[View, Layout] = {}
         for order in orders:
-            layout = self._layout(order, ("ep", "edp"))
+            layout = self._make_layout(order, ("ep", "edp"))
             seen = tuple(axis for axis in layout.views[0] if axis[1] > 1)
             layouts.setdefault(seen, layout)
         return list(layouts.values())
 
     def settings(self, name: str) -> list[str]:
-        """List the settings of this job for a layout of this name."""
+        """List the DeepSpeed settings of this job for the named layout."""
         topology, _, first = name.partition(" ")
         sizes = [self.mesh[axis] for axis in topology.split("-")]
         found = []
@@ -98,8 +98,8 @@ class DeepSpeedJob(Job):
             found.append('"use_data_before_expert_parallelism": true')
         return found
 
-    def _layout(self, order: tuple[str, ...], data: tuple[str, str]) -> Layout:
-        """Make the layout of an order, slowest axis first; `data` is fastest first."""
+    def _make_layout(self, order: tuple[str, ...], data: tuple[str, str]) -> Layout:
+        """Make a layout; `order` lists the slowest axis first, `data` the fastest."""
         dense = tuple((axis, self.mesh[axis]) for axis in reversed(order))
         experts: View = tuple(
             (one, self.axes[one])

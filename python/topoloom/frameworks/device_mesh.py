@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """PyTorch jobs on a device mesh: FSDP and HSDP, with tensor and pipeline parallelism.
 
-``init_device_mesh`` numbers the ranks of a mesh, whose dimensions are listed slowest
-first. Submeshes keep this order: ``fully_shard`` needs (replicate, shard), cp is
-flattened into the shards and follows them, and tp comes last. The position of pp is
-free.
+``init_device_mesh`` numbers the ranks of a mesh; dimensions are listed slowest first.
+Submeshes preserve this order: ``fully_shard`` requires (replicate, shard), cp is
+flattened into shard and follows it, and tp is last. pp can be at any position.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ ORDERED = ("replicate", "shard", "cp", "tp")
 
 @dataclass(frozen=True)
 class DeviceMeshJob(Job):
-    """A job by the sizes of its dimensions, whose product is the number of ranks.
+    """A PyTorch job; the product of its dimensions is the number of ranks.
 
     Attributes
     ----------
     replicate, shard
-        Copies of the model (HSDP), and ranks that each is sharded over.
+        Number of model copies (HSDP), and number of ranks that share each copy.
     cp, tp, pp
-        Context, tensor and pipeline parallelism.
+        Sizes of context, tensor and pipeline parallelism.
     """
 
     replicate: int = 1
@@ -43,11 +42,11 @@ class DeviceMeshJob(Job):
     def __post_init__(self) -> None:
         for axis, size in self.mesh.items():
             if size < 1:
-                raise Error(f"{axis} = {size}; give it 1 or more")
+                raise Error(f"{axis} = {size}; it must be at least 1")
 
     @property
     def mesh(self) -> dict[str, int]:
-        """Sizes of all axes, whose product is the number of ranks."""
+        """Sizes of all axes; their product is the number of ranks."""
         ordered = {axis: getattr(self, axis) for axis in ORDERED}
         return {"pp": self.pp, **ordered}
 
@@ -57,7 +56,7 @@ class DeviceMeshJob(Job):
         return self.mesh
 
     def layouts(self) -> list[Layout]:
-        """List the distinct layouts; pp is slowest in the first, the default."""
+        """List the distinct layouts; the first is the default and has pp slowest."""
         layouts: dict[View, Layout] = {}
         for place in range(len(ORDERED) + 1):
             order = (*ORDERED[:place], "pp", *ORDERED[place:])
@@ -68,7 +67,7 @@ class DeviceMeshJob(Job):
         return list(layouts.values())
 
     def settings(self, name: str) -> list[str]:
-        """List the settings of this job for a layout of this name."""
+        """List the PyTorch code that makes the mesh of the named layout."""
         axes = name.split("-")
         sizes = tuple(self.mesh[axis] for axis in axes)
         return [f"init_device_mesh('cuda', {sizes}, mesh_dim_names={tuple(axes)})"]

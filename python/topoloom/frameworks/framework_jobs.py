@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes a framework's job from the sizes of its axes and of the world."""
+"""Makes the job of a training framework from axis sizes and the number of ranks."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from topoloom.frameworks.deepspeed import DeepSpeedJob
 from topoloom.frameworks.device_mesh import DeviceMeshJob
 from topoloom.frameworks.job import Job
 from topoloom.frameworks.megatron import NEWEST, MegatronJob
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
-#: name -> axes with a size option, and the axis that takes the rest of the world
+#: name -> axes with a size option, and the axis that fills the world
 FRAMEWORKS = {
     "megatron": (("tp", "cp", "pp", "ep", "etp"), "dp"),
     "deepspeed": (("tp", "pp", "ep"), "dp"),
@@ -28,14 +28,14 @@ _EXPERT_AXES = ("ep", "etp")
 
 
 class Framework(NamedTuple):
-    """A framework, and the release whose rules are followed."""
+    """A framework, and the release whose rules apply."""
 
     name: str
     release: tuple[int, int]
 
 
 def parse_framework(text: str) -> Framework:
-    """Parse ``megatron``, ``megatron-0.8`` for the rules of that release, ``fsdp``, ...
+    """Parse a framework name such as ``fsdp``, or ``megatron-0.8`` with a release.
 
     Raises
     ------
@@ -47,8 +47,8 @@ def parse_framework(text: str) -> Framework:
         return Framework("megatron", (int(match[1]), int(match[2])))
     if text not in FRAMEWORKS:
         raise Error(
-            f"{unknown_name('framework', text, FRAMEWORKS)}; megatron-0.8 is that "
-            "release of Megatron-Core"
+            f"{describe_unknown_name('framework', text, FRAMEWORKS)}; "
+            "megatron-0.8 selects that release of Megatron-Core"
         )
     return Framework(text, NEWEST)
 
@@ -61,36 +61,37 @@ def make_job(
     Parameters
     ----------
     framework
-        From `parse_framework`.
+        Result of `parse_framework`.
     sizes
-        Sizes of the given axes. Others have one rank; the data axis takes the rest of
-        the world.
+        Axis -> size. Other axes have size 1, except the data axis, which fills the
+        world.
 
     Raises
     ------
     topoloom.Error
-        If the framework lacks an axis, or sizes do not divide the world.
+        If the framework lacks an axis, or the product of the sizes does not divide
+        `world`.
     """
     known, rest = FRAMEWORKS[framework.name]
     for axis, size in sizes.items():
         if axis not in known:
             raise Error(
-                f"--{axis} makes no difference to {framework.name}, which takes "
+                f"--{axis} is not an axis of {framework.name}, which has "
                 f"{', '.join(f'--{one}' for one in known)} and --world"
             )
         if size < 1:
-            raise Error(f"--{axis} is {size}; give it 1 or more")
+            raise Error(f"--{axis} is {size}; it must be at least 1")
     is_mesh = framework.name == "jax"
     apart = () if is_mesh else _EXPERT_AXES
     taken = {axis: size for axis, size in sizes.items() if axis not in apart}
     product = prod(taken.values())
     if world < 1:
-        raise Error(f"--world is {world}; give it 1 or more")
+        raise Error(f"--world is {world}; it must be at least 1")
     if world % product:
         words = " x ".join(taken)
         raise Error(
-            f"--world {world} is not a multiple of {words} = {product}; the rest of "
-            f"the world is {rest}"
+            f"--world {world} is not a multiple of {words} = {product}; the quotient "
+            f"is the size of {rest}"
         )
     full = {**taken, rest: world // product}
     experts = {axis: size for axis, size in sizes.items() if axis in apart}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The interface of jobs of all frameworks."""
+"""Interface of the jobs of all training frameworks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoloom.graphs.layouts import Layout
 
 
 class Job(ABC):
-    """A job whose ranks a framework divides into groups."""
+    """A job whose ranks a framework divides into process groups."""
 
     #: Name of the framework.
     framework: ClassVar[str]
@@ -25,7 +25,7 @@ class Job(ABC):
     @property
     @abstractmethod
     def axes(self) -> dict[str, int]:
-        """Sizes of all axes, with those of experts last."""
+        """Sizes of all axes; expert axes are last."""
 
     @property
     def ranks(self) -> int:
@@ -38,8 +38,8 @@ class Job(ABC):
 
     @abstractmethod
     def settings(self, name: str) -> list[str]:
-        """List the settings for the layout of this name."""
+        """List the framework settings for the named layout."""
 
     def variants(self) -> Sequence[Job]:
-        """Return this job and its alternatives, which differ in unspecified sizes."""
+        """Return this job and jobs with other values of unspecified sizes."""
         return [self]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Megatron-Core jobs: the orders that it accepts, and their process groups.
+"""Megatron-Core jobs: supported axis orders and their process groups.
 
-One order applies to two meshes over the same ranks. Attention divides them into tp, cp,
-dp and pp, experts into etp, ep, edp and pp; tp also stands for etp, and dp for edp.
-Experts therefore never multiply the ranks, and the position of ep never moves tp, cp or
-dp. Until 0.9, experts divided dp only.
+One order applies to two meshes over the same ranks. The attention mesh has tp, cp, dp
+and pp; the expert mesh has etp, ep, edp and pp. In an order, tp also means etp, and dp
+means edp. Expert axes therefore do not increase the number of ranks, and the position
+of ep does not affect tp, cp or dp. Until 0.9, experts divided only dp.
 """
 
 from __future__ import annotations
@@ -17,37 +17,37 @@ from typing import ClassVar
 from topoloom._core import Error
 from topoloom.frameworks.job import Job
 from topoloom.graphs.layouts import Layout, View
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 #: Axes of an order, in Megatron's default order.
 AXES = ("tp", "cp", "ep", "dp", "pp")
 
 _DEFAULT = "-".join(AXES)
 
-#: The only other order that has a flag in Megatron-LM.
+#: The only order besides the default that a flag of Megatron-LM selects.
 _FLAGGED_ORDER = "tp-cp-ep-pp-dp"
 
-#: Release whose rules are followed by default.
+#: Default release.
 NEWEST = (0, 16)
 
-#: First releases in which experts have their own mesh, and that require pp last.
+#: First release with an expert mesh, and first release that requires pp last.
 _EXPERT_MESH_SINCE, _PP_LAST_SINCE = (0, 10), (0, 11)
 
 
 @dataclass(frozen=True)
 class MegatronJob(Job):
-    """A job by the sizes of its axes, for a release of Megatron-Core.
+    """A job of a Megatron-Core release, defined by the sizes of its axes.
 
     Attributes
     ----------
     tp, cp, dp, pp
-        Their product is the number of ranks.
+        Axes whose product is the number of ranks.
     ep
-        Ranks that the experts of a layer are distributed over.
+        Number of ranks that share the experts of a layer.
     etp
-        Ranks that each expert is split over; None means `tp`.
+        Number of ranks that each expert is split over; None: `tp`.
     release
-        Such as ``(0, 16)``.
+        Release of Megatron-Core, such as ``(0, 16)``.
     """
 
     tp: int = 1
@@ -63,7 +63,7 @@ class MegatronJob(Job):
     def __post_init__(self) -> None:
         for axis, size in {**self.mesh, "ep": self.ep, "etp": self._etp}.items():
             if size < 1:
-                raise Error(f"{axis} = {size}; give it 1 or more")
+                raise Error(f"{axis} = {size}; it must be at least 1")
         if self._has_expert_mesh:
             divisor, what = self._etp * self.ep * self.pp, "etp x ep x pp"
             if self.ranks % divisor:
@@ -77,13 +77,13 @@ class MegatronJob(Job):
             return
         if self._etp != self.tp:
             raise Error(
-                f"Megatron-Core {self._release} splits experts over tp = {self.tp} "
-                f"ranks, not etp = {self._etp}; 0.10 and later take etp"
+                f"Megatron-Core {self._release_text} splits experts over tp = "
+                f"{self.tp} ranks, not etp = {self._etp}; etp requires 0.10"
             )
         if self.dp % self.ep:
             raise Error(
-                f"dp = {self.dp} is not a multiple of ep = {self.ep}, as Megatron-Core "
-                f"{self._release} needs it"
+                f"dp = {self.dp} is not a multiple of ep = {self.ep}, which "
+                f"Megatron-Core {self._release_text} requires"
             )
 
     @property
@@ -93,7 +93,7 @@ class MegatronJob(Job):
 
     @property
     def axes(self) -> dict[str, int]:
-        """Sizes of all axes, with those of experts last."""
+        """Sizes of all axes; expert axes are last."""
         return {**self.mesh, "etp": self._etp, "ep": self.ep, "edp": self._edp}
 
     def layout(self, name: str) -> Layout:
@@ -102,25 +102,25 @@ class MegatronJob(Job):
         Raises
         ------
         topoloom.Error
-            If Megatron refuses the order, or it repeats an axis.
+            If Megatron does not support the order, or the order repeats an axis.
         """
         order = name.split("-")
         for axis in order:
             if axis not in AXES:
-                raise Error(unknown_name("axis of Megatron", axis, AXES))
+                raise Error(describe_unknown_name("axis of Megatron", axis, AXES))
             if order.count(axis) > 1:
                 raise Error(f"order '{name}' names {axis} twice")
-        attention = self._view(name, dict(tp="tp", cp="cp", dp="dp", pp="pp"))
+        attention = self._make_view(name, dict(tp="tp", cp="cp", dp="dp", pp="pp"))
         if self._has_expert_mesh:
-            experts = self._view(name, dict(tp="etp", ep="ep", dp="edp", pp="pp"))
-            self._check_pipelines(name, attention, experts)
+            experts = self._make_view(name, dict(tp="etp", ep="ep", dp="edp", pp="pp"))
+            self._check_stage_ranks(name, attention, experts)
         else:
             if "ep" in order and not re.search("ep-dp|dp-ep", name):
                 raise Error(
-                    f"order '{name}' has ep and dp apart; Megatron-Core "
-                    f"{self._release} takes them side by side"
+                    f"order '{name}' separates ep and dp; Megatron-Core "
+                    f"{self._release_text} requires them to be adjacent"
                 )
-            experts = self._view(
+            experts = self._make_view(
                 name, dict(tp="etp", cp="cp", ep="ep", dp="edp", pp="pp")
             )
         return Layout(name, (attention, experts))
@@ -128,11 +128,11 @@ class MegatronJob(Job):
     def layouts(self) -> list[Layout]:
         """List the distinct layouts, Megatron's default first.
 
-        Those with the default order of attention follow. Of orders with equal groups,
-        the nearest to the default is kept.
+        Layouts with the default order of attention axes are next. Of orders with equal
+        groups, only the one closest to the default is listed.
         """
         layouts: dict[tuple[View, ...], Layout] = {}
-        for order in sorted(permutations(AXES), key=_order_distance):
+        for order in sorted(permutations(AXES), key=_compute_order_distance):
             try:
                 layout = self.layout("-".join(order))
             except Error:
@@ -144,7 +144,7 @@ class MegatronJob(Job):
         return list(layouts.values())
 
     def settings(self, name: str) -> list[str]:
-        """List the flags of Megatron-LM for this job, and settings without a flag."""
+        """List the flags of Megatron-LM for this job, and Python code for the rest."""
         flags = [
             f"--{words}-parallel-size {size}"
             for words, size in (
@@ -165,9 +165,9 @@ class MegatronJob(Job):
         return lines
 
     def variants(self) -> list[MegatronJob]:
-        """Return this job and, if etp is unspecified, those with other values of it.
+        """Return this job and, if etp is unspecified, jobs with other values of etp.
 
-        These are the divisors of tp.
+        The values of etp are the divisors of tp.
         """
         if self.etp is not None or not self._has_expert_mesh or self.ep == 1:
             return [self]
@@ -189,13 +189,13 @@ class MegatronJob(Job):
         return self.release >= _EXPERT_MESH_SINCE
 
     @property
-    def _release(self) -> str:
+    def _release_text(self) -> str:
         return "{}.{}".format(*self.release)
 
-    def _view(self, name: str, called: dict[str, str]) -> View:
-        """Order the axes of a view; `called` maps names in the order to axes."""
-        order = [axis for axis in name.split("-") if axis in called]
-        for axis, own in called.items():
+    def _make_view(self, name: str, axis_names: dict[str, str]) -> View:
+        """Order the axes of a view; `axis_names` maps names in the order to axes."""
+        order = [axis for axis in name.split("-") if axis in axis_names]
+        for axis, own in axis_names.items():
             if axis in order:
                 continue
             if self.axes[own] > 1:
@@ -204,48 +204,53 @@ class MegatronJob(Job):
                     f"{self.axes[own]} ranks"
                 )
             order.append(axis)
-        return tuple((called[axis], self.axes[called[axis]]) for axis in order)
+        return tuple((axis_names[axis], self.axes[axis_names[axis]]) for axis in order)
 
-    def _check_pipelines(self, name: str, attention: View, experts: View) -> None:
+    def _check_stage_ranks(self, name: str, attention: View, experts: View) -> None:
         last = name.endswith("pp") or self.pp == 1 or self._edp == self.dp
         if self.release >= _PP_LAST_SINCE and not last:
             raise Error(
                 f"order '{name}' does not end with pp, which Megatron-Core "
-                f"{self._release} wants where edp = {self._edp} differs from "
+                f"{self._release_text} requires because edp = {self._edp} differs from "
                 f"dp = {self.dp}"
             )
-        if self.pp > 1 and _pipeline_stride(attention) != _pipeline_stride(experts):
+        if self.pp > 1 and _compute_pipeline_stride(
+            attention
+        ) != _compute_pipeline_stride(experts):
             raise Error(
-                f"order '{name}' puts the stages of attention and of experts on "
-                "different ranks; put pp last"
+                f"order '{name}' assigns different ranks to the attention and expert "
+                "parts of a pipeline stage; put pp last"
             )
 
 
 def make_megatron_job(
     mesh: dict[str, int], experts: dict[str, int], release: tuple[int, int] = NEWEST
 ) -> MegatronJob:
-    """Make a job of ``{"tp": 2, "dp": 8}`` and ``{"ep": 4, "etp": 1}``.
+    """Make a job from axis sizes, such as ``{"tp": 2, "dp": 8}`` and ``{"ep": 4}``.
 
     Raises
     ------
     topoloom.Error
-        If Megatron lacks an axis, or sizes do not divide.
+        If Megatron lacks an axis, or the expert sizes do not divide the number of
+        ranks.
     """
     if "ep" in mesh or "etp" in mesh:
         raise Error(
-            "in Megatron the experts divide the ranks of the other axes: give ep and "
-            "etp as experts, apart from the mesh, whose axes multiply to all ranks"
+            "ep and etp are not axes of Megatron's mesh, because experts share the "
+            "ranks of the other axes; pass them as experts"
         )
     for given, known in ((mesh, ("tp", "cp", "dp", "pp")), (experts, ("ep", "etp"))):
         for axis in given:
             if axis not in known:
                 what = "the experts" if given is experts else "the mesh"
-                raise Error(unknown_name(f"axis of {what} in Megatron", axis, known))
+                raise Error(
+                    describe_unknown_name(f"axis of {what} in Megatron", axis, known)
+                )
     return MegatronJob(**mesh, **experts, release=release)
 
 
-def _order_distance(order: tuple[str, ...]) -> tuple[int, int]:
-    """Count the inversions relative to the default: in attention, and in all axes."""
+def _compute_order_distance(order: tuple[str, ...]) -> tuple[int, int]:
+    """Count inversions relative to the default, of attention axes and of all axes."""
     pairs = [
         pair
         for pair in combinations(order, 2)
@@ -254,8 +259,8 @@ def _order_distance(order: tuple[str, ...]) -> tuple[int, int]:
     return sum("ep" not in pair for pair in pairs), len(pairs)
 
 
-def _pipeline_stride(view: View) -> int:
-    """Return the ranks from one stage of a pipeline to the next."""
+def _compute_pipeline_stride(view: View) -> int:
+    """Return the rank distance between consecutive pipeline stages."""
     stride = 1
     for axis, size in view:
         if axis == "pp":

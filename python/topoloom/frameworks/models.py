@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts the traffic of a training step along each axis, from a model's dimensions.
+"""Computes a training step's traffic per axis from the dimensions of a model.
 
 All elements have 2 bytes (bfloat16). Attention is split over tp
 with sequence parallelism (Korthikanti et al., MLSys 2023), the sequence over cp by ring
 attention (Liu et al., ICLR 2024), experts over ep (Lepikhin et al., GShard, ICLR 2021)
 and etp (Liu et al., MoE parallel folding with Megatron Core, arXiv:2504.14960), layers
-over pp (Narayanan et al., SC 2021), optimizer states over all replicas, or weights
-over shards (Rajbhandari et al., ZeRO, SC 2020).
+over pp (Narayanan et al., SC 2021), optimizer states over all replicas, or weights over
+shard (Rajbhandari et al., ZeRO, SC 2020).
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.graphs.axes import Traffic
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
-ELEMENT_BYTES = 2  # bytes
+ELEMENT_BYTES = 2
 
 
 @dataclass(frozen=True)
@@ -34,24 +34,24 @@ class Model:
     heads: int
     kv_heads: int
     head_size: int
-    ffn: int  # of an expert
+    ffn: int  # feed-forward size of an expert
     experts: int = 1
     active: int = 1  # experts per token
 
     @property
     def attention_weights(self) -> int:
-        """Attention weights of a layer."""
+        """Number of attention weights per layer."""
         rows = 2 * self.heads + 2 * self.kv_heads
         return rows * self.head_size * self.hidden
 
     @property
     def expert_weights(self) -> int:
-        """Weights of all experts of a layer; SwiGLU has three matrices."""
+        """Number of expert weights per layer; SwiGLU has three matrices per expert."""
         return self.experts * 3 * self.hidden * self.ffn
 
     @property
     def weights(self) -> int:
-        """Weights of all layers."""
+        """Number of weights of all layers."""
         return self.layers * (self.attention_weights + self.expert_weights)
 
 
@@ -68,20 +68,20 @@ MODELS = {
 def count_traffic(
     model: Model, mesh: Mapping[str, int], sequence: int, micro_batches: int
 ) -> list[Traffic]:
-    """Count a rank's traffic per step of `micro_batches` with one sequence each.
+    """Compute a rank's traffic per training step of `micro_batches`, one sequence each.
 
-    On a mesh with edp, as in Megatron, each expert is split over etp and copied over
-    edp. Otherwise ep multiplies the ranks, and experts are copied over all other axes,
-    including tp. On a mesh with shard, weights are gathered before use, forward and
-    backward.
+    On a mesh with edp, as in Megatron, each expert is split over etp and replicated
+    over edp. Otherwise ep is an axis of the mesh, and experts are replicated over all
+    other axes, including tp. On a mesh with shard, weights are gathered before use,
+    forward and backward.
     """
     tp, cp, ep, pp = (mesh.get(axis, 1) for axis in ("tp", "cp", "ep", "pp"))
     etp = mesh.get("etp", 1)
-    layers = model.layers / pp * micro_batches  # that a rank computes
+    layers = model.layers / pp * micro_batches  # per rank
     tokens = sequence / cp
     activations = tokens * model.hidden * ELEMENT_BYTES
-    # Forward and backward, one gather and one scatter around each part that tp splits:
-    # attention, and feed-forward without expert axes.
+    # Forward and backward each have one gather and one scatter per part that tp splits.
+    # These parts are attention and, without expert axes, feed-forward.
     split_parts = 1 if model.experts > 1 else 2
     keys_and_values = 2 * tokens * model.kv_heads * model.head_size * ELEMENT_BYTES / tp
     sent: Counter[tuple[tuple[str, ...], str]] = Counter()
@@ -90,27 +90,31 @@ def count_traffic(
         used = tuple(axis for axis in axes if mesh.get(axis, 1) > 1)
         sent[used, collective] += round(bytes)
 
-    send(["tp"], "ring", 4 * split_parts * activations * _share_of_others(tp) * layers)
-    # Forward to every other rank; backward the same, and the gradients.
+    send(
+        ["tp"],
+        "ring",
+        4 * split_parts * activations * _other_ranks_fraction(tp) * layers,
+    )
+    # Forward: keys and values to every other rank; backward: the same, and gradients.
     send(["cp"], "ring", 3 * keys_and_values * (cp - 1) * layers)
     if model.experts > 1:
         # Dispatch and combine, forward and backward. Ranks that share an expert gather
-        # its tokens and scatter its results.
+        # the expert's tokens and scatter its results.
         routed = model.active * activations / tp
-        send(["ep"], "all-to-all", 4 * routed * _share_of_others(ep) * layers)
+        send(["ep"], "all-to-all", 4 * routed * _other_ranks_fraction(ep) * layers)
         send(["etp"], "ring", 4 * routed * (etp - 1) * layers)
     send(["pp"], "chain", 2 * activations / tp * micro_batches)
     if "shard" in mesh:
-        send(*_count_sharding(model, mesh, micro_batches))
+        send(*_count_shard_traffic(model, mesh, micro_batches))
         copied = model.weights / (tp * pp * mesh["shard"])
         replicas = mesh.get("replicate", 1)
         send(
             ["replicate"],
             "ring",
-            2 * ELEMENT_BYTES * copied * _share_of_others(replicas),
+            2 * ELEMENT_BYTES * copied * _other_ranks_fraction(replicas),
         )
         return _make_traffic(sent)
-    # Gradients are reduce-scattered, weights gathered.
+    # Replicas reduce-scatter gradients and gather weights.
     attention = model.attention_weights * model.layers / (tp * pp)
     experts = model.expert_weights * model.layers / (etp * ep * pp)
     attention_copies, expert_copies = ["cp", "dp"], ["edp"]
@@ -121,21 +125,21 @@ def count_traffic(
         experts = 0.0
     for weights, along in ((attention, attention_copies), (experts, expert_copies)):
         ranks = prod(mesh.get(axis, 1) for axis in along)
-        send(along, "ring", 2 * ELEMENT_BYTES * weights * _share_of_others(ranks))
+        send(along, "ring", 2 * ELEMENT_BYTES * weights * _other_ranks_fraction(ranks))
     return _make_traffic(sent)
 
 
 class TrainingStep(NamedTuple):
-    """A training step of a model, for any mesh.
+    """A training step of a model on any mesh.
 
     Attributes
     ----------
     model
-        Dimensions of the model.
+        Dimensions of the transformer.
     sequence
-        Tokens of a sequence.
+        Number of tokens per sequence.
     batches
-        Micro-batches of one sequence per rank.
+        Number of micro-batches per rank, with one sequence each.
     """
 
     model: Model
@@ -143,12 +147,12 @@ class TrainingStep(NamedTuple):
     batches: int
 
     def traffic(self, mesh: Mapping[str, int]) -> list[Traffic]:
-        """Count a rank's traffic along the axes of a job.
+        """Compute a rank's traffic along the axes of a job.
 
         Raises
         ------
         topoloom.Error
-            If a size does not divide the model.
+            If an axis size does not divide the model or sequence.
         """
         model = self.model
         tp, cp, ep, pp = (mesh.get(axis, 1) for axis in ("tp", "cp", "ep", "pp"))
@@ -174,7 +178,7 @@ class TrainingStep(NamedTuple):
 
 
 def parse_step(text: str) -> TrainingStep:
-    """Parse ``qwen3-235b-a22b,sequence=32768,batches=16``, or dimensions.
+    """Parse a model name or dimensions: ``qwen3-235b-a22b,sequence=32768,batches=16``.
 
     Raises
     ------
@@ -190,10 +194,12 @@ def parse_step(text: str) -> TrainingStep:
         key, equals, value = word.partition("=")
         if not equals:
             if word.lower() not in known:
-                raise Error(unknown_name("model", word, known))
+                raise Error(describe_unknown_name("model", word, known))
             chosen = known[word.lower()]
         elif key not in (*sizes, *own):
-            raise Error(unknown_name("dimension", key, ["sequence", "batches", *own]))
+            raise Error(
+                describe_unknown_name("dimension", key, ["sequence", "batches", *own])
+            )
         elif not re.fullmatch("[1-9][0-9]{0,11}", value):
             raise Error(f"{key} of --train is '{value}'; give an integer from 1")
         else:
@@ -212,17 +218,17 @@ def parse_step(text: str) -> TrainingStep:
     return TrainingStep(chosen, sizes["sequence"], sizes["batches"])
 
 
-def _count_sharding(
+def _count_shard_traffic(
     model: Model, mesh: Mapping[str, int], batches: int
 ) -> tuple[list[str], str, float]:
-    """Count the traffic of shards: two gathers of weights, one scatter of gradients."""
+    """Compute shard traffic: two gathers of weights and one scatter of gradients."""
     along = ["cp", "shard"]
     ranks = prod(mesh.get(axis, 1) for axis in along)
     weights = model.weights / (mesh.get("tp", 1) * mesh.get("pp", 1))
     return (
         along,
         "ring",
-        3 * batches * ELEMENT_BYTES * weights * _share_of_others(ranks),
+        3 * batches * ELEMENT_BYTES * weights * _other_ranks_fraction(ranks),
     )
 
 
@@ -230,5 +236,5 @@ def _make_traffic(sent: Mapping[tuple[tuple[str, ...], str], int]) -> list[Traff
     return [Traffic(*way, bytes) for way, bytes in sent.items() if way[0] and bytes]
 
 
-def _share_of_others(ranks: int) -> float:
+def _other_ranks_fraction(ranks: int) -> float:
     return (ranks - 1) / ranks

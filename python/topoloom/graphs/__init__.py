@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Communication graphs: patterns, recordings, phases, and axes of AI training."""
 
-from topoloom.support.public_names import attach
+from topoloom.support.public_names import make_lazy_attributes
 
-__getattr__, __dir__ = attach(__name__)
+__getattr__, __dir__ = make_lazy_attributes(__name__)

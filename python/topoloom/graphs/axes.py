@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parallelism axes of AI training: meshes of ranks, their traffic and orders.
+"""Parallelism axes of AI training: meshes of ranks, traffic along axes, rank orders.
 
-Every axis multiplies the ranks, as on a mesh of JAX; `topoloom.frameworks` has other
-layouts. Ranks are numbered along `USUAL_ORDER` first, then along other axes as written.
-A device is a slot, numbered by its position in the allocation.
+The number of ranks is the product of all axes, as in a JAX mesh; for other layouts see
+`topoloom.frameworks`. Ranks are numbered along `USUAL_ORDER` first, then along other
+axes as written. A device is a slot, numbered by position in the allocation.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from topoloom._core import (
     order_axes as _order_axes,
 )
 from topoloom.graphs.phases import add_phases
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.units import parse_bytes
 
-#: The usual axes, the fastest first: the default order.
+#: Common axes in the default order, fastest first.
 USUAL_ORDER = ("tp", "cp", "ep", "dp", "pp")
 
 COLLECTIVES = ("ring", "all-to-all", "halving", "chain")
 
-#: The default collective of an axis by name; others are rings.
+#: Default collective of an axis by name; other axes use rings.
 USUAL_COLLECTIVE = {"ep": "all-to-all", "pp": "chain"}
 
 _AXIS = r"[A-Za-z_]\w*"
 
 
 class Traffic(NamedTuple):
-    """Traffic of the groups along an axis, or along several together, in a step.
+    """Traffic per step of the groups along one axis, or along several axes jointly.
 
     Attributes
     ----------
     axes
-        Axes of a group, the fastest first.
+        Axes of the groups, fastest first.
     collective
         One of `COLLECTIVES`.
     bytes
@@ -60,24 +60,22 @@ class Traffic(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The axes as in `parse_traffic`: ``dp+ep``."""
+        """The axes in the format of `parse_traffic`: ``dp+ep``."""
         return "+".join(self.axes)
 
 
 @dataclass(frozen=True)
 class JobOrders:
-    """A job on a machine in three orders, each a `topoloom._core.AxisOrder`.
+    """Three orders of a job on a machine, each a `topoloom._core.AxisOrder`.
 
     Attributes
     ----------
-    traffic, allocation
-        The request.
-    given
+    traffic, allocation The messages and the slots of the job. given
         The default order, with ranks on the slots in order.
     nested
-        The best order with a name, on the same slots.
+        The best order that has a name, on the same slots.
     best
-        The best order of all.
+        The best order, which may use any slots.
     """
 
     traffic: Sequence[Traffic]
@@ -87,11 +85,11 @@ class JobOrders:
     best: AxisOrder
 
     def placement(self, order: AxisOrder) -> Placement:
-        """Make a placement of the ranks."""
+        """Make the placement of the ranks in an order."""
         return Placement(self.allocation, order.slots)
 
     def device_of_rank(self, order: AxisOrder) -> NDArray[np.int64]:
-        """Return the device of every rank."""
+        """Return the device of every rank in an order."""
         device_of_slot = np.full(self.allocation.machine.slot_count, -1, np.int64)
         device_of_slot[self.allocation.slots] = np.arange(self.allocation.slot_count)
         return device_of_slot[order.slots]
@@ -99,18 +97,18 @@ class JobOrders:
 
 @dataclass(frozen=True)
 class MeshOrders(JobOrders):
-    """Orders of the axes of a mesh.
+    """Three orders of the axes of a mesh.
 
-    `nested` has whole axes. `best` may split axes, traverse rows back and forth, and
-    leave slots unused.
+    `nested` keeps axes whole. `best` may split axes, alternate the direction of rows,
+    and leave slots unused.
     """
 
     mesh: Mapping[str, int]
 
     def text(self, order: AxisOrder) -> str:
-        """Write an order, the fastest axis first: ``tp-cp-dp``, or ``dp2-tp-dp4``.
+        """Format an order, fastest axis first: ``tp-cp-dp``, or ``dp2-tp-dp4``.
 
-        Only a split axis has sizes. Axes of one rank are left out.
+        Only split axes have sizes. Axes of one rank are omitted.
         """
         names = rank_order(self.mesh)
         pieces = [(names[axis], size) for axis, size in order.pieces if size > 1]
@@ -120,16 +118,16 @@ class MeshOrders(JobOrders):
         )
 
     def back_and_forth(self, order: AxisOrder) -> list[str]:
-        """List the axes with alternating direction in consecutive rows."""
+        """List the axes whose direction alternates between consecutive rows."""
         names = rank_order(self.mesh)
         return [names[axis] for axis, back in enumerate(order.back_and_forth) if back]
 
     def graph(self, order: AxisOrder) -> tuple[CommGraph, list[CommGraph]]:
-        """Make the communication graph of any order, and its phases."""
+        """Make the communication graph and its phases; `order` has no effect."""
         return mesh_graph(self.mesh, self.traffic)
 
     def devices(self, order: AxisOrder) -> NDArray[np.int64]:
-        """Return the device of every position on the mesh, in the shape of the mesh.
+        """Return the device of each mesh position, as an array of the mesh's shape.
 
         For JAX: ``Mesh(np.asarray(jax.devices())[devices], tuple(mesh))``.
         """
@@ -140,7 +138,7 @@ class MeshOrders(JobOrders):
 
 
 def parse_mesh(text: str) -> dict[str, int]:
-    """Read ``tp=8,cp=2,pp=4,dp=16``; raises `topoloom.Error` if it is invalid."""
+    """Parse ``tp=8,cp=2,pp=4,dp=16``; raises `topoloom.Error` if it is invalid."""
     mesh: dict[str, int] = {}
     for part in text.split(","):
         match = re.fullmatch(rf"\s*({_AXIS})\s*=\s*(-?[0-9]+)\s*", part)
@@ -166,9 +164,9 @@ def parse_mesh(text: str) -> dict[str, int]:
 
 
 def parse_traffic(text: str, mesh: Mapping[str, int]) -> list[Traffic]:
-    """Read ``tp=2GiB,ep=all-to-all:64MiB,dp+ep=ring:1GiB``.
+    """Parse ``tp=2GiB,ep=all-to-all:64MiB,dp+ep=ring:1GiB``.
 
-    Raises `topoloom.Error` if it is invalid, or has axes that the mesh does not have.
+    Raises `topoloom.Error` if the text is invalid, or an axis is not in the mesh.
     """
     traffic: list[Traffic] = []
     for part in text.split(","):
@@ -183,22 +181,22 @@ def parse_traffic(text: str, mesh: Mapping[str, int]) -> list[Traffic]:
         axes = tuple(match[1].split("+"))
         for axis in axes:
             if axis not in mesh:
-                raise Error(unknown_name("axis of the mesh", axis, mesh))
+                raise Error(describe_unknown_name("axis of the mesh", axis, mesh))
             if axes.count(axis) > 1:
                 raise Error(f"traffic '{match[1]}' names axis '{axis}' twice")
         collective = match[2] or (
             USUAL_COLLECTIVE.get(axes[0], "ring") if len(axes) == 1 else "ring"
         )
         if collective not in COLLECTIVES:
-            raise Error(unknown_name("collective", collective, COLLECTIVES))
+            raise Error(describe_unknown_name("collective", collective, COLLECTIVES))
         if any(one[:2] == (axes, collective) for one in traffic):
-            raise Error(f"traffic {match[1]}={collective} is given twice; add it up")
+            raise Error(f"traffic {match[1]}={collective} is given twice; give the sum")
         traffic.append(Traffic(axes, collective, parse_bytes(match[3])))
     return traffic
 
 
 def rank_order(mesh: Mapping[str, int]) -> list[str]:
-    """List the axes in the default order of ranks, the fastest first."""
+    """List the axes in the default order of ranks, fastest first."""
     known = [name for name in USUAL_ORDER if name in mesh]
     return known + [name for name in mesh if name not in known]
 
@@ -209,10 +207,11 @@ def order_axes(
     traffic: Sequence[Traffic],
     progress: Callable[[int], bool] | None = None,
 ) -> MeshOrders:
-    """Find the order of a mesh's axes in which its traffic takes least time.
+    """Find the order of a mesh's axes that minimizes the time of the traffic.
 
-    Time is the objective ``time``, summed over the traffic, whose entries are executed
-    one after the other; the groups of an entry share the links.
+    Time is the objective ``time``, summed over the entries of `traffic`, which are
+    executed one after another. The groups of an entry communicate concurrently and
+    share links.
 
     Parameters
     ----------
@@ -225,7 +224,8 @@ def order_axes(
     Raises
     ------
     topoloom.Error
-        For more ranks than slots, with the sizes that fit, and more than 8 axes.
+        For more than 8 axes, or more ranks than slots. The message suggests smaller
+        sizes.
     """
     check_fit(mesh, prod(mesh.values()), allocation)
     names = rank_order(mesh)
@@ -251,7 +251,7 @@ def mesh_graph(
 
 
 def check_fit(mesh: Mapping[str, int], ranks: int, allocation: Allocation) -> None:
-    """Refuse more ranks than slots, and suggest sizes that fit."""
+    """Raise an error if ranks outnumber slots; suggest sizes that fit."""
     slots = allocation.slot_count
     if ranks <= slots:
         return
@@ -270,6 +270,6 @@ def check_fit(mesh: Mapping[str, int], ranks: int, allocation: Allocation) -> No
 def _number_axes(traffic: Traffic, names: list[str]) -> tuple[list[int], str, int]:
     for axis in traffic.axes:
         if axis not in names:
-            raise Error(unknown_name("axis of the mesh", axis, names))
+            raise Error(describe_unknown_name("axis of the mesh", axis, names))
     axes = [names.index(axis) for axis in traffic.axes]
     return axes, traffic.collective, traffic.bytes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication graphs in files, whose format follows from name or content."""
+"""Reads communication graphs; detects the format by file name or content."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from topoloom import _core
 from topoloom._core import CommGraph, Error, OperationGraph, read_goal
 from topoloom.graphs.npz import load_npz, save_npz
 from topoloom.support.files import prefix_errors
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
-#: name -> description, and suffixes of file names
+#: format name -> description, and suffixes of file names
 FORMATS = {
     "npz": ("NumPy/SciPy sparse matrix, and what Topoloom writes", (".npz",)),
     "matrix-market": ("Matrix Market coordinate file", (".mtx", ".mm")),
@@ -42,15 +42,15 @@ def load_graph(path: str | Path, kind: str | None = None) -> CommGraph:
     Parameters
     ----------
     path
-        A file; for Open MPI monitoring output also a directory of ``.prof`` files or
-        a pattern such as ``prof/phase_1_*.prof``.
+        A file; for Open MPI monitoring output also a directory of ``.prof`` files or a
+        glob pattern such as ``prof/phase_1_*.prof``.
     kind
-        A name from `FORMATS`; by default the file name decides, then the content.
+        A name from `FORMATS`; by default detected by file name, then by content.
 
-    Errors begin with ``file:line:``.
+    Error messages start with ``file:line:``.
     """
     if kind is not None and kind not in FORMATS:
-        raise Error(unknown_name("graph format", kind, FORMATS))
+        raise Error(describe_unknown_name("graph format", kind, FORMATS))
     if kind == "monitoring" or (kind is None and _is_monitoring(path)):
         return _load_monitoring(path)
     if kind is None:
@@ -63,18 +63,18 @@ def load_graph(path: str | Path, kind: str | None = None) -> CommGraph:
         raise Error(f"{path}: the file is empty")
     with prefix_errors(path):
         if kind is not None:
-            return _read(path, kind, data)
+            return _parse_graph(path, kind, data)
         kind = _detect_format(data)
         try:
-            return _read(path, kind, data)
+            return _parse_graph(path, kind, data)
         except Error as error:
             raise Error(
-                f"{error}; it was taken for {kind} by its content: if it is another "
-                f"format, name that ({', '.join(FORMATS)})"
+                f"{error}; the content looks like {kind}; if it is not, set the "
+                f"format ({', '.join(FORMATS)})"
             ) from None
 
 
-def _read(path: str | Path, kind: str, data: bytes) -> CommGraph:
+def _parse_graph(path: str | Path, kind: str, data: bytes) -> CommGraph:
     if kind == "npz":
         return load_npz(path)[0]
     if kind == "monitoring":
@@ -88,11 +88,11 @@ def _read(path: str | Path, kind: str, data: bytes) -> CommGraph:
 def save_graph(
     path: str | Path, graph: CommGraph, extra: Mapping[str, Any] | None = None
 ) -> None:
-    """Write a graph as ``.npz``; `extra` are further arrays by name."""
+    """Write a graph as ``.npz``; `extra` contains further arrays by name."""
     if Path(path).suffix != ".npz":
         raise Error(
-            f"{path}: communication graphs are written as .npz; other formats have no "
-            "words for messages, directions and phases"
+            f"{path}: communication graphs are written as .npz; other formats cannot "
+            "store messages, directions and phases"
         )
     save_npz(path, graph, extra)
 
@@ -110,13 +110,13 @@ def _detect_format(data: bytes) -> str:
     first = next((line for line in head.splitlines() if line.strip()), b"")
     if first[:2] in (b"I\t", b"E\t", b"S\t", b"R\t", b"C\t", b"# "):
         return "monitoring"
-    # A dense matrix has as many lines as its first line has numbers.
+    # A dense matrix is square: it has as many lines as numbers per line.
     lines = data.strip().count(b"\n") + 1
     return "dense" if len(first.split()) == lines else "metis"
 
 
 def load_operations(path: str | Path) -> OperationGraph | None:
-    """Read the operations and dependencies of a GOAL file; None for other formats."""
+    """Read the operations and dependencies in a GOAL file; None for other formats."""
     if not Path(path).is_file():
         return None
     with Path(path).open("rb") as file:
@@ -127,7 +127,7 @@ def load_operations(path: str | Path) -> OperationGraph | None:
 
 
 def _load_operations(path: str | Path) -> OperationGraph:
-    """Read a GOAL file once, since this is slow."""
+    """Read a GOAL file; cached, because reading is slow."""
     at = Path(path).absolute()
     stat = at.stat()
     return _read_operations(at, stat.st_mtime_ns, stat.st_size)
@@ -169,11 +169,11 @@ def _load_monitoring(path: str | Path) -> CommGraph:
     try:
         return _core.read_monitoring(b"".join(parts))
     except Error as error:
-        raise Error(_locate_error(str(error), files, parts)) from None
+        raise Error(_locate_error_line(str(error), files, parts)) from None
 
 
-def _locate_error(what: str, files: list[Path], parts: list[bytes]) -> str:
-    """Replace the line number in all files by file and line."""
+def _locate_error_line(what: str, files: list[Path], parts: list[bytes]) -> str:
+    """Replace a line number in the concatenated files by file and line."""
     if not what.startswith("line "):
         return f"{files[0].parent if len(files) > 1 else files[0]}: {what}"
     number, _, rest = what.removeprefix("line ").partition(":")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Layouts: several meshes of the same ranks, such as those of attention and experts.
+"""Layouts: several meshes of the same ranks, such as for attention and for experts.
 
 A training framework numbers the ranks 0, 1, 2, ... and divides them into groups for
 each part of the model. Each division is a view: a mesh of all ranks with named axes.
@@ -25,27 +25,28 @@ from topoloom._core import (
 from topoloom.graphs.axes import JobOrders, Traffic
 from topoloom.graphs.phases import add_phases
 
-#: Axes and their sizes, the fastest first.
+#: Names and sizes of the axes of a mesh, fastest first.
 View = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A numbering of the ranks.
+    """A numbering of the ranks, with its views.
 
     Attributes
     ----------
     name
-        Its name in the framework.
+        The name of the layout in the framework.
     views
-        Meshes of the same ranks. An axis of several views divides them alike.
+        Meshes of the same ranks. An axis that is in several views has the same groups
+        in all of them.
     """
 
     name: str
     views: tuple[View, ...]
 
     def view(self, axes: Sequence[str]) -> View:
-        """Return the first view with these axes, or raise `topoloom.Error`."""
+        """Return the first view with these axes; raises `topoloom.Error` if missing."""
         for view in self.views:
             if all(axis in dict(view) for axis in axes):
                 return view
@@ -53,9 +54,9 @@ class Layout:
         raise Error(f"no groups along {'+'.join(axes)}: a group is along {views}")
 
     def groups(self, *axes: str) -> NDArray[np.int64]:
-        """Return the ranks of each group along these axes, a row per group.
+        """Return the ranks of each group along these axes, one row per group.
 
-        Groups and their members are ordered by position, for any order of `axes`.
+        Groups and members are sorted by position; the order of `axes` has no effect.
         """
         view = self.view(axes)
         ranks = np.arange(prod(size for _, size in view))
@@ -67,9 +68,9 @@ class Layout:
         return groups
 
     def number_axes(self, traffic: Traffic) -> tuple[list[int], list[int], str, int]:
-        """Return extents of the view, and axes by number, collective and bytes.
+        """Return the view's extents, and traffic as axis numbers, collective and bytes.
 
-        Members of a group are ordered by rank.
+        The members of a group are ordered by rank.
         """
         view = self.view(traffic.axes)
         axes = [i for i, (axis, _) in enumerate(view) if axis in traffic.axes]
@@ -80,13 +81,13 @@ class Layout:
 class LayoutOrders(JobOrders):
     """Orders of a job by the layouts of a framework.
 
-    `layouts` are those of the three orders. `best` may use any slots.
+    `layouts` contains the layout of each order. `best` may use any slots.
     """
 
     layouts: tuple[Layout, Layout, Layout]
 
     def layout(self, order: AxisOrder) -> Layout:
-        """Return the layout of one of the three."""
+        """Return the layout of one of the three orders."""
         orders = (self.given, self.nested, self.best)
         return next(
             layout
@@ -95,7 +96,7 @@ class LayoutOrders(JobOrders):
         )
 
     def text(self, order: AxisOrder) -> str:
-        """Name the layout of an order."""
+        """Return the name of an order's layout."""
         return self.layout(order).name
 
     def graph(self, order: AxisOrder) -> tuple[CommGraph, list[CommGraph]]:
@@ -109,23 +110,23 @@ def order_layouts(
     traffic: Sequence[Traffic],
     progress: Callable[[int], bool] | None = None,
 ) -> LayoutOrders:
-    """Find the layout, and the slots of its ranks, with the least time of traffic.
+    """Find the layout and the slots of its ranks that minimize the traffic's time.
 
-    Time is that of `order_axes`.
+    Time is defined as in `order_axes`.
 
     Parameters
     ----------
     allocation, traffic
-        The slots, and the messages.
+        The slots and the messages.
     layouts
-        Candidates; the first is the default.
+        Candidate layouts; the first is the default.
     progress
         As in `order_axes`.
 
     Raises
     ------
     topoloom.Error
-        For more ranks than slots, and groups that no view has.
+        For more ranks than slots, or a group that is in no view.
     """
     given, (named, nested), (placed, best) = _order_layouts(
         allocation,

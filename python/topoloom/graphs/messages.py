@@ -15,14 +15,14 @@ Ints = NDArray[np.int64]
 
 
 class Messages(NamedTuple):
-    """Directed messages; `summed` joins those of the same pair.
+    """Directed messages between pairs of ranks; a pair may have several entries.
 
     Attributes
     ----------
     source, target
         int64 arrays of ranks.
     bytes, messages
-        int64 arrays: the sum of the bytes and the number of messages of each entry.
+        int64 arrays: total bytes and number of messages of each entry.
     """
 
     source: Ints
@@ -31,16 +31,16 @@ class Messages(NamedTuple):
     messages: Ints
 
     def times(self, count: int) -> Messages:
-        """Repeat every message `count` times."""
+        """Return the messages, each sent `count` times."""
         return self._replace(bytes=self.bytes * count, messages=self.messages * count)
 
     def renumbered(self, ranks: ArrayLike) -> Messages:
-        """Replace rank i by ``ranks[i]``, such as a communicator's."""
+        """Replace rank i by ``ranks[i]``, such as a world rank."""
         rank_of = np.asarray(ranks, dtype=np.int64)
         return self._replace(source=rank_of[self.source], target=rank_of[self.target])
 
     def summed(self) -> Messages:
-        """Sort by source and target and add up entries of the same pair."""
+        """Sort by source and target, and sum entries of the same pair."""
         if not len(self.source):
             return self
         order = np.lexsort((self.target, self.source))
@@ -56,7 +56,7 @@ class Messages(NamedTuple):
         )
 
     def graph(self, ranks: int) -> CommGraph:
-        """Make the communication graph of messages that are summed up."""
+        """Make the communication graph of summed messages."""
         source, target = self.source.astype(np.uint32), self.target.astype(np.uint32)
         return CommGraph.from_edges(ranks, source, target, self.bytes, self.messages)
 
@@ -64,7 +64,7 @@ class Messages(NamedTuple):
 def make_messages(
     source: ArrayLike, target: ArrayLike, bytes: Any, count: Any = 1
 ) -> Messages:
-    """Make messages from arrays or numbers that broadcast."""
+    """Make messages from arrays or numbers; numbers apply to all messages."""
     arrays = np.broadcast_arrays(
         *(np.asarray(part, dtype=np.int64) for part in (source, target, bytes, count))
     )

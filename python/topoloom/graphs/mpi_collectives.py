@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages that MPI libraries send for collectives."""
+"""Expands collectives to the messages that MPI libraries send."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from topoloom import _core
 from topoloom._core import Error, Schedule
 from topoloom.graphs.messages import Messages, make_messages
 
-#: Names in the core, in the order of the recorder's ``enum operation``.
+#: Names of operations in the core, in the order of the recorder's ``enum operation``.
 _OPERATION = {
     "barrier": "barrier",
     "bcast": "broadcast",
@@ -27,15 +27,15 @@ _OPERATION = {
 
 OPERATIONS = tuple(_OPERATION)
 
-#: Operations whose bytes count all ranks.
+#: Operations whose byte count is a sum over all ranks.
 _TOTAL_BYTES = ("allgatherv", "reduce_scatter")
 
-#: Limits memory: a message takes 52 bytes.
+#: Limit on messages, because each takes 52 bytes of memory.
 MAX_PAIRS = 5 * 10**7
 
 
 def usual_schedule(operation: str, size: int, bytes: int) -> str:
-    """Name the schedule of an operation on `size` ranks, with its options."""
+    """Return the schedule, with options, of an operation on `size` ranks."""
     if operation not in _OPERATION:
         raise Error(f"no collective '{operation}'; there are: {', '.join(OPERATIONS)}")
     return _core.usual_schedule(
@@ -51,15 +51,15 @@ def expand(operation: str, size: int, bytes: int, root: int = 0) -> Messages:
     operation
         A name from `OPERATIONS`.
     size
-        Ranks of the communicator.
+        Number of ranks in the communicator.
     bytes
-        The message (bcast, reduce, allreduce, scan, exscan), one rank's block (gather,
-        scatter, allgather, alltoall), or all ranks' blocks (allgatherv,
-        reduce_scatter).
+        Bytes of the message (bcast, reduce, allreduce, scan, exscan), of one rank's
+        block (gather, scatter, allgather, alltoall), or of all ranks' blocks
+        (allgatherv, reduce_scatter).
     root
-        For bcast, reduce, gather and scatter.
+        Root rank of bcast, reduce, gather and scatter.
 
-    Raises `topoloom.Error` for unknown operations, invalid numbers, and more than
+    Raises `topoloom.Error` for unknown operations, invalid numbers, or more than
     `MAX_PAIRS` messages.
     """
     if size < 1 or bytes < 0 or not 0 <= root < size:
@@ -71,7 +71,7 @@ def expand(operation: str, size: int, bytes: int, root: int = 0) -> Messages:
 def messages_by_schedule(
     name: str, operation: str, size: int, bytes: int, root: int = 0
 ) -> Messages:
-    """Make the messages of `expand`, by this schedule."""
+    """Make the messages of a collective by the given schedule."""
     pairs = size * (size - 1)
     if name in ("at-once", "pairwise") and pairs > MAX_PAIRS:
         raise Error(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages that NCCL sends for collectives on nodes such as a DGX H100."""
+"""Expands collectives to the messages that NCCL sends on nodes like a DGX H100."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from topoloom.nccl.hardware import find_hardware
 from topoloom.nccl.messages import exchange_rounds, expand_collective
 from topoloom.nccl.times import predict_algorithms
 
-#: Makes the messages of an operation of members, with bytes and a root by position.
+#: Function that makes the messages of an operation, given members, bytes and root.
 Expansion = Callable[[str, Sequence[int], int, int], Messages]
 
 
-def nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
-    """Make a function that expands collectives of a job's ranks as NCCL would.
+def make_nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
+    """Return a function that expands collectives of a job's ranks like NCCL.
 
-    All-reduces use the algorithm of NCCL for their size: rings, trees or the NVSwitch.
+    All-reduces use NCCL's algorithm for their size: rings, trees or NVLink SHARP.
     Raises `topoloom.Error` if the ranks do not fill nodes.
     """
     check_world(ranks, gpus_per_node)
     made: dict[tuple[str, int, int, tuple[tuple[int, ...], ...]], Messages] = {}
 
-    def expansion(
+    def expand(
         operation: str, members: Sequence[int], bytes: int, root: int
     ) -> Messages:
         group = make_communicator(members, gpus_per_node)
         call = (operation, bytes, root, group.nodes)
-        if call not in made:  # reused by groups with the same ranks per node
+        if call not in made:  # results for groups with equal ranks per node
             chosen = (
                 choose_algorithm(group, bytes) if operation == "allreduce" else "ring"
             )
@@ -38,28 +38,28 @@ def nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
             ).summed()
         return made[call]
 
-    return expansion
+    return expand
 
 
 def choose_algorithm(group: Communicator, bytes: int) -> str:
-    """Name NCCL's algorithm for an all-reduce of a group."""
+    """Return the name of NCCL's algorithm for a group's all-reduce."""
     most = max(map(len, group.nodes))
     node = find_hardware("dgx-h100").with_changes(gpus=most, nics=most)
     return predict_algorithms(node, len(group.nodes), "allreduce", bytes)[0].algorithm
 
 
-def expand_job(
+def expand_on_all_ranks(
     operation: str, ranks: int, gpus_per_node: int, bytes: int, algorithm: str
 ) -> Messages:
-    """Make the messages of a collective of all ranks by an algorithm."""
+    """Make the messages of a collective over all ranks by an algorithm."""
     check_world(ranks, gpus_per_node)
     group = make_communicator(range(ranks), gpus_per_node)
     sent = expand_collective(group, operation, bytes, algorithm=algorithm)
     return Messages(*sent).summed()
 
 
-def expand_exchange(ranks: int, gpus_per_node: int, bytes: int) -> list[Messages]:
-    """Make the messages of each round of an all-to-all of all ranks."""
+def make_exchange_rounds(ranks: int, gpus_per_node: int, bytes: int) -> list[Messages]:
+    """Make the messages of each round of an all-to-all over all ranks."""
     check_world(ranks, gpus_per_node)
     group = make_communicator(range(ranks), gpus_per_node)
     return [Messages(*sent).summed() for sent in exchange_rounds(group, bytes)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages of a training job whose collectives NCCL executes."""
+"""Makes the messages of a training job that uses NCCL."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from topoloom._core import CommGraph, mesh_phases
 from topoloom.graphs.axes import Traffic
 from topoloom.graphs.layouts import Layout
 from topoloom.graphs.messages import concatenate, make_messages
-from topoloom.graphs.nccl_collectives import nccl_expansion
+from topoloom.graphs.nccl_collectives import make_nccl_expansion
 from topoloom.graphs.phases import add_phases
 
 
-def graph_by_nccl(
+def make_nccl_graph(
     layout: Layout,
     traffic: Sequence[Traffic],
     device_of_rank: NDArray[np.int64],
@@ -25,10 +25,10 @@ def graph_by_nccl(
 ) -> tuple[CommGraph, list[CommGraph]]:
     """Make the communication graph of a job, and its phases.
 
-    Rings and halvings become all-reduces with as many bytes per rank; chains stay.
-    Raises `topoloom.Error` if the devices, in order, do not fill nodes.
+    Rings and halvings become all-reduces with equal bytes per rank; chains are kept.
+    Raises `topoloom.Error` if the devices do not fill whole nodes in order.
     """
-    expansion = nccl_expansion(devices, gpus_per_node)
+    expansion = make_nccl_expansion(devices, gpus_per_node)
     phases = []
     for one in traffic:
         if one.collective == "chain":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication graphs from and to NetworkX."""
+"""Converts communication graphs from and to NetworkX."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from topoloom._core import CommGraph, Error
-from topoloom.support.optional import import_optional
+from topoloom.support.optional_imports import import_optional
 
 
 def from_networkx(graph: Any, weight: str | None = "bytes") -> CommGraph:
     """Implement `CommGraph.from_networkx`."""
     check_graph(graph)
-    rank_of = _ranks(list(graph))
+    rank_of = _number_labels(list(graph))
     sources, targets, sizes, messages = [], [], [], []
     for u, v, data in graph.edges(data=True):
         if weight is not None and weight not in data:
@@ -58,7 +58,7 @@ def to_networkx(graph: CommGraph) -> Any:
 
 
 def check_graph(graph: Any) -> None:
-    """Refuse other objects than NetworkX graphs."""
+    """Raise an error for objects that are not NetworkX graphs."""
     networkx = import_optional("networkx", "from_networkx()")
     if not isinstance(graph, networkx.Graph):
         raise TypeError(
@@ -66,8 +66,8 @@ def check_graph(graph: Any) -> None:
         )
 
 
-def _ranks(labels: list[Any]) -> dict[Any, int]:
-    """Map labels to ranks: themselves if all are 0 to n-1, else their positions."""
+def _number_labels(labels: list[Any]) -> dict[Any, int]:
+    """Map labels to ranks: labels 0 to n-1 are ranks, others count by position."""
     numbers = all(
         isinstance(label, int | np.integer)
         and not isinstance(label, bool)

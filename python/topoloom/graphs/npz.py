@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication graphs as ``.npz``, which `scipy.sparse.load_npz` reads too.
+"""Communication graphs as ``.npz`` files, which `scipy.sparse.load_npz` can read.
 
-``format``, ``shape``, ``indptr``, ``indices`` and ``data`` (bytes) are SciPy's.
-Topoloom adds ``messages``, ``load``, ``self_bytes``, ``self_messages``, ``proxied`` if
-ranks are, ``topoloom_format`` and ``topoloom_version``. Other arrays are extra.
+``format``, ``shape``, ``indptr``, ``indices`` and ``data`` (bytes) are SciPy's arrays.
+Topoloom adds ``messages``, ``load``, ``self_bytes``, ``self_messages``,
+``topoloom_format``, ``topoloom_version``, and ``proxied`` if ranks are proxied. Other
+arrays are extra arrays.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _Arrays = dict[str, NDArray[Any]]
 def save_npz(
     path: str | Path, graph: CommGraph, extra: Mapping[str, Any] | None = None
 ) -> None:
-    """Write a graph; `extra` are further arrays by name."""
+    """Write a graph; `extra` contains further arrays by name."""
     extra = dict(extra or {})
     if clash := _GRAPH_ARRAYS.intersection(extra):
         raise Error(f"extra arrays must not be called {', '.join(sorted(clash))}")
@@ -67,13 +68,13 @@ def save_npz(
 
 
 def load_npz(path: str | Path) -> tuple[CommGraph, _Arrays]:
-    """Read a graph, or a square sparse matrix of SciPy, and extra arrays."""
+    """Read a graph or a square SciPy matrix; also return extra arrays."""
     arrays = _read_arrays(path)
     with prefix_errors(path):
         is_graph = "topoloom_format" in arrays
         if is_graph:
             _check_format(arrays)
-        graph = _topoloom_graph(arrays) if is_graph else _scipy_graph(arrays)
+        graph = _make_topoloom_graph(arrays) if is_graph else _make_scipy_graph(arrays)
     return graph, {k: v for k, v in arrays.items() if k not in _GRAPH_ARRAYS}
 
 
@@ -99,9 +100,7 @@ def _read_arrays(path: str | Path) -> _Arrays:
         ) as error:
             if isinstance(error, Error):
                 raise
-            raise Error(
-                f"{path}: not a readable .npz archive, or one cut short"
-            ) from None
+            raise Error(f"{path}: not a readable .npz archive, or truncated") from None
 
 
 def _check_format(arrays: _Arrays) -> None:
@@ -115,40 +114,40 @@ def _check_format(arrays: _Arrays) -> None:
         )
 
 
-def _topoloom_graph(arrays: _Arrays) -> CommGraph:
-    first = _integers(arrays, "indptr")
+def _make_topoloom_graph(arrays: _Arrays) -> CommGraph:
+    first = _convert_integers(arrays, "indptr")
     count = len(first) - 1
-    shape = _integers(arrays, "shape")
+    shape = _convert_integers(arrays, "shape")
     if count < 1 or shape.tolist() != [count, count]:
         raise Error(f"shape {shape.tolist()} does not fit an indptr of {count + 1}")
-    load = _array(arrays, "load")
+    load = _get_array(arrays, "load")
     if load.dtype.kind != "f":
         raise Error("'load' must be an array of floating point numbers")
-    peer = _ids(_integers(arrays, "indices"), count)
+    peer = _convert_ids(_convert_integers(arrays, "indices"), count)
     _check_rows(first, peer)
     return CommGraph.from_csr(
         first.astype(np.uint64),
         peer,
-        _integers(arrays, "data"),
-        _integers(arrays, "messages"),
+        _convert_integers(arrays, "data"),
+        _convert_integers(arrays, "messages"),
         load.astype(np.float64),
-        _integers(arrays, "self_bytes"),
-        _integers(arrays, "self_messages"),
-        _proxied(arrays, count),
+        _convert_integers(arrays, "self_bytes"),
+        _convert_integers(arrays, "self_messages"),
+        _read_proxied(arrays, count),
     )
 
 
-def _proxied(arrays: _Arrays, count: int) -> NDArray[np.uint32] | None:
+def _read_proxied(arrays: _Arrays, count: int) -> NDArray[np.uint32] | None:
     if "proxied" not in arrays:
         return None
-    ranks = _integers(arrays, "proxied")
+    ranks = _convert_integers(arrays, "proxied")
     if ranks.size and ranks.max() >= count:
         raise Error(f"'proxied' names rank {ranks.max()}, but there are {count} ranks")
     return ranks.astype(np.uint32)
 
 
 def _check_rows(first: NDArray[np.int64], peer: NDArray[np.uint32]) -> None:
-    """Refuse rows that do not fit, and peers that do not ascend."""
+    """Raise an error if rows are inconsistent, or peers are not ascending."""
     if first[0] != 0 or first[-1] != len(peer) or (np.diff(first) < 0).any():
         raise Error("'indptr' does not fit 'indices'")
     falls = np.flatnonzero(peer[1:] <= peer[:-1]) + 1
@@ -158,51 +157,58 @@ def _check_rows(first: NDArray[np.int64], peer: NDArray[np.uint32]) -> None:
         raise Error(f"rank {rank} names peer {peer[wrong[0]]} twice or out of order")
 
 
-def _scipy_graph(arrays: _Arrays) -> CommGraph:
-    shape = _integers(arrays, "shape")
+def _make_scipy_graph(arrays: _Arrays) -> CommGraph:
+    shape = _convert_integers(arrays, "shape")
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 1:
         raise Error(f"shape {shape.tolist()} is not that of a square matrix")
     count = int(shape[0])
-    kind = _array(arrays, "format").item()
+    kind = _get_array(arrays, "format").item()
     layout = kind.decode(errors="replace") if isinstance(kind, bytes) else str(kind)
     if layout == "coo":
-        source, target = _integers(arrays, "row"), _integers(arrays, "col")
+        source, target = (
+            _convert_integers(arrays, "row"),
+            _convert_integers(arrays, "col"),
+        )
     elif layout in ("csr", "csc"):
-        first = _integers(arrays, "indptr")
-        target = _integers(arrays, "indices")
+        first = _convert_integers(arrays, "indptr")
+        target = _convert_integers(arrays, "indices")
         if len(first) != count + 1 or first[0] != 0 or first[-1] != len(target):
             raise Error("'indptr' does not fit 'shape' and 'indices'")
         if (np.diff(first) < 0).any():
             raise Error("'indptr' decreases")
         source = np.repeat(np.arange(count), np.diff(first))
     else:
-        raise Error(f"sparse format '{layout}' is not read; save as csr, csc or coo")
+        raise Error(
+            f"sparse format '{layout}' is not read; save the matrix as csr, csc or coo"
+        )
     if layout == "csc":
         source, target = target, source
-    data = _integers(arrays, "data")
+    data = _convert_integers(arrays, "data")
     if not len(source) == len(target) == len(data):
         raise Error("'data' and the indices differ in length")
-    return CommGraph.from_edges(count, _ids(source, count), _ids(target, count), data)
+    return CommGraph.from_edges(
+        count, _convert_ids(source, count), _convert_ids(target, count), data
+    )
 
 
-def _array(arrays: _Arrays, name: str) -> NDArray[Any]:
+def _get_array(arrays: _Arrays, name: str) -> NDArray[Any]:
     if name not in arrays:
         raise Error(f"has no array '{name}'")
     return arrays[name]
 
 
-def _integers(arrays: _Arrays, name: str) -> NDArray[np.int64]:
-    """Return a one-dimensional array of integers >= 0 that fit in 63 bits."""
-    array = _array(arrays, name)
+def _convert_integers(arrays: _Arrays, name: str) -> NDArray[np.int64]:
+    """Convert to a one-dimensional int64 array; raise an error for negative numbers."""
+    array = _get_array(arrays, name)
     if array.ndim != 1 or array.dtype.kind not in "iufb":
         raise Error(f"'{name}' must be a one-dimensional array of numbers")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise Error(f"'{name}' holds a number that is not finite")
+        raise Error(f"'{name}' contains a number that is not finite")
     if array.size and array.min() < 0:
         where = int(np.argmax(array < 0))
         raise Error(f"'{name}[{where}]' is negative")
     if array.size and array.max() > np.iinfo(np.int64).max:
-        raise Error(f"'{name}' holds a number over 2^63 - 1")
+        raise Error(f"'{name}' contains a number over 2^63 - 1")
     whole = array.astype(np.int64)
     if array.dtype.kind == "f" and (whole != array).any():
         where = int(np.argmax(whole != array))
@@ -210,7 +216,7 @@ def _integers(arrays: _Arrays, name: str) -> NDArray[np.int64]:
     return whole
 
 
-def _ids(ids: NDArray[np.int64], count: int) -> NDArray[np.uint32]:
+def _convert_ids(ids: NDArray[np.int64], count: int) -> NDArray[np.uint32]:
     if ids.size and ids.max() >= count:
         where = int(np.argmax(ids))
         raise Error(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication patterns, and their parameters."""
+"""Generators of communication patterns, and their parameters."""
 
 from __future__ import annotations
 
@@ -10,27 +10,25 @@ from typing import Any, Literal
 
 from topoloom import _core
 from topoloom._core import CommGraph, Error
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """A pattern.
+    """A communication pattern.
 
     Attributes
     ----------
-    summary
-        A line of help.
-    make
-        Makes the graph.
+    summary A description in one line. make
+        Function that makes the graph.
     size
-        The attribute of the request for the size.
+        The attribute of the request that contains the size.
     reads
-        The other attributes of the request that it uses.
+        Other attributes of the request that the pattern uses.
     phases
-        Makes the phases, if there are several.
+        Function that makes the phases; None for a single phase.
     phase_names
-        Lists their names, if they have any.
+        Function that lists the names of the phases; None without names.
     """
 
     summary: str
@@ -43,7 +41,7 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Request:
-    """Parameters of patterns."""
+    """Parameters of a requested pattern."""
 
     ranks: int
     bytes: int
@@ -62,7 +60,9 @@ class Request:
     gpus_per_node: int = 8
 
 
-def _stencil(axes: int | None, points: int | None) -> Callable[[Request], CommGraph]:
+def _stencil_maker(
+    axes: int | None, points: int | None
+) -> Callable[[Request], CommGraph]:
     def make(request: Request) -> CommGraph:
         grid = list(request.grid)
         if axes is not None and len(grid) != axes:
@@ -78,7 +78,7 @@ def _stencil(axes: int | None, points: int | None) -> Callable[[Request], CommGr
     return make
 
 
-def _rounds(name: str, operation: str) -> Callable[[Request], list[CommGraph]]:
+def _round_maker(name: str, operation: str) -> Callable[[Request], list[CommGraph]]:
     """Return the function that makes the rounds of a schedule."""
 
     def make(request: Request) -> list[CommGraph]:
@@ -90,7 +90,7 @@ def _rounds(name: str, operation: str) -> Callable[[Request], list[CommGraph]]:
     return make
 
 
-#: Bytes of an all-reduce: a projection on each vector of 99 iterations.
+#: Bytes of an all-reduce: 99 projections of 8 bytes.
 _PROJECTIONS = 99 * 8
 #: Names of phases of a triangular grid, by group.
 _TRIANGULAR = {
@@ -104,10 +104,10 @@ _TRIANGULAR = {
 }
 
 
-def _triangular_levels(request: Request, group: str) -> list[CommGraph]:
-    """Make the messages of a kind of groups, by level if requested."""
+def _make_triangular_levels(request: Request, group: str) -> list[CommGraph]:
+    """Make the messages of one kind of group, one graph per level if requested."""
     rows = _core.hybrid_rows(request.rows, request.threads)
-    # The same unknowns in fewer pieces.
+    # With threads, fewer pieces contain the same number of unknowns.
     piece = request.bytes * request.rows // rows
     amount = _PROJECTIONS if group == "all-reduce" else piece
     make = (rows, request.order, group, amount)
@@ -116,26 +116,26 @@ def _triangular_levels(request: Request, group: str) -> list[CommGraph]:
     return [_core.triangular_messages(*make)]
 
 
-def _triangular_phases(request: Request) -> list[CommGraph]:
-    """Make the phases of the groups."""
+def _make_triangular_phases(request: Request) -> list[CommGraph]:
+    """Make the phases of all requested kinds of groups."""
     return [
         phase
         for group in request.groups
-        for phase in _triangular_levels(request, group)
+        for phase in _make_triangular_levels(request, group)
     ]
 
 
-def _triangular_names(request: Request) -> list[str]:
+def _list_triangular_names(request: Request) -> list[str]:
     if not request.levels:
         return [_TRIANGULAR[group] for group in request.groups]
     return [
         f"{_TRIANGULAR[group]}, level {level}"
         for group in request.groups
-        for level, _ in enumerate(_triangular_levels(request, group), start=1)
+        for level, _ in enumerate(_make_triangular_levels(request, group), start=1)
     ]
 
 
-def _molecular_dynamics(request: Request) -> CommGraph:
+def _make_molecular_dynamics(request: Request) -> CommGraph:
     if len(request.cells) != 3:
         raise Error(
             "molecular dynamics needs cells along 3 axes, such as 6x6x4; "
@@ -147,13 +147,15 @@ def _molecular_dynamics(request: Request) -> CommGraph:
     )
 
 
-def _nccl(operation: str, algorithm: str = "ring") -> Callable[[Request], CommGraph]:
+def _nccl_maker(
+    operation: str, algorithm: str = "ring"
+) -> Callable[[Request], CommGraph]:
     """Return the function that makes NCCL's messages of a collective."""
 
     def make(request: Request) -> CommGraph:
         from topoloom.graphs import nccl_collectives
 
-        return nccl_collectives.expand_job(
+        return nccl_collectives.expand_on_all_ranks(
             operation,
             request.ranks,
             request.gpus_per_node,
@@ -164,20 +166,22 @@ def _nccl(operation: str, algorithm: str = "ring") -> Callable[[Request], CommGr
     return make
 
 
-def _nccl_rounds(request: Request) -> list[CommGraph]:
+def _make_nccl_rounds(request: Request) -> list[CommGraph]:
     from topoloom.graphs import nccl_collectives
 
     ranks = request.ranks
-    sent = nccl_collectives.expand_exchange(ranks, request.gpus_per_node, request.bytes)
+    sent = nccl_collectives.make_exchange_rounds(
+        ranks, request.gpus_per_node, request.bytes
+    )
     return [one.graph(ranks) for one in sent]
 
 
-def _one_phase(
+def _phase_maker(
     ends: Callable[[Any], tuple[Any, Any]],
 ) -> Callable[[Request], CommGraph]:
     """Return the function that makes a phase of Sudheer 2012, table 4.1.
 
-    `ends` are sources and targets by rank. Ranks without a target are idle.
+    `ends` returns sources and targets of ranks. Ranks without a target are idle.
     """
 
     def make(request: Request) -> CommGraph:
@@ -193,10 +197,10 @@ def _one_phase(
     return make
 
 
-def _triangular(request: Request) -> CommGraph:
+def _make_triangular(request: Request) -> CommGraph:
     from topoloom.graphs.phases import add_phases
 
-    return add_phases(_triangular_phases(request))
+    return add_phases(_make_triangular_phases(request))
 
 
 _GRID = ("bytes", "periodic")
@@ -204,17 +208,17 @@ _GPUS = ("bytes", "gpus_per_node")
 
 PATTERNS = {
     "stencil2d": Pattern(
-        "2-D 5-point stencil on --grid AxB", _stencil(2, 5), "grid", _GRID
+        "2-D 5-point stencil on --grid AxB", _stencil_maker(2, 5), "grid", _GRID
     ),
     "stencil3d": Pattern(
-        "3-D 7-point stencil on --grid AxBxC", _stencil(3, 7), "grid", _GRID
+        "3-D 7-point stencil on --grid AxBxC", _stencil_maker(3, 7), "grid", _GRID
     ),
     "stencil27": Pattern(
-        "3-D 27-point stencil on --grid AxBxC", _stencil(3, 27), "grid", _GRID
+        "3-D 27-point stencil on --grid AxBxC", _stencil_maker(3, 27), "grid", _GRID
     ),
     "stencil": Pattern(
         "nearest neighbors on a grid of any dimension",
-        _stencil(None, None),
+        _stencil_maker(None, None),
         "grid",
         _GRID,
     ),
@@ -225,38 +229,38 @@ PATTERNS = {
     "recursive-doubling": Pattern(
         "all-gather by exchange with i XOR 2^k; bytes double each round",
         lambda r: _core.recursive_doubling(r.ranks, r.bytes),
-        phases=_rounds("recursive-doubling", "all-gather"),
+        phases=_round_maker("recursive-doubling", "all-gather"),
     ),
     "bruck": Pattern(
         "all-gather by Bruck's algorithm, any number of ranks",
         lambda r: _core.bruck(r.ranks, r.bytes),
-        phases=_rounds("bruck", "all-gather"),
+        phases=_round_maker("bruck", "all-gather"),
     ),
     "binomial": Pattern(
         "broadcast from --root down a binomial tree",
         lambda r: _core.binomial_tree(r.ranks, r.bytes, r.root),
         reads=("bytes", "root"),
-        phases=_rounds("binomial", "broadcast"),
+        phases=_round_maker("binomial", "broadcast"),
     ),
     "rd1": Pattern(
         "one phase of recursive doubling: exchange with i XOR 1",
-        _one_phase(lambda rank: (rank, rank ^ 1)),
+        _phase_maker(lambda rank: (rank, rank ^ 1)),
     ),
     "rd2": Pattern(
         "one phase of recursive doubling: exchange with i XOR 2",
-        _one_phase(lambda rank: (rank, rank ^ 2)),
+        _phase_maker(lambda rank: (rank, rank ^ 2)),
     ),
     "rd3": Pattern(
         "one phase of recursive doubling: exchange with i XOR 4",
-        _one_phase(lambda rank: (rank, rank ^ 4)),
+        _phase_maker(lambda rank: (rank, rank ^ 4)),
     ),
     "bruck2": Pattern(
         "one phase of Bruck's algorithm: rank i sends to i - 2",
-        _one_phase(lambda rank: (rank, (rank - 2) % len(rank))),
+        _phase_maker(lambda rank: (rank, (rank - 2) % len(rank))),
     ),
     "binomial3": Pattern(
         "last phase of a binomial tree: even ranks send to the next",
-        _one_phase(lambda rank: (rank[:-1:2], rank[1::2])),
+        _phase_maker(lambda rank: (rank[:-1:2], rank[1::2])),
     ),
     "all-to-all": Pattern(
         "every rank sends to every other",
@@ -264,24 +268,24 @@ PATTERNS = {
     ),
     "nccl-ring": Pattern(
         "all-reduce of NCCL in rings through all nodes (--gpus-per-node)",
-        _nccl("allreduce", "ring"),
+        _nccl_maker("allreduce", "ring"),
         reads=_GPUS,
     ),
     "nccl-tree": Pattern(
         "all-reduce of NCCL along double binary trees (--gpus-per-node)",
-        _nccl("allreduce", "tree"),
+        _nccl_maker("allreduce", "tree"),
         reads=_GPUS,
     ),
     "nccl-nvls": Pattern(
         "all-reduce of NCCL in NVSwitches, trees between nodes (--gpus-per-node)",
-        _nccl("allreduce", "nvls"),
+        _nccl_maker("allreduce", "nvls"),
         reads=_GPUS,
     ),
     "nccl-all-to-all": Pattern(
         "NCCL's exchange of --bytes per pair, over rails (--gpus-per-node)",
-        _nccl("alltoall"),
+        _nccl_maker("alltoall"),
         reads=_GPUS,
-        phases=_nccl_rounds,
+        phases=_make_nccl_rounds,
     ),
     "random-geometric": Pattern(
         "random points in the unit square, near ones talk (--average-degree, --seed)",
@@ -290,15 +294,15 @@ PATTERNS = {
     ),
     "triangular": Pattern(
         "groups of a triangular grid with --rows, for symmetric matrices (--order)",
-        _triangular,
+        _make_triangular,
         "rows",
         ("bytes", "order", "threads", "groups"),
-        _triangular_phases,
-        phase_names=_triangular_names,
+        _make_triangular_phases,
+        phase_names=_list_triangular_names,
     ),
     "molecular-dynamics": Pattern(
         "patches and computes of 92,224 atoms in --cells AxBxC (--seed)",
-        _molecular_dynamics,
+        _make_molecular_dynamics,
         "cells",
         ("seed", "proxies"),
     ),
@@ -318,12 +322,12 @@ def parse_grid(text: str) -> list[int]:
 def make_graph(name: str, request: Request) -> CommGraph:
     """Make the communication graph of a pattern."""
     if name not in PATTERNS:
-        raise Error(unknown_name("pattern", name, PATTERNS))
+        raise Error(describe_unknown_name("pattern", name, PATTERNS))
     return PATTERNS[name].make(request)
 
 
 def make_phases(name: str, request: Request) -> list[CommGraph]:
-    """Make the phases of a pattern; [] for a single one."""
+    """Make the phases of a pattern; [] for a single phase."""
     make = PATTERNS[name].phases
     if make is None:
         several = [other for other, pattern in PATTERNS.items() if pattern.phases]

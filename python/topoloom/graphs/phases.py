@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Phases of a pattern: graphs that are executed one after the other.
+"""Phases of a pattern: communication graphs that are executed one after the other.
 
-A pattern's file has them as ``phases``, an int64 array of shape (m, 5): phase, source,
-target, bytes, messages; ``phase_names`` is optional. A recorded run has the phases of
-``MPI_Pcontrol``.
+A pattern file contains ``phases``, an int64 array of shape (m, 5): phase, source,
+target, bytes, messages; ``phase_names`` is optional. A recorded run has one phase per
+level of ``MPI_Pcontrol``.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Ints = NDArray[np.int64]
 
 
 def load_phases(path: str | Path) -> list[CommGraph]:
-    """Read the phases of a pattern's file in order; [] for a single one.
+    """Read the phases in a pattern file in order; [] for a single phase.
 
-    Raises `topoloom.Error` if they do not add up to the graph in the file.
+    Raises `topoloom.Error` if the sum of the phases is not the graph in the file.
     """
     if not _is_archive(path):
         return []
@@ -41,12 +41,12 @@ def load_phases(path: str | Path) -> list[CommGraph]:
 
         profile = load_profile(path)
         with prefix_errors(path):
-            return recorded_phases(profile, graph)
+            return split_recorded_phases(profile, graph)
     return []
 
 
 def load_phase_names(path: str | Path) -> list[str]:
-    """Read the names of the phases; [] if they have none."""
+    """Read the names of the phases; [] if phases are unnamed."""
     if not _is_archive(path):
         return []
     with np.load(path, allow_pickle=False) as arrays:
@@ -55,12 +55,12 @@ def load_phase_names(path: str | Path) -> list[str]:
         names = arrays["phase_names"]
         numbers = np.unique(arrays["phases"][:, 0]).tolist()
     if names.ndim != 1 or names.dtype.kind != "U" or len(names) <= max(numbers):
-        raise Error(f"{path}: 'phase_names' must hold a string for every phase")
+        raise Error(f"{path}: 'phase_names' must contain a string for every phase")
     return [str(names[number]) for number in numbers]
 
 
-def phase_array(phases: Sequence[CommGraph]) -> Ints:
-    """Make the array ``phases`` of a pattern's file."""
+def make_phase_array(phases: Sequence[CommGraph]) -> Ints:
+    """Make the array ``phases`` of a pattern file."""
     numbered = [
         np.insert(edge_rows(graph), 0, number, axis=1)
         for number, graph in enumerate(phases)
@@ -69,32 +69,32 @@ def phase_array(phases: Sequence[CommGraph]) -> Ints:
 
 
 def add_phases(phases: Sequence[CommGraph], ranks: int = 0) -> CommGraph:
-    """Make the graph of the messages of all phases; without any, of `ranks`."""
+    """Make the sum of all phases; without phases, an empty graph of `ranks`."""
     rows = np.concatenate([np.zeros((0, 4), np.int64), *map(edge_rows, phases)])
-    return _graph(phases[0].rank_count if phases else ranks, rows)
+    return _make_graph(phases[0].rank_count if phases else ranks, rows)
 
 
-def recorded_phases(profile: Profile, graph: CommGraph) -> list[CommGraph]:
-    """Split the graph of a recorded run, with or without its collectives.
+def split_recorded_phases(profile: Profile, graph: CommGraph) -> list[CommGraph]:
+    """Split the graph of a recorded run into phases, with or without collectives.
 
-    Raises `topoloom.Error` if it is the graph of another run.
+    Raises `topoloom.Error` if the graph is from another run.
     """
     levels = profile.phases
     if len(levels) < 2:
         return []
-    # The cheapest first.
+    # Try the cheapest expansion first.
     from topoloom.graphs.profile import COLLECTIVES
 
     for collectives in reversed(COLLECTIVES):
         phases = [profile.graph(collectives, level) for level in levels]
-        if _add_up(phases, graph):
+        if _has_sum(phases, graph):
             with_messages = [phase for phase in phases if phase.edge_count]
             return with_messages if len(with_messages) > 1 else []
     raise Error("the phases of the recorded run do not add up to the graph")
 
 
 def edge_rows(graph: CommGraph) -> Ints:
-    """List source, target, bytes and messages of every edge; shape (edges, 4)."""
+    """Return source, target, bytes and messages of each edge; shape (edges, 4)."""
     first = np.asarray(graph.first, dtype=np.int64)
     source = np.repeat(np.arange(graph.rank_count), first[1:] - first[:-1])
     columns = (source, graph.peer, graph.bytes, graph.messages)
@@ -118,7 +118,7 @@ def _split_graph(graph: CommGraph, rows: NDArray[Any]) -> list[CommGraph]:
         )
     rows = rows.astype(np.int64)
     if (rows[:, 1:] < 0).any():
-        raise Error("'phases' holds a negative number")
+        raise Error("'phases' contains a negative number")
     if rows.size and rows[:, 1:3].max() >= graph.rank_count:
         raise Error(
             f"'phases' names rank {rows[:, 1:3].max()}, but there are "
@@ -128,17 +128,18 @@ def _split_graph(graph: CommGraph, rows: NDArray[Any]) -> list[CommGraph]:
     if len(numbers) < 2:
         return []
     phases = [
-        _graph(graph.rank_count, rows[rows[:, 0] == number, 1:]) for number in numbers
+        _make_graph(graph.rank_count, rows[rows[:, 0] == number, 1:])
+        for number in numbers
     ]
-    if not _add_up(phases, graph):
+    if not _has_sum(phases, graph):
         raise Error("'phases' does not add up to the graph")
     return phases
 
 
-def _add_up(phases: Sequence[CommGraph], graph: CommGraph) -> bool:
+def _has_sum(phases: Sequence[CommGraph], graph: CommGraph) -> bool:
     return np.array_equal(edge_rows(add_phases(phases)), edge_rows(graph))
 
 
-def _graph(ranks: int, rows: Ints) -> CommGraph:
+def _make_graph(ranks: int, rows: Ints) -> CommGraph:
     source, target = rows[:, :2].astype(np.uint32).T
     return CommGraph.from_edges(ranks, source, target, rows[:, 2], rows[:, 3])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recorded runs: messages and collectives of ranks, by phase."""
+"""Profiles of recorded runs: messages and collectives of ranks by phase."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from topoloom.graphs.npz import load_npz, save_npz
 if TYPE_CHECKING:
     from topoloom.graphs.nccl_collectives import Expansion
 
-#: In the order of the recorder's ``enum kind``.
+#: Kinds of messages, in the order of the recorder's ``enum kind``.
 KINDS = ("send", "neighbor", "put", "get", "direct")
 _DIRECT = KINDS.index("direct")
 COLLECTIVES = ("expand", "keep", "drop")
-#: A further value for collectives of GPUs, which needs the GPUs per node.
+#: Value of `collectives` that expands them like NCCL; requires GPUs per node.
 BY_NCCL = "nccl"
 VERSION = 1
 
@@ -32,34 +32,35 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Profile:
-    """A recorded run.
+    """The profile of a recorded run.
 
     Attributes
     ----------
     rank_count
-        Ranks of the program.
+        Number of ranks of the program.
     traffic
         int64 array of shape (n, 6): phase, kind (index into `KINDS`), source, target,
-        bytes, messages. Kind ``direct`` is a v-collective by pairs of ranks.
+        bytes, messages. Kind ``direct`` contains v-collectives as messages between
+        pairs of ranks.
     records
         int64 array of shape (m, 6): phase, operation (index into
         `topoloom.graphs.mpi_collectives.OPERATIONS`), communicator (index into
         `communicators`), root or -1, bytes, calls.
     communicators
-        World ranks of each communicator, in its order.
+        World rank of each rank in each communicator.
     missing
-        Ranks without any record.
+        Ranks without records.
     partial
-        Ranks that ended before ``MPI_Finalize``, with counts up to then.
+        Ranks that ended before ``MPI_Finalize``; their counts are incomplete.
     lost
-        Calls that could not be counted: to processes outside the program, or
-        collectives on intercommunicators.
+        Number of calls that could not be counted: messages to processes outside the
+        program, and collectives on intercommunicators.
     wall_seconds
-        From ``MPI_Init`` to ``MPI_Finalize``, of the slowest rank.
+        Seconds from ``MPI_Init`` to ``MPI_Finalize`` of the slowest rank.
     exit_status
         Exit status of the command.
     ends
-        Descriptions of how ranks ended without ``MPI_Finalize``, and the ranks; not
+        Ranks that ended without ``MPI_Finalize``, by a description of their end; not
         saved in files.
     """
 
@@ -75,26 +76,26 @@ class Profile:
     ends: dict[str, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _check(self)
+        _check_profile(self)
 
     @property
     def phases(self) -> list[int]:
-        """Levels of ``MPI_Pcontrol`` with traffic; 0 before the first call."""
+        """Levels of ``MPI_Pcontrol`` with traffic; level 0 precedes the first call."""
         levels = np.concatenate([self.traffic[:, 0], self.records[:, 0]])
         return [int(level) for level in np.unique(levels)]
 
     def point_to_point(self, phase: int | None = None) -> Messages:
-        """Sum up point-to-point messages."""
-        return self._sum(self.traffic[:, 1] != _DIRECT, phase)
+        """Sum the point-to-point messages of each pair of ranks."""
+        return self._sum_traffic(self.traffic[:, 1] != _DIRECT, phase)
 
     def direct(self, phase: int | None = None) -> Messages:
-        """Sum up v-collectives by pairs of ranks."""
-        return self._sum(self.traffic[:, 1] == _DIRECT, phase)
+        """Sum the v-collectives of each pair of ranks."""
+        return self._sum_traffic(self.traffic[:, 1] == _DIRECT, phase)
 
-    def expanded(
+    def sum_collectives(
         self, phase: int | None = None, expansion: Expansion | None = None
     ) -> Messages:
-        """Sum up messages of collectives, by default those of an MPI library."""
+        """Expand collectives to messages, by default like an MPI library; sum these."""
         parts: list[Messages] = []
         waiting = 0
         made: dict[tuple[str, int, int, int], Messages] = {}
@@ -108,7 +109,7 @@ class Profile:
                 one = expansion(name, members.tolist(), size, max(root, 0))
             else:
                 one = made[call] if call in made else expand(*call)
-                if len(one.source) < 1_000_000:  # for other groups
+                if len(one.source) < 1_000_000:  # limits the memory of the cache
                     made[call] = one
             parts.append(one.times(calls).renumbered(members))
             waiting += len(one.source)
@@ -123,34 +124,34 @@ class Profile:
         phase: int | None = None,
         gpus_per_node: int = 8,
     ) -> Messages:
-        """Sum up all messages.
+        """Sum all messages of each pair of ranks.
 
         Parameters
         ----------
         collectives
-            ``expand`` includes them as messages of an MPI library, ``nccl`` as those of
-            NCCL; ``keep`` and ``drop`` do not.
+            ``expand`` adds collectives as messages of an MPI library, ``nccl`` as
+            messages of NCCL; ``keep`` and ``drop`` do not add them.
         phase
-            A level of ``MPI_Pcontrol``; by default all.
+            A level of ``MPI_Pcontrol``; by default all levels.
         gpus_per_node
             Ranks per node, for ``nccl``.
 
         Raises
         ------
         topoloom.Error
-            For an unknown value, ranks that do not fill nodes, and collectives that are
-            too large to expand.
+            For an unknown value of `collectives`, ranks that do not fill nodes, or
+            collectives that are too large to expand.
         """
         parts = [self.point_to_point(phase)]
         if collectives == BY_NCCL:
-            from topoloom.graphs.nccl_collectives import nccl_expansion
+            from topoloom.graphs.nccl_collectives import make_nccl_expansion
 
-            by_nccl = nccl_expansion(self.rank_count, gpus_per_node)
-            parts += [self.direct(phase), self.expanded(phase, by_nccl)]
+            by_nccl = make_nccl_expansion(self.rank_count, gpus_per_node)
+            parts += [self.direct(phase), self.sum_collectives(phase, by_nccl)]
         else:
             check_collectives(collectives, (*COLLECTIVES, BY_NCCL))
         if collectives == "expand":
-            parts += [self.direct(phase), self.expanded(phase)]
+            parts += [self.direct(phase), self.sum_collectives(phase)]
         return concatenate(parts).summed()
 
     def graph(
@@ -159,7 +160,7 @@ class Profile:
         phase: int | None = None,
         gpus_per_node: int = 8,
     ) -> CommGraph:
-        """Make the communication graph of `edges`."""
+        """Make the communication graph of the messages in `edges`."""
         return self.edges(collectives, phase, gpus_per_node).graph(self.rank_count)
 
     def save(
@@ -167,11 +168,11 @@ class Profile:
     ) -> None:
         """Write the graph and the profile as ``.npz``.
 
-        Records of collectives are saved too for `load_profile`, except with ``drop``.
+        Records of collectives are also saved, for `load_profile`, except with ``drop``.
         """
         kept = self.without_collectives() if collectives == "drop" else self
         graph = self.graph(collectives, None, gpus_per_node)
-        save_npz(path, graph, kept._arrays())
+        save_npz(path, graph, kept._make_arrays())
 
     def without_collectives(self) -> Profile:
         """Return the profile without collectives."""
@@ -179,12 +180,12 @@ class Profile:
         values = {**self.__dict__, "traffic": traffic}
         return Profile(**{**values, "records": self.records[:0], "communicators": []})
 
-    def _sum(self, chosen: NDArray[np.bool_], phase: int | None) -> Messages:
+    def _sum_traffic(self, chosen: NDArray[np.bool_], phase: int | None) -> Messages:
         if phase is not None:
             chosen = chosen & (self.traffic[:, 0] == phase)
         return make_messages(*self.traffic[chosen].T[2:]).summed()
 
-    def _arrays(self) -> dict[str, Any]:
+    def _make_arrays(self) -> dict[str, Any]:
         sizes = [len(members) for members in self.communicators]
         return {
             "profile_version": np.array(VERSION),
@@ -203,7 +204,7 @@ class Profile:
 
 
 def check_collectives(word: str, known: Sequence[str] = COLLECTIVES) -> None:
-    """Refuse an unknown value."""
+    """Raise an error for an unknown value of `collectives`."""
     if word not in known:
         raise Error(f"collectives: '{word}' is none of {', '.join(known)}")
 
@@ -212,7 +213,7 @@ def load_profile(path: str | Path) -> Profile:
     """Read a profile that `Profile.save` wrote."""
     graph, arrays = load_npz(path)
     if "profile_version" not in arrays:
-        raise Error(f"{path}: holds a graph, but no profile of a recorded run")
+        raise Error(f"{path}: contains a graph, but no profile of a recorded run")
     version = int(arrays["profile_version"])
     if version != VERSION:
         raise Error(f"{path}: profile version {version}, this topoloom reads {VERSION}")
@@ -235,7 +236,7 @@ def load_profile(path: str | Path) -> Profile:
         raise Error(f"{path}: damaged profile: {what}") from None
 
 
-def _check(profile: Profile) -> None:
+def _check_profile(profile: Profile) -> None:
     ranks = [profile.traffic[:, 2], profile.traffic[:, 3], *profile.communicators]
     for column, count, what in (
         *((ids, profile.rank_count, "rank") for ids in ranks),

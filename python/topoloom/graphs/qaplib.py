@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Quadratic assignment problems and their solutions in QAPLIB's format.
+"""Reads and writes quadratic assignment problems and solutions of QAPLIB.
 
-R. E. Burkard, S. E. Karisch, F. Rendl, QAPLIB - A Quadratic Assignment Problem
-Library, Journal of Global Optimization 10, 1997. Which matrix holds flows and which
-distances differs between files; the value is the same.
+R. E. Burkard, S. E. Karisch, F. Rendl, QAPLIB - A Quadratic Assignment Problem Library,
+Journal of Global Optimization 10, 1997. The order of the flow and the distance matrix
+differs between files; values are the same for both orders.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ Matrix = NDArray[np.int64]
 
 
 class QapProblem(NamedTuple):
-    """Minimize the sum of ``a[i, j] * b[p[i], p[j]]`` over permutations p."""
+    """Minimization of the sum of ``a[i, j] * b[p[i], p[j]]`` over permutations p."""
 
     a: Matrix
     b: Matrix
 
     def value(self, permutation: Sequence[int]) -> int:
-        """Return the value of an assignment; exact while it is below 2^63."""
+        """Return the value of an assignment; exact below 2^63."""
         p = np.asarray(permutation)
         return int((self.a * self.b[np.ix_(p, p)]).sum())
 
 
 class QapSolution(NamedTuple):
-    """A permutation, from 0, and its value in the file."""
+    """A permutation, counted from 0, and its value in the file."""
 
     permutation: list[int]
     value: int
@@ -43,25 +43,27 @@ class QapSolution(NamedTuple):
 def load_qap(path: str | Path) -> QapProblem:
     """Read a ``.dat`` file: the order n, then two n x n matrices.
 
-    A solution after them (n numbers and a value), as in QAPLIB's lipa*.dat, is skipped.
+    A solution after the matrices (n numbers and a value), as in lipa*.dat of QAPLIB, is
+    skipped.
 
-    Errors begin with ``file:line:``.
+    Error messages start with ``file:line:``.
     """
-    numbers = _Numbers(path)
-    order = numbers.take("the order", least=1)
+    numbers = _NumberReader(path)
+    order = numbers.read_number("the order", least=1)
     matrices = [
         np.array(
-            [numbers.take("an entry") for _ in range(order * order)], dtype=np.int64
+            [numbers.read_number("an entry") for _ in range(order * order)],
+            dtype=np.int64,
         )
         for _ in range(2)
     ]
-    numbers.end(allowed=order + 1)
+    numbers.check_end(allowed=order + 1)
     a, b = (matrix.reshape(order, order) for matrix in matrices)
     return QapProblem(a, b)
 
 
 def save_qap(path: str | Path, problem: QapProblem) -> None:
-    """Write a ``.dat`` file."""
+    """Write the problem as a ``.dat`` file."""
     blocks = [str(len(problem.a))]
     for matrix in problem:
         blocks.append("\n".join(" ".join(map(str, row)) for row in matrix.tolist()))
@@ -69,33 +71,33 @@ def save_qap(path: str | Path, problem: QapProblem) -> None:
 
 
 def load_qap_solution(path: str | Path) -> QapSolution:
-    """Read a ``.sln`` file: ``n value``, then the permutation, from 1.
+    """Read a ``.sln`` file: ``n value``, then the permutation, counted from 1.
 
-    Errors begin with ``file:line:``.
+    Error messages start with ``file:line:``.
     """
-    numbers = _Numbers(path)
-    order = numbers.take("the order", least=1)
-    value = numbers.take("the value")
+    numbers = _NumberReader(path)
+    order = numbers.read_number("the order", least=1)
+    value = numbers.read_number("the value")
     permutation: list[int] = []
     seen = set()
     for _ in range(order):
-        location = numbers.take("a location", least=1, most=order)
+        location = numbers.read_number("a location", least=1, most=order)
         if location in seen:
-            numbers.refuse(f"location {location} appears twice")
+            numbers.fail(f"location {location} appears twice")
         seen.add(location)
         permutation.append(location - 1)
-    numbers.end()
+    numbers.check_end()
     return QapSolution(permutation, value)
 
 
 def save_qap_solution(path: str | Path, solution: QapSolution) -> None:
-    """Write a ``.sln`` file."""
+    """Write the solution as a ``.sln`` file."""
     numbers = " ".join(str(location + 1) for location in solution.permutation)
     write_text(path, f"{len(solution.permutation)} {solution.value}\n{numbers}\n")
 
 
-class _Numbers:
-    """The integers of a file, with the line of each."""
+class _NumberReader:
+    """Reads the integers in a file, with the line number of each."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = path
@@ -104,28 +106,30 @@ class _Numbers:
 
     def _split(self, text: str) -> Iterator[tuple[int, str]]:
         for line, content in enumerate(text.splitlines(), start=1):
-            # Commas separate numbers in a few .sln files.
+            # A few .sln files separate numbers by commas.
             for word in content.replace(",", " ").split():
                 yield line, word
 
-    def take(self, what: str, *, least: int = -(2**63), most: int = 2**63 - 1) -> int:
+    def read_number(
+        self, what: str, *, least: int = -(2**63), most: int = 2**63 - 1
+    ) -> int:
         self._line, word = next(self._words, (self._line, ""))
         if not word:
-            self.refuse(f"expected {what}, but the file ends")
+            self.fail(f"expected {what}, but the file ends")
         try:
             number = int(word)
         except ValueError:
-            self.refuse(f"expected {what}, an integer, not '{word}'")
+            self.fail(f"expected {what}, an integer, not '{word}'")
         if not least <= number <= most:
-            self.refuse(f"expected {what} from {least} to {most}, not {number}")
+            self.fail(f"expected {what} from {least} to {most}, not {number}")
         return number
 
-    def end(self, allowed: int = 0) -> None:
+    def check_end(self, allowed: int = 0) -> None:
         rest = list(self._words)
         if len(rest) in (0, allowed):
             return
         self._line = rest[0][0]
-        self.refuse(f"expected the end, but there are {len(rest)} more numbers")
+        self.fail(f"expected the end, but there are {len(rest)} more numbers")
 
-    def refuse(self, what: str) -> NoReturn:
+    def fail(self, what: str) -> NoReturn:
         raise Error(f"{self._path}:{self._line}: {what}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication graphs from and to sparse matrices of SciPy."""
+"""Converts communication graphs from and to sparse matrices of SciPy."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from topoloom._core import CommGraph, Error
-from topoloom.support.optional import import_optional
+from topoloom.support.optional_imports import import_optional
 
 
 def from_scipy(matrix: Any, messages: Any = None) -> CommGraph:
     """Implement `CommGraph.from_scipy`."""
-    bytes_ = _entries(matrix, "matrix")
+    bytes_ = _read_entries(matrix, "matrix")
     count = bytes_.shape[0]
     if messages is None:
         return CommGraph.from_edges(count, bytes_.row, bytes_.col, bytes_.data)
-    counts = _entries(messages, "messages")
+    counts = _read_entries(messages, "messages")
     if counts.shape != bytes_.shape:
         raise Error(
             f"messages has shape {counts.shape}, and the matrix {bytes_.shape}; "
@@ -50,13 +50,13 @@ def to_scipy(graph: CommGraph, values: str = "bytes") -> Any:
     ranks = np.repeat(np.arange(graph.rank_count), np.diff(first))
     own = getattr(graph, f"self_{values}")[itself]
     rows, columns = np.append(ranks, itself), np.append(peer, itself)
-    # Entries are unique, so tocsr() sums none.
+    # Entries are unique, so that tocsr() does not sum any.
     joined = sparse.coo_array((np.append(data, own), (rows, columns)), shape=shape)
     return joined.tocsr()
 
 
-def _entries(matrix: Any, name: str) -> Any:
-    """Return the stored entries of a square matrix, with duplicates."""
+def _read_entries(matrix: Any, name: str) -> Any:
+    """Return the stored entries of a square matrix, including duplicates."""
     sparse = import_optional("scipy.sparse", "from_scipy()")
     if not sparse.issparse(matrix):
         raise TypeError(
@@ -65,7 +65,7 @@ def _entries(matrix: Any, name: str) -> Any:
         )
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise Error(f"{name} has shape {matrix.shape}; give one that is square")
-    if hasattr(matrix, "check_format"):  # to convert a damaged one would crash
+    if hasattr(matrix, "check_format"):  # SciPy crashes on inconsistent matrices
         try:
             matrix.check_format(full_check=True)
         except ValueError as error:

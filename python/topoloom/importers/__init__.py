@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Importers: see README.md."""
+"""Importers: read machine descriptions from other programs and systems."""

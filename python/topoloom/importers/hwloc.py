@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The inside of a node from hwloc's XML, versions 2 and 3, as lstopo exports it.
+"""Reads the structure of a node from hwloc's XML (lstopo), versions 2 and 3.
 
 A slot is a core, with all its hardware threads (PUs). GPUs and NICs are nearest to the
-cores of the object that they are attached to.
+cores of the object to which they are attached.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ from topoloom.support.hostlist import is_host_name
 from topoloom.support.plain_text import is_number
 from topoloom.support.xml_tree import Element, read_xml
 
-#: The most NUMA domains of Linux.
+#: Maximum number of NUMA domains in Linux.
 _MAX_DOMAINS = 1024
 _WORD = re.compile(r"(?:0x)?[0-9a-fA-F]{1,8}")
 
 
 def read_hwloc(text: str) -> MachineDescription:
-    """Read one node with its levels, and its host name if there is one."""
-    inside, host = read_inside(text)
+    """Read a node with its levels, and its host name if specified."""
+    inside, host = read_node_cores(text)
     text = format_nodes(1, format_levels(inside))
     return MachineDescription(
         text, (host,) if host else (), node=make_node_parts(inside)
     )
 
 
-def read_inside(text: str) -> tuple[NodeCores, str | None]:
-    """Read cores, shared resources, devices, and the host name if there is one."""
+def read_node_cores(text: str) -> tuple[NodeCores, str | None]:
+    """Read cores, shared resources, devices, and the host name if specified."""
     topology = _TopologyReader()
-    # Elements in file order, each with the CPUs that it is nearest to.
+    # Elements in file order, each with its nearest CPUs.
     waiting = [(read_xml(text), 0)]
     while waiting:
         element, near = waiting.pop()
-        near = topology.start(element, near)
+        near = topology.start_element(element, near)
         waiting += [(child, near) for child in reversed(element.children)]
-    return topology.inside(), topology.host
+    return topology.build_node(), topology.host
 
 
 class _TopologyReader:
-    """Reads a topology; holds the parts read so far."""
+    """Parser of a topology; stores the parts read so far."""
 
     def __init__(self) -> None:
         self.host: str | None = None
@@ -66,31 +66,31 @@ class _TopologyReader:
         self._domains: dict[int, int] = {}
         self._devices: dict[str, NearDevice] = {}
 
-    def start(self, element: Element, near: int) -> int:
-        """Add an element; return the CPUs that its children are nearest to."""
+    def start_element(self, element: Element, near: int) -> int:
+        """Add an element; return the nearest CPUs of its children."""
         try:
-            return self._start(element, near)
+            return self._start_element(element, near)
         except Error as error:
             raise Error(f"line {element.line}: {error}") from None
 
-    def _start(self, element: Element, near: int) -> int:
+    def _start_element(self, element: Element, near: int) -> int:
         attributes = element.attributes
         if not self._version:
-            self._version = _checked_version(element.tag, attributes)
+            self._version = _check_version(element.tag, attributes)
         elif element.tag == "object":
-            return self._object(element, near)
+            return self._read_object(element, near)
         elif element.tag == "info" and attributes.get("name") == "HostName":
             host = attributes.get("value", "")
             self.host = host if is_host_name(host) else None
         return near
 
-    def _object(self, element: Element, near: int) -> int:
+    def _read_object(self, element: Element, near: int) -> int:
         attributes, line = element.attributes, element.line
         kind = attributes.get("type")
         if kind is None:
             raise Error("an object has no type")
         if kind == "PCIDev":
-            self._device(element, near)
+            self._add_device(element, near)
         if kind == "Cache":
             raise Error(_OLD)
         if kind == "Machine":
@@ -100,26 +100,26 @@ class _TopologyReader:
             if "allowed_cpuset" in attributes:
                 self._allowed = _cpus(attributes, "allowed_cpuset", kind)
         elif kind == "PU":
-            self._pu(attributes, line)
+            self._add_pu(attributes, line)
         elif kind == "Core":
             self._cores.append((line, _cpus(attributes, "cpuset", kind)))
         elif kind in SHARED:
-            self._container(kind, attributes)
-        # Bridges and PCI devices have no CPUs of their own.
+            self._add_container(kind, attributes)
+        # Bridges and PCI devices have no cpuset; use the parent's.
         return _cpus(attributes, "cpuset", kind) if "cpuset" in attributes else near
 
-    def _container(self, kind: str, attributes: dict[str, str]) -> None:
+    def _add_container(self, kind: str, attributes: dict[str, str]) -> None:
         container = Container(kind, _cpus(attributes, "cpuset", kind))
         self._containers.add(container)
         if len(self._containers) > len(SHARED) * MAX_CPUS:
-            raise Error("more caches, NUMA domains and packages than any node has")
+            raise Error("too many caches, NUMA domains and packages")
         if kind == "NUMANode" and "os_index" in attributes:
-            number = _number(attributes, kind)
+            number = _parse_number(attributes, kind)
             self._domains.setdefault(container.cpus, number)
             if len(self._domains) > _MAX_DOMAINS:
                 raise Error(f"more than {_MAX_DOMAINS} NUMA domains")
 
-    def _device(self, element: Element, near: int) -> None:
+    def _add_device(self, element: Element, near: int) -> None:
         device = read_device(element, self._version)
         if device is None:
             return
@@ -131,23 +131,23 @@ class _TopologyReader:
             device.name, device.kind, near, pci=device.pci, network=device.network
         )
 
-    def _pu(self, attributes: dict[str, str], line: int) -> None:
-        number = _number(attributes, "PU")
+    def _add_pu(self, attributes: dict[str, str], line: int) -> None:
+        number = _parse_number(attributes, "PU")
         cpus = _cpus(attributes, "cpuset", "PU")
         if cpus != 1 << min(number, MAX_CPUS):
-            raise Error(f"PU {number} does not have itself as its cpuset")
+            raise Error(f"PU {number} has a cpuset without itself")
         if number in self._pus:
             first = self._pus[number]
             raise Error(f"PU {number} is listed twice, first on line {first}")
         self._pus[number] = line
 
-    def inside(self) -> NodeCores:
-        """Build the result once all elements are read."""
+    def build_node(self) -> NodeCores:
+        """Build the result after all elements are read."""
         pus = sum(1 << number for number in self._pus)
         if self._allowed is not None:
             pus &= self._allowed
         if not pus:
-            raise Error("line 1: no PU of the topology may be used; export it again")
+            raise Error("line 1: the topology contains no usable PU; export it again")
         cores, taken = [], 0
         for line, core in self._cores:
             if core & taken:
@@ -155,7 +155,7 @@ class _TopologyReader:
             taken |= core
             cores.append(core)
         if not cores:
-            # Some virtual machines list no cores, only hardware threads.
+            # Some virtual machines report hardware threads but no cores.
             cores = [1 << number for number in self._pus]
         elif pus & ~taken:
             number = (pus & ~taken & -(pus & ~taken)).bit_length() - 1
@@ -163,14 +163,14 @@ class _TopologyReader:
                 f"line {self._pus[number]}: PU {number} is not part of any Core"
             )
         devices = [
-            device._replace(numa=self._domain(device.cpus))
+            device._replace(numa=self._find_numa_domain(device.cpus))
             for device in self._devices.values()
         ]
         inside = NodeCores(cores, sorted(self._containers), devices)
         return inside.classify_nics().restrict_to(pus)
 
-    def _domain(self, cpus: int) -> int | None:
-        """Find the smallest NUMA domain with all of these CPUs."""
+    def _find_numa_domain(self, cpus: int) -> int | None:
+        """Find the smallest NUMA domain that contains all of these CPUs."""
         around = [
             (domain.bit_count(), number)
             for domain, number in self._domains.items()
@@ -182,21 +182,21 @@ class _TopologyReader:
 _OLD = "this is XML of hwloc 1; export it again with lstopo of hwloc 2 or newer"
 
 
-def _checked_version(tag: str, attributes: dict[str, str]) -> str:
+def _check_version(tag: str, attributes: dict[str, str]) -> str:
     if tag != "topology":
         raise Error(f"hwloc's XML begins with <topology>, not <{tag[:40]}>")
     version = attributes.get("version")
     if version is None or version.startswith("1."):
         raise Error(_OLD)
     if version.partition(".")[0] not in ("2", "3"):
-        raise Error(f"hwloc XML version '{version[:40]}'; 2 and 3 are read")
+        raise Error(f"hwloc XML version '{version[:40]}'; supported are 2 and 3")
     return version
 
 
-def _number(attributes: dict[str, str], kind: str) -> int:
+def _parse_number(attributes: dict[str, str], kind: str) -> int:
     number = attributes.get("os_index", "")
     if not (is_number(number) and len(number) < 10):
-        raise Error(f"a {kind} has no os_index, which is a number")
+        raise Error(f"a {kind} has no numeric os_index")
     return int(number)
 
 

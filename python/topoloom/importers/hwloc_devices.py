@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""GPUs and NICs in hwloc's XML: PCI devices that the operating system has named.
+"""Reads GPUs and NICs from hwloc's XML: PCI devices named by the system.
 
-If a PCI device has several names, such as ``ib0`` and ``mlx5_0``, the one that MPI and
-GPU libraries use is taken. Software devices (bridges of containers, OpenCL on CPUs) are
-on no PCI bus and are skipped; so are displays.
+If a PCI device has several names, such as ``ib0`` and ``mlx5_0``, the name in MPI and
+GPU libraries is used. Software devices (container bridges, OpenCL on CPUs) are on no
+PCI bus and are skipped. Displays are also skipped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from topoloom.nodes.node_parts import NIC
 from topoloom.support.plain_text import is_number
 from topoloom.support.xml_tree import Element
 
-#: Device kinds: hwloc 2 numbers them, hwloc 3 sets a bit for each.
+#: Device kinds: numbers in hwloc 2, bits in hwloc 3.
 _GPU, _NETWORK, _OPENFABRICS, _COPROCESSOR = "gpu", "network", "openfabrics", "coproc"
 _NUMBERS = {1: _GPU, 2: _NETWORK, 3: _OPENFABRICS, 5: _COPROCESSOR}
 _BITS = {2: _GPU, 3: _COPROCESSOR, 4: _NETWORK, 5: _OPENFABRICS}
@@ -50,7 +50,7 @@ def read_device(pci: Element, version: str) -> NamedDevice | None:
         if part.attributes.get("type") != "OSDev":
             continue
         name = part.attributes.get("name", "")
-        kinds = _kinds(part, version)
+        kinds = _read_kinds(part, version)
         if not _NAME.fullmatch(name):
             continue
         if _GPU in kinds or _COPROCESSOR in kinds:
@@ -59,10 +59,10 @@ def read_device(pci: Element, version: str) -> NamedDevice | None:
             if kind in kinds:
                 interfaces.setdefault(kind, name)
                 names.append(name)
-                lids += _lids(part)
+                lids += _read_lids(part)
     address = pci.attributes.get("pci_busid", "").lower()
     address = address if _ADDRESS.fullmatch(address) else ""
-    name = _gpu_name(gpus)
+    name = _choose_gpu_name(gpus)
     if name:
         return NamedDevice(name, "gpu", address)
     name = interfaces.get(_OPENFABRICS) or interfaces.get(_NETWORK, "")
@@ -73,7 +73,7 @@ def read_device(pci: Element, version: str) -> NamedDevice | None:
     return NamedDevice(name, NIC, address, network)
 
 
-def _lids(device: Element) -> list[int]:
+def _read_lids(device: Element) -> list[int]:
     """Read the LIDs of the ports of an OpenFabrics device."""
     given = (
         info.attributes.get("value", "")
@@ -83,7 +83,7 @@ def _lids(device: Element) -> list[int]:
     return [int(value, 16) for value in given if _HEX.fullmatch(value)]
 
 
-def _kinds(device: Element, version: str) -> set[str]:
+def _read_kinds(device: Element, version: str) -> set[str]:
     word = device.attributes.get("osdev_type", "")
     if not (is_number(word) and len(word) < 10):
         return set()
@@ -93,7 +93,7 @@ def _kinds(device: Element, version: str) -> set[str]:
     return {kind for bit, kind in _BITS.items() if number >> bit & 1}
 
 
-def _gpu_name(names: Sequence[str]) -> str:
+def _choose_gpu_name(names: Sequence[str]) -> str:
     for prefix in _GPU_NAMES:
         for name in names:
             if name.startswith(prefix):

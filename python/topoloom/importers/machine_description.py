@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The result of every importer: a machine, and the names of its nodes."""
+"""The result of all importers: a machine, and the names of its nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 
 
 class AllocatedNode(NamedTuple):
-    """A node of a job's allocation and the job's slots on it, from 0; () for all."""
+    """A node of a job's allocation, and the job's slots there; () for all slots."""
 
     host: str
     slots: tuple[int, ...] = ()
@@ -18,30 +18,30 @@ class AllocatedNode(NamedTuple):
 
 @dataclass(frozen=True)
 class MachineDescription:
-    """A machine as described by a file or a system.
+    """A machine read from a file or a system.
 
     Attributes
     ----------
     text
-        The short text that `topoloom.Machine` takes.
+        Machine text for `topoloom.Machine`.
     hosts
         ``hosts[i]`` is the name of node i; empty if nodes have no names.
     allocated
-        The nodes of the job, in the launcher's order; empty for the whole machine.
+        The nodes of the job, in launcher order; empty for the whole machine.
     node
         Names of levels, CPUs and devices of each node.
     network
-        The kind of the network, a key of `network_speeds.NETWORKS`; empty if unknown;
-        None if `text` has its speeds, or there is no network.
+        Network type, a key of `network_speeds.NETWORKS`; empty if unknown; None if
+        `text` contains its speeds, or without a network.
     remarks
-        Assumptions made.
+        Assumptions of the importer, one sentence each.
     switches
-        Names of switches in the order of their vertices; empty if they have no names.
+        Names of switches in vertex order; empty if switches have no names.
     missing
-        Omissions for lack of data, one sentence each.
+        Parts omitted for lack of data, one sentence each.
     labels
-        The Kubernetes labels that name a node's groups, from leaf groups up; "" for
-        unknown ones.
+        The Kubernetes labels with the names of a node's groups, from leaf groups up; ""
+        if unknown.
     """
 
     text: str
@@ -56,14 +56,14 @@ class MachineDescription:
 
 
 class GivenSpeeds(NamedTuple):
-    """The user's speeds instead of assumed ones, in bytes per second each way.
+    """Speeds specified by the user, in bytes/s per direction.
 
     Attributes
     ----------
     network
-        All NICs of a node; for a torus, a link.
+        Total of a node's NICs; in a torus, of a link.
     nvlink
-        The NVLink of a GPU, inside or between nodes.
+        NVLink of a GPU, inside a node or between nodes.
     """
 
     network: float | None = None

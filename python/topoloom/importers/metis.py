@@ -7,20 +7,21 @@ from fractions import Fraction
 
 from topoloom._core import Error, Machine, Wiring
 
-#: Weights are exact if all bandwidths are multiples of the lowest one over _FINEST.
+#: Weights are exact if all bandwidths are multiples of the lowest bandwidth divided by
+#: this number.
 _FINEST = 1000
 _MAX_WEIGHT = 2**31 - 1
 
 
 def write_metis_machine(machine: Machine) -> str:
-    """Write vertices, nodes first, then switches, and links weighted by bandwidth.
+    """Write a METIS graph: nodes, then switches, and links weighted by bandwidth.
 
-    The first line, a comment, gives the number of nodes and the bandwidth of weight 1.
-    Raises `topoloom.Error` for what METIS cannot express: links with two different
-    directions, and several nodes on a router without links of their own.
+    The first line, a comment, states the number of nodes and the bandwidth of weight 1.
+    METIS cannot represent links that differ by direction, nor several nodes on a router
+    without host links; `topoloom.Error` is raised for these.
     """
-    pairs = _pairs(machine)
-    unit = _unit(set(pairs.values()))
+    pairs = _sum_bandwidths(machine)
+    unit = _find_bandwidth_unit(set(pairs.values()))
     nodes = machine.node_count
     neighbors: list[list[tuple[int, int]]] = [[] for _ in range(nodes)]
     for (u, v), bandwidth in sorted(pairs.items()):
@@ -44,8 +45,8 @@ def write_metis_machine(machine: Machine) -> str:
     return "\n".join([head, counts, *rows, ""])
 
 
-def _nodes_first(machine: Machine) -> dict[int, int]:
-    """Renumber vertices: node i becomes vertex i, and switches follow."""
+def _map_vertices(machine: Machine) -> dict[int, int]:
+    """Map vertices to METIS numbers: nodes first, then switches."""
     wiring = Wiring(machine)
     nodes: list[int] = wiring.vertex.tolist()
     if len(set(nodes)) < len(nodes):
@@ -57,9 +58,9 @@ def _nodes_first(machine: Machine) -> dict[int, int]:
     return {vertex: number for number, vertex in enumerate(nodes + switches)}
 
 
-def _pairs(machine: Machine) -> dict[tuple[int, int], float]:
+def _sum_bandwidths(machine: Machine) -> dict[tuple[int, int], float]:
     """Sum the bandwidths between two vertices, equal in both directions."""
-    number = _nodes_first(machine)
+    number = _map_vertices(machine)
     one_way: dict[tuple[int, int], float] = {}
     for link in range(machine.link_count):
         u, v = machine.link_ends(link)
@@ -75,8 +76,8 @@ def _pairs(machine: Machine) -> dict[tuple[int, int], float]:
     return {(u, v): rate for (u, v), rate in one_way.items() if u < v}
 
 
-def _unit(bandwidths: set[float]) -> Fraction:
-    """Find the largest bandwidth of which all are nearly multiples."""
+def _find_bandwidth_unit(bandwidths: set[float]) -> Fraction:
+    """Find the largest unit such that all bandwidths are nearly its multiples."""
     if not bandwidths:
         return Fraction(1)
     least = Fraction(min(bandwidths))

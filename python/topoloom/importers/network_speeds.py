@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Speeds of networks, for files and systems that describe only switches."""
+"""Assumed network speeds, for files and systems that describe only switches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from topoloom._core import Error, Machine, MachineText
 from topoloom.importers.machine_description import GivenSpeeds, MachineDescription
 from topoloom.importers.reachability import find_neighbors
-from topoloom.nodes.host_text import nodes_per_host_of
+from topoloom.nodes.host_text import parse_nodes_per_host
 from topoloom.support.units import format_bandwidth
 
 _LINK = re.compile(r"([0-9]+)-([0-9]+)")
@@ -23,14 +23,14 @@ class NetworkSpeeds(NamedTuple):
     Attributes
     ----------
     title
-        Its name; empty if the user gave the speeds.
+        Name of the network; empty for speeds from the user.
     bandwidth
-        Bytes per second of all NICs of a node, each way; for a torus with a router in
-        each node, of a link.
+        Total bytes/s of a node's NICs per direction; for a torus with a router in each
+        node, bytes/s of a link.
     options
-        Options of the topology: latencies, and links that differ.
+        Options of the topology: latencies, and links with other speeds.
     node
-        Options of nodes: what messages cost in addition to their links.
+        Options of nodes: costs of messages in addition to their links.
     """
 
     title: str
@@ -39,7 +39,7 @@ class NetworkSpeeds(NamedTuple):
     node: str = ""
 
 
-#: Gbit/s of all NICs of an instance. Source: pages of Amazon, Google, Oracle, 2025.
+#: Total Gbit/s of an instance's NICs. Source: pages of Amazon, Google, Oracle, 2025.
 _INSTANCES = {
     **dict.fromkeys(("hpc6a.48xlarge", "p3dn.24xlarge"), 100),
     **dict.fromkeys(("c5n.18xlarge", "c5n.metal"), 100),
@@ -51,7 +51,7 @@ _INSTANCES = {
     "trn1n.32xlarge": 1600,
     **dict.fromkeys(("p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge"), 3200),
     **dict.fromkeys(("p6-b200.48xlarge", "trn2.48xlarge"), 3200),
-    # 28.8 Tbit/s of EFA per 18 instances
+    # EFA: 28.8 Tbit/s per 18 instances
     "p6e-gb200.36xlarge": 1600,
     "a4x-highgpu-4g": 2000,
     "a2-highgpu-8g": 100,
@@ -63,9 +63,9 @@ _INSTANCES = {
     **dict.fromkeys(("BM.GPU4.8", "BM.GPU.A100-v2.8"), 1600),
     **dict.fromkeys(("BM.GPU.H100.8", "BM.GPU.H200.8", "BM.GPU.MI300X.8"), 3200),
 }
-#: Gbit/s of each of the 8 NICs of a DGX.
+#: Gbit/s per NIC of a DGX with 8 NICs.
 _DGX = {"a100": 200, "h100": 400, "h200": 400, "b200": 400, "b300": 800}
-#: Named networks have the figures of Fugaku, Jaguar, Titan, Theta and Frontier in
+#: Speeds of named networks are from Fugaku, Jaguar, Titan, Theta and Frontier in
 #: machines/.
 NETWORKS = {
     "": NetworkSpeeds("a network of 100 Gbit/s", 12.5e9),
@@ -96,10 +96,10 @@ NETWORKS = {
         "latency=0.175us",
         "startup=0.4us,latency=1.3us",
     ),
-    # NVIDIA's DGX GB200 and GB300: a NIC for each of 4 GPUs, 400 and 800 Gbit/s.
+    # NVIDIA's DGX GB200 and GB300: 4 GPUs with a NIC each, 400 and 800 Gbit/s.
     "gb200": NetworkSpeeds("4 cards of 400 Gbit/s, as DGX GB200 has", 200e9),
     "gb300": NetworkSpeeds("4 cards of 800 Gbit/s, as DGX GB300 has", 400e9),
-    # A NIC for each of 8 GPUs. Source: NVIDIA's data sheets of these DGX.
+    # 8 GPUs with a NIC each. Source: NVIDIA's data sheets of these DGX.
     **{
         name: NetworkSpeeds(
             f"8 cards of {gbit} Gbit/s, as DGX {name.upper()} has", gbit * 1e9
@@ -118,7 +118,7 @@ def assume_speeds(
     network: NetworkSpeeds | None = None,
     nvlink: float | None = None,
 ) -> MachineDescription:
-    """Add speeds to a machine without bandwidths, by the kind of its network.
+    """Add assumed speeds to a machine without bandwidths, by network type.
 
     Links between switches carry all traffic of the nodes on their smaller side. A
     remark states the assumption. A single node stays unchanged.
@@ -129,7 +129,7 @@ def assume_speeds(
     topology, node = text.topology, text.node
     inside = node.text if node else "node:1"
     kind, shape = topology.name, topology.body
-    # Rails give the speed of NVLink, but a machine has all speeds or none.
+    # A machine needs all bandwidths or none; here rails have only NVLink bandwidth.
     bare = f"{kind}:{shape}" if kind == "rails" else described.text
     nodes = Machine(bare).node_count
     if nodes == 1:
@@ -139,25 +139,25 @@ def assume_speeds(
     remarks = described.remarks
     if nvlink is not None:
         remark = f"NVLink of {format_bandwidth(nvlink)} per GPU and direction, as given"
-        remarks = (remark, *(one for one in remarks if not _is_nvlink(one)))
+        remarks = (remark, *(one for one in remarks if not _is_nvlink_remark(one)))
         slots = Machine(bare).slots_per_node
-        memory = f"memory={_written(nvlink * slots)}"
+        memory = f"memory={_format_rate(nvlink * slots)}"
         inside = re.sub("memory=[^,]*", memory, inside)
     if kind == "graph":
         counts, _, link = shape.partition(":")
-        links = _graph_links([link, *topology.items], nodes, network.bandwidth)
+        links = _format_graph_links([link, *topology.items], nodes, network.bandwidth)
         shape = f"{counts}:{links[0]}"
         options = [*links[1:], *options]
     elif kind == "tree":
-        options.append(_tree_bandwidths(topology.sizes, network.bandwidth))
+        options.append(_format_tree_bandwidths(topology.sizes, network.bandwidth))
     elif kind == "rails":
-        gpus = nodes_per_host_of(described.text)
+        gpus = parse_nodes_per_host(described.text)
         between = options.pop()
         if nvlink is not None:
-            between = f"bandwidth.nvlink={_written(nvlink)}"
-        options += [f"bandwidth={_written(network.bandwidth / gpus)}", between]
+            between = f"bandwidth.nvlink={_format_rate(nvlink)}"
+        options += [f"bandwidth={_format_rate(network.bandwidth / gpus)}", between]
     else:
-        options.append(f"bandwidth={_written(network.bandwidth)}")
+        options.append(f"bandwidth={_format_rate(network.bandwidth)}")
     options += filter(None, [network.options])
     down = f"+down:{','.join(text.down)}" if text.down else ""
     whole = f"{kind}:{','.join([shape, *options])}{down}"
@@ -176,37 +176,39 @@ def assume_speeds(
 def apply_given_speeds(
     described: MachineDescription, speeds: GivenSpeeds
 ) -> MachineDescription:
-    """Add speeds as `assume_speeds`, those of the user first.
+    """Add the user's speeds, and assumed speeds where the user specified none.
 
     Raises `topoloom.Error` if the machine has speeds already, or no NVLink.
     """
     if speeds.network is not None and described.network is None:
-        raise Error("--network is for files without speeds, but this one has them")
-    if speeds.nvlink is not None and not any(map(_is_nvlink, described.remarks)):
-        raise Error("--nvlink is for GPUs that NVLink joins, and no label says so")
+        raise Error("--network is for files without speeds, but this file has speeds")
+    if speeds.nvlink is not None and not any(map(_is_nvlink_remark, described.remarks)):
+        raise Error(
+            "--nvlink needs GPUs connected by NVLink, but no label names such GPUs"
+        )
     network = None
     if speeds.network is not None:
         network = NetworkSpeeds("", speeds.network)
     return assume_speeds(described, network, speeds.nvlink)
 
 
-def _is_nvlink(remark: str) -> bool:
-    """Return whether a remark is about the speed of NVLink."""
+def _is_nvlink_remark(remark: str) -> bool:
+    """Return whether a remark states an NVLink speed."""
     return remark.startswith("assumed: NVLink of ")
 
 
-def _tree_bandwidths(arities: list[int], card: float) -> str:
-    """Write the bandwidths of the links above a node, above a group, and so on."""
+def _format_tree_bandwidths(arities: list[int], card: float) -> str:
+    """Format the bandwidths of links above nodes, above groups, and so on."""
     every = math.prod(arities)
     below, texts = 1, []
     for arity in arities:
-        texts.append(_written(card * _smaller_side(below, every)))
+        texts.append(_format_rate(card * _count_smaller_side(below, every)))
         below *= arity
     return f"bandwidth={':'.join(texts)}"
 
 
-def _graph_links(links: list[str], nodes: int, card: float) -> list[str]:
-    """Write the links of a tree of switches with bandwidths, except the nodes' own."""
+def _format_graph_links(links: list[str], nodes: int, card: float) -> list[str]:
+    """Format the links of a switch tree, with bandwidths except for host links."""
     ends = [(int(m[1]), int(m[2])) for m in map(_LINK.fullmatch, links) if m]
     neighbors = find_neighbors(ends)
     above, order = {0: 0}, [0]
@@ -220,14 +222,16 @@ def _graph_links(links: list[str], nodes: int, card: float) -> list[str]:
         below[above[vertex]] += below[vertex]
     texts = []
     for u, v in ends:
-        count = _smaller_side(below[u if above[u] == v else v], nodes)
-        texts.append(f"{u}-{v}" + (f"@{_written(card * count)}" if count > 1 else ""))
-    return [*texts, f"bandwidth={_written(card)}"]
+        count = _count_smaller_side(below[u if above[u] == v else v], nodes)
+        texts.append(
+            f"{u}-{v}" + (f"@{_format_rate(card * count)}" if count > 1 else "")
+        )
+    return [*texts, f"bandwidth={_format_rate(card)}"]
 
 
-def _smaller_side(below: int, every: int) -> int:
+def _count_smaller_side(below: int, every: int) -> int:
     return max(1, min(below, every - below))
 
 
-def _written(bandwidth: float) -> str:
+def _format_rate(bandwidth: float) -> str:
     return f"{bandwidth / 1e9:.9g}GB/s"

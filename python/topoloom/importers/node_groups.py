@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups of alike nodes, and machines whose groups differ."""
+"""Groups of identical nodes, and machines whose groups differ."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from typing import NamedTuple
 from topoloom._core import Error, Machine, MachineText
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.nodes.common_shape import find_common_shape
-from topoloom.nodes.host_text import is_vacant, nodes_per_host_of
+from topoloom.nodes.host_text import is_vacant, parse_nodes_per_host
 from topoloom.nodes.node_parts import Levels, NodeParts, NodeType, compress_port_costs
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.support.number_ranges import compress_ranges, join_numbers, split_numbers
 from topoloom.support.plain_text import shorten
 
-#: Options of `+node:` that are the same for all nodes of a machine.
+#: Options of `+node:` that must be equal for all nodes of a machine.
 SPEEDS = ("bandwidth", "startup", "latency", "memory", "memory-startup")
 
 
 class NodeGroup(NamedTuple):
-    """Nodes that are alike inside.
+    """A group of nodes with the same structure.
 
     Attributes
     ----------
     text
-        The end of a machine's text, ``+node:...``; empty for a single slot.
+        The node part of machine text, ``+node:...``; empty for a single slot.
     parts
-        CPUs, devices and names of levels.
+        CPUs, devices and level names.
     nodes
-        The ids of the nodes; None for all nodes that are in no other group.
+        Ids of the nodes; None for all nodes that are in no other group.
     where
         The name of the group in messages.
     hop_weight
-        The weight of a hop if the text gives none; None leaves it to the machine.
+        Cost of a hop if the text has none; None for the machine's default.
     """
 
     text: str
@@ -44,12 +44,12 @@ class NodeGroup(NamedTuple):
     hop_weight: int | None = None
 
     def options(self) -> dict[str, str]:
-        """Return the options of the text."""
+        """Return the ``+node`` options of the group."""
         section = MachineText(f"torus:1{self.text}").node
         return dict(section.options) if section else {}
 
     def levels(self) -> Levels:
-        """Return the levels of the text."""
+        """Return the levels of the group's nodes."""
         section = MachineText(f"torus:1{self.text}").node
         if section is None:
             return Levels((1,), (0,))
@@ -62,7 +62,7 @@ class NodeGroup(NamedTuple):
         return Levels(tuple(sizes), tuple(distance), tuple(compress_port_costs(costs)))
 
     def find_hop_weight(self) -> int | None:
-        """Return the weight of a hop, if known."""
+        """Return the cost of a hop, if known."""
         distance = self.options().get("distance", "").split(":")
         sizes = len(self.levels().sizes)
         return int(distance[sizes]) if len(distance) > sizes else self.hop_weight
@@ -71,19 +71,19 @@ class NodeGroup(NamedTuple):
 def with_node_groups(
     described: MachineDescription, groups: Sequence[NodeGroup]
 ) -> MachineDescription:
-    """Replace the nodes of a machine; their speeds stay unless the groups give others.
+    """Replace the nodes of a machine; speeds remain unless groups specify others.
 
-    Raises `topoloom.Error` if a node is in two groups or none, or the groups differ so
-    much that no machine text describes them.
+    Raises `topoloom.Error` if a node is in two groups or in none, or if the groups
+    differ too much for one machine.
     """
-    if nodes_per_host_of(described.text) > 1:
+    if parse_nodes_per_host(described.text) > 1:
         raise Error(
-            "the nodes of this machine are the GPUs of its hosts, all alike; say what "
-            "is inside them in one [node], or as +node:8 after the machine"
+            "the nodes of this machine are the GPUs of its hosts and must be equal; "
+            "describe them in one [node], or as +node:8 after the machine"
         )
     text = MachineText(described.text)
     network = text.network + (f"+down:{','.join(text.down)}" if text.down else "")
-    owned = _nodes_of_groups(groups, Machine(text.network).node_count, described.hosts)
+    owned = _list_group_nodes(groups, Machine(text.network).node_count, described.hosts)
     by_inside: dict[tuple[Levels, NodeParts], list[int]] = {}
     for group, nodes in zip(groups, owned, strict=True):
         if nodes:
@@ -91,7 +91,7 @@ def with_node_groups(
     used = [group for group, nodes in zip(groups, owned, strict=True) if nodes]
     old = dict(text.node.options) if text.node else {}
     speeds = {key: value for key, value in old.items() if key in SPEEDS}
-    speeds |= _common_speeds(used)
+    speeds |= _find_common_speeds(used)
     if len(by_inside) == 1:
         (levels, node), _ = by_inside.popitem()
     else:
@@ -104,52 +104,52 @@ def with_node_groups(
             )
         )
         node = NodeParts(types=tuple(types))
-    nodes_text = _node_text(levels, _common_hop_weight(used), speeds)
+    nodes_text = _format_node_text(levels, _find_common_hop_weight(used), speeds)
     return replace(described, text=network + nodes_text, node=node)
 
 
-def machine_of_type(machine: Machine, kind: NodeType) -> Machine:
-    """Make the same network with nodes of one type only."""
+def build_machine_of_type(machine: Machine, kind: NodeType) -> Machine:
+    """Build the same network with all nodes of one type."""
     text = MachineText(machine.text)
     down = f"+down:{','.join(text.down)}" if text.down else ""
-    return Machine(text.network + down + type_text(machine, kind))
+    return Machine(text.network + down + format_node_type(machine, kind))
 
 
-def type_text(machine: Machine, kind: NodeType) -> str:
-    """Write the nodes of a type as machine text, with the common speeds."""
+def format_node_type(machine: Machine, kind: NodeType) -> str:
+    """Format the nodes of a type as machine text, with the common speeds."""
     node = MachineText(machine.text).node
     options = dict(node.options) if node else {}
     distance = options.get("distance", "").split(":")
     hop = int(distance[-1]) if len(distance) > len(machine.levels) else None
     speeds = {key: value for key, value in options.items() if key in SPEEDS}
-    return _node_text(kind.levels, hop, speeds)
+    return _format_node_text(kind.levels, hop, speeds)
 
 
-def _nodes_of_groups(
+def _list_group_nodes(
     groups: Sequence[NodeGroup], count: int, hosts: Sequence[str]
 ) -> list[list[int]]:
-    """List the nodes of each group; the group without a list takes the rest."""
+    """List the nodes of each group; a group without a list contains all others."""
     owner: dict[int, NodeGroup] = {}
     for group in groups:
         for node in group.nodes or ():
             other = owner.setdefault(node, group)
             if other is not group:
                 raise Error(
-                    f"{group.where}: {_name_nodes([node], hosts)} is also among those "
-                    f"of {other.where}; name it once"
+                    f"{group.where}: {_format_node_names([node], hosts)} is also in "
+                    f"{other.where}; name it once"
                 )
     left = [node for node in range(count) if node not in owner]
     rest = [group for group in groups if group.nodes is None]
     if len(rest) > 1:
         raise Error(
-            f"{rest[1].where} and {rest[0].where} are both for all other nodes; say "
-            "which nodes one of them is for"
+            f"{rest[1].where} and {rest[0].where} are both for all other nodes; "
+            "specify the nodes of one of them"
         )
     named = [node for node in left if not (hosts and is_vacant(hosts[node]))]
     if named and not rest:
         raise Error(
-            f"no inside is given for {_name_nodes(named, hosts)}; name them with "
-            "another one, or let one be for all others, without hosts"
+            f"no description of {_format_node_names(named, hosts)}; add one for these "
+            "nodes, or one without hosts, for all other nodes"
         )
     last = rest[0] if rest else groups[0]
     return [
@@ -157,7 +157,7 @@ def _nodes_of_groups(
     ]
 
 
-def _name_nodes(nodes: Sequence[int], hosts: Sequence[str]) -> str:
+def _format_node_names(nodes: Sequence[int], hosts: Sequence[str]) -> str:
     listed = (
         compress_hostlist([hosts[node] for node in nodes])
         if hosts
@@ -167,8 +167,8 @@ def _name_nodes(nodes: Sequence[int], hosts: Sequence[str]) -> str:
     return f"{what} {shorten(listed)}"
 
 
-def _common_speeds(groups: Sequence[NodeGroup]) -> dict[str, str]:
-    """Collect the speeds, which must agree: a machine has one value for all nodes."""
+def _find_common_speeds(groups: Sequence[NodeGroup]) -> dict[str, str]:
+    """Collect the speeds of all groups; raise if they differ."""
     found: dict[str, tuple[str, str]] = {}
     for group in groups:
         for key, value in group.options().items():
@@ -183,8 +183,8 @@ def _common_speeds(groups: Sequence[NodeGroup]) -> dict[str, str]:
     return {key: value for key, (value, _) in found.items()}
 
 
-def _common_hop_weight(groups: Sequence[NodeGroup]) -> int | None:
-    """Find the weight of a hop, which must agree."""
+def _find_common_hop_weight(groups: Sequence[NodeGroup]) -> int | None:
+    """Find the cost of a hop of all groups; raise if they differ."""
     found: dict[int, str] = {}
     for group in groups:
         hop = group.find_hop_weight()
@@ -199,7 +199,7 @@ def _common_hop_weight(groups: Sequence[NodeGroup]) -> int | None:
     return next(iter(found), None)
 
 
-def _node_text(levels: Levels, hop: int | None, speeds: dict[str, str]) -> str:
+def _format_node_text(levels: Levels, hop: int | None, speeds: dict[str, str]) -> str:
     distance = [*levels.distance, *([] if hop is None else [hop])]
     options = {"distance": distance} if any(distance) else {}
     if levels.port:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Neighbors and reachability in graphs."""
+"""Finds neighbors and reachable vertices in graphs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ Vertex = TypeVar("Vertex", bound=Hashable)
 
 
 def find_unreachable(count: int, links: Collection[tuple[int, int]]) -> int | None:
-    """Find the lowest of the vertices 0 to count - 1 without a route from or to 0.
+    """Find the lowest vertex below `count` without a route from or to vertex 0.
 
-    Links are directed; their ends may be other vertices.
+    Links are directed; routes may pass vertices from `count` on.
     """
     forward: dict[int, list[int]] = {}
     backward: dict[int, list[int]] = {}
@@ -27,7 +27,7 @@ def find_unreachable(count: int, links: Collection[tuple[int, int]]) -> int | No
 def find_reachable(
     starts: Iterable[Vertex], neighbors: Mapping[Vertex, Iterable[Vertex]]
 ) -> set[Vertex]:
-    """Return the vertices that are reachable from `starts`, with these."""
+    """Return `starts` and all vertices reachable from there."""
     waiting = list(starts)
     reached = set(waiting)
     while waiting:
@@ -41,7 +41,7 @@ def find_reachable(
 def find_neighbors(
     links: Iterable[tuple[Vertex, Vertex]],
 ) -> dict[Vertex, list[Vertex]]:
-    """Map the ends of undirected links to their neighbors."""
+    """Map each vertex to its neighbors; links are undirected."""
     neighbors: dict[Vertex, list[Vertex]] = {}
     for a, b in links:
         neighbors.setdefault(a, []).append(b)

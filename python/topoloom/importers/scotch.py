@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scotch target files (``.tgt``), both ways; TreeMatch reads and writes ``tleaf`` too.
+"""Reads and writes Scotch target files (``.tgt``); TreeMatch also uses ``tleaf``.
 
 Terminal i of Scotch is node i. Scotch numbers meshes and tori with the first axis
 fastest, Topoloom with the last, so the order of axes is reversed.
@@ -13,20 +13,20 @@ from collections.abc import Callable
 
 from topoloom._core import Error, Machine, MachineText
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.torus_places import MAX_ROUTERS
+from topoloom.importers.torus_positions import MAX_ROUTERS
 
 _MAX_TERMINALS = 2**31 - 1
 _MAX_AXES = 32
-#: The most axes that Scotch reads.
+#: Maximum number of axes in Scotch.
 _SCOTCH_AXES = 5
 _READABLE = (
     "cmplt, hcub, mesh2D, mesh3D, meshXD, torus2D, torus3D, torusXD, tleaf and ltleaf"
 )
 _REFUSED = {
-    "cmpltw": "weighs its terminals; slots of a machine are alike",
-    "deco": "is a decomposition of a graph that it does not contain; give the graph "
+    "cmpltw": "weighs its terminals; slots of a machine must be equal",
+    "deco": "is a decomposition without its graph; pass the graph "
     "itself, as a METIS file",
-    "sub": "is a part of another target; give the whole target, and the part as "
+    "sub": "is a part of another target; pass the whole target, and the part as "
     "an allocation",
     "varcmplt": "has no size; write cmplt and the number of terminals",
     "varhcub": "has no size; write hcub and the number of dimensions",
@@ -39,25 +39,25 @@ _NAMES = re.compile(
 
 
 def recognizes_scotch_target(text: str) -> bool:
-    """Return whether a text starts as a Scotch target does."""
+    """Return whether a text begins like a Scotch target."""
     return _NAMES.match(text) is not None
 
 
 def read_scotch_target(text: str) -> MachineDescription:
     """Read a target file as a tree, torus or mesh whose node i is terminal i."""
     words = _Words(text)
-    name = words.take("the name of a target").lower()
+    name = words.read_word("the name of a target").lower()
     if name in _REFUSED:
         words.fail(f"a '{name}' target {_REFUSED[name]}; {_READABLE} can be read")
     if name not in _READERS:
         words.fail(f"'{name}' is not a Scotch target; {_READABLE} can be read")
     described = _READERS[name](words)
-    words.finish()
+    words.require_end()
     return MachineDescription(described)
 
 
 class _Words:
-    """The words of a text, each with its line."""
+    """The words of a text with their line numbers."""
 
     def __init__(self, text: str) -> None:
         self._words = (
@@ -70,14 +70,14 @@ class _Words:
     def fail(self, what: str) -> None:
         raise Error(f"line {self._line}: {what}")
 
-    def take(self, what: str) -> str:
+    def read_word(self, what: str) -> str:
         self._line, word = next(self._words, (self._line, ""))
         if not word:
             self.fail(f"the text ends where {what} is expected")
         return word
 
-    def number(self, what: str, least: int, most: int = _MAX_TERMINALS) -> int:
-        word = self.take(what)
+    def read_number(self, what: str, least: int, most: int = _MAX_TERMINALS) -> int:
+        word = self.read_word(what)
         if not re.fullmatch(r"[0-9]{1,18}", word):
             self.fail(f"found '{word[:40]}', but expected {what}")
         if not least <= int(word) <= most:
@@ -88,25 +88,28 @@ class _Words:
         if math.prod(sizes) > _MAX_TERMINALS:
             self.fail("the target has more than 2^31 - 1 terminals")
 
-    def finish(self) -> None:
+    def require_end(self) -> None:
         for line, word in self._words:
             self._line = line
             self.fail(f"'{word[:40]}' follows a complete target; remove it")
 
 
-def _complete(words: _Words) -> str:
-    return f"tree:{words.number('the number of terminals', 1)},distance=1"
+def _read_complete(words: _Words) -> str:
+    return f"tree:{words.read_number('the number of terminals', 1)},distance=1"
 
 
-def _hypercube(words: _Words) -> str:
-    return "mesh:" + "x".join("2" * words.number("the number of dimensions", 1, 30))
+def _read_hypercube(words: _Words) -> str:
+    return "mesh:" + "x".join(
+        "2" * words.read_number("the number of dimensions", 1, 30)
+    )
 
 
-def _grid(kind: str, axes: int | None) -> Callable[[_Words], str]:
+def _make_grid_reader(kind: str, axes: int | None) -> Callable[[_Words], str]:
     def read(words: _Words) -> str:
-        count = axes or words.number("the number of axes", 1, _MAX_AXES)
+        count = axes or words.read_number("the number of axes", 1, _MAX_AXES)
         sizes = [
-            words.number("the extent of an axis", 1, MAX_ROUTERS) for _ in range(count)
+            words.read_number("the extent of an axis", 1, MAX_ROUTERS)
+            for _ in range(count)
         ]
         words.require_terminals(sizes)
         return f"{kind}:" + "x".join(str(size) for size in reversed(sizes))
@@ -114,14 +117,14 @@ def _grid(kind: str, axes: int | None) -> Callable[[_Words], str]:
     return read
 
 
-def _tree(words: _Words) -> str:
-    count = words.number("the number of levels", 0, _MAX_AXES)
+def _read_tree(words: _Words) -> str:
+    count = words.read_number("the number of levels", 0, _MAX_AXES)
     if count == 0:
         return "tree:1,distance=1"
     levels = [
         (
-            words.number("the arity of a level", 1),
-            words.number("the cost of a level", 0),
+            words.read_number("the arity of a level", 1),
+            words.read_number("the cost of a level", 0),
         )
         for _ in range(count)
     ]
@@ -136,11 +139,11 @@ def _tree(words: _Words) -> str:
     return f"tree:{arities},distance={':'.join(map(str, distances))}"
 
 
-def _labeled_tree(words: _Words) -> str:
-    text = _tree(words)
-    count = words.number("the length of the permutation", 1)
+def _read_labeled_tree(words: _Words) -> str:
+    text = _read_tree(words)
+    count = words.read_number("the length of the permutation", 1)
     for label in range(count):
-        if words.number("a label of the permutation", 0) != label:
+        if words.read_number("a label of the permutation", 0) != label:
             words.fail(
                 "the labels of this ltleaf are not 0, 1, 2, ...; number the "
                 "terminals in order and write tleaf"
@@ -149,15 +152,15 @@ def _labeled_tree(words: _Words) -> str:
 
 
 _READERS: dict[str, Callable[[_Words], str]] = {
-    "cmplt": _complete,
-    "hcub": _hypercube,
+    "cmplt": _read_complete,
+    "hcub": _read_hypercube,
     **{
-        f"{kind}{digit}d": _grid(kind, axes)
+        f"{kind}{digit}d": _make_grid_reader(kind, axes)
         for kind in ("mesh", "torus")
         for digit, axes in (("2", 2), ("3", 3), ("x", None))
     },
-    "tleaf": _tree,
-    "ltleaf": _labeled_tree,
+    "tleaf": _read_tree,
+    "ltleaf": _read_labeled_tree,
 }
 
 
@@ -191,11 +194,11 @@ def _write_grid(machine: Machine) -> str:
         if size > 2
     }
     if len(wraps) > 1:
-        raise Error("Scotch has no torus that is open along some axes only")
+        raise Error("Scotch has no torus with rings along some axes only")
     if len(sizes) > _SCOTCH_AXES:
-        raise Error(f"Scotch knows at most {_SCOTCH_AXES} axes, not {len(sizes)}")
+        raise Error(f"Scotch supports at most {_SCOTCH_AXES} axes, not {len(sizes)}")
     kind = "torus" if wraps == {True} else "mesh"
-    sizes += [1] * (2 - len(sizes))  # Scotch 7.0.3 takes a line, meshXD 1 n, for a ring
+    sizes += [1] * (2 - len(sizes))  # Scotch 7.0.3 reads a line, meshXD 1 n, as a ring
     axes = f"{len(sizes)}" if len(sizes) <= 3 else "X"
     name = f"{kind}{axes}D" + (f" {len(sizes)}" if axes == "X" else "")
     return f"{name} {' '.join(map(str, sizes))}\n"
@@ -204,10 +207,8 @@ def _write_grid(machine: Machine) -> str:
 def _write_tree(machine: Machine) -> str:
     text = MachineText(machine.text)
     if text.node and "port" in dict(text.node.options):
-        raise Error(
-            "Scotch knows no distances to a node's network port; leave out port="
-        )
-    levels: list[tuple[int, int]] = []  # bottom-up: arity, absolute distance
+        raise Error("Scotch has no distances to a node's NIC; omit port=")
+    levels: list[tuple[int, int]] = []  # (arity, distance), bottom-up
     span = 1
     for arity in machine.levels + text.topology.sizes:
         if arity == 1:
@@ -215,7 +216,7 @@ def _write_tree(machine: Machine) -> str:
         distance = machine.distance(0, span)
         span *= arity
         if distance < (levels[-1][1] if levels else 0):
-            raise Error("Scotch has no tree whose distances shrink on the way up")
+            raise Error("Scotch has no tree whose distances decrease towards the root")
         if levels and distance == levels[-1][1]:
             levels[-1] = (levels[-1][0] * arity, distance)
         else:
@@ -224,8 +225,8 @@ def _write_tree(machine: Machine) -> str:
         return "cmplt 1\n"
     if levels[0][1] == 0:
         raise Error(
-            "Scotch has no distance 0 between terminals; give the levels inside "
-            "the nodes distances, as +node:16:2,distance=1:2"
+            "Scotch has no distance 0 between terminals; set distances of the "
+            "levels inside nodes, as +node:16:2,distance=1:2"
         )
     below = [0, *(distance for _, distance in levels[:-1])]
     pairs = [

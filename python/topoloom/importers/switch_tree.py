@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trees of switches as schedulers list them, and the machines that they describe."""
+"""Builds machines from trees of switches, as schedulers list them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.reachability import find_neighbors, find_reachable
 from topoloom.support.hostlist import expand_hostlist
 
-# A few bytes of text can name millions of hosts.
+# Upper limit, because a few bytes of text can name millions of hosts.
 _MAX_NODES = 500_000
 _MAX_LEVELS = 64
 
 
 @dataclass(frozen=True)
 class Switch:
-    """A switch and its children, from one line or entry of a file."""
+    """A switch and its children, read from a line or entry of a file."""
 
     name: str
     line: int
@@ -29,7 +29,7 @@ class Switch:
 
 
 class HostPath(NamedTuple):
-    """A host, its line, and the switches above it, from the lowest up."""
+    """A host, its line number, and the switches above it, from the lowest up."""
 
     line: int
     host: str
@@ -37,13 +37,13 @@ class HostPath(NamedTuple):
 
 
 class HostLists:
-    """Expands the host lists of a file; errors name the line."""
+    """Expands the host lists of a file; errors contain the line number."""
 
     def __init__(self) -> None:
         self._count = 0
 
     def expand(self, line: int, text: str) -> tuple[str, ...]:
-        """Expand the host list of a line."""
+        """Expand the host list in a line."""
         try:
             hosts = tuple(expand_hostlist(text, _MAX_NODES))
         except Error as error:
@@ -55,7 +55,7 @@ class HostLists:
 
 
 def find_network(switches: list[Switch], hosts: Sequence[str]) -> list[Switch] | None:
-    """Keep the switches connected to all of these hosts; None if there are none."""
+    """Select the connected network that contains all of these hosts, or None."""
     links = [(switch.name, child) for switch in switches for child in switch.children]
     starts = [switch.name for switch in switches if hosts[0] in switch.nodes]
     reached = find_reachable(starts, find_neighbors(links))
@@ -65,28 +65,29 @@ def find_network(switches: list[Switch], hosts: Sequence[str]) -> list[Switch] |
 
 
 def describe_switches(switches: list[Switch]) -> MachineDescription:
-    """Describe the machine of a tree of switches.
+    """Build the machine of a tree of switches.
 
-    Nodes are numbered depth first, each switch's nodes and children in the given order.
-    The text is ``tree:a:b:c`` if all switches of a level have equally many children,
-    else ``graph:N+S:`` with a link up from each node and each switch but the root.
+    Nodes are numbered depth first, in the listed order of nodes and child switches. The
+    text is ``tree:a:b:c`` if all switches of a level have equally many children.
+    Otherwise it is ``graph:N+S:`` with a link up from each node and each switch except
+    the root.
 
     Raises
     ------
     topoloom.Error
-        With the line of a switch or node named twice, an unknown child, a cycle, a
-        second root, or a tree over 64 levels deep.
+        For duplicate switches or nodes, an unknown child, a cycle, a second root, or a
+        tree with over 64 levels. The message contains the line.
     """
     index = _index_switches(switches)
-    parent = _parents(switches, index)
-    _refuse_shared_nodes(switches)
-    order = _depth_first(switches, index, _root(switches, parent))
+    parent = _find_parents(switches, index)
+    _require_unique_nodes(switches)
+    order = _order_depth_first(switches, index, _find_root(switches, parent))
     if len(order) < len(switches):
-        raise _cycle(switches, parent, set(order))
+        raise _find_cycle(switches, parent, set(order))
     hosts = tuple(node for at in order for node in switches[at].nodes)
-    below = _arities(switches, index, order)
+    below = _find_arities(switches, index, order)
     if (arities := below.get(order[0])) is not None:
-        # Bottom-up, and each level from its first group on.
+        # Switches bottom-up, and in order within each level.
         by_level = sorted(order, key=lambda at: len(below[at]))
         return MachineDescription(
             f"tree:{':'.join(map(str, arities))}",
@@ -106,9 +107,10 @@ def describe_switches(switches: list[Switch]) -> MachineDescription:
 
 
 def describe_host_paths(paths: Iterable[HostPath]) -> MachineDescription:
-    """Describe the machine of hosts below switches, as `describe_switches`.
+    """Build the machine of hosts from the switches above each host.
 
-    All paths end at the same switch; it is left out if only one switch is below it.
+    All paths must end at the same root. The root is omitted if only one switch is below
+    it.
     """
     line_of: dict[str, int] = {}
     hosts: dict[str, list[str]] = {}
@@ -147,7 +149,7 @@ def _index_switches(switches: list[Switch]) -> dict[str, int]:
     return index
 
 
-def _parents(switches: list[Switch], index: dict[str, int]) -> list[int | None]:
+def _find_parents(switches: list[Switch], index: dict[str, int]) -> list[int | None]:
     parent: list[int | None] = [None] * len(switches)
     for at, switch in enumerate(switches):
         for name in switch.children:
@@ -162,13 +164,13 @@ def _parents(switches: list[Switch], index: dict[str, int]) -> list[int | None]:
                 raise Error(
                     f"line {switch.line}: switch {name} is a child of {switch.name} "
                     f"and of {switches[above].name} (line {switches[above].line}); "
-                    "a tree has one way up, so keep one of them"
+                    "a switch has one parent, so keep one of them"
                 )
             parent[child] = at
     return parent
 
 
-def _refuse_shared_nodes(switches: list[Switch]) -> None:
+def _require_unique_nodes(switches: list[Switch]) -> None:
     owner: dict[str, Switch] = {}
     for switch in switches:
         for node in switch.nodes:
@@ -181,10 +183,10 @@ def _refuse_shared_nodes(switches: list[Switch]) -> None:
             owner[node] = switch
 
 
-def _root(switches: list[Switch], parent: list[int | None]) -> int:
+def _find_root(switches: list[Switch], parent: list[int | None]) -> int:
     roots = [at for at, above in enumerate(parent) if above is None]
     if not roots:
-        raise _cycle(switches, parent, set())
+        raise _find_cycle(switches, parent, set())
     if len(roots) > 1:
         one, other = switches[roots[0]], switches[roots[1]]
         raise Error(
@@ -194,12 +196,13 @@ def _root(switches: list[Switch], parent: list[int | None]) -> int:
     return roots[0]
 
 
-def _cycle(
+def _find_cycle(
     switches: list[Switch], parent: list[int | None], reached: set[int]
 ) -> Error:
     at = next(i for i in range(len(switches)) if i not in reached)
     seen: set[int] = set()
-    # A switch that no root reaches is below a cycle, so climbing ends in it.
+    # A switch not reachable from a root is below a cycle, so the path upwards ends in
+    # the cycle.
     while at not in seen:
         seen.add(at)
         above = parent[at]
@@ -212,7 +215,9 @@ def _cycle(
     )
 
 
-def _depth_first(switches: list[Switch], index: dict[str, int], root: int) -> list[int]:
+def _order_depth_first(
+    switches: list[Switch], index: dict[str, int], root: int
+) -> list[int]:
     order, stack = [], [(root, 1)]
     while stack:
         at, level = stack.pop()
@@ -220,17 +225,17 @@ def _depth_first(switches: list[Switch], index: dict[str, int], root: int) -> li
         if level > _MAX_LEVELS:
             raise Error(
                 f"line {switches[at].line}: switch {switches[at].name} is over "
-                f"{_MAX_LEVELS} levels below the root; trees are not that deep"
+                f"{_MAX_LEVELS} levels below the root, the maximum"
             )
         below = (index[name] for name in reversed(switches[at].children))
         stack += [(child, level + 1) for child in below]
     return order
 
 
-def _arities(
+def _find_arities(
     switches: list[Switch], index: dict[str, int], order: list[int]
 ) -> dict[int, tuple[int, ...]]:
-    """List children per level below each switch, bottom-up; {} if levels differ."""
+    """List the children per switch at each level, bottom-up; {} if irregular."""
     below: dict[int, tuple[int, ...]] = {}
     for at in reversed(order):
         switch = switches[at]

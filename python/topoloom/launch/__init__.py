@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launchers: files of placements, and command lines that apply them."""
+"""Launchers: placement files, and command lines that apply placements."""

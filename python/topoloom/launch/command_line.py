@@ -11,12 +11,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from topoloom._core import Error
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.plain_text import is_number
 
 
 class MissingProgramError(Error):
-    """The command has options but no program."""
+    """Raised if a command has options but no program."""
 
 
 def split_names(text: str) -> list[str]:
@@ -51,7 +51,7 @@ class Syntax:
 
 @dataclass(frozen=True)
 class Option:
-    """One option: its name, its values, and the arguments that it was written as."""
+    """An option: name, values, and the original arguments."""
 
     name: str
     values: tuple[str, ...]
@@ -65,7 +65,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Segment:
-    """Options and program of one part of a command; ``:`` joins parts."""
+    """Options and program of one part of a command; ``:`` separates parts."""
 
     options: tuple[Option, ...]
     program: tuple[str, ...]
@@ -80,11 +80,11 @@ class CommandLine:
     syntax: Syntax
 
     def find_options(self, names: Collection[str]) -> list[Option]:
-        """List the options with one of these names, in the order given."""
+        """List the options with one of these names, in command-line order."""
         return [o for part in self.segments for o in part.options if o.name in names]
 
     def rank_count(self) -> int | None:
-        """Add up the ranks of all parts; None if a part does not give them."""
+        """Add up the ranks of all parts; None if a part has no rank count."""
         total = 0
         for part in self.segments:
             counts = [o for o in part.options if o.name in self.syntax.ranks]
@@ -97,7 +97,7 @@ class CommandLine:
         return total
 
     def with_wrapper(self, wrapper: tuple[str, ...]) -> CommandLine:
-        """Start each program by another one."""
+        """Prefix each program with a wrapper command."""
         parts = (replace(p, program=(*wrapper, *p.program)) for p in self.segments)
         return replace(self, segments=tuple(parts))
 
@@ -107,9 +107,9 @@ class CommandLine:
         extra: Sequence[str],
         ranks: int | None = None,
     ) -> list[str]:
-        """Build the command with `extra` options, and `without` some.
+        """Build the command with `extra` options, and without the options `without`.
 
-        If the command does not give the number of ranks, it gets `ranks`.
+        If the command has no rank count, add `ranks`.
         """
         command = [self.launcher, *self.syntax.subcommand.split(), *extra]
         if ranks is not None and self.rank_count() is None:
@@ -132,7 +132,7 @@ def parse_command(command: Sequence[str], syntax: Syntax) -> CommandLine:
     rest = list(command[1:])
     if syntax.subcommand and rest[:1] != [syntax.subcommand]:
         raise Error(
-            f"only '{command[0]} {syntax.subcommand}' takes a placement, not "
+            f"only '{command[0]} {syntax.subcommand}' supports placements, not "
             f"'{' '.join(command[:2])}'"
         )
     rest = rest[1:] if syntax.subcommand else rest
@@ -143,12 +143,12 @@ def parse_command(command: Sequence[str], syntax: Syntax) -> CommandLine:
             if rest[0] == "--":
                 rest.pop(0)
                 break
-            options.append(_take_option(rest, syntax, command[0]))
+            options.append(_parse_option(rest, syntax, command[0]))
         end = rest.index(":") if has_parts and ":" in rest else len(rest)
         program, rest = rest[:end], rest[end + 1 :]
         if not program:
             raise MissingProgramError(
-                f"the command names no program: {' '.join(command)}; write it after "
+                f"the command has no program: {' '.join(command)}; add it after "
                 "the launcher's options"
             )
         segments.append(Segment(tuple(options), tuple(program)))
@@ -156,7 +156,7 @@ def parse_command(command: Sequence[str], syntax: Syntax) -> CommandLine:
             return CommandLine(command[0], tuple(segments), syntax)
 
 
-def _take_option(rest: list[str], syntax: Syntax, launcher: str) -> Option:
+def _parse_option(rest: list[str], syntax: Syntax, launcher: str) -> Option:
     word = rest.pop(0)
     body = word.lstrip("-")
     name, equals, value = body.partition("=")
@@ -171,10 +171,10 @@ def _take_option(rest: list[str], syntax: Syntax, launcher: str) -> Option:
         return Option(name, (), (word,))
     if name not in syntax.values:
         known = sorted({*syntax.values, *syntax.flags})
-        hint = unknown_name("option", word, known).partition("; there are")[0]
+        hint = describe_unknown_name("option", word, known).partition("; there are")[0]
         raise Error(f"cannot read the {launcher} command: {hint}")
     count = syntax.values[name]
-    if count == 2 and rest and "=" in rest[0]:  # -genv NAME=VALUE
+    if count == 2 and rest and "=" in rest[0]:  # special case: -genv NAME=VALUE
         count = 1
     if len(rest) < count:
         raise Error(f"the option {word} of {launcher} needs {count} more words")

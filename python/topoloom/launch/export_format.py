@@ -17,21 +17,21 @@ class ExportFormat:
     Attributes
     ----------
     name, summary : str
-        As ``topoloom list exports`` prints them.
+        The texts that ``topoloom list exports`` prints.
     use : str
         The command that reads FILE. Fields in braces: ``ranks``, ``nodes``,
         ``ranks_per_node``, ``hosts``, ``first_host`` and the keys of `use_values`.
     write : function
         Writes a placement; raises `topoloom.Error` if the format cannot express it.
     use_values : function
-        Fields of `use` that only this format has.
+        Returns the values of format-specific fields of `use`.
     binds : str
-        ``ranks`` if the file names the CPUs of every rank, ``alike`` if the command
-        binds the i-th rank of every host to the same CPUs, else ``nothing``.
+        ``ranks`` if the file contains the CPUs of every rank, ``alike`` if the command
+        binds the i-th rank of each host to the same CPUs, else ``nothing``.
     keeps_slots : function
-        Whether each rank gets its slot, not only its host.
+        Returns whether the file determines each rank's slot, not only its host.
     special_loss : function
-        Another loss in one sentence, or None.
+        Describes a format-specific loss in one sentence, or returns None.
     relies_on : str or None
         Launcher settings that keep the order of the ranks, in one sentence.
     """
@@ -46,8 +46,8 @@ class ExportFormat:
     special_loss: Callable[[HostPlacement], str | None] = lambda _: None
     relies_on: str | None = None
 
-    def use_command(self, placement: HostPlacement) -> str:
-        """Write the command that reads the file of this placement."""
+    def format_use_command(self, placement: HostPlacement) -> str:
+        """Format the command that uses the file of this placement."""
         counts = placement.ranks_per_host()
         return self.use.format(
             ranks=placement.rank_count,
@@ -59,7 +59,7 @@ class ExportFormat:
         )
 
     def find_loss(self, placement: HostPlacement) -> str | None:
-        """Describe the file's omissions in one sentence; None if there are none."""
+        """Describe in one sentence what the file omits; None if nothing."""
         if loss := self.special_loss(placement):
             return loss
         if self.keeps_slots(placement):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A placement as launchers see it: the host name and local slot of each rank."""
+"""A placement for launchers: the host name and local slot of each rank."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from topoloom.nodes.hosts import (
     slots_per_host,
 )
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts, package_count
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.units import counted
 
 if TYPE_CHECKING:
@@ -39,34 +39,34 @@ Ids = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class HostPlacement:
-    """The host and slot of each rank; built by `host_placement`, which checks them.
+    """Host and slot of each rank; built and checked by `host_placement`.
 
     Attributes
     ----------
     hosts : list of str
-        Names of the allocation's hosts in the launcher's order, each once.
+        Unique names of the allocation's hosts in launcher order.
     nodes : int array of shape ``(hosts,)``
-        The machine's node of each host; on rails, its first GPU.
+        Node id of each host; in a rail network, of its first GPU.
     host : int array of shape ``(ranks,)``
         ``hosts[host[r]]`` is the name of rank ``r``'s host.
     slot : int array of shape ``(ranks,)``
-        Slot of rank ``r`` on its host, from 0.
+        ``slot[r]`` is the slot of rank ``r`` on its host, from 0.
     machine_slot : int array of shape ``(ranks,)``
-        The same slot, numbered over the whole machine.
+        Slot of each rank, numbered over the whole machine.
     slots_per_host : int
-        Slots per host as the machine counts them, also if nodes differ.
+        Slots per host in the machine's numbering, even if nodes differ.
     cores_per_slot : int
         Cores per slot.
     machine : Machine
         The machine that the slots belong to.
     node : NodeParts
-        CPUs and devices of the machine's nodes, if known.
+        CPUs and devices of nodes, if known.
     bind : str or None
-        Binding target, one of `BINDS`; None leaves it to the launcher.
+        Binding target, one of `BINDS`; None for the launcher's default.
     slots_per_rank : int
-        Consecutive slots per rank, of which `slot` is the first.
+        Number of consecutive slots per rank; `slot` is the first one.
     slots_of_host, packages_of_host : int array of shape ``(hosts,)``
-        Slots and packages (sockets) of each host; 1 package if its levels name none.
+        Slots and packages (sockets) of each host; 1 package if unknown.
     parts_of_host : list of NodeParts
         CPUs and devices of each host.
     """
@@ -96,7 +96,7 @@ class HostPlacement:
         return self.hosts[int(self.host[rank])]
 
     def cpus(self, rank: int) -> tuple[int, ...]:
-        """List the CPUs of a rank by the system's numbers; () if unknown."""
+        """List the system's numbers of a rank's CPUs; () if unknown."""
         known = self.parts_of_host[int(self.host[rank])].cpus
         if not known:
             return ()
@@ -121,16 +121,19 @@ class HostPlacement:
         return [part.tolist() for part in np.split(order, ends)]
 
     def host_runs(self) -> list[tuple[int, int]]:
-        """Split the ranks into runs on one host: ``(host index, ranks)`` each."""
+        """Split ranks into runs on one host: pairs ``(host index, rank count)``."""
         starts = np.flatnonzero(np.diff(self.host, prepend=-1))
         ends = np.append(starts[1:], self.rank_count)
         pairs = zip(starts.tolist(), ends.tolist(), strict=True)
         return [(int(self.host[start]), end - start) for start, end in pairs]
 
-    def one_run_per_host(self, target: str, remedy: str) -> list[tuple[int, int]]:
+    def require_one_run_per_host(
+        self, target: str, remedy: str
+    ) -> list[tuple[int, int]]:
         """Return `host_runs`; raise `topoloom.Error` if a host has several runs.
 
-        The error names the format `target`, two ranks of the host, and the `remedy`.
+        The error message contains the format `target`, two ranks of the host, and
+        `remedy`.
         """
         runs = self.host_runs()
         first_rank: dict[int, int] = {}
@@ -147,35 +150,35 @@ class HostPlacement:
         return runs
 
     def fills_in_rank_order(self) -> bool:
-        """Return whether the ranks of each host fill it from slot 0 in rank order."""
+        """Return whether ranks fill the slots of each host, from 0, in rank order."""
         order = np.lexsort((np.arange(self.rank_count), self.host))
         host, slot = self.host[order], self.slot[order]
         number = np.arange(self.rank_count) - np.searchsorted(host, host)
         return bool(np.array_equal(slot, number * self.slots_per_rank))
 
     def is_bound_or_in_rank_order(self) -> bool:
-        """Return whether ranks are to be bound, or fill hosts in rank order."""
+        """Return whether ranks are bound, or fill hosts in rank order."""
         return self.bind is not None or self.fills_in_rank_order()
 
-    def used_hosts(self) -> HostPlacement:
-        """Drop hosts without ranks, and start with the host of rank 0.
+    def drop_unused_hosts(self) -> HostPlacement:
+        """Remove hosts without ranks, and order the others by their lowest rank.
 
-        Hydra 5.0 forwards standard input to its first host, and dies if rank 0 is not
-        there.
+        Hydra 5.0 forwards standard input to its first host, and aborts if rank 0 runs
+        elsewhere.
         """
         used, first_rank = np.unique(self.host, return_index=True)
-        return self._with_hosts(used[np.argsort(first_rank)])
+        return self._select_hosts(used[np.argsort(first_rank)])
 
-    def used_hosts_in_order(self, names: Sequence[str]) -> HostPlacement | None:
-        """Drop hosts without ranks, order the others as `names`; None if one is not."""
+    def reorder_used_hosts(self, names: Sequence[str]) -> HostPlacement | None:
+        """Keep the hosts with ranks, ordered as `names`; None if one is missing."""
         order = {name: index for index, name in enumerate(names)}
         used = np.unique(self.host).tolist()
         if any(self.hosts[host] not in order for host in used):
             return None
         used.sort(key=lambda host: order[self.hosts[host]])
-        return self._with_hosts(np.array(used, dtype=np.int64))
+        return self._select_hosts(np.array(used, dtype=np.int64))
 
-    def _with_hosts(self, kept: Ids) -> HostPlacement:
+    def _select_hosts(self, kept: Ids) -> HostPlacement:
         index = np.full(len(self.hosts), -1, dtype=np.int64)
         index[kept] = np.arange(len(kept))
         return replace(
@@ -199,27 +202,27 @@ def host_placement(
     bind: str | None = None,
     slots_per_rank: int = 1,
 ) -> HostPlacement:
-    """Name the host and the local slot of each rank.
+    """Build the placement by host name and local slot from slot numbers.
 
     Parameters
     ----------
     machine : Machine
         The machine that the slots belong to.
     nodes : int array
-        The allocation's nodes in the launcher's order.
+        The allocation's nodes in launcher order.
     slots : int array of shape ``(ranks,)``
         Slot of each rank, numbered over the machine.
     hosts : list of str, optional
-        A name for each host of `nodes`, or for each node that of its host. Default:
-        ``n7`` for host 7.
+        One name per host of `nodes`, or one host name per node. Default: ``n7`` for
+        host 7.
     cores_per_slot : int
         Cores per slot, for programs with several threads per rank.
     node : NodeParts
         CPUs and devices of each host.
     bind : str, optional
-        One of `BINDS`: bind each rank to the CPUs of its slot, or to the first of them.
+        One of `BINDS`: bind each rank to all CPUs of its slot, or to the first CPU.
     slots_per_rank : int
-        Consecutive slots per rank, of which `slots` has the first.
+        Number of consecutive slots per rank; `slots` contains the first ones.
 
     Raises
     ------
@@ -292,21 +295,21 @@ def host_placement(
 
 def _check_bind(bind: str, node: NodeParts, cores_per_slot: int) -> None:
     if bind not in BINDS:
-        raise Error(unknown_name("thing to bind to", bind, BINDS))
+        raise Error(describe_unknown_name("thing to bind to", bind, BINDS))
     if not node.cpus:
         raise Error(
-            f"cannot bind to a {bind}: the machine does not give the CPUs of its "
+            f"cannot bind to a {bind}: the machine has no CPUs of its "
             f"slots; {CPUS_REMEDY}"
         )
     if cores_per_slot > 1:
         raise Error(
-            "--bind and --cores-per-slot are mutually exclusive; node.cpus says which "
-            "CPUs a slot has"
+            "--bind and --cores-per-slot are mutually exclusive; node.cpus defines "
+            "the CPUs of a slot"
         )
 
 
 def _check_cores(cores_per_slot: int, slots_per_rank: int, node: NodeParts) -> None:
-    """Refuse more cores than the node has CPUs."""
+    """Raise `topoloom.Error` if slots have more cores than the node has CPUs."""
     if node.cpus and cores_per_slot > 1 and slots_per_rank > 1:
         raise Error(
             f"each rank has {slots_per_rank} of the node's slots, whose CPUs are "

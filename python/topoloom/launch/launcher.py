@@ -15,15 +15,15 @@ from topoloom.support.files import read_text
 if TYPE_CHECKING:
     from topoloom.launch.host_placement import HostPlacement
 
-#: Open MPI 4 prints nothing about a core that does not exist.
-NO_MESSAGE = "without a message; has every host as many cores as the machine says?"
-#: Linux takes no single argument longer than this.
+#: Open MPI 4 prints no message for a core that does not exist.
+NO_MESSAGE = "without a message; check that hosts have as many cores as described"
+#: Maximum length of a single argument on Linux, in bytes.
 LONGEST_ARGUMENT = 131_071
 
 
 @dataclass(frozen=True)
 class Launch:
-    """A command that starts the program as placed.
+    """A command that starts the program with a placement.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Launch:
 
 
 class EnvironmentOption(NamedTuple):
-    """The option of a launcher that sets variables for the ranks only.
+    """The launcher option that sets environment variables of the ranks only.
 
     Attributes
     ----------
@@ -50,9 +50,9 @@ class EnvironmentOption(NamedTuple):
     is_joined : bool
         Whether name and value are one argument.
     is_per_program : bool
-        Whether it applies to one program of ``mpirun -n 2 a : -n 4 b``.
+        Whether the option applies to one program of ``mpirun -n 2 a : -n 4 b``.
     names : set of str
-        All options that set a variable, as `Syntax` calls them.
+        Names in `Syntax` of all options that set a variable.
     """
 
     option: str
@@ -70,22 +70,22 @@ class EnvironmentOption(NamedTuple):
 
 
 class Launcher(Protocol):
-    """The interface of a launcher's module."""
+    """Interface of launcher modules."""
 
     NAME: str
     SYNTAX: Syntax
-    NEEDS_SHARED_FILES: bool  # all nodes read the files that `apply` writes
-    IS_LOCAL_BY_DEFAULT: bool  # without a list of hosts, ranks start on this one
+    NEEDS_SHARED_FILES: bool  # whether all nodes read the files from `apply`
+    IS_LOCAL_BY_DEFAULT: bool  # whether ranks start on this host by default
 
     @property
     def ENVIRONMENT_OPTION(self) -> EnvironmentOption | None:
-        """None if the ranks inherit the environment of the command."""
+        """Option for environment variables; None if ranks inherit the environment."""
 
     def parse_version(self, text: str) -> tuple[int, ...] | None:
-        """Read the output of ``--version``; None if it is another launcher's."""
+        """Parse the output of ``--version``; None for another launcher."""
 
     def list_hosts(self, command: CommandLine) -> list[str] | None:
-        """List the hosts that the command, or the batch system, names."""
+        """List the hosts from the command or the batch system."""
 
     def apply(
         self,
@@ -94,11 +94,11 @@ class Launcher(Protocol):
         directory: Path,
         version: tuple[int, ...],
     ) -> Launch:
-        """Write the files of the placement and build the command that reads them."""
+        """Write the placement files, and build the command that uses them."""
 
 
-def refuse_options(command: CommandLine, names: Collection[str]) -> None:
-    """Raise `topoloom.Error` if the command places its ranks itself."""
+def reject_options(command: CommandLine, names: Collection[str]) -> None:
+    """Raise `topoloom.Error` if the command has options that place ranks."""
     for option in command.find_options(names):
         raise Error(
             f"the command places its ranks itself ({option.text}); leave that option "
@@ -106,10 +106,10 @@ def refuse_options(command: CommandLine, names: Collection[str]) -> None:
         )
 
 
-def named_hosts(
+def list_option_hosts(
     command: CommandLine, files: Collection[str], lists: Collection[str]
 ) -> list[str] | None:
-    """List the hosts of the options for hostfiles and for lists; None without any."""
+    """List the hosts in hostfile and host list options; None without such options."""
     hosts: list[str] = []
     for option in command.find_options(files):
         hosts += _read_hostfile(option.values[0])
@@ -120,7 +120,7 @@ def named_hosts(
 
 
 def _read_hostfile(path: str) -> list[str]:
-    """Read a hostfile of Open MPI or Hydra: a name begins each line."""
+    """Read a hostfile of Open MPI or Hydra, whose lines begin with a host name."""
     names = []
     for line in read_text(path).splitlines():
         words = line.partition("#")[0].split()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The GPU and the NIC nearest to each rank."""
+"""Finds the GPU and the NIC nearest to each rank."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 def nearest_devices(placement: HostPlacement, kind: str) -> list[str | None]:
-    """Name a device of this kind for each rank; None if its node has none.
+    """Choose a device of this kind for each rank; None if its node has none.
 
-    The distance of a device is that of the nearest slot attached to it. Ranks of a host
-    with the same nearest devices share them evenly, in slot order: neighboring ranks
-    share a device.
+    The distance of a device is the distance of the nearest slot attached to the device.
+    Ranks of a host with the same nearest devices share these evenly, in slot order, so
+    neighboring ranks share a device.
     """
     names: list[str | None] = [None] * placement.rank_count
     known = (part for parts in placement.parts_of_host for part in parts.devices)
     if not any(device.kind == kind for device in known):
-        return _gpus_of_rails(placement) if kind == "gpu" else names
+        return _list_rail_gpus(placement) if kind == "gpu" else names
     slots_of = HostSlots(placement.machine, placement.node)
     numbers = placement.nodes // placement.machine.nodes_per_host
     nearest: dict[tuple[int, int], tuple[str, ...]] = {}
@@ -40,7 +40,7 @@ def nearest_devices(placement: HostPlacement, kind: str) -> list[str | None]:
             continue
         if (id(parts), slot) not in nearest:
             global_slot = partial(slots_of.global_slot, int(numbers[host]))
-            nearest[id(parts), slot] = _nearest(
+            nearest[id(parts), slot] = _find_nearest(
                 placement.machine, global_slot, slot, devices
             )
         sharing[host, nearest[id(parts), slot]].append(rank)
@@ -50,8 +50,8 @@ def nearest_devices(placement: HostPlacement, kind: str) -> list[str | None]:
     return names
 
 
-def _gpus_of_rails(placement: HostPlacement) -> list[str | None]:
-    """Name the GPU of each rank on rails, whose nodes are GPUs; else None."""
+def _list_rail_gpus(placement: HostPlacement) -> list[str | None]:
+    """Return the GPU of each rank in a rail network (nodes are GPUs), else None."""
     machine = placement.machine
     if machine.nodes_per_host == 1:
         return [None] * placement.rank_count
@@ -60,28 +60,28 @@ def _gpus_of_rails(placement: HostPlacement) -> list[str | None]:
 
 
 def nearest_gpu_numbers(placement: HostPlacement) -> list[int] | None:
-    """Return the number of each rank's GPU, 1 for ``cuda1``; None if unknown."""
+    """Return the number of each rank's nearest GPU (1 for ``cuda1``), or None."""
     names = nearest_devices(placement, "gpu")
     matches = [re.fullmatch(r"[a-z]+([0-9]+)", name or "") for name in names]
     numbers = [int(match[1]) for match in matches if match]
     return numbers if len(numbers) == placement.rank_count else None
 
 
-def _nearest(
+def _find_nearest(
     machine: Machine,
     global_slot: Callable[[int], int],
     slot: int,
     devices: list[Device],
 ) -> tuple[str, ...]:
-    """Name all devices at the least distance; `global_slot` maps slots of the host."""
+    """List all devices at the smallest distance; `global_slot` maps local slots."""
     here = global_slot(slot)
 
-    def distance(device: Device) -> tuple[bool, int]:
+    def measure_distance(device: Device) -> tuple[bool, int]:
         if slot in device.slots:
             return False, 0
         return True, min(machine.distance(here, global_slot(s)) for s in device.slots)
 
-    distances = [distance(device) for device in devices]
+    distances = [measure_distance(device) for device in devices]
     least = min(distances)
     pairs = zip(devices, distances, strict=True)
     return tuple(device.name for device, far in pairs if far == least)

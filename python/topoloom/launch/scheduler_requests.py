@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Requests to schedulers for segments of hosts in the same group of a level.
+"""Formats scheduler requests for segments of hosts under a common switch.
 
-- Slurm: ``--segment`` of ``topology/block``, with ``--consolidate-segments`` for all in
-  one aggregated block; ``--switches`` of ``topology/tree``;
+- Slurm: ``--segment`` of ``topology/block``, with ``--consolidate-segments`` for a
+  single aggregated block; ``--switches`` of ``topology/tree``;
 - Kueue: nested slices of a PodSet, by annotations of the pod template;
 - KAI: segments by annotations of the pod template, and the whole job by annotations of
   the workload;
@@ -15,18 +15,18 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.support.nearest import find_by_name
+from topoloom.support.name_lookup import find_by_name
 
 
-class _Limits(NamedTuple):
-    """Segments that a scheduler supports.
+class _SegmentLimits(NamedTuple):
+    """Limits of the segments that a scheduler supports.
 
     Attributes
     ----------
     layers
-        The most nested sizes of segments.
+        Maximum number of nested segment sizes.
     upper
-        Whether segments may be of a level above leaf groups.
+        Whether segments at levels above leaf groups are supported.
     """
 
     layers: int
@@ -34,10 +34,10 @@ class _Limits(NamedTuple):
 
 
 _LIMITS = {
-    "slurm": _Limits(1, False),
-    "kueue": _Limits(3, True),
-    "kai": _Limits(1, True),
-    "volcano": _Limits(1, True),
+    "slurm": _SegmentLimits(1, False),
+    "kueue": _SegmentLimits(3, True),
+    "kai": _SegmentLimits(1, True),
+    "volcano": _SegmentLimits(1, True),
 }
 SCHEDULERS = tuple(_LIMITS)
 
@@ -45,24 +45,26 @@ _LABELS = [f"network.topology.nvidia.com/{name}" for name in ("leaf", "spine", "
 
 
 class TopologyRequest(NamedTuple):
-    """The hosts of a job, and the groups of the network that they should share.
+    """The number of hosts of a job, and the network groups that they must share.
 
     Attributes
     ----------
     hosts
-        The hosts of the job.
+        Number of hosts of the job.
     gpus
-        The GPUs of a host.
+        Number of GPUs per host.
     segment
-        Hosts in the same leaf group; divides `hosts`. 1 is no request.
+        Number of hosts that must be in the same leaf group; divides `hosts`. 1 requests
+        nothing.
     leaf
-        The hosts of the largest leaf group.
+        Number of hosts of the largest leaf group.
     domain
         Whether leaf groups are NVLink domains instead of leaf switches.
     labels
-        Known labels of levels, from leaf groups up.
+        Kubernetes labels of levels, from leaf groups up, as far as known.
     above
-        For each level above leaf groups, hosts in the same group. 1 is no request.
+        Number of hosts that must be in the same group, for each level above leaf
+        groups. 1 requests nothing.
     """
 
     hosts: int
@@ -74,14 +76,14 @@ class TopologyRequest(NamedTuple):
     above: tuple[int, ...] = ()
 
     def label(self, level: int) -> str:
-        """Return the label of a level, by default that of Topograph or NVIDIA."""
+        """Return the label of a level, by default the label of Topograph or NVIDIA."""
         usual = ["nvidia.com/gpu.clique", *_LABELS] if self.domain else _LABELS
         known = self.labels[level] if level < len(self.labels) else ""
         return known or usual[min(level, len(usual) - 1)]
 
     @property
     def layers(self) -> list[tuple[int, int]]:
-        """Requested levels and sizes of segments, leaf groups first."""
+        """Requested segments as pairs of level and host count, leaf groups first."""
         found, largest = list[tuple[int, int]](), 1
         for level, size in enumerate((self.segment, *self.above)):
             if size > largest:
@@ -90,51 +92,56 @@ class TopologyRequest(NamedTuple):
         return [(level, size) for level, size in found if size < self.hosts]
 
     @property
-    def whole(self) -> int | None:
-        """The level with the whole job in a single group."""
+    def whole_job_level(self) -> int | None:
+        """The level at which the whole job must be in a single group; None without."""
         sizes = (self.segment, *self.above)
         whole = sizes.index(self.hosts) if self.hosts in sizes else None
         return whole if self.hosts > 1 else None
 
     def describe(self) -> str:
-        """Write the request in words."""
+        """Describe the request in words."""
         parts = [
             f"{size} hosts under one {self.label(level)}"
             if level
             else f"segments of {size} hosts"
             for level, size in self.layers
         ]
-        if self.whole is not None:
-            parts.append(f"all hosts under one {self.label(self.whole)}")
+        if self.whole_job_level is not None:
+            parts.append(f"all hosts under one {self.label(self.whole_job_level)}")
         return ", ".join(parts) or "any hosts"
 
 
 def can_request(scheduler: str, request: TopologyRequest) -> bool:
-    """Whether a scheduler supports a request."""
+    """Return whether a scheduler supports a request."""
     limits = find_by_name("scheduler", scheduler, _LIMITS)
     lowest = all(level == 0 for level, _ in request.layers)
     return len(request.layers) <= limits.layers and (limits.upper or lowest)
 
 
-def request_lines(scheduler: str, request: TopologyRequest) -> list[str]:
-    """Write the lines of a script or a manifest, with a pod per host."""
-    writers = {"slurm": _slurm, "kueue": _kueue, "kai": _kai, "volcano": _volcano}
+def format_request_lines(scheduler: str, request: TopologyRequest) -> list[str]:
+    """Format a request as lines of a job script or a manifest with a pod per host."""
+    writers = {
+        "slurm": _format_slurm,
+        "kueue": _format_kueue,
+        "kai": _format_kai,
+        "volcano": _format_volcano,
+    }
     if not can_request(scheduler, request):
-        raise Error(f"{scheduler} cannot be asked for {request.describe()}")
+        raise Error(f"{scheduler} does not support {request.describe()}")
     return writers[scheduler](request)
 
 
-def _slurm(request: TopologyRequest) -> list[str]:
-    filled = request.leaf // request.segment * request.segment  # of a leaf, by segments
+def _format_slurm(request: TopologyRequest) -> list[str]:
+    filled = request.leaf // request.segment * request.segment
     switches = -(-request.hosts // max(1, filled))
     lines = [
         f"#SBATCH --nodes={request.hosts}",
         f"#SBATCH --gpus-per-node={request.gpus}",
     ]
-    if request.segment == 1 and not request.whole:
+    if request.segment == 1 and not request.whole_job_level:
         return lines
     lines.append(f"#SBATCH --segment={request.segment}")
-    if request.whole:
+    if request.whole_job_level:
         lines += [
             "# one aggregated block for all of them, since Slurm 25.11:",
             "#SBATCH --consolidate-segments",
@@ -147,21 +154,23 @@ def _slurm(request: TopologyRequest) -> list[str]:
     return lines
 
 
-def _kueue(request: TopologyRequest) -> list[str]:
+def _format_kueue(request: TopologyRequest) -> list[str]:
     lines = [
         "# in the pod template; labels are levels of the cluster's Topology",
         "metadata:",
         "  annotations:",
     ]
     own = "    kueue.x-k8s.io/podset-"
-    if request.whole is not None:
-        lines.append(f"{own}required-topology: {request.label(request.whole)}")
+    if request.whole_job_level is not None:
+        lines.append(
+            f"{own}required-topology: {request.label(request.whole_job_level)}"
+        )
     if len(request.layers) > 1:
         lines += [
             "    # since Kueue 0.19, or 0.17 with the gate TASMultiLayerTopology",
             f"{own}slice-required-topology-constraints: |",
             "      [",
-            *_with_commas(
+            *_join_with_commas(
                 f'        {{"topology": "{request.label(level)}", "size": {size}}}'
                 for level, size in reversed(request.layers)
             ),
@@ -172,25 +181,25 @@ def _kueue(request: TopologyRequest) -> list[str]:
             f"{own}slice-required-topology: {request.label(level)}",
             f'{own}slice-size: "{size}"',
         ]
-    if request.whole is None and not request.layers:
+    if request.whole_job_level is None and not request.layers:
         lines.append(f'{own}unconstrained-topology: "true"')
-    return [*lines, "spec:", *_gpus(request, "  ")]
+    return [*lines, "spec:", *_format_containers(request, "  ")]
 
 
-def _with_commas(entries: Iterable[str]) -> list[str]:
+def _join_with_commas(entries: Iterable[str]) -> list[str]:
     *before, last = entries
     return [*(f"{entry}," for entry in before), last]
 
 
-def _kai(request: TopologyRequest) -> list[str]:
+def _format_kai(request: TopologyRequest) -> list[str]:
     lines = [
         "# at the workload; the label is a level of the Topology, which has a name",
         "metadata:",
         "  annotations:",
         "    kai.scheduler/topology: cluster-topology",
     ]
-    if request.whole is not None:
-        label = request.label(request.whole)
+    if request.whole_job_level is not None:
+        label = request.label(request.whole_job_level)
         lines.append(f"    kai.scheduler/topology-required-placement: {label}")
     elif not request.layers:
         label = request.label(0)
@@ -208,7 +217,7 @@ def _kai(request: TopologyRequest) -> list[str]:
     return lines
 
 
-def _volcano(request: TopologyRequest) -> list[str]:
+def _format_volcano(request: TopologyRequest) -> list[str]:
     lines = [
         "# a HyperNode of tier 1 is a leaf group, and of tier 2 what these are in",
         "spec:",
@@ -216,7 +225,11 @@ def _volcano(request: TopologyRequest) -> list[str]:
         f"  minAvailable: {request.hosts}",
     ]
     soft = "{mode: soft}"
-    job = soft if request.whole is None else _hard(request.whole)
+    job = (
+        soft
+        if request.whole_job_level is None
+        else _format_hard_topology(request.whole_job_level)
+    )
     lines.append(f"  networkTopology: {job}")
     lines += ["  tasks:", "  - name: worker", f"    replicas: {request.hosts}"]
     for level, size in request.layers:
@@ -224,15 +237,20 @@ def _volcano(request: TopologyRequest) -> list[str]:
             "    partitionPolicy:",
             f"      totalPartitions: {request.hosts // size}",
             f"      partitionSize: {size}",
-            f"      networkTopology: {_hard(level)}",
+            f"      networkTopology: {_format_hard_topology(level)}",
         ]
-    return [*lines, "    template:", "      spec:", *_gpus(request, "        ")]
+    return [
+        *lines,
+        "    template:",
+        "      spec:",
+        *_format_containers(request, "        "),
+    ]
 
 
-def _hard(level: int) -> str:
+def _format_hard_topology(level: int) -> str:
     return f"{{mode: hard, highestTierAllowed: {level + 1}}}"
 
 
-def _gpus(request: TopologyRequest, indent: str) -> list[str]:
+def _format_containers(request: TopologyRequest, indent: str) -> list[str]:
     lines = ["containers:", "- name: worker", "  resources:", "    limits:"]
     return [indent + line for line in [*lines, f"      nvidia.com/gpu: {request.gpus}"]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Coordinates inside a job's shape, for launchers that place by coordinates."""
+"""Coordinates within a job's box, for launchers that place by coordinates."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ def has_coordinates(machine: Machine) -> bool:
 
 
 def find_torus_box(placement: HostPlacement, format_name: str) -> tuple[list[int], Ids]:
-    """Find the box that the allocation fills, and the coordinates of hosts in it.
+    """Find the box that the allocation fills, and the coordinates of its hosts.
 
     Returns
     -------
     shape : list of int
         Extents of the box.
     coordinates : int array of shape ``(hosts, axes)``
-        Counted from 0.
+        Coordinates of each host, from 0.
 
     Raises
     ------
     topoloom.Error
-        If `has_coordinates` is false, or the allocation is not a whole box.
+        If `has_coordinates` is false, or the allocation is not a complete box.
     """
     machine = placement.machine
     if not has_coordinates(machine):
         raise Error(
             f"{format_name} places ranks by coordinates, but {machine.name} is not a "
-            "torus or mesh with one node at each place"
+            "torus or mesh with one node per router"
         )
     nodes = placement.nodes.tolist()
     coordinates = np.array(
@@ -50,12 +50,12 @@ def find_torus_box(placement: HostPlacement, format_name: str) -> tuple[list[int
     if math.prod(shape) != len(nodes):
         raise Error(
             f"{format_name} has coordinates inside a job's shape, but the {len(nodes)} "
-            "nodes of the allocation do not form a whole box; they lie in "
+            "nodes of the allocation do not form a complete box; their box is "
             f"{format_shape(shape)}"
         )
     return shape, coordinates
 
 
 def format_shape(shape: list[int]) -> str:
-    """Write extents as ``4x6x8``."""
+    """Format extents as ``4x6x8``."""
     return "x".join(map(str, shape))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""CPUs and GPUs of the i-th rank of every host, for launchers with one list for all.
+"""Binding lists for launchers that use the same list on every host.
 
-``srun --cpu-bind``, ``--gpu-bind`` and Flux's ``cpu-affinity=map:`` take entry i for
-the i-th rank of each host, in rank order.
+``srun --cpu-bind``, ``--gpu-bind`` and Flux's ``cpu-affinity=map:`` bind the i-th rank
+of each host, in rank order, to entry i.
 """
 
 from __future__ import annotations
@@ -16,29 +16,39 @@ from topoloom.launch.nearest_devices import nearest_gpu_numbers
 T = TypeVar("T")
 
 
-def uniform_cpus(placement: HostPlacement) -> list[tuple[int, ...]] | None:
-    """List the CPUs to bind to; None if hosts differ or ranks are not to be bound."""
-    return None if placement.bind is None else _uniform(placement, placement.cpus)
+def find_uniform_cpus(placement: HostPlacement) -> list[tuple[int, ...]] | None:
+    """List the CPUs of the i-th rank of every host; None if unbound or hosts differ."""
+    return (
+        None
+        if placement.bind is None
+        else _find_uniform_values(placement, placement.cpus)
+    )
 
 
-def uniform_gpus(placement: HostPlacement) -> list[int] | None:
-    """List GPU numbers; None if hosts differ, or nothing is to be bound or numbered."""
+def find_uniform_gpus(placement: HostPlacement) -> list[int] | None:
+    """List the GPU of the i-th rank of every host; None if unknown or hosts differ."""
     numbers = None if placement.bind is None else nearest_gpu_numbers(placement)
-    return None if numbers is None else _uniform(placement, numbers.__getitem__)
+    return (
+        None
+        if numbers is None
+        else _find_uniform_values(placement, numbers.__getitem__)
+    )
 
 
 def can_bind_uniformly(placement: HostPlacement) -> bool:
-    """Return whether one list of CPUs serves all hosts, or no slots need naming."""
-    return uniform_cpus(placement) is not None or placement.fills_in_rank_order()
+    """Return whether all hosts have the same CPU list, or need none."""
+    return find_uniform_cpus(placement) is not None or placement.fills_in_rank_order()
 
 
-def cpu_mask(cpus: tuple[int, ...]) -> int:
-    """Set a bit for each CPU."""
+def make_cpu_mask(cpus: tuple[int, ...]) -> int:
+    """Return a bit mask of CPUs."""
     return sum(1 << cpu for cpu in cpus)
 
 
-def _uniform(placement: HostPlacement, value_of: Callable[[int], T]) -> list[T] | None:
-    """List the values for the fullest host; None if another host differs."""
+def _find_uniform_values(
+    placement: HostPlacement, value_of: Callable[[int], T]
+) -> list[T] | None:
+    """List the values for the host with most ranks; None if another host differs."""
     hosts = placement.ranks_of_hosts()
     listed = [value_of(rank) for rank in max(hosts, key=len)]
     for ranks in hosts:

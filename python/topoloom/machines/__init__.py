@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines: descriptions, with the allocation of a job, wiring and bisection."""
+"""Machine descriptions: reading, writing, importing and summarizing."""
 
-from topoloom.support.public_names import attach
+from topoloom.support.public_names import make_lazy_attributes
 
-__getattr__, __dir__ = attach(__name__)
+__getattr__, __dir__ = make_lazy_attributes(__name__)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes, switches and links of an explicit graph in TOML."""
+"""Reads and writes the nodes, switches and links of an explicit graph in TOML."""
 
 from __future__ import annotations
 
@@ -19,24 +19,26 @@ from topoloom.support.units import parse_bandwidth, parse_latency
 KEYS = ("nodes", "switches", "links", "links_file")
 
 
-def read_body(topology: dict[str, Any], folder: Path) -> str:
-    """Read keys as ``nodes+switches:link,link,...``; `links_file` is in `folder`."""
+def read_graph_body(topology: dict[str, Any], folder: Path) -> str:
+    """Convert TOML keys to ``nodes+switches:link,...``; `links_file` is in `folder`."""
     if ("links" in topology) == ("links_file" in topology):
         raise Error("a graph needs either topology.links or topology.links_file")
     if "links_file" in topology:
-        nodes, switches, links = _links_file(topology, folder)
+        nodes, switches, links = _read_links_file(topology, folder)
     else:
         nodes = get_entry(topology, "nodes", int, "topology.nodes")
         switches = topology.get("switches", 0)
         if type(switches) is not int or switches < 0:
             raise Error("topology.switches must be an integer, 0 or more")
         listed = get_entry(topology, "links", list, "topology.links")
-        links = [_link(link, index) for index, link in enumerate(listed)]
+        links = [_format_toml_link(link, index) for index, link in enumerate(listed)]
     counts = f"{nodes}+{switches}" if switches else str(nodes)
     return f"{counts}:{','.join(links)}"
 
 
-def _links_file(topology: dict[str, Any], folder: Path) -> tuple[int, int, list[str]]:
+def _read_links_file(
+    topology: dict[str, Any], folder: Path
+) -> tuple[int, int, list[str]]:
     rate = "1"
     if "bandwidth" in topology:
         rate = check_quantity(
@@ -53,7 +55,7 @@ def _links_file(topology: dict[str, Any], folder: Path) -> tuple[int, int, list[
     return nodes, switches, links
 
 
-def _link(link: Any, index: int) -> str:
+def _format_toml_link(link: Any, index: int) -> str:
     where = f"topology.links[{index}]"
     if isinstance(link, str) and "," not in link:
         return link.replace(" ", "")
@@ -71,12 +73,12 @@ def _link(link: Any, index: int) -> str:
 
 
 def is_link(text: Any) -> bool:
-    """Whether this is ``0-1`` or ``0>1``."""
+    """Return whether this is a link such as ``0-1`` or ``0>1``."""
     return isinstance(text, str) and re.fullmatch(r"[0-9]+[->][0-9]+", text) is not None
 
 
 def read_metis_links(path: str | Path, bandwidth: float) -> tuple[int, list[str]]:
-    """Read the vertices and links of a METIS graph; edge weights scale bandwidth."""
+    """Read the vertex count and links of a METIS graph; weights scale bandwidth."""
     import numpy as np
 
     from topoloom.graphs.graph_file import load_graph
@@ -94,8 +96,8 @@ def read_metis_links(path: str | Path, bandwidth: float) -> tuple[int, list[str]
     return count, links
 
 
-def write_body(body: str, links: list[str]) -> dict[str, Any]:
-    """Make the keys that `read_body` reads."""
+def write_graph_body(body: str, links: list[str]) -> dict[str, Any]:
+    """Build the TOML keys that `read_graph_body` reads."""
     counts, _, first = body.partition(":")
     nodes, _, switches = counts.partition("+")
     table: dict[str, Any] = {"nodes": int(nodes)}

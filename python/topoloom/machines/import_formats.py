@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of importers: a new format is a module and a line here."""
+"""The table of importers. To add a format, add a module and an entry here."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ if TYPE_CHECKING:
 
 
 class Importer(NamedTuple):
-    """A format, and the module that reads it, which is imported when it is tried.
+    """A file format, and the module that reads it, imported on first use.
 
     Attributes
     ----------
     name, summary
-        As ``topoloom list formats`` prints them.
+        The texts that ``topoloom list formats`` prints.
     module, reader
-        A module and its function that reads the text of a file. Errors begin with
+        A module, and its function that reads the text of a file. Its errors begin with
         ``line N:``.
     pattern
-        Found in the first 64 KiB of files that may have this format.
+        Regular expression that matches in the first 64 KiB of files of this format.
     check
-        The module's function that decides if `pattern` is found; "" if it is enough.
+        The module's function that decides after `pattern` matches; "" if a match is
+        sufficient.
     """
 
     name: str
@@ -36,17 +37,17 @@ class Importer(NamedTuple):
     check: str = ""
 
     def recognizes(self, head: str) -> bool:
-        """Return whether a text, given its first 64 KiB, has this format."""
+        """Return whether a text has this format, based on its first 64 KiB."""
         if not re.search(self.pattern, head):
             return False
-        return not self.check or bool(self._load(self.check)(head))
+        return not self.check or bool(self._load_function(self.check)(head))
 
     def read(self, text: str) -> MachineDescription:
-        """Read the text of a file."""
-        described: MachineDescription = self._load(self.reader)(text)
+        """Read a machine from the text of a file."""
+        described: MachineDescription = self._load_function(self.reader)(text)
         return described
 
-    def _load(self, function: str) -> Callable[[str], Any]:
+    def _load_function(self, function: str) -> Callable[[str], Any]:
         loaded: Callable[[str], Any] = getattr(import_module(self.module), function)
         return loaded
 

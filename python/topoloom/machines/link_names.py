@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names of links from those of hosts and switches."""
+"""Names of links, derived from the names of hosts and switches."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from topoloom.nodes.host_text import is_vacant
 _VERTEX = re.compile(r"(?:node|switch|level [0-9]+ (?:group|switch)) [0-9]+")
 
 
-def default_vertex_names(machine: Machine) -> list[str]:
-    """List default names of nodes, and of the switches of a tree or graph."""
+def list_default_vertex_names(machine: Machine) -> list[str]:
+    """List the default names of nodes, and of switches of a tree or graph."""
     text = MachineText(machine.text).topology
     words = [f"node {node}" for node in range(machine.node_count)]
     if text.name == "tree":
@@ -34,13 +34,13 @@ def vertex_names(
 ) -> dict[str, str]:
     """Map default names of nodes and switches to real names.
 
-    `hosts` are names of nodes by id; `switches` are those of all switches.
+    `hosts` maps node ids to names; `switches` are the names of all switches.
     """
     names = {
         f"node {node}": host for node, host in hosts.items() if not is_vacant(host)
     }
     if switches:
-        words = default_vertex_names(machine)[machine.node_count :]
+        words = list_default_vertex_names(machine)[machine.node_count :]
         names |= dict(zip(words, switches, strict=False))
     return names
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Changes after a name or file: ``frontier+node:8``, ``rack.toml+down:17``."""
+"""Applies changes to named machines: ``frontier+node:8``, ``rack.toml+down:17``."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from topoloom.nodes.node_parts import NodeParts
 
 
 def apply_changes(described: MachineDescription, changes: str) -> MachineDescription:
-    """Replace the nodes of a machine, and mark failures.
+    """Apply ``+node`` (new node structure) and ``+down`` (failures) to a machine.
 
-    Speeds of nodes stay unless the new nodes have others. CPUs and devices stay if
-    nodes have as many slots as before. Raises `topoloom.Error` if the result is no
-    machine.
+    Bandwidths and latencies of nodes remain unless the new nodes specify them. CPUs and
+    devices remain if the number of slots per node remains. Raises `topoloom.Error` if
+    the result is not a valid machine.
     """
     old, new = MachineText(described.text), MachineText(changes)
     text = old.network
     if down := [*old.down, *new.down]:
         text += f"+down:{','.join(down)}"
     if new.node:
-        text += f"+{new.node.text}{_kept_speeds(new.node, old.node)}"
+        text += f"+{new.node.text}{_format_unchanged_speeds(new.node, old.node)}"
     elif old.node:
         text += f"+{old.node.text}"
     if not new.node:
@@ -39,8 +39,8 @@ def apply_changes(described: MachineDescription, changes: str) -> MachineDescrip
     )
 
 
-def _kept_speeds(new: TextSection, old: TextSection | None) -> str:
-    """Write the speeds of the old node that the new one does not give."""
+def _format_unchanged_speeds(new: TextSection, old: TextSection | None) -> str:
+    """Format the speeds of the old node that the new node does not specify."""
     given = dict(new.options)
     return "".join(
         f",{key}={value}"

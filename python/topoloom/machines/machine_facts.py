@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Properties of a machine for users: size, distances and bandwidths."""
+"""Summarizes a machine for users: size, distances and bandwidths."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from topoloom._core import Machine, Wiring, bisect_machine
-from topoloom.machines.node_toml import level_costs, write_port
+from topoloom.machines.node_toml import level_costs, write_nic
 from topoloom.machines.node_types_toml import write_node_types
 from topoloom.machines.separate_parts import separate_parts
 from topoloom.nodes.host_slots import HostSlots
@@ -17,14 +17,15 @@ from topoloom.support.number_ranges import compress_ranges
 
 
 def machine_facts(machine: Machine, node: NodeParts = NO_PARTS) -> dict[str, Any]:
-    """Collect the facts that `topoloom machine --json` prints.
+    """Collect the properties that ``topoloom machine --json`` prints.
 
-    ``nodes``, ``slots``, ``links`` and ``bandwidths`` do not count what is down.
-    ``bandwidths`` begin with the most frequent, and are ``relative`` if unknown.
-    ``bisection`` is the bandwidth of both directions, from ``at_least`` to ``at_most``;
-    its ``links`` are those of the worst halving found, and its ``unit`` is ``B/s``, or
-    ``links`` if bandwidths are unknown. ``parts`` are the nodes of each part that
-    failures separate, the largest first. If nodes differ, ``slots_per_node`` is a list.
+    ``nodes``, ``slots``, ``links`` and ``bandwidths`` exclude failed parts.
+    ``bandwidths`` are in descending order of frequency, and ``relative`` if unknown.
+    ``bisection`` is a range of bandwidths in both directions, from ``at_least`` to
+    ``at_most``. Its ``links`` count the links cut by the worst bisection found. Its
+    ``unit`` is ``B/s``, or ``links`` if bandwidths are unknown. ``parts`` are the nodes
+    of each part that failures disconnect, the largest first. If nodes differ,
+    ``slots_per_node`` is a list.
     """
     shape = [int(extent) for extent in machine.shape]
     summary = machine.summary()
@@ -32,7 +33,7 @@ def machine_facts(machine: Machine, node: NodeParts = NO_PARTS) -> dict[str, Any
     down = machine.node_count - len(up)
     sizes = sorted({len(kind.slots) for kind in node.types})
     bisection = bisect_machine(machine)
-    bandwidths = _link_bandwidths(machine)
+    bandwidths = _count_links_by_bandwidth(machine)
     on_rails = machine.nodes_per_host > 1
     parts = separate_parts(machine) if machine.has_failures else []
     return {
@@ -64,23 +65,23 @@ def machine_facts(machine: Machine, node: NodeParts = NO_PARTS) -> dict[str, Any
 
 
 def machine_name(machine: Machine, node: NodeParts) -> str:
-    """Name a machine; with the slots of a node unless nodes differ."""
+    """Return a machine's name, with the slots per node unless nodes differ."""
     return machine.name.partition(";")[0] if node.types else machine.name
 
 
-def node_facts(
+def collect_node_facts(
     machine: Machine, node: NodeParts, hosts: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Collect the properties of nodes, with the keys of TOML."""
+    """Collect the properties of nodes under their keys in TOML."""
     remarks = {"remarks": machine.remarks} if machine.remarks else {}
     if node.types:
         return {"node_types": write_node_types(machine, node, hosts), **remarks}
     costs = {"costs": level_costs(machine, node.names)} if node.names else {}
-    return {**costs, **write_port(machine), **write_parts(node), **remarks}
+    return {**costs, **write_nic(machine), **write_parts(node), **remarks}
 
 
-def _link_bandwidths(machine: Machine) -> list[dict[str, Any]]:
-    """Count links by bandwidth, the most frequent first; unknown ones are relative."""
+def _count_links_by_bandwidth(machine: Machine) -> list[dict[str, Any]]:
+    """Count links by bandwidth, the most frequent first; relative if unknown."""
     import numpy as np
 
     values, counts = np.unique(Wiring(machine).bandwidth, return_counts=True)

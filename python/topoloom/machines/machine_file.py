@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads machines from short texts, from files, and by name from the zoo."""
+"""Loads machines from machine text, from files, and by name from the zoo."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from topoloom.support.files import (
     prefix_errors,
     read_text,
 )
-from topoloom.support.nearest import suggest
+from topoloom.support.name_lookup import suggest
 from topoloom.support.plain_text import check_characters
 from topoloom.support.units import counted
 
-#: Characters by which a format is recognized.
+#: Number of characters from which importers recognize a format.
 _HEAD = 64 * 1024
 
-#: Formats recognized by suffix; all others are by content.
+#: Formats recognized by suffix; all other formats are recognized by content.
 FORMATS = {
     "toml": ("Topoloom's description, with names and units", (".toml",)),
     "metis": ("a METIS graph, each vertex a node", (".graph", ".metis")),
@@ -35,12 +35,12 @@ FORMATS = {
 
 
 class IncompleteFileError(Error):
-    """A file lacks data of some nodes; the other nodes can be used.
+    """Raised if a file lacks data of some nodes; the other nodes are usable.
 
     Attributes
     ----------
     lines
-        The missing data, a line each.
+        The missing data, one line per item.
     """
 
     lines: tuple[str, ...] = ()
@@ -52,17 +52,16 @@ def load_machine(text: str | Path) -> Machine:
     Parameters
     ----------
     text
-        A short text such as ``torus:8x8x8``, a name from `zoo`, the path of a TOML
-        description, of a METIS ``.graph`` file (every vertex a node; an edge weight
-        multiplies the link's bandwidth) or of a file in one of `IMPORTERS`' formats, or
-        ``detect`` for the node or batch job of this process. After a name or a file,
-        ``+node:`` replaces its nodes and ``+down:`` lists failures:
-        ``frontier+node:8:8,distance=1:2``.
+        Machine text such as ``torus:8x8x8``, a name from `zoo`, a file, or ``detect``
+        for the node or batch job of this process. A file is a TOML description, a METIS
+        ``.graph`` file (each vertex is a node; edge weights multiply bandwidths), or
+        has a format of `IMPORTERS`. After a name or a file, ``+node:`` replaces the
+        nodes and ``+down:`` lists failures: ``frontier+node:8:8,distance=1:2``.
 
     Raises
     ------
     topoloom.Error
-        If it is none of these, or the description is wrong.
+        If the text is none of these, or the description is invalid.
     OSError
         If the file cannot be read.
     """
@@ -70,35 +69,37 @@ def load_machine(text: str | Path) -> Machine:
 
 
 def load_machine_and_hosts(text: str | Path) -> tuple[Machine, tuple[str, ...]]:
-    """Make a machine as `load_machine`, with its nodes' names; () if unnamed."""
-    machine, described = load_described(text)
+    """Load a machine and the names of its nodes; () if unnamed."""
+    machine, described = load_machine_and_description(text)
     return machine, described.hosts
 
 
 def load_machine_and_allocation(text: str | Path) -> AllocatedHosts:
-    """Make a machine as `load_machine`, with its allocation.
+    """Load a machine and its allocation.
 
-    It is that of the batch job for ``detect`` in a job and for files saved from it,
-    else the whole machine.
+    For ``detect`` in a batch job, and for files saved from it, this is the allocation
+    of the job; otherwise it is the whole machine.
     """
-    return described_allocation(*load_described(text))
+    return described_allocation(*load_machine_and_description(text))
 
 
-def load_described(
+def load_machine_and_description(
     text: str | Path, partial: bool = False, speeds: GivenSpeeds | None = None
 ) -> tuple[Machine, MachineDescription]:
-    """Make a machine as `load_machine`, with its description.
+    """Load a machine and its description.
 
-    `speeds` replace the assumed speeds of files that give none. A file that lacks
-    something of some nodes raises `IncompleteFileError`, unless `partial`: then these
-    nodes are left out, and ``missing`` of the description names them.
+    `speeds` replace the default speeds if a file contains none. If a file lacks data of
+    some nodes, `partial` omits these nodes and lists them in ``missing`` of the
+    description; without `partial`, `IncompleteFileError` is raised.
     """
     described = describe_machine(text, partial, speeds)
     if described.text == str(text):
         return Machine(described.text), described
     with prefix_errors(text):
         machine = Machine(described.text, described.remarks)
-        described = replace(described, hosts=_by_node(machine, described.hosts))
+        described = replace(
+            described, hosts=_repeat_hosts_by_node(machine, described.hosts)
+        )
         _check_switches(machine, described.switches)
         if described.allocated or described.hosts:
             described_allocation(machine, described)  # checks it
@@ -108,13 +109,15 @@ def load_described(
 def describe_machine(
     text: str | Path, partial: bool = False, speeds: GivenSpeeds | None = None
 ) -> MachineDescription:
-    """Find a description as `load_described`, without parsing a short text."""
+    """Load a description without parsing machine text."""
     path, name = Path(text), str(text)
     if speeds is not None and any(speeds):
         suffixes = [end for _, ends in FORMATS.values() for end in ends]
         if path.suffix in suffixes or name == DETECT or not exists(path):
-            raise Error(f"{name:.60}: speeds are given for files without them only")
-        return _import(path, partial, speeds)
+            raise Error(
+                f"{name:.60}: only files without speeds can be combined with speeds"
+            )
+        return _import_file(path, partial, speeds)
     if name == DETECT:
         from topoloom.importers.system.detect import detect_machine
 
@@ -140,18 +143,20 @@ def describe_machine(
     if name in files:
         return _read_toml(files[name])
     if name and kind not in section_forms() and exists(path):
-        return _import(path, partial)
+        return _import_file(path, partial)
     if kind != name:
         check_characters(f"machine '{name:.60}'", name)
         return MachineDescription(name)
     if name in section_forms():
         example = section_forms()[name].example
-        raise Error(f"machine '{name}' lacks its size; write it as in {example}")
+        raise Error(f"machine '{name}' has no size; add it, as in {example}")
     if path.suffix or path.name != name:
-        return _import(path, partial)  # raises why it cannot be read
+        return _import_file(
+            path, partial
+        )  # raises the reason why the file cannot be read
     raise Error(
         f"no machine '{name}'{suggest(name, [*files, DETECT])}; 'topoloom list "
-        "machines' names them; or write one, such as torus:8x8x8, or name a file"
+        "machines' lists them; or pass a text such as torus:8x8x8, or a file"
     )
 
 
@@ -161,7 +166,7 @@ def _read_toml(path: Path) -> MachineDescription:
     return read_machine_toml(path)[0]
 
 
-def _import(
+def _import_file(
     path: Path, partial: bool, speeds: GivenSpeeds | None = None
 ) -> MachineDescription:
     from topoloom.importers.network_speeds import apply_given_speeds
@@ -181,20 +186,20 @@ def _import(
                 first, more = described.missing[0], len(described.missing) - 1
                 rest = f"; and {more} more" if more else ""
                 error = IncompleteFileError(
-                    f"{path}: {first}{rest}; 'topoloom machine' can leave them out"
+                    f"{path}: {first}{rest}; 'topoloom machine' can omit these nodes"
                 )
                 error.lines = described.missing
                 raise error
             return described
     known = ", ".join([*FORMATS, *(importer.name for importer in IMPORTERS)])
     raise Error(
-        f"{path}: describes no machine in a format that is known ({known}); "
-        "'topoloom list formats' explains them"
+        f"{path}: not a machine in a known format ({known}); "
+        "see 'topoloom list formats'"
     )
 
 
-def _by_node(machine: Machine, hosts: tuple[str, ...]) -> tuple[str, ...]:
-    """Check the names of hosts, and return the one of each node."""
+def _repeat_hosts_by_node(machine: Machine, hosts: tuple[str, ...]) -> tuple[str, ...]:
+    """Check the host names, and return the host name of each node."""
     if hosts and len(hosts) != host_count(machine):
         raise Error(
             f"{counted(len(hosts), 'host name')} for "
@@ -204,7 +209,7 @@ def _by_node(machine: Machine, hosts: tuple[str, ...]) -> tuple[str, ...]:
         twice, times = Counter(hosts).most_common(1)[0]
         raise Error(
             f"host {twice} is named {times} times; each "
-            f"{'node' if machine.nodes_per_host == 1 else 'host'} needs its own"
+            f"{'node' if machine.nodes_per_host == 1 else 'host'} needs a unique name"
         )
     if machine.nodes_per_host == 1:
         return hosts
@@ -214,11 +219,11 @@ def _by_node(machine: Machine, hosts: tuple[str, ...]) -> tuple[str, ...]:
 def _check_switches(machine: Machine, switches: tuple[str, ...]) -> None:
     if not switches:
         return
-    from topoloom.machines.link_names import default_vertex_names
+    from topoloom.machines.link_names import list_default_vertex_names
 
-    count = len(default_vertex_names(machine)) - machine.node_count
+    count = len(list_default_vertex_names(machine)) - machine.node_count
     if len(switches) != count:
         raise Error(
-            f"{counted(len(switches), 'switch name')}, but {count} switches of the "
-            "machine can have a name; name those of a tree or graph, or leave them out"
+            f"{counted(len(switches), 'switch name')}, but the machine has {count} "
+            "switches with names; only switches of trees and graphs can have names"
         )

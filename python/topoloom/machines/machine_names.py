@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names of machines: the zoo, and ``detect`` for the node or batch job."""
+"""Names of machines: the zoo, and ``detect`` for this node or batch job."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import NamedTuple
 from topoloom.support.plain_text import shorten
 from topoloom.support.resources import find_shipped
 
-#: The node or batch job of this process.
+#: Name of the machine on which this process runs: its node or batch job.
 DETECT = "detect"
 
 
 class ZooEntry(NamedTuple):
-    """A machine of the zoo."""
+    """A machine of the zoo, as ``topoloom list machines`` prints it."""
 
     name: str
     text: str

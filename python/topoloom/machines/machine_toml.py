@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads machine descriptions in TOML.
 
-They have the options of the core's short text as keys, and name, source and date::
+The keys are the options of machine text, and name, source and date::
 
     format = "topoloom-machine"
     version = 1
@@ -37,7 +37,7 @@ from topoloom.machines.node_toml import read_node
 from topoloom.machines.node_types_toml import read_node_types
 from topoloom.machines.topology_keys import read_down, read_topology
 from topoloom.machines.vacant_places import mark_vacant
-from topoloom.nodes.host_text import nodes_per_host_of
+from topoloom.nodes.host_text import parse_nodes_per_host
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.toml_document import HEADER_KEYS, check_header, read_toml
 from topoloom.support.toml_values import check_keys, get_entry
@@ -45,15 +45,17 @@ from topoloom.support.toml_values import check_keys, get_entry
 FORMAT = "topoloom-machine"
 VERSION = 1
 _MAX_HOSTS = 4_000_000
-_ABOUT = ("name", "summary", "source", "date")
+_ABOUT_KEYS = ("name", "summary", "source", "date")
 
 
 def read_machine_toml(path: str | Path) -> tuple[MachineDescription, dict[str, str]]:
-    """Read a description; return the machine, and name, summary, source, date."""
+    """Read a TOML file; return the machine, and its name, summary, source and date."""
     document = read_toml(path)
     try:
         return _read_document(document, Path(path).parent), {
-            key: get_entry(document, key, str, key) for key in _ABOUT if key in document
+            key: get_entry(document, key, str, key)
+            for key in _ABOUT_KEYS
+            if key in document
         }
     except Error as error:
         raise Error(f"{path}: {error}") from None
@@ -62,7 +64,7 @@ def read_machine_toml(path: str | Path) -> tuple[MachineDescription, dict[str, s
 def _read_document(document: dict[str, Any], folder: Path) -> MachineDescription:
     check_header(document, FORMAT, VERSION)
     tables = ("topology", "down", "node", "allocation", "switch", "model", "probe")
-    known = (*HEADER_KEYS, *_ABOUT, *tables)
+    known = (*HEADER_KEYS, *_ABOUT_KEYS, *tables)
     check_keys(document, known, "")
     topology = get_entry(document, "topology", dict, "[topology]")
     text = read_topology(topology, folder)
@@ -70,21 +72,21 @@ def _read_document(document: dict[str, Any], folder: Path) -> MachineDescription
         text += read_down(get_entry(document, "down", dict, "[down]"))
     described = MachineDescription(
         text,
-        mark_vacant(topology, _hosts(topology)),
+        mark_vacant(topology, _read_hosts(topology)),
         read_allocation_tables(document),
-        switches=_switches(topology),
-        labels=_labels(topology),
+        switches=_read_switch_names(topology),
+        labels=_read_labels(topology),
     )
     if isinstance(document.get("node"), list):
         return with_node_groups(described, read_node_types(document["node"], described))
     if "node" not in document:
         return described
     table = get_entry(document, "node", dict, "[node]")
-    levels, parts = read_node(table, nodes_per_host_of(text))
+    levels, parts = read_node(table, parse_nodes_per_host(text))
     return replace(described, text=text + levels, node=parts)
 
 
-def _hosts(topology: dict[str, Any]) -> tuple[str, ...]:
+def _read_hosts(topology: dict[str, Any]) -> tuple[str, ...]:
     given = topology.get("hosts", [])
     if isinstance(given, str):
         given = [given]
@@ -101,9 +103,9 @@ def _hosts(topology: dict[str, Any]) -> tuple[str, ...]:
     return tuple(hosts)
 
 
-def _labels(topology: dict[str, Any]) -> tuple[str, ...]:
+def _read_labels(topology: dict[str, Any]) -> tuple[str, ...]:
     given = topology.get("labels", [])
-    if not _are_names(given) or any(len(label.split()) > 1 for label in given):
+    if not _is_name_list(given) or any(len(label.split()) > 1 for label in given):
         raise Error(
             "topology.labels must be a list of labels, leaf groups first, such as "
             '["nvidia.com/gpu.clique", "fabric.topograph.run/tier-0"]'
@@ -111,14 +113,14 @@ def _labels(topology: dict[str, Any]) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _switches(topology: dict[str, Any]) -> tuple[str, ...]:
+def _read_switch_names(topology: dict[str, Any]) -> tuple[str, ...]:
     given = topology.get("switch_names", [])
-    if not _are_names(given):
+    if not _is_name_list(given):
         raise Error('topology.switch_names must be a list, such as ["leaf1", "root"]')
     return tuple(given)
 
 
-def _are_names(given: Any) -> bool:
+def _is_name_list(given: Any) -> bool:
     return isinstance(given, list) and all(
         isinstance(name, str) and name.isprintable() for name in given
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes TOML descriptions of machines, which users can edit."""
+"""Writes machine descriptions as TOML that users can edit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Machine, MachineText
-from topoloom.allocations.allocation_toml import allocation_lines
+from topoloom.allocations.allocation_toml import format_allocation_tables
 from topoloom.importers.machine_description import AllocatedNode
 from topoloom.machines.machine_toml import FORMAT, VERSION
 from topoloom.machines.node_toml import write_node
@@ -17,7 +17,7 @@ from topoloom.machines.topology_keys import write_down, write_topology
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.support.files import write_text
 from topoloom.support.hostlist import compress_hostlist
-from topoloom.support.toml_document import toml_text
+from topoloom.support.toml_document import format_toml
 
 
 def write_machine_toml(
@@ -32,9 +32,9 @@ def write_machine_toml(
     tables: Mapping[str, dict[str, Any]] | None = None,
     labels: Sequence[str] = (),
 ) -> None:
-    """Write a machine as TOML for `read_machine_toml`.
+    """Write a machine as TOML that `read_machine_toml` reads.
 
-    Remarks become comments; `tables` are further tables by name.
+    Remarks become comments; `tables` maps names to additional tables.
     """
     text = MachineText(machine.text)
     insides: list[dict[str, Any]] = []
@@ -55,18 +55,18 @@ def write_machine_toml(
     lines = [
         f'format = "{FORMAT}"',
         f"version = {VERSION}",
-        f"name = {toml_text(name)}",
+        f"name = {format_toml(name)}",
     ]
     for title, table in sections.items():
         lines += ["", f"[{title}]"]
         if title == "topology":
             lines += [f"# {remark}" for remark in remarks]
-        lines += [f"{key} = {toml_text(value)}" for key, value in table.items()]
+        lines += [f"{key} = {format_toml(value)}" for key, value in table.items()]
     for table in insides:
         lines += ["", "[[node]]"]
-        lines += [f"{key} = {toml_text(value)}" for key, value in table.items()]
-    lines += allocation_lines(allocated)
+        lines += [f"{key} = {format_toml(value)}" for key, value in table.items()]
+    lines += format_allocation_tables(allocated)
     for title, table in (tables or {}).items():
         lines += ["", f"[{title}]"]
-        lines += [f"{key} = {toml_text(value)}" for key, value in table.items()]
+        lines += [f"{key} = {format_toml(value)}" for key, value in table.items()]
     write_text(path, "\n".join(lines) + "\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes machines: as TOML, or in formats of other programs, which lose something."""
+"""Writes machines: as TOML, or in other programs' formats, with loss of data."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.support.files import prefix_errors, write_text
 
 BANDWIDTHS, LATENCIES = "bandwidths", "latencies"
-INSIDE, ROUTES = "what is inside a node", "routes"
+INSIDE, ROUTES = "node levels", "routes"
 
 
 class Writer(NamedTuple):
-    """A format: its suffix, its function, and what it loses besides names and CPUs.
+    """A format: suffix, writer, and properties lost in addition to names and CPUs.
 
-    The function also gets a model of message costs, or None.
+    The writer is also passed a model of message costs, or None.
     """
 
     suffix: str
@@ -63,16 +63,16 @@ def save_machine(
     model: NetworkModel | None = None,
     labels: Sequence[str] = (),
 ) -> None:
-    """Write a machine in the format of the suffix: ``.toml``, or one of `WRITERS`.
+    """Write a machine in the format of the file suffix: ``.toml`` or `WRITERS`.
 
-    Only ``.toml`` keeps everything, with the remarks as comments; a device such as
-    ``/dev/stdout`` gets TOML, too. `find_losses` lists what other formats lose. The
-    costs of messages, `model`, are written if the format can hold them.
+    Only ``.toml`` preserves all data, with the remarks as comments; TOML is also
+    written to devices such as ``/dev/stdout``. `find_losses` lists the data that other
+    formats lose. The message costs in `model` are written if the format supports them.
 
     Raises
     ------
     topoloom.Error
-        For another suffix, and for a machine that the format cannot express.
+        For an unknown suffix, and for a machine that the format cannot represent.
     """
     path = Path(path)
     if path.suffix == ".toml" or (path.exists() and not path.is_file()):
@@ -85,12 +85,12 @@ def save_machine(
     writer = _find_writer(path)
     if writer is None:
         others = ", ".join(f"{each.suffix} ({name})" for name, each in WRITERS.items())
-        raise Error(f"{path}: machines are written as .toml, {others}; name it so")
+        raise Error(f"{path}: unknown suffix; machines are written as .toml, {others}")
     with prefix_errors(path):
         if machine.has_failures:
-            raise Error("failures can be written in a .toml only")
+            raise Error("failures can be written only to .toml files")
         if node.types:
-            raise Error("nodes that differ can be written in a .toml only")
+            raise Error("nodes that differ can be written only to .toml files")
         text = writer.write(machine, model)
     write_text(path, text)
 
@@ -101,7 +101,7 @@ def find_losses(
     hosts: Sequence[str] = (),
     node: NodeParts = NO_PARTS,
 ) -> list[str]:
-    """List what `save_machine` loses in this file, or assumes; nothing for TOML."""
+    """List the data that `save_machine` loses or assumes in this file's format."""
     writer = _find_writer(path)
     if writer is None:
         return []
@@ -111,16 +111,16 @@ def find_losses(
         INSIDE: machine.slots_per_node > 1,
         ROUTES: True,
     }
-    lost = ["names of hosts"] if hosts else []
+    lost = ["host names"] if hosts else []
     lost += ["CPUs, memory and devices of nodes"] if node != NO_PARTS else []
     lost += [what for what in writer.loses if present[what]]
     lines = []
     if lost:
-        lines.append(f"{path} leaves out {', '.join(lost)}; a .toml keeps all")
+        lines.append(f"{path} omits {', '.join(lost)}; a .toml file preserves all data")
     if writer is WRITERS["simgrid"]:
-        from topoloom.importers.simgrid.clusters import assumed_rate
+        from topoloom.importers.simgrid.clusters import describe_assumed_rate
 
-        assumed = assumed_rate(machine)
+        assumed = describe_assumed_rate(machine)
         lines += [f"{path}: {assumed}"] if assumed else []
     return lines
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines from NetworkX graphs, whose edges are links."""
+"""Converts NetworkX graphs to machines; edges become links."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ def from_networkx(
     check_graph(graph)
     if graph.is_multigraph():
         raise Error(
-            "the graph may have parallel links; give a Graph or DiGraph with one link "
-            "each, which has the sum of their bandwidths"
+            "the graph is a multigraph; pass a Graph or DiGraph with one link instead "
+            "of parallel links, and the sum of their bandwidths"
         )
-    first = _labels(graph, nodes)
+    first = _list_node_labels(graph, nodes)
     chosen = set(first)
     order = first + [label for label in graph if label not in chosen]
     number = {label: at for at, label in enumerate(order)}
     links = [(number[u], number[v]) for u, v in graph.edges()]
     return Machine.from_links(
         np.array(links, np.int64).reshape(-1, 2),
-        _attribute(graph, bandwidth, 1.0),
-        _attribute(graph, latency, 0.0),
+        _read_link_attribute(graph, bandwidth, 1.0),
+        _read_link_attribute(graph, latency, 0.0),
         nodes=len(first),
         directed=graph.is_directed(),
     )
 
 
-def _labels(graph: Any, nodes: Iterable[Any] | None) -> list[Any]:
-    """Check and list the labels of nodes."""
+def _list_node_labels(graph: Any, nodes: Iterable[Any] | None) -> list[Any]:
+    """Check and list the graph labels of nodes."""
     if nodes is None:
         return list(graph)
     if isinstance(nodes, str) or not isinstance(nodes, Iterable):
@@ -48,7 +48,7 @@ def _labels(graph: Any, nodes: Iterable[Any] | None) -> list[Any]:
     labels = list(nodes)
     seen = set()
     for label in labels:
-        if not _is_in(label, graph):
+        if not _is_label_in(label, graph):
             raise Error(
                 f"nodes names {_format_label(label)}, which the graph does not have"
             )
@@ -58,8 +58,8 @@ def _labels(graph: Any, nodes: Iterable[Any] | None) -> list[Any]:
     return labels
 
 
-def _attribute(graph: Any, name: str | None, default: float) -> Any:
-    """List an attribute of all links; one number if no link has it."""
+def _read_link_attribute(graph: Any, name: str | None, default: float) -> Any:
+    """List an attribute of all links; return the default if no link has it."""
     missing = []
     values = []
     for u, v, data in graph.edges(data=True):
@@ -72,15 +72,15 @@ def _attribute(graph: Any, name: str | None, default: float) -> Any:
     if missing:
         raise Error(
             f"link {_format_label(missing[0])} has no attribute {name!r}, but others "
-            "have; give it to all"
+            "have; set it for all links"
         )
     return values
 
 
-def _is_in(label: Any, graph: Any) -> bool:
+def _is_label_in(label: Any, graph: Any) -> bool:
     try:
         return label in graph
-    except TypeError:  # cannot be hashed
+    except TypeError:  # label is not hashable
         return False
 
 

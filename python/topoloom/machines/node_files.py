@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes of a machine from separate files: ``gpu[1-4]=gpu.xml``."""
+"""Reads the nodes of a machine from separate files: ``gpu[1-4]=gpu.xml``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from topoloom._core import Error, Machine, MachineText
-from topoloom.allocations.allocation_file import read_allocation
+from topoloom.allocations.allocation_file import parse_allocation
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.node_groups import NodeGroup, type_text, with_node_groups
+from topoloom.importers.node_groups import NodeGroup, format_node_type, with_node_groups
 from topoloom.machines.machine_file import describe_machine
 from topoloom.machines.node_toml import hop_weight
 from topoloom.nodes.node_parts import NodeParts
@@ -18,18 +18,18 @@ from topoloom.support.number_ranges import expand_ranges
 
 
 def join_nodes(network: MachineDescription, texts: Sequence[str]) -> MachineDescription:
-    """Replace the nodes of a machine by those of `texts`.
+    """Replace the nodes of a machine by nodes from other files.
 
-    Each text is ``FILE`` or ``HOSTS=FILE``: a machine with these nodes, such as one
-    from hwloc, or ``+node:8:2``. Raises `topoloom.Error` for a file without node
-    levels, and for hosts that are unknown, repeated or missing.
+    Each entry of `texts` is ``FILE`` or ``HOSTS=FILE``, where FILE is a machine with
+    these nodes, such as hwloc's XML, or ``+node:8:2``. Raises `topoloom.Error` for a
+    file without node levels, and for unknown, duplicate or missing hosts.
     """
     bare = Machine(MachineText(network.text).network)
     groups = [
         group for text in texts for group in _read_groups(text, network.hosts, bare)
     ]
     joined = with_node_groups(network, groups)
-    Machine(joined.text)  # checks that costs are consistent
+    Machine(joined.text)  # raises an error if costs are inconsistent
     return joined
 
 
@@ -40,22 +40,22 @@ def _read_groups(text: str, hosts: Sequence[str], bare: Machine) -> list[NodeGro
     nodes = _find_nodes(bare, which, hosts, text) if which else None
     if source.startswith("+"):
         if MachineText(f"torus:1{source}").node is None:
-            raise Error(f"'{source}' says nothing of a node; write +node:8:2")
+            raise Error(f"'{source}' has no node description; write +node:8:2")
         return [NodeGroup(source, NodeParts(), nodes, f"'{source}'")]
     given = describe_machine(source)
     if given.node.types:
         if which:
             raise Error(
-                f"{text}: the nodes of {source} differ; name it without hosts, "
-                "which it has itself"
+                f"{text}: the nodes of {source} differ, so it contains their hosts; "
+                f"pass {source} without hosts"
             )
-        return _groups_of_types(given, source, hosts)
+        return _match_node_types(given, source, hosts)
     machine = Machine(given.text)
     section = MachineText(given.text).node
     if section is None and machine.node_count > 1:
         raise Error(
-            f"{source}: says nothing of the cores of its nodes; name hwloc's "
-            "XML of one (lstopo node.xml), a TOML with [node], or write +node:8:2"
+            f"{source}: has no node description; pass the XML of hwloc "
+            "(lstopo node.xml), a TOML file with [node], or +node:8:2"
         )
     levels = f"+{section.text}" if section else ""
     weight = hop_weight(machine) if given.node.names else None
@@ -65,21 +65,21 @@ def _read_groups(text: str, hosts: Sequence[str], bare: Machine) -> list[NodeGro
 def _find_nodes(
     bare: Machine, which: str, hosts: Sequence[str], where: str
 ) -> tuple[int, ...]:
-    """Find nodes by host names or numbers: ``0-3,8``."""
+    """Find nodes by host names, or by ids such as ``0-3,8``."""
     if not any(letter.isalpha() for letter in which):
         with prefix_errors(where):
             return expand_ranges(which.replace(" ", ""), bare.node_count)
     try:
-        listed = read_allocation(bare, which, hosts)
+        listed = parse_allocation(bare, which, hosts)
     except Error as error:
         raise Error(f"{where}: {str(error).removeprefix('line 1: ')}") from None
     return tuple(listed.allocation.nodes.tolist())
 
 
-def _groups_of_types(
+def _match_node_types(
     given: MachineDescription, source: str, hosts: Sequence[str]
 ) -> list[NodeGroup]:
-    """Take the node types of a machine by host names."""
+    """Assign the node types of another machine by host names."""
     machine = Machine(given.text)
     number = {host: node for node, host in enumerate(hosts)}
     groups = []
@@ -90,8 +90,8 @@ def _groups_of_types(
         nodes = [number[name] for name in names if name in number]
         if nodes:
             called = f"{compress_hostlist(names)} of {source}"
-            text = type_text(machine, kind)
+            text = format_node_type(machine, kind)
             groups.append(NodeGroup(text, kind.parts, tuple(nodes), called))
     if not groups:
-        raise Error(f"{source}: has none of the hosts of the network")
+        raise Error(f"{source}: contains none of the network's hosts")
     return groups

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The [node] of a TOML machine: levels, with distances by number or name.
+"""The table [node] of a TOML machine: levels, and distances by number or name.
 
 ::
 
     [node]
-    levels = [8, 2, 2]                  # bottom-up: 8 cores share an L3 cache, ...
+    levels = [8, 2, 2]                  # bottom-up: 8 cores share an L3, ...
     names = ["L3", "package", "node"]   # the shared resource of each level
-    costs = { package = 6 }             # other names keep `node_parts.COSTS`
+    costs = { package = 6 }             # other costs are `node_parts.COSTS`
 
 or, without names, ``distance = [2, 8, 16]`` and ``hop_weight = 16``. Optional keys:
 
 - ``port = [0, 8]``: the cost of the route to the NIC for each half of the slots;
-- ``bandwidth = "12 GB/s"``: of the NIC, in each direction;
-- ``startup = "0.4 us"``: time of the sender per message over the network;
-- ``latency = "1 us"``: of a network message, besides its startup and links;
-- ``memory = "90 GB/s"``: total bandwidth of messages inside the node;
-- ``memory_startup = "0.3 us"``: time of the sender per message inside the node.
+- ``bandwidth = "12 GB/s"``: bandwidth of the NIC in each direction;
+- ``startup = "0.4 us"``: time of the sender per inter-node message;
+- ``latency = "1 us"``: latency of an inter-node message, without startup and links;
+- ``memory = "90 GB/s"``: total bandwidth of intra-node messages;
+- ``memory_startup = "0.3 us"``: time of the sender per intra-node message.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from topoloom._core import Error, Machine, MachineText
-from topoloom.machines.topology_options import with_space
+from topoloom.machines.topology_options import insert_unit_space
 from topoloom.nodes.node_parts import COSTS, NodeParts, compress_port_costs
 from topoloom.nodes.node_parts_table import KEYS as PARTS, read_parts, write_parts
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.number_ranges import join_numbers, split_numbers
 from topoloom.support.toml_values import (
     check_integers,
@@ -41,7 +41,7 @@ from topoloom.support.toml_values import (
 from topoloom.support.units import parse_bandwidth, parse_latency
 
 HOP = "hop"
-#: Options of the short text, which has ``-`` for ``_``.
+#: Options of machine text, which uses ``-`` instead of ``_``.
 _SPEEDS = {
     "bandwidth": parse_bandwidth,
     "startup": parse_latency,
@@ -53,9 +53,9 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 
 
 def read_node(node: dict[str, Any], nodes: int = 1) -> tuple[str, NodeParts]:
-    """Read the table; return the end of the machine's short text, and the rest.
+    """Read the table; return its ``+node`` machine text, and names, CPUs and devices.
 
-    CPUs and devices are those of a host, which has `nodes` nodes.
+    CPUs and devices are per host; a host consists of `nodes` nodes.
     """
     levels_and_port = ("levels", "distance", "hop_weight", "names", "costs", "port")
     check_keys(node, (*levels_and_port, *_SPEEDS, *PARTS), "node.")
@@ -66,7 +66,7 @@ def read_node(node: dict[str, Any], nodes: int = 1) -> tuple[str, NodeParts]:
     if "names" in node:
         names, distance = _read_names(node, len(levels))
     elif "costs" in node:
-        raise Error("node.costs needs node.names, what the slots of each level share")
+        raise Error("node.costs needs node.names, the shared resource of each level")
     else:
         distance = _read_distance(node, len(levels))
     text = f"+node:{join_numbers(levels)}"
@@ -82,7 +82,7 @@ def read_node(node: dict[str, Any], nodes: int = 1) -> tuple[str, NodeParts]:
 
 
 def write_node(machine: Machine, parts: NodeParts) -> dict[str, Any]:
-    """Make the table of a machine's nodes; empty if they have no levels."""
+    """Build the table of a machine's nodes; empty if nodes have no levels."""
     node = MachineText(machine.text).node
     if node is None:
         return {}
@@ -97,34 +97,37 @@ def write_node(machine: Machine, parts: NodeParts) -> dict[str, Any]:
         table["distance"] = distance[: len(levels)]
         if distance[len(levels) :]:
             table["hop_weight"] = distance[len(levels)]
-    return {**table, **write_port(machine), **write_parts(parts)}
+    return {**table, **write_nic(machine), **write_parts(parts)}
 
 
-def write_port(machine: Machine) -> dict[str, Any]:
-    """Make the entries of costs of the port, unless 0, and of speeds."""
-    options = _options(machine)
+def write_nic(machine: Machine) -> dict[str, Any]:
+    """Build the entries of the NIC: speeds, and route costs unless 0."""
+    options = _parse_node_options(machine)
     costs = compress_port_costs(split_numbers(options.get("port", "0")))
     given = {option.replace("-", "_"): value for option, value in options.items()}
-    speeds = {key: with_space(given[key]) for key in _SPEEDS if key in given}
+    speeds = {key: insert_unit_space(given[key]) for key in _SPEEDS if key in given}
     return {**({"port": costs} if costs else {}), **speeds}
 
 
 def level_costs(machine: Machine, names: Sequence[str]) -> dict[str, int]:
-    """Return the distance of each level by name, and the weight of a hop."""
-    distance = _distance(machine)[: len(names)]
+    """Return the distance of each level by name, and the cost of a hop."""
+    distance = _parse_distances(machine)[: len(names)]
     return {**dict(zip(names, distance, strict=True)), HOP: hop_weight(machine)}
 
 
 def hop_weight(machine: Machine) -> int:
-    """Return the weight of a hop between nodes, given or default."""
-    given = given_hop_weight(machine)
+    """Return the cost of a hop between nodes: specified or default."""
+    given = explicit_hop_weight(machine)
     if given is not None:
         return given
     if machine.node_count == 1:
-        return COSTS[HOP]  # for a network that the node may become part of
+        return COSTS[HOP]  # for networks of such nodes
     text = MachineText(machine.text)
     down = f"+down:{','.join(text.down)}" if text.down else ""
-    levels, distance = join_numbers(machine.levels), join_numbers(_distance(machine))
+    levels, distance = (
+        join_numbers(machine.levels),
+        join_numbers(_parse_distances(machine)),
+    )
     node = f"+node:{levels},distance={distance}"
     weighed, plain = (
         Machine(text.network + down + node + hop).distance(0, machine.slots_per_node)
@@ -133,18 +136,18 @@ def hop_weight(machine: Machine) -> int:
     return weighed // plain if plain else 1
 
 
-def given_hop_weight(machine: Machine) -> int | None:
-    """Return the weight of a hop if the text of the machine has it."""
-    distance, levels = _distance(machine), len(machine.levels)
+def explicit_hop_weight(machine: Machine) -> int | None:
+    """Return the cost of a hop if the machine text specifies it."""
+    distance, levels = _parse_distances(machine), len(machine.levels)
     return distance[levels] if len(distance) > levels else None
 
 
-def _distance(machine: Machine) -> list[int]:
-    given = _options(machine).get("distance")
+def _parse_distances(machine: Machine) -> list[int]:
+    given = _parse_node_options(machine).get("distance")
     return split_numbers(given) if given else [0] * len(machine.levels)
 
 
-def _options(machine: Machine) -> dict[str, str]:
+def _parse_node_options(machine: Machine) -> dict[str, str]:
     node = MachineText(machine.text).node
     return dict(node.options) if node else {}
 
@@ -155,8 +158,8 @@ def _read_port(node: dict[str, Any], slots: int) -> list[int]:
     costs = check_integers(node["port"], 0, "node.port")
     if slots % len(costs):
         raise Error(
-            f"node.port has {len(costs)} entries, but the {slots} slots of a node are "
-            "not as many equal runs"
+            f"node.port has {len(costs)} entries, which must divide the {slots} "
+            "slots of a node"
         )
     return compress_port_costs(costs)
 
@@ -180,7 +183,7 @@ def _read_names(node: dict[str, Any], levels: int) -> tuple[tuple[str, ...], lis
         if key in node:
             raise Error(
                 f"node.{key} and node.names are mutually exclusive; "
-                "say distances by name in node.costs"
+                "set distances by name in node.costs"
             )
     names = check_type(node["names"], list, "node.names")
     if len(names) != levels:
@@ -199,7 +202,7 @@ def _read_names(node: dict[str, Any], levels: int) -> tuple[tuple[str, ...], lis
         if distance[level] < distance[level - 1]:
             raise Error(
                 f"node.costs: '{names[level]}' ({distance[level]}) is above "
-                f"'{names[level - 1]}' ({distance[level - 1]}): it must not cost less"
+                f"'{names[level - 1]}' ({distance[level - 1]}): must not cost less"
             )
     return tuple(names), [*distance, costs[HOP]]
 
@@ -208,7 +211,9 @@ def _read_costs(node: dict[str, Any], names: list[str]) -> dict[str, int]:
     costs = dict(COSTS)
     for name, cost in check_type(node.get("costs", {}), dict, "node.costs").items():
         if name not in names and name not in COSTS:
-            raise Error(unknown_name("cost", f"node.costs.{name}", [*names, HOP]))
+            raise Error(
+                describe_unknown_name("cost", f"node.costs.{name}", [*names, HOP])
+            )
         least = 1 if name == HOP else 0
         if type(cost) is not int or not least <= cost < 2**31:
             raise Error(f"node.costs.{name} must be an integer, {least} or more")

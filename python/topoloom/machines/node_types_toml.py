@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tables [[node]] of a TOML machine whose nodes differ.
 
-Each is a ``[node]`` of some nodes::
+Each table describes some nodes, with the keys of ``[node]``::
 
     [[node]]
     hosts = "gpu[1-4]"                  # or nodes = "0-3"
     levels = [24, 2]
 
-    [[node]]                            # without hosts and nodes: all others
+    [[node]]                            # without hosts or nodes: all other nodes
     levels = [64, 2]
 
-Bandwidths, latencies, startups and the weight of a hop are the same for all nodes;
-tables may repeat them.
+Bandwidths, latencies, startups and the cost of a hop must be equal for all nodes; each
+table can repeat them.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.node_groups import NodeGroup
 from topoloom.machines.node_toml import (
     HOP,
-    given_hop_weight,
+    explicit_hop_weight,
     hop_weight,
     read_node,
-    write_port,
+    write_nic,
 )
 from topoloom.nodes.node_parts import NodeParts, NodeType
 from topoloom.nodes.node_parts_table import write_parts
@@ -39,7 +39,7 @@ from topoloom.support.toml_values import get_entry
 def read_node_types(
     tables: list[Any], described: MachineDescription
 ) -> list[NodeGroup]:
-    """Read the tables; `described` is the network with the names of its hosts."""
+    """Read the tables of node types; `described` is the network with host names."""
     if not tables or not all(isinstance(table, dict) for table in tables):
         raise Error("node must be a table [node], or tables headed [[node]]")
     count = Machine(described.text).node_count
@@ -49,7 +49,7 @@ def read_node_types(
         where = f"node[{number}]"
         rest = {key: table[key] for key in table if key not in ("hosts", "nodes")}
         try:
-            nodes = _nodes(table, count, node_of)
+            nodes = _read_node_ids(table, count, node_of)
             text, parts = read_node(rest)
         except Error as error:
             what = str(error)
@@ -60,7 +60,7 @@ def read_node_types(
     return groups
 
 
-def _nodes(
+def _read_node_ids(
     table: dict[str, Any], count: int, node_of: dict[str, int]
 ) -> tuple[int, ...] | None:
     if "hosts" in table and "nodes" in table:
@@ -82,11 +82,13 @@ def _nodes(
 def write_node_types(
     machine: Machine, node: NodeParts, hosts: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """Make the tables that `read_node_types` reads."""
-    return [_table(machine, kind, hosts) for kind in node.types]
+    """Build the tables that `read_node_types` reads."""
+    return [_write_node_type(machine, kind, hosts) for kind in node.types]
 
 
-def _table(machine: Machine, kind: NodeType, hosts: Sequence[str]) -> dict[str, Any]:
+def _write_node_type(
+    machine: Machine, kind: NodeType, hosts: Sequence[str]
+) -> dict[str, Any]:
     if hosts:
         names = [hosts[node] for node in kind.nodes]
         table: dict[str, Any] = {"hosts": compress_hostlist(names)}
@@ -94,7 +96,7 @@ def _table(machine: Machine, kind: NodeType, hosts: Sequence[str]) -> dict[str, 
         table = {"nodes": compress_ranges(kind.nodes)}
     sizes, distance, port = kind.levels
     table["levels"] = list(sizes)
-    hop = given_hop_weight(machine)
+    hop = explicit_hop_weight(machine)
     if kind.parts.names:
         costs = dict(zip(kind.parts.names, distance, strict=True))
         weight = hop_weight(machine) if hop is None else hop
@@ -103,7 +105,7 @@ def _table(machine: Machine, kind: NodeType, hosts: Sequence[str]) -> dict[str, 
         table["distance"] = list(distance)
         if hop is not None:
             table["hop_weight"] = hop
-    speeds = {key: value for key, value in write_port(machine).items() if key != "port"}
+    speeds = {key: value for key, value in write_nic(machine).items() if key != "port"}
     return {
         **table,
         **({"port": list(port)} if port else {}),

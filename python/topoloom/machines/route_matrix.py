@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Routes as a sparse matrix of SciPy."""
+"""Routes as a SciPy sparse matrix."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from topoloom.support.optional import import_optional
+from topoloom.support.optional_imports import import_optional
 
 
-def sparse_matrix(pairs: int, links: int, first: Any, link: Any, share: Any) -> Any:
-    """Make the matrix of rows that ascend; `Machine.route_matrix` calls this."""
+def build_sparse_matrix(
+    pairs: int, links: int, first: Any, link: Any, share: Any
+) -> Any:
+    """Build a CSR matrix of link shares; `Machine.route_matrix` calls this."""
     sparse = import_optional("scipy.sparse", "route_matrix()")
     small = len(link) < 1 << 31 and links < 1 << 31
     index = "int32" if small else "int64"

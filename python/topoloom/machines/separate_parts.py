@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parts of a machine that failures separate."""
+"""Finds the disconnected parts of a machine with failures."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 from topoloom._core import Machine
 from topoloom.support.number_ranges import compress_ranges
 
-#: The most parts that messages list.
-_NAMED = 4
+#: Maximum number of parts listed in messages.
+_MAX_LISTED_PARTS = 4
 
 
 def separate_parts(machine: Machine) -> list[list[int]]:
-    """List the nodes of each part, whose nodes reach each other, the largest first."""
+    """List the nodes of each connected part of a machine, the largest first."""
     left = machine.nodes_up
     parts = []
     while len(left):
@@ -26,17 +26,20 @@ def separate_parts(machine: Machine) -> list[list[int]]:
 
 
 def describe_parts(machine: Machine, parts: list[list[int]]) -> str:
-    """Write the parts in one line; "" if there is one."""
+    """Describe the parts in one line; "" if the machine is connected."""
     if len(parts) < 2:
         return ""
     named = [
         f"node{'s' if len(part) > 1 else ''} {compress_ranges(part)}"
-        for part in parts[:_NAMED]
+        for part in parts[:_MAX_LISTED_PARTS]
     ]
-    if len(parts) > _NAMED:
-        named.append(f"{len(parts) - _NAMED:,} more")
+    if len(parts) > _MAX_LISTED_PARTS:
+        named.append(f"{len(parts) - _MAX_LISTED_PARTS:,} more")
     one_way = any(
-        machine.connected(a[0], b[0]) for a in parts[:_NAMED] for b in parts if a != b
+        machine.connected(a[0], b[0])
+        for a in parts[:_MAX_LISTED_PARTS]
+        for b in parts
+        if a != b
     )
     between = "routes in one direction at most" if one_way else "no route"
     return f"{len(parts):,} parts with {between} between them: {'; '.join(named)}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The core's description of topologies and their options in machine text."""
+"""The core's descriptions of topologies and their options in machine text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class OptionForm(NamedTuple):
     """An option of a section of machine text."""
 
     name: str
-    #: type of the value: ``count``, ``word``, ``axis_quantities``, ...
+    #: type of the option's value: ``count``, ``word``, ``axis_quantities``, ...
     form: str
     #: allowed values, or classes of links
     words: list[str]
@@ -26,32 +26,32 @@ class SectionForm(NamedTuple):
     name: str
     summary: str
     example: str
-    #: key of the body in TOML; "" if it has several
+    #: key of the body in TOML; "" if the body has several keys
     body: str
-    #: between the numbers of the body; "" if it is no list
+    #: separator of the body's numbers; "" if the body is not a list
     separator: str
     options: tuple[OptionForm, ...]
-    #: how pictures arrange the vertices: ``grid``, ``groups``, ``links``, ...
+    #: arrangement of vertices in pictures: ``grid``, ``groups``, ``links``, ...
     drawing: str
 
 
 @cache
 def section_forms() -> dict[str, SectionForm]:
-    """Describe the kinds of topologies, and ``+down`` and ``+node`` after them."""
-    return {form.name: form for form in map(_form, topologies())}
+    """Return the syntax of all topologies, and of ``+down`` and ``+node``, by name."""
+    return {form.name: form for form in map(_make_section_form, topologies())}
 
 
 def topology_forms() -> list[SectionForm]:
-    """Describe the kinds of topologies."""
+    """Return the syntax of all topologies."""
     return [form for name, form in section_forms().items() if name[0] != "+"]
 
 
 def drawing_of(topology: dict[str, Any]) -> str:
-    """Return how pictures arrange the vertices of a table ``[topology]``."""
+    """Return the arrangement of vertices in pictures of a ``[topology]`` table."""
     drawing: str = topology.get("drawing") or section_forms()[topology["kind"]].drawing
     return drawing
 
 
-def _form(entry: dict[str, Any]) -> SectionForm:
+def _make_section_form(entry: dict[str, Any]) -> SectionForm:
     options = tuple(OptionForm(**option) for option in entry["options"])
     return SectionForm(**{**entry, "options": options})

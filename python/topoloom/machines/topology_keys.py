@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keys of ``[topology]`` and ``[down]``, to and from the core's short text."""
+"""Converts ``[topology]`` and ``[down]`` to machine text and back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from topoloom._core import Error, MachineText
 from topoloom.machines import graph_toml
 from topoloom.machines.topology_forms import SectionForm, topology_forms
 from topoloom.machines.topology_options import HOST, Option, make_option
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.number_ranges import join_numbers, split_numbers
 from topoloom.support.toml_values import (
     check_integers,
@@ -21,26 +21,26 @@ from topoloom.support.toml_values import (
 )
 
 
-class Kind(NamedTuple):
-    """A kind of topology: ``kind:body,option,...`` in the short text."""
+class TopologyKind(NamedTuple):
+    """A kind of topology: ``kind:body,option,...`` in machine text."""
 
-    #: key of the body; "" for a graph, which has several
+    #: key of the body; "" for a graph, whose body has several keys
     body: str
-    #: between the numbers of the body; "" if it is one number
+    #: separator of the body's numbers; "" if the body is one number
     separator: str
     options: dict[str, Option]
 
 
 @cache
-def kinds() -> dict[str, Kind]:
-    """Return the kinds of topologies by name."""
+def topology_kinds() -> dict[str, TopologyKind]:
+    """Return each kind of topology by name."""
     return {
-        form.name: Kind(form.body, form.separator, _options(form))
+        form.name: TopologyKind(form.body, form.separator, _make_options(form))
         for form in topology_forms()
     }
 
 
-def _options(form: SectionForm) -> dict[str, Option]:
+def _make_options(form: SectionForm) -> dict[str, Option]:
     names = {option.name for option in form.options}
     hosts = (HOST,) if "hosts" in names else ()
     return {
@@ -50,23 +50,23 @@ def _options(form: SectionForm) -> dict[str, Option]:
     }
 
 
-#: Keys with another name than the option.
+#: Options whose TOML keys have different names.
 _TOML_KEYS = {"route": "routes", "table": "tables"}
 
 
 def read_topology(topology: dict[str, Any], folder: Path) -> str:
-    """Read ``[topology]`` as a short text, without its hosts."""
+    """Convert ``[topology]``, without its host names, to machine text."""
     name = get_entry(topology, "kind", str, "topology.kind")
-    if name not in kinds():
-        raise Error(unknown_name("topology.kind", name, kinds()))
-    kind = kinds()[name]
+    if name not in topology_kinds():
+        raise Error(describe_unknown_name("topology.kind", name, topology_kinds()))
+    kind = topology_kinds()[name]
     bodies = (kind.body,) if kind.body else graph_toml.KEYS
     hosts = ("hosts", "vacant", "switch_names", "labels")
     check_keys(topology, ("kind", *bodies, *kind.options, *hosts), "topology.")
     if kind.body:
         body, count = _read_body(kind, topology)
     else:
-        body, count = graph_toml.read_body(topology, folder), 0
+        body, count = graph_toml.read_graph_body(topology, folder), 0
     parts = [f"{name}:{body}"]
     for key, option in kind.options.items():
         if key in topology:
@@ -74,7 +74,7 @@ def read_topology(topology: dict[str, Any], folder: Path) -> str:
     return ",".join(parts)
 
 
-def _read_body(kind: Kind, topology: dict[str, Any]) -> tuple[str, int]:
+def _read_body(kind: TopologyKind, topology: dict[str, Any]) -> tuple[str, int]:
     where = f"topology.{kind.body}"
     value = get_entry(topology, kind.body, list if kind.separator else int, where)
     if kind.separator:
@@ -86,12 +86,12 @@ def _read_body(kind: Kind, topology: dict[str, Any]) -> tuple[str, int]:
 
 
 def write_topology(text: MachineText) -> dict[str, Any]:
-    """Make the table ``[topology]`` of a machine."""
+    """Build the table ``[topology]`` from machine text."""
     topology = text.topology
-    kind = kinds()[topology.name]
+    kind = topology_kinds()[topology.name]
     table: dict[str, Any] = {"kind": topology.name}
     if not kind.body:
-        table |= graph_toml.write_body(topology.body, topology.items)
+        table |= graph_toml.write_graph_body(topology.body, topology.items)
     elif kind.separator:
         table[kind.body] = split_numbers(topology.body, kind.separator)
     else:
@@ -104,10 +104,10 @@ def write_topology(text: MachineText) -> dict[str, Any]:
 
 
 def read_down(down: dict[str, Any]) -> str:
-    """Read ``[down]`` as a short text."""
+    """Convert ``[down]`` to machine text."""
     check_keys(down, ("nodes", "vertices", "links"), "down.")
-    items = [str(node) for node in _ids(down, "nodes")]
-    items += [f"v{vertex}" for vertex in _ids(down, "vertices")]
+    items = [str(node) for node in _read_ids(down, "nodes")]
+    items += [f"v{vertex}" for vertex in _read_ids(down, "vertices")]
     for index, link in enumerate(check_type(down.get("links", []), list, "down.links")):
         if not graph_toml.is_link(link):
             raise Error(f'down.links[{index}] must be "0-1" (both ways) or "0>1"')
@@ -117,12 +117,12 @@ def read_down(down: dict[str, Any]) -> str:
     return "+down:" + ",".join(items)
 
 
-def _ids(down: dict[str, Any], key: str) -> list[int]:
+def _read_ids(down: dict[str, Any], key: str) -> list[int]:
     return check_integers(down[key], 0, f"down.{key}") if key in down else []
 
 
 def write_down(text: MachineText) -> dict[str, Any]:
-    """Make the table ``[down]`` of a machine; empty if nothing is down."""
+    """Build the table ``[down]`` from machine text; empty if nothing is down."""
     table: dict[str, Any] = {}
     for item in text.down:
         if graph_toml.is_link(item):

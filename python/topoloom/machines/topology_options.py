@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Converts keys of ``[topology]`` to options of the short text, and back."""
+"""Converts keys of ``[topology]`` to options of machine text, and back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AXES = "xyzabcdefghijklmnopqrstuvw"
 
 
 class Option(NamedTuple):
-    """Conversions of a key to options of the short text, and back."""
+    """Conversions of a TOML key to options of machine text, and back."""
 
     #: (key, value, number of axes or levels) -> ``["key=text", ...]``
     read: Callable[[str, Any, int], list[str]]
@@ -31,17 +31,17 @@ class Option(NamedTuple):
     write: Callable[[Any, str, str], Any]
 
 
-def _plain(
+def _make_plain_option(
     format_value: Callable[[str, Any, int], str], write: Callable[[str], Any]
 ) -> Option:
-    """Make an option that occurs once, by the name of its key."""
+    """Build the conversion of an option that occurs once, under its key."""
     return Option(
         lambda key, value, count: [f"{key}={format_value(key, value, count)}"],
         lambda _, __, text: write(text),
     )
 
 
-def number_option(least: int = 0) -> Option:
+def make_number_option(least: int = 0) -> Option:
     """``key = 2`` <-> ``key=2``."""
 
     def format_value(key: str, value: Any, _: int) -> str:
@@ -50,19 +50,19 @@ def number_option(least: int = 0) -> Option:
             raise Error(f"topology.{key} must be {least} or more")
         return str(number)
 
-    return _plain(format_value, int)
+    return _make_plain_option(format_value, int)
 
 
-def numbers_option(least: int) -> Option:
+def make_numbers_option(least: int) -> Option:
     """``key = [1, 2]`` <-> ``key=1:2``."""
 
     def format_value(key: str, value: Any, _: int) -> str:
         return join_numbers(check_integers(value, least, f"topology.{key}"))
 
-    return _plain(format_value, split_numbers)
+    return _make_plain_option(format_value, split_numbers)
 
 
-def _word(key: str, value: Any, _: int) -> str:
+def _format_word(key: str, value: Any, _: int) -> str:
     text: str = check_type(value, str, f"topology.{key}")
     if not re.fullmatch(r"[A-Za-z0-9-]+", text):
         raise Error(f"topology.{key} must be one word")
@@ -70,38 +70,38 @@ def _word(key: str, value: Any, _: int) -> str:
 
 
 #: ``ties = "split"`` <-> ``ties=split``
-WORD = _plain(_word, str)
+WORD = _make_plain_option(_format_word, str)
 
 
-def _nodes(key: str, value: Any, _: int) -> list[str]:
+def _format_nodes(key: str, value: Any, _: int) -> list[str]:
     number = check_type(value, int, f"topology.{key}")
     return [] if number == 1 else [f"{key}={number}"]
 
 
-#: nodes per router; 1 is the default
-NODES = Option(_nodes, lambda _, __, text: int(text))
+#: ``nodes = 2`` <-> ``nodes=2``: nodes per router; 1 by default
+NODES = Option(_format_nodes, lambda _, __, text: int(text))
 
 
-def _wrap(key: str, value: Any, axes: int) -> list[str]:
+def _format_wrap(key: str, value: Any, axes: int) -> list[str]:
     wrap = check_type(value, list, f"topology.{key}")
     if len(wrap) != axes or not all(isinstance(w, bool) for w in wrap):
-        raise Error(f"topology.{key} must be {axes} times true or false")
+        raise Error(f"topology.{key} must be a list of {axes} booleans")
     return [] if all(wrap) else [f"{key}=" + "".join("01"[w] for w in wrap)]
 
 
 #: ``wrap = [true, false]`` <-> ``wrap=10``
-WRAP = Option(_wrap, lambda _, __, text: [digit == "1" for digit in text])
+WRAP = Option(_format_wrap, lambda _, __, text: [digit == "1" for digit in text])
 
 
-def _forward(key: str, value: Any, _: int) -> list[str]:
+def _format_forward(key: str, value: Any, _: int) -> list[str]:
     return [] if check_type(value, bool, f"topology.{key}") else [f"{key}=no"]
 
 
 #: ``forward = false`` <-> ``forward=no``
-FORWARD = Option(_forward, lambda _, __, text: text != "no")
+FORWARD = Option(_format_forward, lambda _, __, text: text != "no")
 
 
-def _order(key: str, value: Any, axes: int) -> str:
+def _format_order(key: str, value: Any, axes: int) -> str:
     order = list(value) if isinstance(value, str) else value
     names = AXES[:axes]
     if not isinstance(order, list) or sorted(map(str, order)) not in (
@@ -114,16 +114,16 @@ def _order(key: str, value: Any, axes: int) -> str:
     )
 
 
-def _letters(text: str) -> list[str] | list[int]:
+def _parse_order(text: str) -> list[str] | list[int]:
     axes = split_numbers(text)
     return [AXES[axis] for axis in axes] if len(axes) <= len(AXES) else axes
 
 
 #: ``order = "yx"`` <-> ``order=1:0``
-ORDER = _plain(_order, _letters)
+ORDER = _make_plain_option(_format_order, _parse_order)
 
 
-def _twist(key: str, value: Any, axes: int) -> list[str]:
+def _format_twist(key: str, value: Any, axes: int) -> list[str]:
     parts = []
     for axis, shift in check_type(value, dict, f"topology.{key}").items():
         where = f"topology.{key}.{axis}"
@@ -138,15 +138,15 @@ def _twist(key: str, value: Any, axes: int) -> list[str]:
 
 #: ``twist = { x = [0, 0, 4] }`` <-> ``twist.x=0:0:4``
 TWIST = Option(
-    _twist,
+    _format_twist,
     lambda previous, axis, text: {
         **(previous or {}),
-        axis_letter(axis): split_numbers(text),
+        format_axis(axis): split_numbers(text),
     },
 )
 
 
-def _routes(_: str, value: Any, __: int) -> list[str]:
+def _format_routes(_: str, value: Any, __: int) -> list[str]:
     parts = []
     for index, route in enumerate(check_type(value, list, "topology.routes")):
         if not is_id_list(route):
@@ -157,11 +157,12 @@ def _routes(_: str, value: Any, __: int) -> list[str]:
 
 #: ``routes = [[1, 2, 0]]`` <-> ``route=1>2>0``, repeated
 ROUTES = Option(
-    _routes, lambda previous, _, text: [*(previous or []), split_numbers(text, ">")]
+    _format_routes,
+    lambda previous, _, text: [*(previous or []), split_numbers(text, ">")],
 )
 
 
-def _tables(_: str, value: Any, __: int) -> list[str]:
+def _format_tables(_: str, value: Any, __: int) -> list[str]:
     parts = []
     for index, table in enumerate(check_type(value, list, "topology.tables")):
         if not isinstance(table, str) or not re.fullmatch(r"[0-9]+:[\w()-]+", table):
@@ -174,19 +175,19 @@ def _tables(_: str, value: Any, __: int) -> list[str]:
 
 
 #: ``tables = ["8:2ab-"]`` <-> ``table=8:2ab-``, repeated
-TABLES = Option(_tables, lambda previous, _, text: [*(previous or []), text])
+TABLES = Option(_format_tables, lambda previous, _, text: [*(previous or []), text])
 
 
-def quantity_option(parse: Callable[[str], float]) -> Option:
+def make_quantity_option(parse: Callable[[str], float]) -> Option:
     """``latency = "1.3 us"`` <-> ``latency=1.3us``."""
-    return _plain(
+    return _make_plain_option(
         lambda key, value, _: check_quantity(value, f"topology.{key}", parse),
-        with_space,
+        insert_unit_space,
     )
 
 
-def level_option(parse: Callable[[str], float]) -> Option:
-    """One quantity, or a list with one per level."""
+def make_level_option(parse: Callable[[str], float]) -> Option:
+    """Convert a quantity, or a list of quantities, one per level."""
 
     def format_value(key: str, value: Any, levels: int) -> str:
         if isinstance(value, list) and len(value) != levels:
@@ -195,13 +196,13 @@ def level_option(parse: Callable[[str], float]) -> Option:
         return ":".join(check_quantity(v, f"topology.{key}", parse) for v in values)
 
     def write(text: str) -> Any:
-        parts = [with_space(part) for part in text.split(":")]
+        parts = [insert_unit_space(part) for part in text.split(":")]
         return parts if len(parts) > 1 else parts[0]
 
-    return _plain(format_value, write)
+    return _make_plain_option(format_value, write)
 
 
-def _cards(_: str, value: Any, __: int) -> list[str]:
+def _format_cards(_: str, value: Any, __: int) -> list[str]:
     number = check_type(value, int, "topology.cards")
     if number < 0:
         raise Error("topology.cards must be 0 (nodes have no links to routers) or more")
@@ -209,36 +210,38 @@ def _cards(_: str, value: Any, __: int) -> list[str]:
 
 
 #: ``cards = 4`` <-> ``cards=4``, and ``cards = 0`` <-> ``hosts=free``
-CARDS = Option(_cards, lambda _, __, text: 0 if text == "free" else int(text))
-#: the class of links between nodes and routers
+CARDS = Option(_format_cards, lambda _, __, text: 0 if text == "free" else int(text))
+#: name of the class of links between nodes and routers
 HOST = "host"
 
 
-def axis_option(parse: Callable[[str], float], *, directed: bool = False) -> Option:
-    """One quantity, or a table by axis; with `directed` also by direction."""
+def make_axis_option(
+    parse: Callable[[str], float], *, directed: bool = False
+) -> Option:
+    """Convert a quantity, or a table by axis; with `directed` also by direction."""
     hint = " (x+ and x- for one direction)" if directed else ""
     signs = "+-" if directed else ""
 
-    def refuse(name: str, axes: int) -> str | None:
+    def find_error(name: str, axes: int) -> str | None:
         axis = name[:-1] if name[-1:] in signs and directed else name
         if axis in (*AXES[:axes], HOST):
             return None
         return f"the axes are {', '.join(AXES[:axes])}{hint}"
 
-    return _table(parse, refuse)
+    return _make_table_option(parse, find_error)
 
 
-def class_option(parse: Callable[[str], float], *classes: str) -> Option:
-    """One quantity, or a table by class of links."""
+def make_class_option(parse: Callable[[str], float], *classes: str) -> Option:
+    """Convert a quantity, or a table by class of links."""
 
-    def refuse(name: str, _: int) -> str | None:
+    def find_error(name: str, _: int) -> str | None:
         return None if name in classes else f"the links are {', '.join(classes)}"
 
-    return _table(parse, refuse)
+    return _make_table_option(parse, find_error)
 
 
-def _table(
-    parse: Callable[[str], float], refuse: Callable[[str, int], str | None]
+def _make_table_option(
+    parse: Callable[[str], float], find_error: Callable[[str, int], str | None]
 ) -> Option:
     def read(key: str, value: Any, axes: int) -> list[str]:
         table = value if isinstance(value, dict) else {"default": value}
@@ -248,7 +251,7 @@ def _table(
             if name == "default":
                 parts.insert(0, f"{key}={check_quantity(given, where, parse)}")
                 continue
-            wrong = refuse(name, axes)
+            wrong = find_error(name, axes)
             if wrong:
                 raise Error(f"{where}: {wrong}")
             words = FRACTIONS if key == "bandwidth" else ()
@@ -260,29 +263,33 @@ def _table(
         if previous is not None and not table:
             table = {"default": previous}
         if not name:
-            return {"default": with_space(text), **table} if table else with_space(text)
-        return {**table, axis_letter(name): with_space(text)}
+            return (
+                {"default": insert_unit_space(text), **table}
+                if table
+                else insert_unit_space(text)
+            )
+        return {**table, format_axis(name): insert_unit_space(text)}
 
     return Option(read, write)
 
 
-def axis_letter(axis: str) -> str:
-    """Name an axis that may be a number in the short text: ``1+`` is ``y+``."""
+def format_axis(axis: str) -> str:
+    """Return the letter of an axis of machine text: ``1+`` becomes ``y+``."""
     number = re.fullmatch(r"([0-9]+)([+-]?)", axis)
     return AXES[int(number[1])] + number[2] if number else axis
 
 
-def with_space(text: str) -> str:
-    """Write ``9.4GB/s`` as ``9.4 GB/s``; numbers without unit stay."""
+def insert_unit_space(text: str) -> str:
+    """Insert a space before the unit: ``9.4GB/s`` becomes ``9.4 GB/s``."""
     number = r"[0-9.]+(?:[eE][+-]?[0-9]+)?"
     return re.sub(rf"^({number})\s*(?![eE][+-]?[0-9])([A-Za-z])", r"\1 \2", text)
 
 
 _OPTION_BY_FORM: dict[str, Option] = {
-    "count": number_option(1),
-    "number": number_option(),
-    "counts": numbers_option(1),
-    "distances": numbers_option(0),
+    "count": make_number_option(1),
+    "number": make_number_option(),
+    "counts": make_numbers_option(1),
+    "distances": make_numbers_option(0),
     "word": WORD,
     "axis_flags": WRAP,
     "axis_order": ORDER,
@@ -295,16 +302,16 @@ _OPTION_BY_NAME = {"nodes": NODES, "cards": CARDS, "forward": FORWARD}
 
 
 def make_option(option: OptionForm, hosts: tuple[str, ...]) -> Option:
-    """Make the conversion of an option; `hosts` are further classes of links."""
+    """Build the conversion of an option; `hosts` are additional link classes."""
     if option.name in _OPTION_BY_NAME:
         return _OPTION_BY_NAME[option.name]
     if option.form in _OPTION_BY_FORM:
         return _OPTION_BY_FORM[option.form]
     parse = parse_bandwidth if option.name == "bandwidth" else parse_latency
     if option.form == "quantity":
-        return quantity_option(parse)
+        return make_quantity_option(parse)
     if option.form == "level_quantities":
-        return level_option(parse)
+        return make_level_option(parse)
     if option.form == "class_quantities":
-        return class_option(parse, *option.words, *hosts)
-    return axis_option(parse, directed=option.form == "direction_quantities")
+        return make_class_option(parse, *option.words, *hosts)
+    return make_axis_option(parse, directed=option.form == "direction_quantities")

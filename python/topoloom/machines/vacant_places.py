@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Positions of a grid without hosts: the key ``vacant`` of ``[topology]``.
+"""Positions of a grid without hosts: the key ``vacant`` in ``[topology]``.
 
-Each entry is a box of coordinates, with the nodes of a router if there are several; on
-a ring bus, of stations::
+Each entry is a box of coordinates. If routers have several nodes, the node within the
+router is the last coordinate. On a ring bus, entries are ranges of stations::
 
     size = [25, 16, 24]
-    hosts = "nid[00000-09599]"          # of all positions
-    vacant = ["0-11,0-15,0"]            # 192 of them have no host
+    hosts = "nid[00000-09599]"          # names for all positions
+    vacant = ["0-11,0-15,0"]            # 192 positions have no host
 """
 
 from __future__ import annotations
@@ -17,42 +17,42 @@ from itertools import product
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.nodes.host_text import vacant_name
+from topoloom.nodes.host_text import format_vacant_name
 from topoloom.support.number_ranges import expand_ranges
 
 
 def mark_vacant(topology: dict[str, Any], hosts: tuple[str, ...]) -> tuple[str, ...]:
-    """Replace the names of hosts at vacant positions."""
+    """Replace the host names of vacant positions by names of vacant nodes."""
     boxes = topology.get("vacant", [])
     if not isinstance(boxes, list) or not all(isinstance(box, str) for box in boxes):
         raise Error('topology.vacant must be a list of boxes, such as ["0-3,0-7,0"]')
     if not boxes:
         return hosts
-    extents = _extents(topology)
+    extents = _find_extents(topology)
     if len(hosts) != math.prod(extents):
         raise Error(
             f"topology.vacant needs topology.hosts for all {math.prod(extents)} "
-            f"places, not for {len(hosts)}"
+            f"positions, found {len(hosts)}"
         )
     names = list(hosts)
     for box in boxes:
-        for node in _nodes(box, extents):
-            names[node] = vacant_name(node)
+        for node in _list_nodes(box, extents):
+            names[node] = format_vacant_name(node)
     return tuple(names)
 
 
-def _extents(topology: dict[str, Any]) -> list[int]:
+def _find_extents(topology: dict[str, Any]) -> list[int]:
     if "stations" in topology:
         return [topology["stations"]]
     size = topology.get("size")
     if not isinstance(size, list):
-        raise Error("topology.vacant is for networks with a size, and for ring buses")
+        raise Error("topology.vacant requires topology.size, or a ring bus")
     nodes = topology.get("nodes", 1)
     return [*size, nodes] if nodes > 1 else list(size)
 
 
-def _nodes(box: str, extents: Sequence[int]) -> list[int]:
-    """List the nodes of a box such as ``0-3,2,0-7``."""
+def _list_nodes(box: str, extents: Sequence[int]) -> list[int]:
+    """List the nodes in a box such as ``0-3,2,0-7``."""
     parts = box.replace(" ", "").split(",")
     if len(parts) != len(extents):
         raise Error(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Network models: files, shipped models, and fits to measured times."""
+"""Network models: file formats, shipped models, and fits to measured times."""
 
-from topoloom.support.public_names import attach
+from topoloom.support.public_names import make_lazy_attributes
 
-__getattr__, __dir__ = attach(__name__)
+__getattr__, __dir__ = make_lazy_attributes(__name__)

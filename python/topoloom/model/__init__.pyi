@@ -7,7 +7,7 @@ from topoloom.model.fit import (
     Fit as Fit,
     fit_model as fit_model,
 )
-from topoloom.model.measured import (
+from topoloom.model.fitted_files import (
     FittedModel as FittedModel,
     MessageTime as MessageTime,
     fit_file as fit_file,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Number of channels of a node, from times of pairs that exchange at once."""
+"""Estimates the number of channels of a node from times of concurrent pairs."""
 
 from __future__ import annotations
 
@@ -13,35 +13,36 @@ from numpy.typing import ArrayLike, NDArray
 from topoloom._core import Error
 from topoloom.model.samples import Values
 
-#: The slowdown above which pairs share a channel: the geometric mean of 1 and 2.
+#: Slowdown above which pairs share a channel: the geometric mean of 1 and 2.
 SLOWED = 2**0.5
-#: The most that the total of c channels may be below c times that of one pair: this, or
-#: this share of c if larger, but less than half of the step to the previous number.
-#: One channel has 1.5 times the total with two pairs (C. Karlsson 2012, sec. 3.7).
+#: Allowed shortfall of the total bandwidth of c channels, in multiples of one pair's
+#: bandwidth: `SHORT`, or `SHORT_SHARE` of c if larger, but less than half of the step
+#: to the previous number of pairs. Two pairs on one channel reach 1.5 times the
+#: bandwidth of one pair (C. Karlsson 2012, sec. 3.7).
 SHORT, SHORT_SHARE = 0.25, 1 / 32
-#: The most that pairs may lose with a second pair, for any number of them.
+#: Largest relative slowdown by a second pair that `channels` compensates.
 LOSS = 0.1
-#: Standard errors by which a time must exceed the slowdown.
+#: Number of standard errors by which a time must exceed the slowdown.
 ERRORS = 2.0
-#: Standard deviation of normal values whose median deviation is 1.
+#: Standard deviation of normal values with a median absolute deviation of 1.
 NORMAL_SIGMA = 1.4826
-#: Standard error of the median of normal values, relative to that of the mean.
+#: Ratio of the standard errors of the median and the mean of normal values.
 MEDIAN_ERROR = 1.2533
 
 
 @dataclass(frozen=True)
 class PairCurve:
-    """Times of the slowest pair by the number of pairs that exchange at once."""
+    """Times of the slowest pair by number of concurrent pairs."""
 
-    size: int  # bytes of a message
-    pairs: Values  # ascending, from 1 on
-    seconds: Values  # of the slowest pair, one way; medians of samples
-    sigma: Values  # of the samples, from their median deviation
+    size: int  # bytes per message
+    pairs: Values  # numbers of pairs, ascending from 1
+    seconds: Values  # one-way time of the slowest pair; median of samples
+    sigma: Values  # standard deviation of the samples, from the median deviation
     samples: NDArray[np.int64]
 
     @property
     def totals(self) -> Values:
-        """Bytes per second of all pairs in one direction, if all are as slow."""
+        """One-way bytes per second of all pairs, at the slowest pair's speed."""
         return self.pairs * self.size / self.seconds
 
     @cached_property
@@ -50,35 +51,41 @@ class PairCurve:
         blocks: list[list[float]] = []
         for value in self.seconds.tolist():
             blocks.append([value])
-            while len(blocks) > 1 and _middle(blocks[-2]) > _middle(blocks[-1]):
+            while len(blocks) > 1 and _upper_median(blocks[-2]) > _upper_median(
+                blocks[-1]
+            ):
                 blocks[-2:] = [blocks[-2] + blocks[-1]]
-        return np.concatenate([np.full(len(of), _middle(of)) for of in blocks])
+        return np.concatenate([np.full(len(of), _upper_median(of)) for of in blocks])
 
     @property
     def node_bandwidth(self) -> float:
-        """The largest total of any number of pairs, after `monotone_seconds`."""
+        """Largest total bandwidth of any number of pairs, from `monotone_seconds`."""
         return float((self.pairs * self.size / self.monotone_seconds).max())
 
     @property
     def channels(self) -> int:
-        """The largest measured number of pairs that do not slow each other down.
+        """Largest measured number of pairs without mutual slowdown.
 
-        With it and each smaller number, the slowest pair takes at most 1.41 times as
-        long as one pair, or two standard errors more. Since c channels have c times the
-        total of one (C. Karlsson 2012, sec. 3.7), some number of pairs must reach
-        c - 1/4 or 31/32 c times that of one pair. The loss of the second measured
+        Up to this number, the slowest pair takes at most 1.41 times as long as a single
+        pair, or two standard errors more. Because c channels have c times the bandwidth
+        of one (C. Karlsson 2012, sec. 3.7), some number of pairs must reach c - 1/4 or
+        31/32 c times the bandwidth of one pair. The slowdown at the second measured
         number, at most a tenth, is compensated.
         """
-        return int(self.pairs[self._end - 1])
+        return int(self.pairs[self._slowed_index - 1])
 
     @property
     def most_channels(self) -> int | None:
-        """One less than the next number of pairs; None if none was slowed down."""
-        return None if self._end == len(self.pairs) else int(self.pairs[self._end]) - 1
+        """Upper bound of the number of channels; None if no pairs were slowed down."""
+        return (
+            None
+            if self._slowed_index == len(self.pairs)
+            else int(self.pairs[self._slowed_index]) - 1
+        )
 
     @cached_property
-    def _end(self) -> int:
-        steady, error = self.monotone_seconds, self._errors
+    def _slowed_index(self) -> int:
+        steady, error = self.monotone_seconds, self._standard_errors
         excess = steady - SLOWED * steady[0]
         slowed = excess > ERRORS * np.hypot(error, SLOWED * error[0])
         most = self.node_bandwidth * float(steady[0]) / self.size
@@ -90,7 +97,7 @@ class PairCurve:
         return int(np.argmax(slowed)) if slowed.any() else len(slowed)
 
     @property
-    def _errors(self) -> Values:
+    def _standard_errors(self) -> Values:
         errors: Values = MEDIAN_ERROR * self.sigma / np.sqrt(self.samples)
         return errors
 
@@ -123,7 +130,7 @@ class PairCurve:
 
 @dataclass(frozen=True)
 class PairCurves:
-    """Curves by pattern of the pairs; a single one may have no name."""
+    """Curves by pattern of the pairs; the name of a single curve can be empty."""
 
     by_pattern: dict[str, PairCurve]
 
@@ -138,45 +145,47 @@ class PairCurves:
 def make_pair_curve(
     pairs: ArrayLike, times: ArrayLike, size: int, runs: ArrayLike | None = None
 ) -> PairCurve:
-    """Make the curve of messages of `size` bytes.
+    """Make the curve for messages of `size` bytes.
 
     Parameters
     ----------
     pairs, times
-        Number of pairs at once, and seconds from sender to receiver, of shape
-        ``(samples,)``: of the slowest pair of a run, or of each pair.
+        Number of concurrent pairs, and one-way seconds of the slowest pair of a run or
+        of each pair; shape ``(samples,)``.
     runs
-        The run of each sample, if runs have several; the longest time of a run and
+        Run of each sample, if runs have several samples; the longest time per run and
         number of pairs is used.
 
-    Raises `topoloom.Error` if one pair, or more than one, was not measured.
+    Raises `topoloom.Error` unless one pair and several pairs were measured.
     """
     given, seconds = np.asarray(pairs, float), np.asarray(times, float)
     if runs is not None:
-        given, seconds = _slowest(given, seconds, np.asarray(runs))
+        given, seconds = _select_slowest(given, seconds, np.asarray(runs))
     counts = np.unique(given)
     if len(counts) < 2 or counts[0] != 1:
         found = ", ".join(f"{count:.0f}" for count in counts)
         raise Error(f"one pair and several must be measured, but there are {found}")
     samples = [seconds[given == count] for count in counts]
     medians = np.array([np.median(of) for of in samples])
-    apart = [
+    deviations = [
         np.median(np.abs(of - median))
         for of, median in zip(samples, medians, strict=True)
     ]
     numbers = np.array([len(of) for of in samples])
-    return PairCurve(size, counts, medians, NORMAL_SIGMA * np.array(apart), numbers)
+    return PairCurve(
+        size, counts, medians, NORMAL_SIGMA * np.array(deviations), numbers
+    )
 
 
-def _middle(values: list[float]) -> float:
-    """Return the upper median, since times are rarely too short."""
+def _upper_median(values: list[float]) -> float:
+    """Return the upper median, because measured times are rarely too short."""
     return sorted(values)[len(values) // 2]
 
 
-def _slowest(
+def _select_slowest(
     pairs: Values, seconds: Values, runs: NDArray[Any]
 ) -> tuple[Values, Values]:
-    """Keep the longest time of each run and number of pairs."""
+    """Return the longest time per run and number of pairs."""
     _, number = np.unique(runs, return_inverse=True)
     _, first, of = np.unique(
         np.column_stack([pairs, number]), axis=0, return_index=True, return_inverse=True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Network models from measured times: number, ends and parameters of lines."""
+"""Fits network models to measured times: regimes, their ends and parameters."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike
 from topoloom._core import Error, NetworkModel
 from topoloom.model.samples import Values
 
-#: The most regimes, and the most lines of a maximum.
+#: Limit on regimes, and limit on lines of a maximum.
 MAX_REGIMES, MAX_LINES = 4, 3
-#: The least sizes of a line; two always fit one.
+#: Minimum number of sizes per line; a line fits any two sizes exactly.
 MIN_SIZES = 3
-#: Relative error of repeated measurements; smaller errors of fits are noise.
+#: Relative error of repeated measurements; fits treat smaller errors as noise.
 NOISE = 0.005
-#: The most sizes at which a line may end; they are a subset if there are more.
+#: Limit on sizes at which a line can end; a subset of the sizes is used beyond it.
 _MAX_ENDS = 128
 
 Line = tuple[float, float]  # alpha and beta
@@ -28,7 +28,7 @@ Line = tuple[float, float]  # alpha and beta
 
 @dataclass(frozen=True)
 class Fit:
-    """A model, and the median of measured times of each size."""
+    """A fitted model, and the median of measured times per size."""
 
     model: NetworkModel
     sizes: Values
@@ -36,7 +36,7 @@ class Fit:
 
     @property
     def predicted(self) -> Values:
-        """Seconds of the model at the measured sizes."""
+        """Predicted seconds at the measured sizes."""
         return np.array([self.model.time(int(size)) for size in self.sizes])
 
     @property
@@ -49,34 +49,34 @@ def fit_model(sizes: ArrayLike, times: ArrayLike) -> Fit:
     """Fit regimes, or a maximum of lines, to times of messages.
 
     For each number of regimes and lines, the sum of squared relative errors is
-    minimized over parameters and ends of regimes. The result has the least Bayesian
+    minimized over parameters and ends of regimes. The result minimizes the Bayesian
     information criterion, n log(mean squared error) + p log n, with errors of at least
-    `NOISE`. A line counts as two parameters p, the end of a regime as three, and each
-    further line of a maximum as two.
+    `NOISE`. The number of parameters p is two per line, plus three per end of a regime,
+    or plus two per further line of a maximum.
 
     Parameters
     ----------
     sizes, times
-        Bytes and seconds, of shape ``(samples,)``; the median of a size is used.
+        Bytes and seconds, of shape ``(samples,)``; the median per size is used.
 
     Raises
     ------
     topoloom.Error
-        For fewer than three sizes, another number of times, and invalid values.
+        If there are fewer than three sizes, the lengths differ, or a value is invalid.
     """
     x, t = group_medians(sizes, times)
-    lines = _Lines(x, t)
-    models = [*_best_regimes(x, lines), *_best_largest(x, t, lines)]
-    best = min(models, key=lambda made: _criterion(len(x), *made))
+    lines = _RunLines(x, t)
+    models = [*_find_best_regimes(x, lines), *_find_best_maximum(x, t, lines)]
+    best = min(models, key=lambda made: _compute_criterion(len(x), *made))
     return Fit(best[1], x, t)
 
 
 def fit_split(sizes: ArrayLike, times: ArrayLike, at: int) -> Fit:
-    """Fit one line: alpha to messages of up to `at` bytes, beta to the others.
+    """Fit one line: alpha to messages of up to `at` bytes, beta to larger messages.
 
     As in the extended ping-pong of C. Karlsson (2012, sec. 3.5), alpha is the intercept
-    of the first part, and beta the slope of the second, both by least squares. Raises
-    `topoloom.Error` for fewer than two sizes in a part, and negative results.
+    for small messages, and beta the slope for large messages, both by least squares.
+    Raises `topoloom.Error` if a part has fewer than two sizes, or a result is negative.
     """
     x, t = group_medians(sizes, times)
     small = x <= at
@@ -93,31 +93,31 @@ def fit_split(sizes: ArrayLike, times: ArrayLike, at: int) -> Fit:
 
 
 def group_medians(sizes: ArrayLike, times: ArrayLike) -> tuple[Values, Values]:
-    """Return the sizes, ascending, and the median time of each."""
+    """Return the sizes in ascending order, and the median time of each size."""
     try:
         all_sizes, all_times = np.asarray(sizes, float), np.asarray(times, float)
     except (TypeError, ValueError):
-        raise Error("sizes and times are two lists of numbers") from None
+        raise Error("sizes and times must be lists of numbers") from None
     if all_sizes.ndim != 1 or all_sizes.shape != all_times.shape:
         raise Error(
             f"sizes are of shape {all_sizes.shape} and times of {all_times.shape}; "
             "give two lists of the same length"
         )
     if not (np.isfinite(all_sizes) & (all_sizes >= 0)).all():
-        raise Error("a fit needs sizes that are finite and not negative")
+        raise Error("sizes must be finite and not negative")
     if not (np.isfinite(all_times) & (all_times > 0)).all():
-        raise Error("a fit needs times that are finite and above 0")
+        raise Error("times must be finite and positive")
     x = np.unique(all_sizes)
     if len(x) < MIN_SIZES:
-        raise Error(f"a fit needs {MIN_SIZES} sizes or more, but there are {len(x)}")
+        raise Error(f"a fit requires {MIN_SIZES} sizes or more, but there are {len(x)}")
     return x, np.array([np.median(all_times[all_sizes == size]) for size in x])
 
 
-def _criterion(count: int, squares: float, model: NetworkModel) -> float:
-    """Return the information criterion of lines with a sum of squared errors.
+def _compute_criterion(count: int, squares: float, model: NetworkModel) -> float:
+    """Return the Bayesian information criterion for a sum of squared errors.
 
-    The search for an end counts as several parameters: with one, 33 of 200 single lines
-    with 3 % noise were split, and 4 with this number.
+    The end of a regime counts as several parameters. If it counts as one, the fit
+    splits 33 of 200 single lines with 3 % noise; with this number, it splits 4.
     """
     lines = len(model.lines)
     searched = 2 if model.takes_largest else 3
@@ -126,11 +126,11 @@ def _criterion(count: int, squares: float, model: NetworkModel) -> float:
     return count * math.log(error) + parameters * math.log(count)
 
 
-class _Lines:
-    """Lines of least squared relative error through all runs of consecutive sizes.
+class _RunLines:
+    """Least-squares lines (relative error) through all runs of consecutive sizes.
 
-    Run (i, j) has sizes ends[i] to ends[j] - 1; alpha[i, j] and beta[i, j], both at
-    least 0, are its line, and error[i, j] is the sum of squares.
+    Run (i, j) has the sizes from ends[i] to ends[j] - 1. Its line is alpha[i, j] and
+    beta[i, j], both nonnegative; error[i, j] is the sum of squares.
     """
 
     def __init__(self, x: Values, t: Values) -> None:
@@ -144,43 +144,49 @@ class _Lines:
             ends = self.ends[self.ends >= begin + MIN_SIZES]
             if len(ends):
                 j = len(self.ends) - len(ends)
-                found = _lines_from(x[begin:], t[begin:], ends - begin - 1)
+                found = _fit_lines(x[begin:], t[begin:], ends - begin - 1)
                 self.alpha[i, j:], self.beta[i, j:], self.error[i, j:] = found
 
     def line(self, i: int, j: int) -> Line:
-        """Return alpha and beta of a run."""
+        """Return alpha and beta of run (i, j)."""
         return float(self.alpha[i, j]), float(self.beta[i, j])
 
 
-def _lines_from(x: Values, t: Values, last: Values) -> tuple[Values, Values, Values]:
-    """Fit lines to sizes 0 to `last`: alpha, beta and the errors of each."""
+def _fit_lines(x: Values, t: Values, last: Values) -> tuple[Values, Values, Values]:
+    """Fit a line to sizes 0 to `last` for each `last`; return alpha, beta, errors."""
 
-    def sums(values: Values) -> Values:
+    def sum_up_to_last(values: Values) -> Values:
         found: Values = np.cumsum(values)[last]
         return found
 
-    # alpha u + beta v = 1; sizes relative to the first avoid cancellation.
+    # alpha u + beta v = 1; sizes relative to the first size avoid cancellation.
     u, v = 1 / t, x / t
     w = (x - x[0]) / t
-    uu, uw, ww, su, sw = sums(u * u), sums(u * w), sums(w * w), sums(u), sums(w)
+    uu, uw, ww, su, sw = (
+        sum_up_to_last(u * u),
+        sum_up_to_last(u * w),
+        sum_up_to_last(w * w),
+        sum_up_to_last(u),
+        sum_up_to_last(w),
+    )
     beta = (uu * sw - uw * su) / (uu * ww - uw * uw)
     alpha = (su - beta * uw) / uu - beta * x[0]
-    uv, vv, sv = sums(u * v), sums(v * v), sums(v)
-    alpha = np.where(beta < 0, su / uu, alpha)  # the best that is not negative
+    uv, vv, sv = sum_up_to_last(u * v), sum_up_to_last(v * v), sum_up_to_last(v)
+    alpha = np.where(beta < 0, su / uu, alpha)  # best nonnegative fit
     beta = np.where(alpha < 0, sv / vv, np.maximum(beta, 0))
     alpha = np.maximum(alpha, 0)
     squares = alpha**2 * uu + 2 * alpha * beta * uv + beta**2 * vv
     return alpha, beta, squares - 2 * (alpha * su + beta * sv) + last + 1
 
 
-def _best_regimes(x: Values, lines: _Lines) -> list[tuple[float, NetworkModel]]:
-    """Return the best model of each number of regimes, by dynamic programming.
+def _find_best_regimes(x: Values, lines: _RunLines) -> list[tuple[float, NetworkModel]]:
+    """Find the best model per number of regimes by dynamic programming.
 
-    Each with the sum of squared errors of its lines.
+    Returns pairs of the sum of squared errors and the model.
     """
-    error = np.full(len(lines.ends), np.inf)  # of regimes up to each end
+    error = np.full(len(lines.ends), np.inf)  # squared errors up to each end
     error[0] = 0
-    before: list[Values] = []  # where the last of `count` regimes begins
+    before: list[Values] = []  # start index of the last regime
     models = []
     for count in range(1, MAX_REGIMES + 1):
         totals = error[:, None] + lines.error
@@ -191,44 +197,44 @@ def _best_regimes(x: Values, lines: _Lines) -> list[tuple[float, NetworkModel]]:
         cuts = [len(lines.ends) - 1]
         for begins in reversed(before[:count]):
             cuts.append(int(begins[cuts[-1]]))
-        models.append((float(error[-1]), _regimes(x, lines, cuts[::-1])))
+        models.append((float(error[-1]), _make_regimes(x, lines, cuts[::-1])))
     return models
 
 
-def _regimes(x: Values, lines: _Lines, cuts: Sequence[int]) -> NetworkModel:
-    """End each regime at the crossing with the next line, else at its last size.
+def _make_regimes(x: Values, lines: _RunLines, cuts: Sequence[int]) -> NetworkModel:
+    """End each regime at the crossing with the next line, or else at its last size.
 
-    If the next line is below, the regime ends before the first size of the next: such
-    messages may be padded to that size.
+    If the next line is lower, the regime ends just before the next regime's first size,
+    because libraries can pad messages to this size.
     """
     parts = [lines.line(*run) for run in pairwise(cuts)]
     made: list[tuple[float, float, int | None]] = []
     for cut, line, following in zip(cuts[1:], parts, parts[1:], strict=False):
         end = lines.ends[cut]
         last, first = x[end - 1], x[end]
-        crossing = _crossing(line, following)
+        crossing = _find_crossing(line, following)
         if last < crossing < first:
             last = crossing
-        elif _at(line, last) > _at(following, last):
+        elif _evaluate_line(line, last) > _evaluate_line(following, last):
             last = first - 1
         made.append((*line, int(last)))
     return NetworkModel.regimes([*made, (*parts[-1], None)])
 
 
-def _at(line: Line, size: float) -> float:
+def _evaluate_line(line: Line, size: float) -> float:
     return line[0] + line[1] * size
 
 
-def _crossing(a: Line, b: Line) -> float:
+def _find_crossing(a: Line, b: Line) -> float:
     return (a[0] - b[0]) / (b[1] - a[1]) if a[1] != b[1] else math.nan
 
 
-def _best_largest(
-    x: Values, t: Values, lines: _Lines
+def _find_best_maximum(
+    x: Values, t: Values, lines: _RunLines
 ) -> list[tuple[float, NetworkModel]]:
-    """Return the best maximum of each number of lines of runs."""
+    """Find the best maximum of lines per number of lines."""
 
-    def error(parts: list[Line]) -> float:
+    def compute_error(parts: list[Line]) -> float:
         largest = np.max([alpha + beta * x for alpha, beta in parts], axis=0)
         return float(np.sum((largest / t - 1) ** 2))
 
@@ -241,7 +247,7 @@ def _best_largest(
             if all(np.isfinite(lines.error[run]) for run in pairwise((0, *inner, last)))
         ]
         if tried:
-            best = min(tried, key=error)
+            best = min(tried, key=compute_error)
             model = NetworkModel.largest([(*line, None) for line in best])
-            models.append((error(best), model))
+            models.append((compute_error(best), model))
     return models

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Network models as lines of a machine file for libtopoloom.
+"""Writes network models as lines of a libtopoloom machine file.
 
 For example::
 
@@ -22,15 +22,16 @@ Line = tuple[float, float, int | None]
 
 
 def format_model(model: NetworkModel) -> str:
-    """Write lines ``message MOST ALPHA BETA``, ``alone``, ``links``, ``cost``, seconds.
+    """Write lines ``message MOST ALPHA BETA``, ``alone``, ``links`` and ``cost``.
 
-    Lines of messages inside a node begin with ``inside``. A maximum of lines becomes
-    regimes, which may overestimate the slowdown of processes that share a NIC.
+    Times are in seconds. Lines for messages inside a node begin with ``inside``. A
+    maximum of lines is written as regimes, which can overestimate the slowdown of
+    processes that share a NIC.
     """
-    text = _numbers("message", convert_to_regimes(model)) + _numbers(
+    text = _format_lines("message", convert_to_regimes(model)) + _format_lines(
         "alone", model.alone
     )
-    text += _numbers("links", model.link_factors)
+    text += _format_lines("links", model.link_factors)
     costs = {key: getattr(model.costs, key) for key in (*COSTS, "node_beta", "packet")}
     text += "".join(f"cost {key} {cost:.12g}\n" for key, cost in costs.items() if cost)
     if model.inside is not None:
@@ -39,7 +40,7 @@ def format_model(model: NetworkModel) -> str:
     return text
 
 
-def _numbers(name: str, lines: Sequence[Line]) -> str:
+def _format_lines(name: str, lines: Sequence[Line]) -> str:
     return "".join(
         f"{name} {'-' if most is None else most} {first:.12g} {second:.12g}\n"
         for first, second, most in lines
@@ -55,7 +56,7 @@ def convert_to_regimes(model: NetworkModel) -> list[Line]:
     size = 0
     alpha, beta, _ = max(lines, key=lambda line: (line[0], line[1]))
     while True:
-        # The line with the first crossing, and of several the steepest.
+        # Continue with the line that crosses first; of several, the steepest.
         steeper = [
             ((alpha - other_alpha) / (other_beta - beta), -other_beta, other_alpha)
             for other_alpha, other_beta, _ in lines

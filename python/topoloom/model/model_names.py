@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Network models by name or from files."""
+"""Loads network models by name or from files."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 from topoloom._core import Error
 from topoloom.model.model_toml import ModelFile, read_model_toml
 from topoloom.support.files import exists
-from topoloom.support.nearest import suggest
+from topoloom.support.name_lookup import suggest
 from topoloom.support.resources import find_shipped
 
 
 def load_model(text: str | Path) -> ModelFile:
-    """Read a network model.
+    """Load a network model.
 
     Parameters
     ----------
@@ -23,27 +23,27 @@ def load_model(text: str | Path) -> ModelFile:
     Raises
     ------
     topoloom.Error
-        If it is neither, or the file is wrong.
+        If the name is unknown, or the file is invalid.
     OSError
         If the file cannot be read.
     """
     path, name = Path(text), str(text)
-    files = _files()
+    files = _list_model_files()
     if name in files:
         return read_model_toml(files[name])
     if path.suffix or path.name != name or exists(path):
         return read_model_toml(path)
     raise Error(
         f"no model '{name}'{suggest(name, files)}; there are: {', '.join(files)}; "
-        "or name a file that 'topoloom model fit' wrote"
+        "or name a file written by 'topoloom model fit'"
     )
 
 
 def model_names() -> list[str]:
-    """List the names of the models that ship with Topoloom."""
-    return list(_files())
+    """List the names of the network models that ship with Topoloom."""
+    return list(_list_model_files())
 
 
-def _files() -> dict[str, Path]:
+def _list_model_files() -> dict[str, Path]:
     files = {path.stem: path for path in find_shipped("models").glob("*.toml")}
     return dict(sorted(files.items()))

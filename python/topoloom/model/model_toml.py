@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Network models in TOML, to and from `topoloom.NetworkModel`.
+"""Reads and writes `topoloom.NetworkModel` as TOML.
 
 For example::
 
@@ -17,7 +17,7 @@ For example::
         { alpha = "9 us", beta = "0.04 ns" },
     ]
 
-    links = [                    # factors of latency and bandwidth of links
+    links = [                    # factors on latency and bandwidth of links
         { latency_factor = 1.9, bandwidth_factor = 0.9 },
     ]
 
@@ -40,8 +40,8 @@ from topoloom.support.files import write_text
 from topoloom.support.toml_document import (
     HEADER_KEYS,
     check_header,
+    format_toml,
     read_toml,
-    toml_text,
 )
 from topoloom.support.toml_values import (
     check_keys,
@@ -61,11 +61,11 @@ Line = tuple[float, float, int | None]
 
 FORMAT = "topoloom-model"
 VERSION = 1
-#: The format of machine files, which may have a model.
+#: Format name of machine files, which can contain a model.
 _MACHINE = "topoloom-machine"
-#: Kinds of dependence of time on size.
+#: Keys of the models of time by size.
 KINDS = ("regimes", "largest", "loggp")
-#: Further costs of a message: attributes of MessageCosts.
+#: Keys of further costs per message: attributes of MessageCosts.
 COSTS = (
     "latency",
     "send_cpu",
@@ -80,24 +80,24 @@ COSTS = (
     "node_alpha",
     "barrier_round",
 )
-#: Time of a single message by size, instead of a latency.
+#: Key of the time of a single message by size, in place of a latency.
 ALONE = "alone"
-#: A model of messages inside a node.
+#: Key of the model for messages inside a node.
 INSIDE = "inside"
-#: Factors of latency and bandwidth of links, by size.
+#: Key of the factors on link latency and bandwidth by size.
 LINKS = "links"
 _FACTORS = ("latency_factor", "bandwidth_factor")
-#: Injection bandwidth of a node, 1 / MessageCosts.node_beta.
+#: Key of the injection bandwidth of a node, 1 / MessageCosts.node_beta.
 NODE_BANDWIDTH = "node_bandwidth"
-#: Bytes after which a sender waits for a reply.
+#: Key of the bytes after which a sender waits for a reply.
 PACKET = "packet"
-#: Costs that LogGP's parameters determine.
+#: Keys of costs that LogGP's parameters determine.
 _OF_LOGGP = ("latency", "send_cpu", "receive_cpu")
 _ABOUT = ("name", "summary", "source", "date")
 
 
 class ModelFile(NamedTuple):
-    """A model, and its description."""
+    """A network model and its description."""
 
     model: NetworkModel
     name: str = ""
@@ -106,39 +106,39 @@ class ModelFile(NamedTuple):
     date: str = ""
 
     def document(self) -> dict[str, Any]:
-        """Make the output of ``--json``, in seconds and bytes."""
+        """Make the JSON document of ``--json``, in seconds and bytes."""
         inside = self.model.inside
         return {
             "summary": self.summary,
             "source": self.source,
             "date": self.date,
-            **_model_document(self.model),
+            **_make_model_document(self.model),
             LINKS: [
-                {"most_bytes": most, **dict(zip(_FACTORS, factors, strict=True))}
-                for *factors, most in self.model.link_factors
+                {"most_bytes": limit, **dict(zip(_FACTORS, factors, strict=True))}
+                for *factors, limit in self.model.link_factors
             ],
-            **({INSIDE: _model_document(inside)} if inside else {}),
+            **({INSIDE: _make_model_document(inside)} if inside else {}),
         }
 
 
-def _model_document(model: NetworkModel) -> dict[str, Any]:
-    def documents(lines: Sequence[Line]) -> list[dict[str, Any]]:
+def _make_model_document(model: NetworkModel) -> dict[str, Any]:
+    def list_documents(lines: Sequence[Line]) -> list[dict[str, Any]]:
         return [
-            {"most_bytes": most, "alpha_s": alpha, "beta_s_per_byte": beta}
-            for alpha, beta, most in lines
+            {"most_bytes": limit, "alpha_s": alpha, "beta_s_per_byte": beta}
+            for alpha, beta, limit in lines
         ]
 
     costs = model.costs
     return {
-        "largest" if model.takes_largest else "regimes": documents(model.lines),
-        ALONE: documents(model.alone),
+        "largest" if model.takes_largest else "regimes": list_documents(model.lines),
+        ALONE: list_documents(model.alone),
         "costs_s": {key: getattr(costs, key) for key in (*COSTS, "node_beta")},
         "packet_bytes": costs.packet,
     }
 
 
 def read_model_toml(path: str | Path) -> ModelFile:
-    """Read a model from its file, or from a machine file."""
+    """Read a model from a model file or a machine file."""
     document = read_toml(path)
     try:
         if document.get("format") == _MACHINE:
@@ -152,69 +152,69 @@ def read_model_toml(path: str | Path) -> ModelFile:
 
 
 def read_model_tables(tables: dict[str, Any]) -> ModelFile:
-    """Read the tables of a model, without its format."""
+    """Read the tables of a model; format and version are not checked."""
     check_keys(tables, (*_ABOUT, *KINDS, ALONE, LINKS, INSIDE, "costs"), "")
     about = {k: get_entry(tables, k, str, k) for k in _ABOUT if k in tables}
-    model = _model(tables).with_link_factors(_link_factors(tables))
+    model = _parse_model(tables).with_link_factors(_parse_link_factors(tables))
     if INSIDE in tables:
         inside = get_entry(tables, INSIDE, dict, f"[{INSIDE}]")
         check_keys(inside, (*KINDS, ALONE, "costs"), f"{INSIDE}.")
-        model = model.with_inside(_model(inside, f"{INSIDE}."))
+        model = model.with_intra_node_model(_parse_model(inside, f"{INSIDE}."))
     return ModelFile(model, **about)
 
 
 def write_model_toml(path: str | Path, file: ModelFile) -> None:
-    """Write a model for `read_model_toml`, rounded to a few digits."""
+    """Write a model as TOML with few digits, for `read_model_toml`."""
     tables = {"format": FORMAT, "version": VERSION, **make_model_tables(file)}
     last = {key: tables.pop(key) for key in ("costs", INSIDE) if key in tables}
-    text = _text_of(tables)
+    text = _format_table(tables)
     for key, table in last.items():
-        text += f"\n[{key}]\n{_text_of(table)}"
+        text += f"\n[{key}]\n{_format_table(table)}"
     write_text(path, text)
 
 
-def _text_of(table: dict[str, Any]) -> str:
-    return "".join(f"{key} = {toml_text(value)}\n" for key, value in table.items())
+def _format_table(table: dict[str, Any]) -> str:
+    return "".join(f"{key} = {format_toml(value)}\n" for key, value in table.items())
 
 
 def make_model_tables(file: ModelFile) -> dict[str, Any]:
-    """Make the tables that `read_model_tables` reads."""
+    """Make TOML tables of a model, the inverse of `read_model_tables`."""
     model = file.model
     about = {k: text for k in _ABOUT if (text := getattr(file, k))}
     links = [
-        _up_to(most) | dict(zip(_FACTORS, factors, strict=True))
-        for *factors, most in model.link_factors
+        _format_limit(limit) | dict(zip(_FACTORS, factors, strict=True))
+        for *factors, limit in model.link_factors
     ]
     return {
         **about,
-        **_time_tables(model),
+        **_make_time_tables(model),
         **({LINKS: links} if links else {}),
-        **({INSIDE: _time_tables(model.inside)} if model.inside else {}),
+        **({INSIDE: _make_time_tables(model.inside)} if model.inside else {}),
     }
 
 
-def _time_tables(model: NetworkModel) -> dict[str, Any]:
+def _make_time_tables(model: NetworkModel) -> dict[str, Any]:
     costs = format_costs(model.costs)
     return {
-        "largest" if model.takes_largest else "regimes": _line_tables(model.lines),
-        **({ALONE: _line_tables(model.alone)} if model.alone else {}),
+        "largest" if model.takes_largest else "regimes": _make_line_tables(model.lines),
+        **({ALONE: _make_line_tables(model.alone)} if model.alone else {}),
         **({"costs": costs} if costs else {}),
     }
 
 
-def _line_tables(lines: Sequence[Line]) -> list[dict[str, Any]]:
+def _make_line_tables(lines: Sequence[Line]) -> list[dict[str, Any]]:
     return [
-        _up_to(most) | {"alpha": format_time(alpha), "beta": format_time(beta)}
-        for alpha, beta, most in lines
+        _format_limit(limit) | {"alpha": format_time(alpha), "beta": format_time(beta)}
+        for alpha, beta, limit in lines
     ]
 
 
-def _up_to(most: int | None) -> dict[str, Any]:
-    return {} if most is None else {"most": f"{most} B"}
+def _format_limit(limit: int | None) -> dict[str, Any]:
+    return {} if limit is None else {"most": f"{limit} B"}
 
 
 def format_costs(costs: MessageCosts) -> dict[str, str]:
-    """Write the costs that are not 0, by key."""
+    """Return the nonzero costs by key."""
     texts = {k: format_time(v) for k in COSTS if (v := getattr(costs, k))}
     if costs.node_beta:
         texts[NODE_BANDWIDTH] = format_bandwidth(1 / costs.node_beta)
@@ -224,52 +224,54 @@ def format_costs(costs: MessageCosts) -> dict[str, str]:
 
 
 def format_time(seconds: float, digits: int = 6) -> str:
-    """Write seconds with a suitable unit for `parse_latency`."""
+    """Format seconds with a suitable unit for `parse_latency`."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= size:
             return f"{seconds / size:.{digits}g} {unit}"
     return f"{seconds * 1e9:.{digits}g} ns"
 
 
-def _model(document: dict[str, Any], where: str = "") -> NetworkModel:
+def _parse_model(document: dict[str, Any], where: str = "") -> NetworkModel:
     kinds = [kind for kind in KINDS if kind in document]
     if len(kinds) != 1:
         found = " and ".join(kinds) or "nothing"
-        raise Error(f"a model has one of {', '.join(KINDS)}, but there is {found}")
+        raise Error(f"a model requires one of {', '.join(KINDS)}, but there is {found}")
     table = get_entry(document, "costs", dict, "[costs]") if "costs" in document else {}
-    costs = _costs(table)
-    alone = _lines(document, ALONE, where) if ALONE in document else []
+    costs = _parse_costs(table)
+    alone = _parse_lines(document, ALONE, where) if ALONE in document else []
     if kinds == ["loggp"]:
         for key in _OF_LOGGP:
             if key in table:
-                raise Error(f"costs.{key} follows from loggp; leave it out")
+                raise Error(f"costs.{key} follows from loggp; remove it")
         given = get_entry(document, "loggp", dict, "loggp")
         check_keys(given, "LogG", "loggp.")
-        L, o, g, G = (_parsed(given, key, "loggp", parse_latency) for key in "LogG")
-        return NetworkModel.loggp(L, o, g, G, costs).with_alone(alone)
-    lines = _lines(document, kinds[0], where)
+        L, o, g, G = (
+            _parse_quantity(given, key, "loggp", parse_latency) for key in "LogG"
+        )
+        return NetworkModel.loggp(L, o, g, G, costs).with_single_message_lines(alone)
+    lines = _parse_lines(document, kinds[0], where)
     if kinds == ["largest"]:
-        return NetworkModel.largest(lines, costs).with_alone(alone)
-    return NetworkModel.regimes(lines, costs).with_alone(alone)
+        return NetworkModel.largest(lines, costs).with_single_message_lines(alone)
+    return NetworkModel.regimes(lines, costs).with_single_message_lines(alone)
 
 
-def _lines(document: dict[str, Any], key: str, where: str) -> list[Line]:
+def _parse_lines(document: dict[str, Any], key: str, where: str) -> list[Line]:
     named = where + key
     return [
-        _line(check_type(line, dict, f"{named}[{index}]"), f"{named}[{index}]")
+        _parse_line(check_type(line, dict, f"{named}[{index}]"), f"{named}[{index}]")
         for index, line in enumerate(get_entry(document, key, list, named))
     ]
 
 
-def _line(line: dict[str, Any], where: str) -> Line:
+def _parse_line(line: dict[str, Any], where: str) -> Line:
     check_keys(line, ("most", "alpha", "beta"), f"{where}.")
     alpha, beta = (
-        _parsed(line, key, where, parse_latency) for key in ("alpha", "beta")
+        _parse_quantity(line, key, where, parse_latency) for key in ("alpha", "beta")
     )
-    return alpha, beta, _most(line, where)
+    return alpha, beta, _parse_limit(line, where)
 
 
-def _link_factors(document: dict[str, Any]) -> list[Line]:
+def _parse_link_factors(document: dict[str, Any]) -> list[Line]:
     if LINKS not in document:
         return []
     factors = []
@@ -277,36 +279,36 @@ def _link_factors(document: dict[str, Any]) -> list[Line]:
         where = f"{LINKS}[{index}]"
         line = check_type(item, dict, where)
         check_keys(line, ("most", *_FACTORS), f"{where}.")
-        latency, bandwidth = (_factor(line, key, where) for key in _FACTORS)
-        factors.append((latency, bandwidth, _most(line, where)))
+        latency, bandwidth = (_parse_factor(line, key, where) for key in _FACTORS)
+        factors.append((latency, bandwidth, _parse_limit(line, where)))
     return factors
 
 
-def _factor(line: dict[str, Any], key: str, where: str) -> float:
+def _parse_factor(line: dict[str, Any], key: str, where: str) -> float:
     value = line.get(key, 1)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Error(f"{where}.{key} must be a number")
     return float(value)
 
 
-def _most(line: dict[str, Any], where: str) -> int | None:
-    return _parsed(line, "most", where, parse_bytes) if "most" in line else None
+def _parse_limit(line: dict[str, Any], where: str) -> int | None:
+    return _parse_quantity(line, "most", where, parse_bytes) if "most" in line else None
 
 
-def _costs(table: dict[str, Any]) -> MessageCosts:
+def _parse_costs(table: dict[str, Any]) -> MessageCosts:
     check_keys(table, (*COSTS, NODE_BANDWIDTH, PACKET), "costs.")
     costs = MessageCosts()
     for key in table:
         if key == NODE_BANDWIDTH:
-            costs.node_beta = 1 / _parsed(table, key, "costs", parse_bandwidth)
+            costs.node_beta = 1 / _parse_quantity(table, key, "costs", parse_bandwidth)
         elif key == PACKET:
-            costs.packet = _parsed(table, key, "costs", parse_bytes)
+            costs.packet = _parse_quantity(table, key, "costs", parse_bytes)
         else:
-            setattr(costs, key, _parsed(table, key, "costs", parse_latency))
+            setattr(costs, key, _parse_quantity(table, key, "costs", parse_latency))
     return costs
 
 
-def _parsed(
+def _parse_quantity(
     table: dict[str, Any], key: str, where: str, parse: Callable[[str], Number]
 ) -> Number:
     if key not in table:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""For programs with mpi4py: rank orders, redistribution, collectives, streams."""
+"""Rank reordering, redistribution, collectives and streams for mpi4py programs."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Collectives of libtopoloom-collective for programs that use mpi4py.
 
-Names and semantics are those of MPI, with equal blocks. Buffers are C-contiguous arrays
-or other objects with the buffer protocol, of a type that MPI has. ``MPI.IN_PLACE`` is
-allowed where MPI allows it; None stands for a buffer that a rank does not have. The
-library is compiled for mpi4py's MPI when a communicator is first used, and cached.
-``TOPOLOOM_COLLECTIVES`` sets options as for programs in C.
+Names and semantics are the same as in MPI, with equal blocks. Buffers are C-contiguous
+arrays or other objects with the buffer protocol and an MPI datatype. ``MPI.IN_PLACE``
+is allowed as in MPI; None means no buffer on this rank. The library is compiled for
+mpi4py's MPI when a communicator is first used, and cached. ``TOPOLOOM_COLLECTIVES``
+sets options as for C programs.
 
-All raise `topoloom.Error` for an unsupported buffer, and if the library cannot be
-compiled; ``mpi4py.MPI.Exception`` if MPI's collective would fail.
+All functions raise `topoloom.Error` if a buffer is unsupported or the library cannot be
+compiled, and ``mpi4py.MPI.Exception`` if the MPI collective would fail.
 """
 
 from __future__ import annotations
@@ -19,66 +19,66 @@ from typing import Any
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.mpi.library_loader import c_handle, load_library_once
+from topoloom.mpi.library_loader import convert_to_c_handle, load_library_once
 
 
 def alltoall(comm: Any, send: Any, receive: Any) -> None:
-    """Send each rank its block of `send`, in rank order."""
-    _exchange(comm, "alltoall", send, receive, comm.size, comm.size)
+    """Send block i of `send` to rank i; `receive` has the blocks of all ranks."""
+    _call_exchange(comm, "alltoall", send, receive, comm.size, comm.size)
 
 
 def allgather(comm: Any, send: Any, receive: Any) -> None:
-    """Gather the `send` of all ranks in `receive` of each."""
-    _exchange(comm, "allgather", send, receive, 1, comm.size)
+    """Gather `send` of all ranks into `receive` of all ranks."""
+    _call_exchange(comm, "allgather", send, receive, 1, comm.size)
 
 
 def gather(comm: Any, send: Any, receive: Any, root: int = 0) -> None:
-    """Gather the `send` of all ranks in `receive` of the root."""
-    _exchange(comm, "gather", send, receive, 1, comm.size, root)
+    """Gather `send` of all ranks into `receive` of the root."""
+    _call_exchange(comm, "gather", send, receive, 1, comm.size, root)
 
 
 def scatter(comm: Any, send: Any, receive: Any, root: int = 0) -> None:
-    """Send each rank its block of `send` of the root."""
-    _exchange(comm, "scatter", send, receive, comm.size, 1, root)
+    """Send block i of the root's `send` to rank i."""
+    _call_exchange(comm, "scatter", send, receive, comm.size, 1, root)
 
 
 def bcast(comm: Any, buffer: Any, root: int = 0) -> None:
-    """Send `buffer` of the root to all ranks."""
-    _call(comm, "bcast", *_Buffer(buffer).split(1), ctypes.c_int(root))
+    """Broadcast the root's `buffer` to all ranks."""
+    _call_library(comm, "bcast", *_CBuffer(buffer).split(1), ctypes.c_int(root))
 
 
 def barrier(comm: Any) -> None:
     """Wait for all ranks."""
-    _call(comm, "barrier")
+    _call_library(comm, "barrier")
 
 
 def allreduce(comm: Any, send: Any, receive: Any, op: Any = None) -> None:
-    """Combine the `send` of all ranks by elements; `op` is ``MPI.SUM`` by default."""
-    _combine(comm, "allreduce", send, receive, op)
+    """Reduce `send` of all ranks into `receive` of all; default `op`: ``MPI.SUM``."""
+    _call_reduction(comm, "allreduce", send, receive, op)
 
 
 def reduce(comm: Any, send: Any, receive: Any, op: Any = None, root: int = 0) -> None:
-    """Combine the `send` of all ranks in `receive` of the root."""
-    _combine(comm, "reduce", send, receive, op, root=root)
+    """Reduce `send` of all ranks into `receive` of the root."""
+    _call_reduction(comm, "reduce", send, receive, op, root=root)
 
 
 def reduce_scatter_block(comm: Any, send: Any, receive: Any, op: Any = None) -> None:
-    """Combine the `send` of all ranks; each gets its block."""
-    _combine(comm, "reduce_scatter_block", send, receive, op, blocks=comm.size)
+    """Reduce `send` of all ranks; rank i receives block i of the result."""
+    _call_reduction(comm, "reduce_scatter_block", send, receive, op, blocks=comm.size)
 
 
 def scan(comm: Any, send: Any, receive: Any, op: Any = None) -> None:
-    """Combine the `send` of all ranks up to this one."""
-    _combine(comm, "scan", send, receive, op)
+    """Reduce `send` of all ranks up to and including this rank."""
+    _call_reduction(comm, "scan", send, receive, op)
 
 
 def exscan(comm: Any, send: Any, receive: Any, op: Any = None) -> None:
-    """Combine the `send` of all ranks before this one."""
-    _combine(comm, "exscan", send, receive, op)
+    """Reduce `send` of all ranks before this rank."""
+    _call_reduction(comm, "exscan", send, receive, op)
 
 
-class _Buffer:
-    """A buffer for C; None and MPI.IN_PLACE have only an address."""
+class _CBuffer:
+    """A C buffer; None and MPI.IN_PLACE have only an address."""
 
     def __init__(self, buffer: Any) -> None:
         from mpi4py import MPI
@@ -92,21 +92,25 @@ class _Buffer:
         try:
             array = np.frombuffer(buffer, np.asarray(buffer).dtype)
             if not array.dtype.isnative:
-                raise ValueError("its numbers are of another byte order")
+                raise ValueError("its byte order is not native")
             self.type = MPI.Datatype.fromcode(array.dtype.char)
         except (TypeError, ValueError) as error:
-            raise Error(f"this is not a buffer for MPI: {error}") from None
+            raise Error(f"not a buffer for MPI: {error}") from None
         self.size, self.dtype = array.size, array.dtype
         self.address = ctypes.c_void_p(array.ctypes.data)
 
     def split(self, blocks: int) -> tuple[Any, Any, Any]:
-        """Return the address, the elements per block, and the type."""
+        """Return the address, the elements per block, and the MPI datatype."""
         if self.size % blocks:
             raise Error(f"{self.size} elements are not {blocks} equal blocks")
-        return self.address, ctypes.c_int(self.size // blocks), c_handle(self.type)
+        return (
+            self.address,
+            ctypes.c_int(self.size // blocks),
+            convert_to_c_handle(self.type),
+        )
 
 
-def _exchange(
+def _call_exchange(
     comm: Any,
     name: str,
     send: Any,
@@ -115,11 +119,11 @@ def _exchange(
     received: int,
     *root: int,
 ) -> None:
-    blocks = (*_Buffer(send).split(sent), *_Buffer(receive).split(received))
-    _call(comm, name, *blocks, *map(ctypes.c_int, root))
+    blocks = (*_CBuffer(send).split(sent), *_CBuffer(receive).split(received))
+    _call_library(comm, name, *blocks, *map(ctypes.c_int, root))
 
 
-def _combine(
+def _call_reduction(
     comm: Any,
     name: str,
     send: Any,
@@ -131,7 +135,7 @@ def _combine(
 ) -> None:
     from mpi4py import MPI
 
-    source, target = _Buffer(send), _Buffer(receive)
+    source, target = _CBuffer(send), _CBuffer(receive)
     # In place, all blocks are in the receive buffer.
     counted = source if source.is_memory else target
     if (
@@ -145,19 +149,21 @@ def _combine(
         )
     _, count, kind = counted.split(blocks)
     roots = () if root is None else (ctypes.c_int(root),)
-    by = c_handle(MPI.SUM if op is None else op)
-    _call(comm, name, source.address, target.address, count, kind, by, *roots)
+    by = convert_to_c_handle(MPI.SUM if op is None else op)
+    _call_library(comm, name, source.address, target.address, count, kind, by, *roots)
 
 
-def _call(comm: Any, name: str, *arguments: Any) -> None:
+def _call_library(comm: Any, name: str, *arguments: Any) -> None:
     from mpi4py import MPI
 
-    status = getattr(_library(comm), f"topoloom_{name}")(*arguments, c_handle(comm))
+    status = getattr(_load_library(comm), f"topoloom_{name}")(
+        *arguments, convert_to_c_handle(comm)
+    )
     if status != MPI.SUCCESS:
         raise MPI.Exception(status)
 
 
-def _library(comm: Any) -> ctypes.CDLL:
-    from topoloom.preload.collectives import build_collectives
+def _load_library(comm: Any) -> ctypes.CDLL:
+    from topoloom.preload.collectives import build_collective_library
 
-    return load_library_once(comm, build_collectives)
+    return load_library_once(comm, build_collective_library)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communicators of the same processes in another rank order, for mpi4py."""
+"""Creates mpi4py communicators of the same processes in another rank order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topoloom._core import Error
-from topoloom.mpi.library_loader import c_handle, load_library, on_all_ranks
+from topoloom.mpi.library_loader import (
+    call_on_all_ranks,
+    convert_to_c_handle,
+    load_library,
+)
 
 
 def reorder(
@@ -33,26 +37,27 @@ def reorder(
     neighbors
         Ranks to which the current rank of this process sends; shape ``(n,)``.
     bytes
-        Bytes that it sends to each; shape ``(n,)``. Default: 1 each.
+        Bytes sent to each neighbor; shape ``(n,)``. Default: 1 byte each.
     options
-        Options of ``topoloom_mpi.h``, such as ``"machine=FILE,report=1"``; those of
-        rank 0 are used.
+        Options of ``topoloom_mpi.h``, such as ``"machine=FILE,report=1"``; only the
+        value on rank 0 is used.
     mpicc
-        Compiler of mpi4py's MPI; by default the one that mpi4py names, else mpicc.
+        Compiler of mpi4py's MPI; default: from mpi4py's configuration, else mpicc.
 
     Returns
     -------
     mpi4py.MPI.Intracomm
-        Each process takes the work of its new rank. If no better order is found, the
-        order is unchanged; errors of the search are reported on standard error.
+        The new communicator; each process must do the work of its new rank. If no
+        better order is found, the order is unchanged. Errors of the search are printed
+        on standard error.
 
     Raises
     ------
     topoloom.Error
-        On all processes, if one of them has a wrong argument, or the library cannot be
-        compiled, or is for another MPI than mpi4py's.
+        On all processes, if an argument is wrong on one of them, the library cannot
+        be compiled, or its MPI is not mpi4py's.
     """
-    ranks, amounts, option_text = on_all_ranks(
+    ranks, amounts, option_text = call_on_all_ranks(
         comm, lambda: _check_neighbors(neighbors, bytes, options)
     )
     return _create_communicator(
@@ -74,8 +79,8 @@ def remap(comm: Any, ranks: ArrayLike, *, mpicc: str | None = None) -> Any:
     comm : mpi4py.MPI.Intracomm
         The communicator to renumber.
     ranks
-        Each rank of `comm` once, in the new order; shape ``(comm.size,)``. That of
-        rank 0 is used; other ranks may pass None.
+        Permutation of the ranks of `comm`; shape ``(comm.size,)``. Only the value on
+        rank 0 is used; other ranks can pass None.
     mpicc
         As in `reorder`.
 
@@ -87,10 +92,10 @@ def remap(comm: Any, ranks: ArrayLike, *, mpicc: str | None = None) -> Any:
     Raises
     ------
     topoloom.Error
-        On all processes, if `ranks` is not a permutation, or the library cannot be
-        compiled, or is for another MPI than mpi4py's.
+        On all processes, if `ranks` is not a permutation, the library cannot be
+        compiled, or its MPI is not mpi4py's.
     """
-    order = on_all_ranks(
+    order = call_on_all_ranks(
         comm, lambda: _check_permutation(ranks, comm.size, comm.rank == 0)
     )
     return _create_communicator(
@@ -107,9 +112,9 @@ def order(comm: Any, options: str | None = None, *, mpicc: str | None = None) ->
         The communicator to renumber.
     options
         Options of ``topoloom_comm_order`` in ``topoloom_mpi.h``, such as
-        ``"order=standard|channel-aware,operation=scatter,bytes=65536"``: the order in
-        which that scatter takes the least time. Those of rank 0 are used; by default
-        they are in ``TOPOLOOM_ORDER``.
+        ``"order=standard|channel-aware,operation=scatter,bytes=65536"``, which
+        minimizes the time of this scatter. Only the value on rank 0 is used; default:
+        ``TOPOLOOM_ORDER``.
     mpicc
         As in `reorder`.
 
@@ -121,13 +126,12 @@ def order(comm: Any, options: str | None = None, *, mpicc: str | None = None) ->
     Raises
     ------
     topoloom.Error
-        On all processes, if the library cannot be compiled, or is for another MPI than
-        mpi4py's.
+        On all processes, if the library cannot be compiled, or its MPI is not mpi4py's.
     mpi4py.MPI.Exception
-        On all processes, if an option or a file is wrong; rank 0 reports which on
+        On all processes, if an option or a file is invalid; rank 0 prints the reason on
         standard error.
     """
-    option_text = on_all_ranks(comm, lambda: options.encode() if options else None)
+    option_text = call_on_all_ranks(comm, lambda: options.encode() if options else None)
     return _create_communicator(comm, "order", mpicc, option_text)
 
 
@@ -137,12 +141,12 @@ def _create_communicator(
     """Call a function of libtopoloom-mpi that creates a communicator."""
     from mpi4py import MPI
 
-    from topoloom.preload.mpi_library import build_reorderer
+    from topoloom.preload.mpi_library import build_reorder_library
 
-    library = load_library(comm, build_reorderer, mpicc)
+    library = load_library(comm, build_reorder_library, mpicc)
     created = MPI.Intracomm()
     status = getattr(library, f"topoloom_comm_{name}")(
-        c_handle(comm), *arguments, ctypes.c_void_p(MPI._addressof(created))
+        convert_to_c_handle(comm), *arguments, ctypes.c_void_p(MPI._addressof(created))
     )
     if status != MPI.SUCCESS:
         raise MPI.Exception(status)
@@ -156,7 +160,7 @@ def _check_permutation(ranks: ArrayLike, size: int, is_root: bool) -> NDArray[np
     if given.dtype.kind not in "iu" or given.shape != (size,):
         raise Error(f"ranks must be a list of {size} integers, each rank once")
     if sorted(given.tolist()) != list(range(size)):
-        raise Error(f"ranks must name each of 0 to {size - 1} once")
+        raise Error(f"ranks must contain each rank from 0 to {size - 1} once")
     return np.ascontiguousarray(given, np.intc)
 
 
@@ -166,5 +170,5 @@ def _check_neighbors(
     ranks = np.ascontiguousarray(neighbors, np.intc)
     amounts = np.ascontiguousarray(np.ones_like(ranks) if bytes is None else bytes)
     if ranks.ndim != 1 or amounts.shape != ranks.shape:
-        raise Error("neighbors and bytes must be two lists of one length")
+        raise Error("neighbors and bytes must be lists of equal length")
     return ranks, amounts.astype(np.int64), options.encode() if options else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads libraries that are compiled for mpi4py's MPI, on all processes or on none."""
+"""Compiles and loads libraries for mpi4py's MPI, on all processes or on none."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from topoloom._core import Error
 T = TypeVar("T")
 
 
-def on_all_ranks(comm: Any, act: Callable[[], T]) -> T:
-    """Call a function on all processes; if one fails, all raise, so that none hangs."""
+def call_on_all_ranks(comm: Any, act: Callable[[], T]) -> T:
+    """Call a function on all processes; if one call fails, all processes raise."""
     from mpi4py import MPI
 
     failure, result = "", None
@@ -33,32 +33,33 @@ def on_all_ranks(comm: Any, act: Callable[[], T]) -> T:
 def load_library(
     comm: Any, build: Callable[[Path], Path], mpicc: str | None
 ) -> ctypes.CDLL:
-    """Compile a library on rank 0, or on ranks that do not see its cache. Collective.
+    """Compile and load a library. Collective.
 
     Raises
     ------
     topoloom.Error
-        On all processes, if one of them cannot compile the library, or it is for
-        another MPI than mpi4py's.
+        On all processes, if one of them cannot compile the library, or the library's
+        MPI is not mpi4py's.
     """
     from mpi4py import MPI
 
     def compile_library() -> Path:
-        return build(_compiler(mpicc))
+        return build(_find_compiler(mpicc))
 
-    own = on_all_ranks(comm, lambda: compile_library() if comm.rank == 0 else None)
+    own = call_on_all_ranks(comm, lambda: compile_library() if comm.rank == 0 else None)
     path = comm.bcast(own)
     version = MPI.Get_library_version()
-    return on_all_ranks(
-        comm, lambda: _library(path if path.exists() else compile_library(), version)
+    return call_on_all_ranks(
+        comm,
+        lambda: _open_library(path if path.exists() else compile_library(), version),
     )
 
 
 def load_library_once(
     comm: Any, build: Callable[[Path], Path], mpicc: str | None = None
 ) -> ctypes.CDLL:
-    """Load a library at the first call on a communicator. Collective there."""
-    key = _key(build)
+    """Load a library at the first call on a communicator, which is collective."""
+    key = _create_attribute_key(build)
     library: ctypes.CDLL | None = comm.Get_attr(key)
     if library is None:
         library = load_library(comm, build, mpicc)
@@ -66,42 +67,46 @@ def load_library_once(
     return library
 
 
-def c_handle(of: Any) -> Any:
-    """Convert a handle of mpi4py, such as a communicator, to C."""
+def convert_to_c_handle(handle: Any) -> Any:
+    """Convert an mpi4py handle, such as a communicator, to a C handle."""
     from mpi4py import MPI
 
-    kind: Any = ctypes.c_int if MPI._sizeof(type(of)) == 4 else ctypes.c_void_p
-    return kind(kind.from_address(MPI._addressof(of)).value)
+    kind: Any = ctypes.c_int if MPI._sizeof(type(handle)) == 4 else ctypes.c_void_p
+    return kind(kind.from_address(MPI._addressof(handle)).value)
 
 
-def raise_error(library: ctypes.CDLL, name: str, status: int, **held: Any) -> None:
-    """Raise `error_class` with the text of ``topoloom_NAME_error``, unless all is well.
+def raise_error(
+    library: ctypes.CDLL, name: str, status: int, **attributes: Any
+) -> None:
+    """Raise `error_class` with ``topoloom_NAME_error``'s text if `status` is an error.
 
-    `held` become attributes of the error.
+    The arguments `attributes` become attributes of the error.
     """
     from mpi4py import MPI
 
     if status != MPI.SUCCESS:
         function = getattr(library, f"topoloom_{name}_error")
         function.restype = ctypes.c_char_p
-        raise error_class()(status, function(ctypes.c_int(status)).decode(), **held)
+        raise error_class()(
+            status, function(ctypes.c_int(status)).decode(), **attributes
+        )
 
 
 @functools.cache
 def error_class() -> Any:
-    """Make a subclass of mpi4py's exceptions, which exist once mpi4py is imported."""
+    """Make a subclass of mpi4py's exception; a function, because mpi4py is optional."""
     from mpi4py import MPI
 
     class LibraryError(MPI.Exception):
-        """An error with its `reason`; that is empty for an error of MPI itself."""
+        """An error of a library call; `reason` is empty for errors of MPI."""
 
-        def __new__(cls, status: int, *_: Any, **held: Any) -> LibraryError:
+        def __new__(cls, status: int, *_: Any, **attributes: Any) -> LibraryError:
             return super().__new__(cls, status)
 
-        def __init__(self, status: int, reason: str, **held: Any) -> None:
+        def __init__(self, status: int, reason: str, **attributes: Any) -> None:
             super().__init__(status)
             self.reason = reason
-            vars(self).update(held)
+            vars(self).update(attributes)
 
         def __str__(self) -> str:
             text = MPI.Exception.__str__(self)
@@ -111,34 +116,37 @@ def error_class() -> Any:
 
 
 @functools.cache
-def _key(build: Callable[[Path], Path]) -> int:
+def _create_attribute_key(build: Callable[[Path], Path]) -> int:
     from mpi4py import MPI
 
     return int(MPI.Comm.Create_keyval())
 
 
-def _compiler(mpicc: str | None) -> Path:
+def _find_compiler(mpicc: str | None) -> Path:
     import mpi4py
 
     name = mpicc or mpi4py.get_config().get("mpicc") or "mpicc"
     found = shutil.which(name)
     if found is None:
-        raise Error(f"there is no compiler '{name}'; name that of mpi4py's MPI")
+        raise Error(f"there is no compiler '{name}'; pass the compiler of mpi4py's MPI")
     return Path(found)
 
 
 @functools.cache
-def _library(path: Path, expected: str) -> ctypes.CDLL:
+def _open_library(path: Path, expected: str) -> ctypes.CDLL:
     library = ctypes.CDLL(str(path))
     text, length = ctypes.create_string_buffer(8192), ctypes.c_int()
     library.MPI_Get_library_version(text, ctypes.byref(length))
-    if _name_and_version(text.value.decode()) != _name_and_version(expected):
+    if _parse_name_and_version(text.value.decode()) != _parse_name_and_version(
+        expected
+    ):
         raise Error(
-            f"mpi4py runs on {' '.join(_name_and_version(expected))}, but mpicc is of "
-            f"{' '.join(_name_and_version(text.value.decode()))}; name the right mpicc"
+            f"mpi4py runs on {' '.join(_parse_name_and_version(expected))}, but mpicc "
+            f"uses {' '.join(_parse_name_and_version(text.value.decode()))}; pass the "
+            "right mpicc"
         )
     return library
 
 
-def _name_and_version(version: str) -> Sequence[str]:
+def _parse_name_and_version(version: str) -> Sequence[str]:
     return version.replace(",", " ").split()[:3]

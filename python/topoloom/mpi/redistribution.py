@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from topoloom._core import Error
 from topoloom.mpi.library_loader import (
-    c_handle,
+    convert_to_c_handle,
     error_class,
     load_library_once,
     raise_error,
 )
 
 _DECIDE = ("fastest", "gathered", "by-messages")  # as in topoloom_balance.h
-#: Keeps the memory of exchanges alive until MPI has finished with it.
+#: Prevents garbage collection of buffers that MPI still uses.
 _active_requests: set[ExchangeRequest] = set()
 
 
@@ -35,38 +35,38 @@ def balance(
     stall_timeout: float = 0,
     mpicc: str | None = None,
 ) -> Plan:
-    """Compute a plan that evens out the numbers of tasks. Collective.
+    """Compute a redistribution that balances the number of tasks. Collective.
 
     libtopoloom-balance is compiled for mpi4py's MPI when first used, and cached.
 
     Parameters
     ----------
     comm : mpi4py.MPI.Intracomm
-        The communicator whose ranks balance.
+        The communicator whose ranks exchange tasks.
     count
         Number of tasks of this rank.
     method, machine, message_s, byte_s, stall_timeout
-        As in ``topoloom_balance.h``: times in seconds; 0: the default. The same on
-        all ranks.
+        As in ``topoloom_balance.h``; times in seconds, 0 for the default. Must be equal
+        on all ranks.
     slot
-        The slot of this rank on the machine, different on all ranks.
+        Slot of this rank on the machine; must differ between ranks.
     decide
-        ``"fastest"``, ``"gathered"`` or ``"by-messages"``. The same on all ranks.
+        ``"fastest"``, ``"gathered"`` or ``"by-messages"``; must be equal on all ranks.
     mpicc
-        Compiler of mpi4py's MPI; default: the one that mpi4py names, else on PATH.
+        Compiler of mpi4py's MPI; default: from mpi4py's configuration, else mpicc.
 
     Raises
     ------
     topoloom.Error
-        For an unknown `decide`, and if the library cannot be compiled.
+        If `decide` is unknown, or the library cannot be compiled.
     mpi4py.MPI.Exception
-        On all ranks, if loads are negative or overflow, or an option is wrong. Its
-        `reason` describes the error, in this and all other calls.
+        On all ranks, if a load is negative, loads overflow, or an option is invalid. As
+        in all calls, `reason` describes the error.
     """
     if decide not in _DECIDE:
-        raise Error(f"decide is one of {', '.join(_DECIDE)}, not '{decide}'")
-    library = _library(comm, mpicc)
-    options = _Options(
+        raise Error(f"decide must be one of {', '.join(_DECIDE)}, not '{decide}'")
+    library = _load_library(comm, mpicc)
+    options = _OptionsStruct(
         method.encode() if method is not None else None,
         machine.encode() if machine is not None else None,
         slot,
@@ -76,10 +76,10 @@ def balance(
         stall_timeout,
     )
     plan = ctypes.c_void_p()
-    _check(
+    _check_status(
         library,
         library.topoloom_balance(
-            c_handle(comm),
+            convert_to_c_handle(comm),
             ctypes.c_longlong(count),
             ctypes.byref(options),
             ctypes.byref(plan),
@@ -97,41 +97,41 @@ def plan(
     stall_timeout: float = 0,
     mpicc: str | None = None,
 ) -> Plan:
-    """Make a plan from the transfers that the program chose. Collective.
+    """Make a plan from transfers that the program specifies. Collective.
 
     Parameters
     ----------
     comm, count, stall_timeout, mpicc
         As in `balance`.
     to
-        Other ranks, each at most once; shape ``(n,)``.
+        Receiving ranks, without duplicates and this rank; shape ``(n,)``.
     tasks_to
-        Number of tasks for each, taken from the last ones in this order; shape
-        ``(n,)``. 0 sends nothing.
+        Number of tasks per receiver, taken from the last tasks of this rank in this
+        order; shape ``(n,)``. 0 sends nothing.
 
     Raises
     ------
     topoloom.Error
         If the library cannot be compiled.
     mpi4py.MPI.Exception
-        On all ranks, if one of them sends more tasks than it has, or to an invalid
+        On all ranks, if a rank sends more tasks than it has, or sends to an invalid
         rank.
     """
-    library = _library(comm, mpicc)
+    library = _load_library(comm, mpicc)
     ranks = np.ascontiguousarray(to, np.intc).ravel()
     tasks = np.ascontiguousarray(tasks_to, np.int64).ravel()
-    # C refuses a negative number on all ranks; an error here would let others hang.
+    # The C library fails on all ranks for -1; raising here would make other ranks hang.
     receivers = ranks.size if ranks.size == tasks.size else -1
-    options = _Options(stall_timeout=stall_timeout)
+    options = _OptionsStruct(stall_timeout=stall_timeout)
     created = ctypes.c_void_p()
-    _check(
+    _check_status(
         library,
         library.topoloom_plan_create(
-            c_handle(comm),
+            convert_to_c_handle(comm),
             ctypes.c_longlong(count),
             ctypes.c_int(receivers),
-            _address(ranks),
-            _address(tasks),
+            _get_address(ranks),
+            _get_address(tasks),
             ctypes.byref(options),
             ctypes.byref(created),
         ),
@@ -140,80 +140,82 @@ def plan(
 
 
 class Plan:
-    """The tasks that this rank sends and receives, from `balance` or `plan`.
+    """Numbers of tasks that this rank sends and receives, from `balance` or `plan`.
 
-    A plan may move several arrays, in the same order on all ranks. It is freed with its
-    last reference, which must end before MPI_Finalize, or by `close` if the
-    communicator is freed first.
+    A plan can move several arrays, in the same order on all ranks. It is freed with its
+    last reference, which must end before MPI_Finalize. If the communicator is freed
+    first, call `close` before.
 
     Attributes
     ----------
     before, after
-        Numbers of tasks of this rank.
+        Numbers of tasks of this rank before and after the exchange.
     kept
-        Number of tasks that stay, the first ones.
+        Number of tasks that this rank keeps; these are its first tasks.
     to, tasks_to
-        Ranks that receive tasks, and the numbers; shape ``(n,)``.
+        Ranks that receive tasks, and number of tasks per rank; shape ``(n,)``.
     sources, tasks_from
-        Ranks that send tasks, ascending, and the numbers; shape ``(n,)``.
+        Ranks that send tasks, ascending, and number of tasks per rank; shape ``(n,)``.
     """
 
     def __init__(
         self, library: ctypes.CDLL, plan: ctypes.c_void_p, *, is_given: bool = False
     ) -> None:
         self._library, self._plan = library, plan
-        fields = _Plan.from_address(plan.value or 0)
+        fields = _PlanStruct.from_address(plan.value or 0)
         self.before, self.after, self.kept = fields.before, fields.after, fields.kept
         received = self.after - self.kept
         larger = max(self.before, self.after)
         self._capacity = self.before + received if is_given else larger
-        self.to = _copy(fields.to, fields.to_count, np.intc)
-        self.sources = _copy(fields.sources, fields.from_count, np.intc)
-        self.tasks_to = _copy(fields.tasks_to, fields.to_count, np.int64)
-        self.tasks_from = _copy(fields.tasks_from, fields.from_count, np.int64)
+        self.to = _copy_array(fields.to, fields.to_count, np.intc)
+        self.sources = _copy_array(fields.sources, fields.from_count, np.intc)
+        self.tasks_to = _copy_array(fields.tasks_to, fields.to_count, np.int64)
+        self.tasks_from = _copy_array(fields.tasks_from, fields.from_count, np.int64)
 
     def exchange(self, tasks: ArrayLike) -> NDArray[Any]:
-        """Move tasks of one size, and return those of this rank. Collective.
+        """Move tasks of equal size; return the new tasks of this rank. Collective.
 
         Parameters
         ----------
         tasks
-            Shape ``(before, ...)``, of a type without objects. The type and all but the
-            first axis are the same on all ranks.
+            Array of shape ``(before, ...)``, without Python objects. The type and all
+            axes except the first must be equal on all ranks.
 
         Returns
         -------
         numpy.ndarray
-            Shape ``(after, ...)``: kept tasks, then received ones by source.
+            Array of shape ``(after, ...)``: kept tasks, then received tasks by source.
 
         Raises
         ------
         topoloom.Error
-            For a wrong array. Other ranks then wait for this one.
+            If the array is invalid; other ranks then wait for this rank.
         mpi4py.MPI.Exception
-            If another rank failed; its `tasks` are those that this rank holds.
+            If another rank failed; the attribute `tasks` has the tasks of this rank.
         """
         return self.start(tasks).finish()
 
     def start(self, tasks: ArrayLike) -> ExchangeRequest:
-        """Start `exchange`; `kept` of the request may be used meanwhile."""
+        """Start `exchange`; the program can use `kept` of the request meanwhile."""
         given = np.asarray(tasks)
         if given.dtype.hasobject or given.dtype.itemsize == 0:
             raise Error(f"tasks of type {given.dtype} have no fixed size in bytes")
         if given.ndim == 0 or len(given) != self.before:
-            raise Error(f"tasks of shape {given.shape}; there are {self.before}")
-        if given.size == 0 and 0 in given.shape[1:]:  # tasks without bytes
+            raise Error(
+                f"tasks of shape {given.shape}; the plan has {self.before} tasks"
+            )
+        if given.size == 0 and 0 in given.shape[1:]:  # tasks of 0 bytes
             empty = np.empty((self.after, *given.shape[1:]), given.dtype)
             return ExchangeRequest(self, ctypes.c_void_p(), empty)
         memory = np.empty((self._capacity, *given.shape[1:]), given.dtype)
         memory[: self.before] = given
         size = memory.dtype.itemsize * int(np.prod(given.shape[1:]))
         request = ctypes.c_void_p()
-        _check(
+        _check_status(
             self._library,
             self._library.topoloom_exchange_start(
                 self._plan,
-                _address(memory),
+                _get_address(memory),
                 ctypes.c_int(size),
                 ctypes.c_longlong(self._capacity),
                 ctypes.byref(request),
@@ -226,27 +228,27 @@ class Plan:
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Move tasks of different sizes. Collective.
 
-        Sizes are exchanged first, to allocate memory.
+        Sizes are exchanged before the tasks, to allocate memory.
 
         Parameters
         ----------
         tasks
-            Elements of all tasks, one after another; shape ``(n,)``.
+            Concatenated elements of all tasks; shape ``(n,)``.
         sizes
-            Elements of each task; shape ``(before,)``.
+            Number of elements of each task; shape ``(before,)``.
 
         Returns
         -------
         tuple
-            Elements and sizes of the tasks of this rank; sizes of shape ``(after,)``.
+            Elements and sizes of this rank's tasks; sizes have shape ``(after,)``.
 
         Raises
         ------
         topoloom.Error
-            For wrong arrays. Other ranks then wait for this one.
+            If the arrays are invalid; other ranks then wait for this rank.
         mpi4py.MPI.Exception
-            If another rank failed; its `tasks` and `sizes` are those that this rank
-            holds.
+            If another rank failed; the attributes `tasks` and `sizes` have the tasks of
+            this rank.
         """
         given = np.asarray(tasks)
         lengths = np.asarray(sizes)
@@ -259,12 +261,12 @@ class Plan:
             raise Error(f"tasks of type {given.dtype} and shape {given.shape}")
         if (lengths < 0).any() or lengths.sum() != len(given):
             raise Error(
-                f"sizes add up to {lengths.sum()}, or one is negative; there are "
+                f"the sum of sizes is {lengths.sum()}, or one is negative; there are "
                 f"{len(given)} elements"
             )
         try:
             after = self.exchange(lengths.astype(np.int64))
-        except error_class() as error:  # no element has left yet
+        except error_class() as error:  # No element has been sent.
             error.tasks, error.sizes = given, lengths
             raise
         width = given.dtype.itemsize
@@ -276,14 +278,14 @@ class Plan:
         held = ctypes.c_longlong()
         status = self._library.topoloom_exchange_sized(
             self._plan,
-            _address(memory),
+            _get_address(memory),
             ctypes.c_longlong(memory.nbytes),
-            _address(byte_sizes),
+            _get_address(byte_sizes),
             ctypes.c_longlong(self._capacity),
             ctypes.byref(held),
         )
         counts = byte_sizes[: held.value] // width
-        _check(self._library, status, memory[: counts.sum()], counts)
+        _check_status(self._library, status, memory[: counts.sum()], counts)
         return memory[: after.sum()], after
 
     def close(self) -> None:
@@ -296,12 +298,13 @@ class Plan:
 
 
 class ExchangeRequest:
-    """The request of an exchange, from `Plan.start`.
+    """The request of a started exchange, from `Plan.start`.
 
     Attributes
     ----------
     kept
-        The tasks that stay; shape ``(plan.kept, ...)``. They may be changed.
+        Kept tasks of this rank, which the program can change; shape ``(plan.kept,
+        ...)``.
     """
 
     def __init__(
@@ -318,16 +321,16 @@ class ExchangeRequest:
         done = ctypes.c_int()
         call = self._plan._library.topoloom_exchange_test
         status = call(self._request, ctypes.byref(done))
-        _check(self._plan._library, status)
+        _check_status(self._plan._library, status)
         return done.value != 0
 
     def finish(self) -> NDArray[Any]:
-        """Wait for the exchange and return this rank's tasks: ``(plan.after, ...)``.
+        """Complete the exchange; return this rank's tasks, shape ``(plan.after, ...)``.
 
         Raises
         ------
         mpi4py.MPI.Exception
-            As in `Plan.exchange`. Further calls return its `tasks`.
+            For the same reasons as `Plan.exchange`. Further calls return its `tasks`.
         """
         if self._request:
             held = ctypes.c_longlong()
@@ -335,11 +338,11 @@ class ExchangeRequest:
             status = call(ctypes.byref(self._request), ctypes.byref(held))
             _active_requests.discard(self)
             self._memory = self._memory[: held.value]
-            _check(self._plan._library, status, self._memory)
+            _check_status(self._plan._library, status, self._memory)
         return self._memory
 
 
-class _Options(ctypes.Structure):
+class _OptionsStruct(ctypes.Structure):
     """The struct of topoloom_balance.h."""
 
     _fields_ = (
@@ -354,7 +357,7 @@ class _Options(ctypes.Structure):
     )
 
 
-class _Plan(ctypes.Structure):
+class _PlanStruct(ctypes.Structure):
     """The struct of topoloom_balance.h."""
 
     _fields_ = (
@@ -370,25 +373,25 @@ class _Plan(ctypes.Structure):
     )
 
 
-def _copy(values: Any, count: int, dtype: Any) -> NDArray[Any]:
+def _copy_array(values: Any, count: int, dtype: Any) -> NDArray[Any]:
     return np.array(values[:count], dtype)
 
 
-def _address(array: NDArray[Any]) -> ctypes.c_void_p:
+def _get_address(array: NDArray[Any]) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 
-def _check(
+def _check_status(
     library: ctypes.CDLL,
     status: int,
     tasks: NDArray[Any] | None = None,
     sizes: NDArray[np.int64] | None = None,
 ) -> None:
-    """Raise the error of a call, with the tasks that this rank still holds."""
+    """Raise the error of a call; `tasks` and `sizes` become its attributes."""
     raise_error(library, "balance", status, tasks=tasks, sizes=sizes)
 
 
-def _library(comm: Any, mpicc: str | None) -> ctypes.CDLL:
-    from topoloom.preload.mpi_library import build_balancing
+def _load_library(comm: Any, mpicc: str | None) -> ctypes.CDLL:
+    from topoloom.preload.mpi_library import build_balance_library
 
-    return load_library_once(comm, build_balancing, mpicc)
+    return load_library_once(comm, build_balance_library, mpicc)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Streams of small items for programs that use mpi4py: arrays in, arrays out."""
+"""Aggregated streams of small items between ranks, for mpi4py programs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from topoloom._core import Error
 from topoloom.mpi.library_loader import (
-    c_handle,
+    call_on_all_ranks,
+    convert_to_c_handle,
     load_library,
-    on_all_ranks,
     raise_error,
 )
 
@@ -26,51 +26,52 @@ _HANDLER = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int
 )
 _MAX_BYTES = 2**31 - 1
-_NUMBERS = "iufc"  # kinds of dtypes whose values can be compared across types
-#: Carries the exception of a handler through C to the call that delivers.
+_NUMBERS = "iufc"  # kinds of dtypes that are converted to each other
+#: Passes an exception of a handler through C to the Python caller.
 _handler_errors = threading.local()
-#: Keeps streams alive until they are closed: C calls their handlers.
+#: Prevents garbage collection of open streams, because C calls their handlers.
 _open_streams: set[Stream] = set()
 
 
 class Stream:
-    """Items of one type that ranks push to each other, aggregated in buckets.
+    """A stream of items of one type between ranks, aggregated in buckets.
 
     The constructor is collective. A phase ends when all ranks wait and all items are
-    delivered. Each item is delivered once, in the order of the pushes between two
-    ranks. `push`, `progress` and `wait` deliver the items of all streams of the
+    delivered. Each item is delivered once; the items of a pair of ranks arrive in push
+    order. `push`, `progress` and `wait` deliver the items of all streams of the
     process.
 
-    In a ``with`` block an exception abandons the stream: it delivers nothing more, and
-    ranks that wait for this one fail only after `stall_timeout`. libtopoloom-stream is
-    compiled for mpi4py's MPI when first used, and cached.
+    An exception in a ``with`` block abandons the stream: it stops delivering, and ranks
+    that wait for this rank fail after `stall_timeout`. libtopoloom-stream is compiled
+    for mpi4py's MPI when first used, and cached.
 
     Parameters
     ----------
     comm : mpi4py.MPI.Intracomm
-        The communicator; the stream duplicates it.
+        The communicator, which the stream duplicates.
     dtype
-        The type of an item, possibly structured. The same on all ranks.
+        Type of an item, possibly structured; must be equal on all ranks.
     handler
-        Called with arrays of received items; shape ``(n,)``, read-only, and valid until
-        it returns. It may push. Without it, `pull` and `wait` return the items.
+        Called with read-only arrays of received items, shape ``(n,)``, valid until the
+        handler returns. The handler can push. Without a handler, `pull` and `wait`
+        return the items.
     bucket_bytes, memory_bytes, flush_timeout, stall_timeout
-        As in ``topoloom_stream.h``; bytes and seconds, 0 for the default.
+        As in ``topoloom_stream.h``, in bytes and seconds; 0 for the default.
     dimensions
-        Dimensions of the virtual mesh, 1 (direct) to 4. ``"auto"`` chooses them for
-        each phase by the pushes of the previous one, with buckets and timeout if these
-        are 0.
+        Number of dimensions of the virtual mesh, from 1 (direct) to 4. ``"auto"``
+        chooses them for each phase from the pushes of the previous phase, and also
+        `bucket_bytes` and `flush_timeout` if they are 0.
     alpha, beta
-        Seconds per message and per byte for ``"auto"``; 0: measured.
+        Seconds per message and per byte for ``"auto"``; 0: measure them.
     mpicc
-        Compiler of mpi4py's MPI; default: the one that mpi4py names, else on PATH.
+        Compiler of mpi4py's MPI; default: from mpi4py's configuration, else mpicc.
 
     Raises
     ------
     topoloom.Error
         If items have no fixed size in bytes, or the library cannot be compiled.
     mpi4py.MPI.Exception
-        If an option is wrong; its `reason` describes the error.
+        If an option is invalid; `reason` describes the error.
     """
 
     def __init__(
@@ -88,16 +89,16 @@ class Stream:
         beta: float = 0,
         mpicc: str | None = None,
     ) -> None:
-        from topoloom.preload.mpi_library import build_streams
+        from topoloom.preload.mpi_library import build_stream_library
 
         self._stream = ctypes.c_void_p()
         self._size = comm.size
-        self._dtype = on_all_ranks(comm, lambda: _check_item_type(np.dtype(dtype)))
-        self._library = load_library(comm, build_streams, mpicc)
+        self._dtype = call_on_all_ranks(comm, lambda: _check_item_type(np.dtype(dtype)))
+        self._library = load_library(comm, build_stream_library, mpicc)
         self._received: list[NDArray[Any]] = []
         self._handle = handler or (lambda items: self._received.append(items.copy()))
-        self._callback = _HANDLER(self._deliver)
-        options = _Options(
+        self._callback = _HANDLER(self._deliver_items)
+        options = _OptionsStruct(
             bucket_bytes,
             memory_bytes,
             flush_timeout,
@@ -108,9 +109,9 @@ class Stream:
             alpha,
             beta,
         )
-        self._check(
+        self._check_status(
             self._library.topoloom_stream_create(
-                c_handle(comm),
+                convert_to_c_handle(comm),
                 ctypes.c_int(self._dtype.itemsize),
                 self._callback,
                 None,
@@ -121,25 +122,25 @@ class Stream:
         _open_streams.add(self)
 
     def push(self, items: ArrayLike, ranks: ArrayLike) -> None:
-        """Push items, each to its rank, or all to one rank.
+        """Push each item to its rank, or all items to one rank.
 
         Parameters
         ----------
         items
-            Shape ``(n,)``, of the stream's type or another type of the same kind.
+            Array of shape ``(n,)``, of the stream's type or a type of the same kind.
         ranks
-            Shape ``(n,)``, or one number.
+            Target ranks of shape ``(n,)``, or one rank.
 
         Raises
         ------
         topoloom.Error
-            For invalid ranks, shapes, types or values; nothing is pushed.
+            If a rank, shape, type or value is invalid; nothing is pushed.
         mpi4py.MPI.Exception
-            If this rank is done with the phase; its `reason` says so.
+            If this rank has already called `done` in the phase.
         ValueError
-            If the stream is closed, as in all calls except `close`.
+            If the stream is closed; the same in all calls except `close`.
         """
-        self._open_stream()
+        self._get_open_stream()
         given = np.atleast_1d(np.asarray(items))
         are_numbers = given.dtype.kind in _NUMBERS and self._dtype.kind in _NUMBERS
         casting: Literal["same_kind", "safe"] = "same_kind" if are_numbers else "safe"
@@ -148,7 +149,7 @@ class Stream:
                 f"items of type {given.dtype} and shape {given.shape}; the stream has "
                 f"{self._dtype} in one axis"
             )
-        given = _cast(given, self._dtype)
+        given = _convert_items(given, self._dtype)
         targets = np.asarray(ranks)
         if targets.dtype.kind not in "iu" or targets.shape not in ((), given.shape):
             raise Error(
@@ -157,46 +158,46 @@ class Stream:
             )
         if targets.size and not 0 <= targets.min() <= targets.max() < self._size:
             low, high = targets.min(), targets.max()
-            raise Error(f"ranks {low} to {high}, and there are 0 to {self._size - 1}")
+            raise Error(f"ranks {low} to {high}, but there are 0 to {self._size - 1}")
         targets = np.ascontiguousarray(
             np.broadcast_to(targets, given.shape), dtype=np.intc
         )
-        self._push(given, targets)
+        self._push_arrays(given, targets)
 
     def pull(self) -> NDArray[Any]:
-        """Return items received since the last call, never blocking; shape ``(n,)``."""
+        """Return the items since the last call, without blocking; shape ``(n,)``."""
         self.progress()
-        return self._take_received()
+        return self._pop_received_items()
 
     def flush(self) -> None:
-        """Send the items in buckets."""
-        self._check(self._library.topoloom_stream_flush(self._open_stream()))
+        """Send all buckets, even if they are not full."""
+        self._check_status(self._library.topoloom_stream_flush(self._get_open_stream()))
 
     def done(self) -> None:
-        """End the pushes of this rank in the phase; handlers may still push."""
-        self._check(self._library.topoloom_stream_done(self._open_stream()))
+        """End the pushes of this rank in the phase; handlers can still push."""
+        self._check_status(self._library.topoloom_stream_done(self._get_open_stream()))
 
     def progress(self) -> bool:
-        """Make progress; return True once when the phase has ended."""
+        """Make progress; return True if the phase has ended since the last call."""
         ended = ctypes.c_int()
         call = self._library.topoloom_stream_progress
-        self._check(call(self._open_stream(), ctypes.byref(ended)))
+        self._check_status(call(self._get_open_stream(), ctypes.byref(ended)))
         return ended.value != 0
 
     def wait(self) -> NDArray[Any]:
-        """Call `done`, wait for the end of the phase, and return what `pull` returns.
+        """Call `done`, wait for the end of the phase, and return the received items.
 
         Raises the exception of a handler; call `wait` again for the remaining items.
         """
-        self._check(self._library.topoloom_stream_wait(self._open_stream()))
-        return self._take_received()
+        self._check_status(self._library.topoloom_stream_wait(self._get_open_stream()))
+        return self._pop_received_items()
 
     def settings(self) -> tuple[int, int, float]:
-        """Return dimensions, bucket bytes and flush timeout (s) of the next phase."""
+        """Return dimensions, bucket bytes and flush seconds of the next phase."""
         dimensions, size, timeout = ctypes.c_int(), ctypes.c_int(), ctypes.c_double()
-        self._check(
+        self._check_status(
             self._library.topoloom_stream_get_settings(
-                self._open_stream(),
+                self._get_open_stream(),
                 ctypes.byref(dimensions),
                 ctypes.byref(size),
                 ctypes.byref(timeout),
@@ -208,7 +209,7 @@ class Stream:
         """Free the stream. Collective, between two phases."""
         if self._stream:
             call = self._library.topoloom_stream_free
-            self._check(call(ctypes.byref(self._stream)))
+            self._check_status(call(ctypes.byref(self._stream)))
         _open_streams.discard(self)
 
     def __enter__(self) -> Stream:
@@ -220,26 +221,26 @@ class Stream:
         failure: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # After an error other ranks may be in the middle of the phase.
+        # After an error, other ranks can be in the middle of the phase.
         if failure is None:
             self.close()
         elif self._stream:
             call = self._library.topoloom_stream_abandon
-            self._check(call(ctypes.byref(self._stream)))
+            self._check_status(call(ctypes.byref(self._stream)))
             _open_streams.discard(self)
 
-    def _open_stream(self) -> ctypes.c_void_p:
+    def _get_open_stream(self) -> ctypes.c_void_p:
         if not self._stream:
             raise ValueError("the stream is closed")
         return self._stream
 
-    def _push(self, items: NDArray[Any], ranks: NDArray[np.intc]) -> None:
-        """Push all items, even if a handler fails meanwhile."""
+    def _push_arrays(self, items: NDArray[Any], ranks: NDArray[np.intc]) -> None:
+        """Push all items, even if a handler fails; then raise its exception."""
         begin, failure = 0, None
         while begin < items.size:
             pushed = ctypes.c_longlong()
             status = self._library.topoloom_stream_push_many(
-                self._open_stream(),
+                self._get_open_stream(),
                 ctypes.c_void_p(items[begin:].ctypes.data),
                 ctypes.c_void_p(ranks[begin:].ctypes.data),
                 ctypes.c_longlong(items.size - begin),
@@ -247,7 +248,7 @@ class Stream:
             )
             begin += pushed.value
             try:
-                self._check(status)
+                self._check_status(status)
             except BaseException as error:
                 if status != _STOPPED:
                     raise
@@ -255,22 +256,22 @@ class Stream:
         if failure is not None:
             raise failure
 
-    def _deliver(self, context: int | None, items: int, count: int) -> int:
+    def _deliver_items(self, context: int | None, items: int, count: int) -> int:
         memory = (ctypes.c_char * (count * self._dtype.itemsize)).from_address(items)
         array: NDArray[Any] = np.frombuffer(memoryview(memory), self._dtype)
         array.flags.writeable = False
         try:
             self._handle(array)
-        except BaseException as error:  # C cannot propagate it
+        except BaseException as error:  # C cannot propagate exceptions.
             _handler_errors.failure = error
             return ~count
         return count
 
-    def _take_received(self) -> NDArray[Any]:
+    def _pop_received_items(self) -> NDArray[Any]:
         received, self._received = self._received, []
         return np.concatenate(received) if received else np.empty(0, self._dtype)
 
-    def _check(self, status: int) -> None:
+    def _check_status(self, status: int) -> None:
         failure: BaseException | None = getattr(_handler_errors, "failure", None)
         if status == _STOPPED and failure is not None:
             del _handler_errors.failure
@@ -278,7 +279,7 @@ class Stream:
         raise_error(self._library, "stream", status)
 
 
-class _Options(ctypes.Structure):
+class _OptionsStruct(ctypes.Structure):
     """The struct of topoloom_stream.h."""
 
     _fields_ = (
@@ -302,8 +303,8 @@ def _check_item_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return dtype
 
 
-def _cast(given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Convert items to the stream's type; refuse values outside its range."""
+def _convert_items(given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Convert items to the stream's type; raise if a value is out of range."""
     if np.can_cast(given.dtype, dtype, "safe"):
         return np.ascontiguousarray(given, dtype)
     with np.errstate(over="ignore"):

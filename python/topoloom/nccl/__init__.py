@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NCCL's collectives: their rings, trees and exchanges, messages and times."""
+"""NCCL's collectives: rings, trees, exchanges, messages and predicted times."""

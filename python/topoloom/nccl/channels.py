@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rings and trees of NCCL's channels.
+"""Makes the rings and trees of NCCL's channels.
 
-A ring passes node after node, in each node in the channel's order. A tree has a chain
-in each node and one of two binary trees over the nodes. Inner nodes of one tree are
-mostly leaves of the other (Sanders, Speck, Träff: Two-tree algorithms for full
-bandwidth broadcast, reduction and scan, Parallel Computing 35(12), 2009). Half of the
-channels use the first tree, half the second.
+A ring visits node after node, and the GPUs of each node in the channel's order. A tree
+has a chain in each node and one of two binary trees over the nodes. Inner nodes of one
+tree are mostly leaves of the other tree (Sanders, Speck, Träff: Two-tree algorithms for
+full bandwidth broadcast, reduction and scan, Parallel Computing 35(12), 2009). Half of
+the channels use the first tree, half use the second.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from topoloom.nccl.communicator import Communicator
 
 
 class TreeNode(NamedTuple):
-    """A node's neighbors in a binary tree over nodes, or None.
+    """The neighbors of a node in a binary tree over nodes; None if absent.
 
     Attributes
     ----------
     lower, upper
-        The children with lower and higher in-order numbers.
+        Children with lower and higher in-order numbers.
     is_lower
-        Whether it is its parent's lower child.
+        Whether the node is its parent's lower child.
     """
 
     parent: int | None
@@ -34,7 +34,7 @@ class TreeNode(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """A channel's tree: ``up[rank]`` is its parent or -1, ``down[rank]`` children."""
+    """Tree of a channel: ``up[rank]`` is the parent or -1, ``down[rank]`` children."""
 
     up: list[int]
     down: list[list[int]]
@@ -44,7 +44,8 @@ def make_binary_tree(count: int) -> list[TreeNode]:
     """Make the in-order tree over nodes 0 to ``count - 1``.
 
     The lowest set bit of a node's number is its height. The parent has the next higher
-    bit instead, or, if there is no such node, neither. Node 0 is the root.
+    bit in place of this bit or, if this node does not exist, neither bit. Node 0 is the
+    root.
     """
     parents: list[int | None] = [None]
     for node in range(1, count):
@@ -63,11 +64,11 @@ def make_binary_tree(count: int) -> list[TreeNode]:
 
 
 def make_double_binary_tree(count: int) -> tuple[list[TreeNode], list[TreeNode]]:
-    """Make the tree and its twin: mirrored, or shifted for an odd number of nodes."""
+    """Make a tree and its complement: mirrored, or shifted for an odd node count."""
     first = make_binary_tree(count)
     odd = count % 2 == 1
 
-    def twin_of(node: int) -> int:
+    def map_to_first(node: int) -> int:
         return (node - 1) % count if odd else count - 1 - node
 
     def renumber(node: int | None) -> int | None:
@@ -77,13 +78,13 @@ def make_double_binary_tree(count: int) -> tuple[list[TreeNode], list[TreeNode]]
 
     second = [
         TreeNode(renumber(t.parent), renumber(t.lower), renumber(t.upper), t.is_lower)
-        for t in (first[twin_of(node)] for node in range(count))
+        for t in (first[map_to_first(node)] for node in range(count))
     ]
     return first, second
 
 
 def make_ring(group: Communicator, channel: int) -> list[int]:
-    """List the ranks of a channel's ring, from rank 0 on, as NCCL prints them."""
+    """List the ranks of a channel's ring from rank 0, as NCCL prints them."""
     ranks = [
         rank
         for node in range(len(group.nodes))
@@ -94,7 +95,7 @@ def make_ring(group: Communicator, channel: int) -> list[int]:
 
 
 def make_tree(group: Communicator, channel: int) -> Tree:
-    """Make the tree of a channel; the next rank of the chain is first in `down`."""
+    """Make the tree of a channel; `down` lists the next rank of the chain first."""
     up = [-1] * group.ranks
     down: list[list[int]] = [[] for _ in range(group.ranks)]
     chains = [group.chain_order(n, channel) for n in range(len(group.nodes))]
@@ -102,8 +103,8 @@ def make_tree(group: Communicator, channel: int) -> Tree:
         for above, below in pairwise(chain):
             up[below] = above
             down[above].append(below)
-    twins = make_double_binary_tree(len(group.nodes))
-    for node, place in enumerate(twins[channel // group.paths_per_node % 2]):
+    trees = make_double_binary_tree(len(group.nodes))
+    for node, place in enumerate(trees[channel // group.paths_per_node % 2]):
         chain = chains[node]
         lower_end = chain[min(group.lower_child_at, len(chain) - 1)]
         for child, end in ((place.lower, lower_end), (place.upper, chain[0])):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communicators: the ranks of each node, and the paths of channels through nodes.
+"""Describes NCCL communicators: ranks per node, and channel paths through nodes.
 
 NCCL searches the topology of a node for channels: paths that enter at the GPU next to
-one NIC, pass all GPUs and leave by another. The orders here are those that it prints on
-nodes whose GPUs share an NVSwitch; others must be given.
+one NIC, visit all GPUs and leave through another NIC. This module has the orders that
+NCCL prints for nodes with an NVSwitch; for other nodes, pass the paths.
 """
 
 from __future__ import annotations
@@ -15,22 +15,21 @@ from topoloom._core import Error
 
 Orders = tuple[tuple[int, ...], ...]
 
-#: Limit on ranks; listing all channels of as many takes about 10 s.
+#: Limit on ranks; listing all channels takes about 10 s at this limit.
 MAX_RANKS = 1 << 18
 
 
 @dataclass(frozen=True)
 class NodePaths:
-    """Paths of channels through a node; its GPUs are numbered from 0.
+    """Paths of channels through a node, with GPUs numbered from 0.
 
     Attributes
     ----------
     rings
-        GPUs of each channel in the order of its ring: data enters at the first and
-        leaves at the last.
+        GPUs per channel in ring order: data enters at the first GPU and leaves at the
+        last.
     chains
-        GPUs of each channel in the order of its tree; the first is connected to the
-        parent node.
+        GPUs per channel in tree order; the first is connected to the parent node.
     """
 
     rings: Orders
@@ -52,14 +51,14 @@ class NodePaths:
 
 
 def make_switched_paths(gpus: int, nics: int) -> NodePaths:
-    """Make the paths of a node whose GPUs share an NVSwitch, one per NIC.
+    """Make the paths of a node with an NVSwitch, one path per NIC.
 
-    A ring enters at the GPU of its NIC and descends; a chain ascends.
+    A ring starts at the GPU of its NIC in descending order, a chain in ascending order.
 
     Raises
     ------
     topoloom.Error
-        If there are no GPUs or no NICs.
+        If the node has no GPUs or no NICs.
     """
     if gpus < 1 or nics < 1:
         raise Error(f"no node has {gpus} GPUs and {nics} NICs")
@@ -72,22 +71,21 @@ def make_switched_paths(gpus: int, nics: int) -> NodePaths:
 
 @dataclass(frozen=True)
 class Communicator:
-    """Ranks by node, and the paths of channels through each node.
+    """A communicator: ranks by node, and the paths of channels through each node.
 
     Attributes
     ----------
     nodes
-        Ranks of each node, in the order of its GPUs; nodes in the order of their
-        first ranks.
+        Ranks of each node in GPU order; nodes in the order of their first ranks.
     paths
-        Paths of each node; all nodes have the same number of channels.
+        Channel paths of each node; all nodes have the same number of channels.
     alternate
         Whether odd nodes swap channels 0 and 1, 2 and 3, ... in rings, so that a ring
-        leaves and enters by the same NIC. NCCL does so if its search had to cross
-        NICs, unless NCCL_CROSS_NIC forbids it.
+        leaves and enters through the same NIC. NCCL swaps if its search had to cross
+        NICs and NCCL_CROSS_NIC allows it.
     lower_child_at
-        Index in the chain of the GPU that is connected to the lower child: 1 in
-        NCCL's balanced trees, 0 in its plain ones.
+        Chain index of the GPU that is connected to the lower child: 1 in NCCL's
+        balanced trees, 0 in plain trees.
     """
 
     nodes: tuple[tuple[int, ...], ...]
@@ -108,49 +106,49 @@ class Communicator:
 
     @property
     def ranks(self) -> int:
-        """Number of ranks."""
+        """Number of ranks of the communicator."""
         return sum(map(len, self.nodes))
 
     @property
     def paths_per_node(self) -> int:
-        """Channels that the search has found; NCCL uses each twice."""
+        """Number of channel paths per node; NCCL uses each path twice."""
         return len(self.paths[0].rings)
 
     @property
     def channels(self) -> int:
-        """Number of channels that data is spread over."""
+        """Number of channels, over which NCCL splits the data."""
         return 2 * self.paths_per_node
 
     def ring_order(self, node: int, channel: int) -> tuple[int, ...]:
-        """List the ranks of a node in the order of a channel's ring."""
+        """List the ranks of a node in ring order of a channel."""
         path = channel % self.paths_per_node
         even = self.paths_per_node % 2 == 0
         if self.alternate and even and node % 2 == 1:
             path ^= 1
-        return self._named(node, self.paths[node].rings[path])
+        return self._list_ranks(node, self.paths[node].rings[path])
 
     def chain_order(self, node: int, channel: int) -> tuple[int, ...]:
-        """List the ranks of a node in the order of a channel's tree."""
+        """List the ranks of a node in tree order of a channel."""
         path = channel % self.paths_per_node
-        return self._named(node, self.paths[node].chains[path])
+        return self._list_ranks(node, self.paths[node].chains[path])
 
-    def _named(self, node: int, order: tuple[int, ...]) -> tuple[int, ...]:
+    def _list_ranks(self, node: int, order: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(self.nodes[node][gpu] for gpu in order)
 
 
 def make_communicator(
     members: Sequence[int], gpus_per_node: int, nics: int | None = None
 ) -> Communicator:
-    """Make the communicator of a group; its rank i is rank ``members[i]`` of the job.
+    """Make a communicator whose rank i is rank ``members[i]`` of the job.
 
     Parameters
     ----------
     members
-        Ranks of the job, which fill nodes in order.
+        Ranks of the job; ranks fill nodes in order.
     gpus_per_node
-        Ranks of the job on each node.
+        Number of GPUs, and ranks of the job, per node.
     nics
-        Per node, shared evenly by its GPUs; by default one per GPU.
+        NICs per node, shared evenly by the GPUs; default: one NIC per GPU.
 
     Raises
     ------
@@ -174,7 +172,7 @@ def make_communicator(
 
 
 def check_world(ranks: int, gpus_per_node: int) -> None:
-    """Refuse a job that is too large or does not fill its last node."""
+    """Raise `topoloom.Error` if the job is too large or does not fill its last node."""
     if gpus_per_node < 1:
         raise Error(f"nodes have {gpus_per_node} GPUs; give them 1 or more")
     if ranks > MAX_RANKS:

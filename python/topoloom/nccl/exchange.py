@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All-to-all, gather and scatter, which NCCL splits into point-to-point messages.
+"""Order and routes of point-to-point messages in all-to-all, gather and scatter.
 
-Ranks exchange messages in rounds, in groups of up to eight GPUs of a node. Groups
-advance by steps 0, 1, 3, 6, 10, ..., so that no two groups send to the same one at a
-time and a slow node does not delay the next rounds. Within a pair of groups, GPU i
-sends to i, i + 1, i + 2, ...
+NCCL exchanges messages in rounds, between groups of up to eight GPUs of a node. In the
+rounds, a group sends to the group at distance 0, 1, 3, 6, 10, ..., so that no two
+groups send to the same group and a slow node does not delay the next rounds. Within a
+pair of groups, GPU i sends to i, i + 1, i + 2, ...
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from topoloom.nccl.communicator import Communicator
 
 Ints = NDArray[np.int64]
 
-#: Maximal number of GPUs in a group.
+#: Maximum number of GPUs in a group.
 GROUP = 8
 
 
 class Partners(NamedTuple):
-    """The ranks that a rank sends to and receives from in a round."""
+    """The target and the source rank of a rank in a round."""
 
     target: int
     source: int
 
 
 def plan_rounds(group: Communicator) -> list[list[Partners]]:
-    """List the partners of every rank, by round; in the first, each is its own."""
-    size = _group_size(group)
+    """List all ranks' partners per round; in the first, each rank sends to itself."""
+    size = _compute_group_size(group)
     groups = [
         ranks[first : first + size]
         for ranks in group.nodes
@@ -41,25 +41,25 @@ def plan_rounds(group: Communicator) -> list[list[Partners]]:
     ]
     count = len(groups)
     found = []
-    for step in _quadratic_steps(count):
+    for step in _yield_quadratic_steps(count):
         for delta in range(size):
-            meetings = [Partners(0, 0)] * group.ranks
+            partners = [Partners(0, 0)] * group.ranks
             for number, ranks in enumerate(groups):
                 ahead = groups[(number + step) % count]
                 behind = groups[(number - step) % count]
                 for place, rank in enumerate(ranks):
-                    meetings[rank] = Partners(
+                    partners[rank] = Partners(
                         ahead[(place + delta) % size], behind[(place - delta) % size]
                     )
-            found.append(meetings)
+            found.append(partners)
     return found
 
 
 def find_relays(group: Communicator, source: Ints, target: Ints) -> Ints:
-    """Find the rank that relays each message; its source if none does.
+    """Find the rank that relays each message; for direct messages, the source.
 
-    Between nodes, a message leaves by the NIC of the GPU with the target's index in its
-    node, so that messages to one target share one rail (PXN). That GPU gets it over
+    Between nodes, the GPU with the target's node-local index relays a message, so that
+    messages to one target share one rail (PXN). The relay receives the message over
     NVLink. Nodes without a GPU of this index send directly.
     """
     most = max(map(len, group.nodes))
@@ -73,13 +73,13 @@ def find_relays(group: Communicator, source: Ints, target: Ints) -> Ints:
     return np.where((node[source] == node[target]) | (via < 0), source, via)
 
 
-def _group_size(group: Communicator) -> int:
+def _compute_group_size(group: Communicator) -> int:
     sizes = [len(ranks) for ranks in group.nodes]
     return max(sizes) if len(sizes) == 1 else gcd(GROUP, *sizes)
 
 
-def _quadratic_steps(count: int) -> Iterator[int]:
-    """Visit each number below `count` once, by triangular numbers modulo 2^k."""
+def _yield_quadratic_steps(count: int) -> Iterator[int]:
+    """Yield the numbers below `count` in the order of triangular numbers modulo 2^k."""
     power = 1 << (count - 1).bit_length()
     step = 0
     for number in range(power):

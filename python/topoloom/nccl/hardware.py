@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Documented rates and latencies of GPU machines, in SI units.
+"""Rates and latencies of GPU machines from data sheets, in SI units.
 
-Rates of NVLink are those of NCCL's search (2.30, src/graph/topo.h): payload in one
-direction of all links of a GPU.
+NVLink rates are from NCCL's topology search (2.30, src/graph/topo.h): payload of all
+links of a GPU in one direction.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 from topoloom._core import Error
 from topoloom.nccl.tuning import PROTOCOLS
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 
 @dataclass(frozen=True)
 class Hardware:
-    """Nodes with identical GPUs and NICs.
+    """A machine with identical nodes, GPUs and NICs.
 
     Attributes
     ----------
@@ -27,20 +27,20 @@ class Hardware:
     nvlink_rate, nic_rate
         Bytes per second of one GPU's NVLinks, and of one NIC, in one direction.
     net_latency_s
-        Added to each message by a network plugin; 0 for InfiniBand.
+        Latency in seconds that a network plugin adds per message; 0 for InfiniBand.
     post_s
-        CPU time to post a message between nodes: 1 us with Intel's CPUs, 2 us with
-        AMD's.
+        CPU seconds to post an inter-node message: 1 us with Intel CPUs, 2 us with AMD
+        CPUs.
     amd
-        Whether CPUs are AMD's, with which small messages between nodes are slower.
+        Whether the nodes have AMD CPUs, which slow down small inter-node messages.
     sums_in_switch
-        Whether NVSwitches sum (NVLS).
+        Whether NVSwitches can reduce data (NVLS).
     protocols
-        Those of `topoloom.nccl.tuning.PROTOCOLS` that the vendor's settings allow.
+        Subset of `topoloom.nccl.tuning.PROTOCOLS` that the vendor's settings allow.
     slowness
-        Time of a launch and a step relative to NCCL's constants.
+        Factor on NCCL's constants for the time of a launch and a step.
     source
-        Source of the rates.
+        Source of the rates, as a citation.
     """
 
     generation: str
@@ -68,12 +68,12 @@ class Hardware:
             )
 
     def with_changes(self, **changes: object) -> Hardware:
-        """Return a copy with other values."""
+        """Return a copy with changed attributes."""
         return replace(self, **changes)  # type: ignore[arg-type]
 
 
 _GBIT = 1e9 / 8
-#: NCCL counts 48 GB/s for 400 Gbit/s, 24 for 200 and 12 for 100 (src/graph/search.cc).
+#: NCCL assumes 48 GB/s for 400 Gbit/s, 24 for 200 and 12 for 100 (src/graph/search.cc).
 _PAYLOAD = 0.96
 
 MACHINES = {
@@ -142,13 +142,13 @@ MACHINES = {
 
 
 def find_hardware(name: str) -> Hardware:
-    """Find a machine by its name in `MACHINES`.
+    """Find a GPU machine by its name in `MACHINES`.
 
     Raises
     ------
     topoloom.Error
-        For an unknown name.
+        If the name is unknown.
     """
     if name not in MACHINES:
-        raise Error(unknown_name("machine of GPUs", name, MACHINES))
+        raise Error(describe_unknown_name("machine of GPUs", name, MACHINES))
     return MACHINES[name]

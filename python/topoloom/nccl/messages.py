@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Expands NCCL's collectives into messages between ranks.
 
-Data is spread evenly over channels; a channel's share goes around its ring, or up and
-down its tree. Operations that NCCL does not have are refused.
+Data is split evenly over channels; a channel's share travels around its ring, or up and
+down its tree. Operations that NCCL lacks raise `topoloom.Error`.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from topoloom._core import Error
 from topoloom.nccl.channels import make_double_binary_tree, make_ring, make_tree
 from topoloom.nccl.communicator import Communicator
 from topoloom.nccl.exchange import find_relays, plan_rounds
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 Ints = NDArray[np.int64]
 
-#: Algorithms of all-reduce; other collectives have one.
+#: Algorithms of all-reduce; other collectives have one algorithm.
 ALGORITHMS = ("ring", "tree", "nvls")
 
-#: PyTorch's barrier is an all-reduce of one element.
+#: Bytes of PyTorch's barrier, an all-reduce of one element.
 _BARRIER_BYTES = 4
-#: An exchange makes size * (size - 1) messages, nearly twice as many with relays.
+#: Limit on pairs of ranks in an all-to-all; relays nearly double the messages.
 MAX_PAIRS = 2 * 10**7
 
 
 class Messages(NamedTuple):
-    """Messages, as int64 arrays; a pair of ranks may occur several times."""
+    """A table of messages; a pair of ranks can occur several times."""
 
     source: Ints
     target: Ints
@@ -41,7 +41,7 @@ class Messages(NamedTuple):
 
 
 class _MessageTable:
-    """Collects messages."""
+    """Collects messages between different ranks."""
 
     def __init__(self) -> None:
         self._rows: list[tuple[int, int, int, int]] = []
@@ -62,37 +62,37 @@ def expand_collective(
     root: int = 0,
     algorithm: str = "ring",
 ) -> Messages:
-    """Expand a collective into messages.
+    """Expand a collective of NCCL into messages.
 
     Parameters
     ----------
     group
-        Ranks 0 to ``group.ranks - 1`` by node.
+        Communicator with ranks 0 to ``group.ranks - 1``.
     operation
-        As profiles name it: ``allreduce``, ``bcast``, ...
+        Name as in profiles: ``allreduce``, ``bcast``, ...
     bytes
-        The message (bcast, reduce, allreduce), one rank's block (gather, scatter,
-        allgather, alltoall), or all ranks' blocks (allgatherv, reduce_scatter).
+        Bytes of the message (bcast, reduce, allreduce), of one rank's block (gather,
+        scatter, allgather, alltoall), or of all blocks (allgatherv, reduce_scatter).
     root
-        For bcast, reduce, gather and scatter.
+        Root rank of bcast, reduce, gather and scatter.
     algorithm
-        For allreduce, from `ALGORITHMS`. With ``nvls``, the NVSwitch sums: every rank
-        sends a share of its data to each head of its node, heads exchange sums along
-        trees, and send their shares back. The switch carries a share once, whatever
-        the number of ranks that send or receive it.
+        Algorithm of allreduce, from `ALGORITHMS`. With ``nvls``, the NVSwitch reduces:
+        every rank sends a share of its data to each head rank of its node. Heads
+        exchange sums along trees and send them back. The switch carries a share once,
+        for any number of senders or receivers.
 
     Raises
     ------
     topoloom.Error
-        If NCCL does not have the operation or the algorithm, a number is invalid, or
-        an exchange has too many ranks.
+        If NCCL lacks the operation or the algorithm, a number is invalid, or an
+        all-to-all has too many ranks.
     """
     if bytes < 0 or not 0 <= root < group.ranks:
         raise Error(
             f"no {operation} with {group.ranks} ranks, {bytes} bytes and root {root}"
         )
     if algorithm not in ALGORITHMS:
-        raise Error(unknown_name("algorithm of NCCL", algorithm, ALGORITHMS))
+        raise Error(describe_unknown_name("algorithm of NCCL", algorithm, ALGORITHMS))
     rows = _MessageTable()
     if group.ranks == 1:
         return rows.messages()
@@ -116,17 +116,17 @@ def expand_collective(
 
 
 def _split_evenly(bytes: int, count: int) -> list[int]:
-    """Split bytes into pieces that differ by at most 1, the larger ones first."""
+    """Split bytes into pieces that differ by at most 1 byte, larger pieces first."""
     return [bytes // count + (number < bytes % count) for number in range(count)]
 
 
 def _add_ring_blocks(
     rows: _MessageTable, group: Communicator, bytes: int, *, gather: bool
 ) -> None:
-    """Add the messages of a ring, on which every link carries all blocks but one.
+    """Add the messages of a ring, in which every link carries all blocks except one.
 
-    A gather omits the next rank's block, which comes from there; a reduction omits the
-    rank's own, whose sum ends here.
+    A gather omits the next rank's block, which starts there; a reduction omits the
+    rank's own block, whose sum ends at the rank.
     """
     for channel, share in enumerate(_split_evenly(bytes, group.channels)):
         ranks, pieces = make_ring(group, channel), _split_evenly(share, group.ranks)
@@ -153,14 +153,14 @@ def _add_switch_all_reduce(
     rows: _MessageTable, group: Communicator, bytes: int
 ) -> None:
     heads = min(len(ranks) for ranks in group.nodes)
-    twins = make_double_binary_tree(len(group.nodes))
+    trees = make_double_binary_tree(len(group.nodes))
     for head, share in enumerate(_split_evenly(bytes, heads)):
         for ranks in group.nodes:
             for rank in ranks:
                 rows.add(rank, ranks[head], share)
                 rows.add(ranks[head], rank, share)
-        for twin, half in zip(twins, _split_evenly(share, 2), strict=True):
-            for node, place in enumerate(twin):
+        for tree, half in zip(trees, _split_evenly(share, 2), strict=True):
+            for node, place in enumerate(tree):
                 if place.parent is not None:
                     own = group.nodes[node][head]
                     above = group.nodes[place.parent][head]
@@ -171,7 +171,7 @@ def _add_switch_all_reduce(
 def _add_ring_rooted(
     rows: _MessageTable, group: Communicator, bytes: int, root: int, *, away: bool
 ) -> None:
-    """Send data around the ring once, from the root or to it."""
+    """Add the messages of a chain around the ring, from the root or to the root."""
     for channel, share in enumerate(_split_evenly(bytes, group.channels)):
         ranks = make_ring(group, channel)
         start = ranks.index(root) + (not away)
@@ -186,8 +186,8 @@ def _expand_exchange(
     everyone = np.arange(group.ranks)
     if operation == "alltoall" and group.ranks * (group.ranks - 1) > MAX_PAIRS:
         raise Error(
-            f"an exchange between all of {group.ranks} ranks is too many messages to "
-            "expand; take fewer ranks, or keep or drop the collectives of a trace"
+            f"an all-to-all of {group.ranks} ranks has too many messages to expand; "
+            "choose fewer ranks, or keep or drop the collectives of a trace"
         )
     source = np.array([root]) if operation == "scatter" else everyone
     target = np.array([root]) if operation == "gather" else everyone
@@ -196,13 +196,13 @@ def _expand_exchange(
 
 
 def exchange_rounds(group: Communicator, bytes: int) -> list[Messages]:
-    """List the messages of each round of an all-to-all of blocks of `bytes`."""
+    """List the messages per round of an all-to-all with blocks of `bytes`."""
     ranks = np.arange(group.ranks)
     return [
         _route_by_relays(
-            group, ranks, np.array([meeting.target for meeting in meetings]), bytes
+            group, ranks, np.array([partner.target for partner in partners]), bytes
         )
-        for meetings in plan_rounds(group)[1:]
+        for partners in plan_rounds(group)[1:]
     ]
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predicts the time of a collective and the algorithm that NCCL would choose.
+"""Predicts the time of a collective and the algorithm that NCCL chooses.
 
-NCCL's published tuning model adds the latency of consecutive steps and the bytes at the
-rate of the slowest link. The times here add what it omits: small data gets few
-channels, sums in a switch go chunk by chunk, and a CPU posts each chunk between nodes.
-NCCL has no model of exchanges.
+NCCL's published tuning model adds the latency of consecutive steps and the transfer
+time on the slowest link. This module adds three effects: NCCL uses few channels for
+small data, NVSwitches reduce chunk by chunk, and a CPU posts each inter-node chunk.
+NCCL has no model of all-to-all exchanges.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ from topoloom.nccl.tuning import (
     TREE_SHARE,
     Generation,
 )
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 OPERATIONS = ("allreduce", "allgather", "reduce_scatter", "bcast", "reduce", "alltoall")
 
-#: Exchanges send blocks of up to this size by LL.
+#: Limit on block bytes for which all-to-all uses the protocol LL.
 _LL_BLOCK = 16384
-#: Channels of an exchange, and the bytes of a block that one carries before more are
-#: used (NCCL 2.30, addP2pToPlan of src/enqueue.cc).
+#: Number of channels of an exchange, and bytes of a block per channel before NCCL uses
+#: another channel (NCCL 2.30, addP2pToPlan of src/enqueue.cc).
 _EXCHANGE_CHANNELS = 32
 _EXCHANGE_PART = 32 * (1 << 19)
 
 
 class AlgorithmTime(NamedTuple):
-    """A predicted time of a collective with one algorithm and protocol.
+    """Predicted time of a collective with one algorithm and protocol.
 
     Attributes
     ----------
     algorithm
         ``ring``, ``tree``, ``nvls`` (between nodes with trees), or ``pairs``.
     protocol
-        From `topoloom.nccl.tuning.PROTOCOLS`.
+        Name from `topoloom.nccl.tuning.PROTOCOLS`.
     seconds
-        Predicted time.
+        Predicted time, including the effects that NCCL's model omits.
     estimate
-        Seconds by NCCL's model, without the cost of few channels and of chunks.
+        Seconds according to NCCL's model, by which NCCL chooses.
     """
 
     algorithm: str
@@ -71,7 +71,7 @@ def predict_algorithms(
     gpus: int | None = None,
     release: tuple[int, int, int] = RELEASE,
 ) -> list[AlgorithmTime]:
-    """Predict a collective with each algorithm and protocol; NCCL's choice is first.
+    """Predict times with all algorithms and protocols; NCCL's choice is first.
 
     Parameters
     ----------
@@ -80,13 +80,14 @@ def predict_algorithms(
     nodes
         Number of nodes.
     operation
-        From `OPERATIONS`.
+        Name from `OPERATIONS`.
     bytes
-        As counted by nccl-tests: bytes of a rank's result, or of its whole input.
+        Bytes as in nccl-tests: of a rank's result, or of its whole input.
     gpus
-        GPUs per node that take part; default: all.
+        Number of participating GPUs per node; default: all.
     release
-        NCCL release; before 2.28.9 it predicted faster NVLS sums across several nodes.
+        NCCL release; releases before 2.28.9 predict shorter NVLS times on several
+        nodes.
 
     Raises
     ------
@@ -94,7 +95,7 @@ def predict_algorithms(
         If the operation is unknown or a number is invalid.
     """
     if operation not in OPERATIONS:
-        raise Error(unknown_name("collective of NCCL", operation, OPERATIONS))
+        raise Error(describe_unknown_name("collective of NCCL", operation, OPERATIONS))
     local = hardware.gpus if gpus is None else gpus
     if nodes < 1 or bytes < 0 or not 1 <= local <= hardware.gpus:
         raise Error(
@@ -117,24 +118,26 @@ def predict_algorithms(
 
 
 class _Job:
-    """A communicator of equal nodes: rates in GB/s, latencies in microseconds."""
+    """A communicator on identical nodes; rates in GB/s, latencies in microseconds."""
 
     def __init__(self, hardware: Hardware, nodes: int, local: int) -> None:
         self.hardware, self.nodes, self.local = hardware, nodes, local
         self.ranks = nodes * local
-        self.of: Generation = GENERATIONS[hardware.generation]
+        self.generation: Generation = GENERATIONS[hardware.generation]
         self.nvlink = hardware.nvlink_rate / 1e9
         self.net = hardware.nics * hardware.nic_rate / 1e9
-        self.channels = self.of.channels if nodes == 1 else max(hardware.nics, 8)
+        self.channels = (
+            self.generation.channels if nodes == 1 else max(hardware.nics, 8)
+        )
         self.column = min(nodes, 3) - 1
-        self.wire = hardware.net_latency_s * 1e6
+        self.plugin_latency = hardware.net_latency_s * 1e6
         self.protocols = [PROTOCOLS.index(name) for name in hardware.protocols]
 
     def time(self, latency: float, bytes: int, rate: float) -> float:
-        """Return the seconds of a latency in us and bytes at GB/s."""
+        """Return seconds from a latency in us, and bytes at a rate in GB/s."""
         return 1e-6 * (latency * self.hardware.slowness + bytes / (1e3 * rate))
 
-    def choice(
+    def predict(
         self,
         algorithm: str,
         protocol: int,
@@ -144,9 +147,9 @@ class _Job:
         blocks: int = 1,
         chunk: int | None = None,
     ) -> AlgorithmTime:
-        """Predict an algorithm whose channels carry equal shares of the data.
+        """Predict an algorithm whose channels carry equal amounts of data.
 
-        NCCL opens another channel only when the others have enough data. Each channel
+        NCCL uses another channel only if all channels have enough data. Each channel
         has the rate of its path. Along trees, channels send chunks.
         """
         filled = bytes / (CHANNEL_BYTES[protocol] * blocks)
@@ -154,30 +157,30 @@ class _Job:
         seconds = self.time(latency, bytes, rate * min(used / self.channels, 1.0))
         if chunk:
             messages = used * max(bytes / used / chunk, 1.0) / self.local
-            posted = self.time(latency, 0, 1) + self.posting(messages)
+            posted = self.time(latency, 0, 1) + self.estimate_posting(messages)
             seconds = max(seconds, posted)
         return AlgorithmTime(
             algorithm, PROTOCOLS[protocol], seconds, self.time(latency, bytes, rate)
         )
 
-    def posting(self, messages: float) -> float:
-        """Return the seconds in which a CPU posts a GPU's messages along its trees.
+    def estimate_posting(self, messages: float) -> float:
+        """Return the seconds that a CPU needs to post a GPU's messages along trees.
 
-        Each message sent comes with one received. A node has up to three neighbors in
-        one tree and is a leaf in the twin: two on average.
+        The CPU posts one receive per send. A node has up to three neighbors in one tree
+        and is a leaf in the other: two neighbors on average.
         """
         neighbors = min(self.nodes - 1, 2)
         return messages * 2 * neighbors * self.hardware.post_s
 
     @property
     def ring_rate(self) -> float:
-        """Rate of a ring out of a GPU and, between nodes, out of a node."""
+        """Rate of a ring in GB/s, limited by NVLink and, between nodes, by NICs."""
         return self.nvlink if self.nodes == 1 else min(self.nvlink, self.net)
 
     @property
     def ll_rate(self) -> float:
         if self.nodes == 1:
-            return self.of.ll_rate
+            return self.generation.ll_rate
         return LL_NET_RATE[self.hardware.amd][self.column - 1]
 
 
@@ -187,12 +190,12 @@ def _predict_ring(
     ranks = job.ranks
     rate = (
         min(job.ll_rate, job.ring_rate / 2),
-        min(0.92 * job.ring_rate, job.channels * job.of.ring_ll128[job.column]),
+        min(0.92 * job.ring_rate, job.channels * job.generation.ring_ll128[job.column]),
         job.ring_rate,
     )[protocol]
     rooted = operation in ("bcast", "reduce")
-    sums_twice = 2 if operation == "allreduce" else 1
-    steps = ranks if rooted else sums_twice * (ranks - 1)
+    phases = 2 if operation == "allreduce" else 1
+    steps = ranks if rooted else phases * (ranks - 1)
     inner = RING.nvlink[protocol]
     latency = RING.base[protocol]
     if rooted:
@@ -200,8 +203,8 @@ def _predict_ring(
     else:
         post = job.hardware.post_s * 1e6 * (3 if protocol == 2 else 1)
         outer = (TREE if job.local == 1 else RING).net[protocol]
-        outer += job.wire * (2 if protocol == 2 else 1)
-        crossings = sums_twice * (job.nodes - 1)
+        outer += job.plugin_latency * (2 if protocol == 2 else 1)
+        crossings = phases * (job.nodes - 1)
         if job.nodes > 1:
             inner = max(inner, post)
         latency += (steps - crossings) * inner + crossings * outer
@@ -209,24 +212,22 @@ def _predict_ring(
     if protocol == 2 and job.nodes > 1 and operation == "allreduce" and piece >= 64:
         latency *= PLATEAU
     blocks = ranks if protocol == 0 else 1
-    return job.choice("ring", protocol, latency, bytes, rate * ranks / steps, blocks)
+    return job.predict("ring", protocol, latency, bytes, rate * ranks / steps, blocks)
 
 
 def _predict_tree(job: _Job, bytes: int, protocol: int) -> AlgorithmTime:
     rate = job.nvlink
-    if (
-        job.nodes == 2
-    ):  # either node sends everything up or down once, half along each tree
+    if job.nodes == 2:  # Each node sends all data once, half along each tree.
         rate = min(job.nvlink, 2 * job.net)
     elif job.nodes > 2:
         rate = min(job.nvlink, job.net)
-    rate = min(0.92 * rate, job.channels * job.of.tree[job.column])
+    rate = min(0.92 * rate, job.channels * job.generation.tree[job.column])
     if protocol == 0:
         rate = min(rate / 3.8, job.ll_rate)
     elif protocol == 1:
         rate *= 7 / 9 if job.nodes == 1 else 120 / 128
-        rate = min(rate, job.channels * job.of.tree_ll128[job.column])
-    outer = TREE.net[protocol] + job.wire * (2 if protocol == 2 else 1)
+        rate = min(rate, job.channels * job.generation.tree_ll128[job.column])
+    outer = TREE.net[protocol] + job.plugin_latency * (2 if protocol == 2 else 1)
     depth = (job.nodes).bit_length() - 1
     latency = TREE.base[protocol]
     latency += 2 * ((job.local - 1) * TREE.nvlink[protocol] + depth * outer)
@@ -234,12 +235,12 @@ def _predict_tree(job: _Job, bytes: int, protocol: int) -> AlgorithmTime:
     shares = TREE_SHARE[PROTOCOLS[protocol]]
     if 0 <= size < len(shares) - 1:
         rate *= shares[size]
-    chunk = _tree_chunk(job, protocol, bytes)
-    return job.choice("tree", protocol, latency, bytes, rate / 2, chunk=chunk)
+    chunk = _compute_tree_chunk(job, protocol, bytes)
+    return job.predict("tree", protocol, latency, bytes, rate / 2, chunk=chunk)
 
 
-def _tree_chunk(job: _Job, protocol: int, bytes: int) -> int:
-    """Return the bytes of a chunk; those of LL128 shrink for small data.
+def _compute_tree_chunk(job: _Job, protocol: int, bytes: int) -> int:
+    """Return the bytes of a chunk, which shrink for small data with LL128.
 
     Source: NCCL 2.30, calcCollChunking of src/enqueue.cc.
     """
@@ -253,42 +254,44 @@ def _tree_chunk(job: _Job, protocol: int, bytes: int) -> int:
     return chunk
 
 
-def _predict_switch(job: _Job, bytes: int, thought_faster: bool) -> AlgorithmTime:
-    """Predict sums in the NVSwitch, chunk by chunk for each head and channel.
+def _predict_switch(job: _Job, bytes: int, uses_old_latency: bool) -> AlgorithmTime:
+    """Predict NVLS: the NVSwitch reduces chunk by chunk for each head and channel.
 
-    A GPU's links carry its data out once, for the heads to sum, and the sum of its own
-    share; as much comes in. A round of chunks takes a step of Simple and the time of
-    its bytes; one more round fills the buffers.
+    A GPU's links send its data once to be reduced, and the sum of its own share; they
+    receive the same bytes. A round of chunks takes one step of Simple and the transfer
+    time of its bytes; one more round fills the buffers.
     """
     local = job.local
-    rate = thought = job.of.switch_share * job.nvlink * local / (local + 1)
+    rate = estimated_rate = (
+        job.generation.switch_share * job.nvlink * local / (local + 1)
+    )
     latency = old_latency = SWITCH_US
     if job.nodes > 1:
         heads = min(local, job.hardware.nics)
-        most = job.of.switch_tree[min(job.column - 1, 1)]
+        most = job.generation.switch_tree[min(job.column - 1, 1)]
         to_sum = job.ranks / (2 * (job.ranks - 1))
         net = job.net * (2 if job.nodes == 2 else 1)
-        thought = min(rate, net * to_sum)
-        rate = min(thought, heads * most * to_sum)
+        estimated_rate = min(rate, net * to_sum)
+        rate = min(estimated_rate, heads * most * to_sum)
         hops = 2 * (job.nodes.bit_length() - 1)
-        latency += hops * (SWITCH_NET_US + 2 * job.wire)
-        old_latency += hops * (OLD_SWITCH_NET_US + 2 * job.wire)
-    round_bytes = min(_switch_round(job, bytes), bytes)
+        latency += hops * (SWITCH_NET_US + 2 * job.plugin_latency)
+        old_latency += hops * (OLD_SWITCH_NET_US + 2 * job.plugin_latency)
+    round_bytes = min(_compute_switch_round(job, bytes), bytes)
     rounds = bytes / round_bytes if bytes else 0.0
     time = job.time(latency + rounds * RING.nvlink[2], bytes + round(round_bytes), rate)
     estimate = job.time(latency, bytes, rate)
-    if thought_faster:
-        estimate = job.time(old_latency, bytes, thought)
+    if uses_old_latency:
+        estimate = job.time(old_latency, bytes, estimated_rate)
     return AlgorithmTime("nvls", "Simple", time, estimate)
 
 
-def _switch_round(job: _Job, bytes: int) -> int:
-    """Return the bytes that all heads and channels sum at a time.
+def _compute_switch_round(job: _Job, bytes: int) -> int:
+    """Return the bytes that all heads and channels reduce per round.
 
     Source: NCCL 2.30, calcCollChunking of src/enqueue.cc.
     """
     several = job.nodes > 1
-    pieces = job.of.switch_channels[several] * min(job.local, job.hardware.nics)
+    pieces = job.generation.switch_channels[several] * min(job.local, job.hardware.nics)
     if not several:
         for chunk, least in ((131072, 64), (65536, 8), (32768, 2)):
             if bytes >= least * pieces * chunk:
@@ -301,21 +304,23 @@ def _switch_round(job: _Job, bytes: int) -> int:
 
 
 def _predict_exchange(job: _Job, bytes: int) -> AlgorithmTime:
-    """Predict an exchange at the rate of a GPU's NVLinks and a node's NICs.
+    """Predict an all-to-all limited by a GPU's NVLinks and a node's NICs.
 
-    The CPU posts a send and a receive for each rank of other nodes. Within a node,
-    peers share the channels; a rank's own block takes as many as another.
+    The CPU posts a send and a receive per rank of other nodes. Within a node, peers
+    share the channels; a rank's copy of its own block uses the channels of one peer.
     """
     small = bytes <= _LL_BLOCK * job.ranks
     protocol = 0 if small and 0 in job.protocols else 2
-    away = job.ranks - job.local
+    remote_ranks = job.ranks - job.local
     latency = RING.base[protocol] + (
-        TREE.net[protocol] + job.wire if away else RING.nvlink[protocol]
+        TREE.net[protocol] + job.plugin_latency
+        if remote_ranks
+        else RING.nvlink[protocol]
     )
-    latency += 2 * away * job.hardware.post_s * 1e6
-    through_nics = bytes * away / job.ranks * job.local / job.net
+    latency += 2 * remote_ranks * job.hardware.post_s * 1e6
+    through_nics = bytes * remote_ranks / job.ranks * job.local / job.net
     through_links = bytes * (job.local - 1) / job.ranks
-    if not away:
+    if not remote_ranks:
         per_peer = _EXCHANGE_CHANNELS >> (job.local - 1).bit_length()
         through_links += min(bytes / job.ranks, per_peer * _EXCHANGE_PART)
     through_links /= job.nvlink

@@ -2,20 +2,21 @@
 """Constants of NCCL 2.30's tuning model; all times in microseconds.
 
 Source: NCCL's published tuning model (src/graph/tuning.cc, Apache-2.0, and
-github.com/NVIDIA/nccl/issues/1334). The numbers are NVIDIA's; none is measured here.
-Rates are in GB/s: 1e9 bytes per second.
+github.com/NVIDIA/nccl/issues/1334). All numbers are NVIDIA's; Topoloom measured none.
+Rates are in GB/s (1e9 bytes per second).
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-#: Payload: LL 4 of 8 bytes, LL128 120 of 128; Simple all, at a higher latency.
+#: Payload fraction of protocols: LL 4/8, LL128 120/128, Simple all but with more
+#: latency.
 PROTOCOLS = ("LL", "LL128", "Simple")
 
 
 class Latencies(NamedTuple):
-    """Latencies by protocol, of a launch (``base``) and of a step."""
+    """Latencies of a launch (``base``) and of a step, by protocol."""
 
     base: tuple[float, float, float]
     nvlink: tuple[float, float, float]
@@ -24,44 +25,44 @@ class Latencies(NamedTuple):
 
 RING = Latencies((6.6, 14.0, 8.4), (0.6, 1.9, 3.4), (2.7, 4.0, 14.0))
 TREE = Latencies((6.8, 14.0, 8.4), (0.6, 1.25, 4.0), (5.0, 8.5, 14.0))
-#: Latency of sums in the switch, in one node and with trees between nodes.
+#: Latency of NVLS in one node, and latency per step of inter-node trees.
 SWITCH_US = 25.0
 SWITCH_NET_US = 20.9
-#: The same before this release, which also ignored `switch_tree`.
+#: `SWITCH_NET_US` before release `NEW_SWITCH_NET`; older releases ignore `switch_tree`.
 OLD_SWITCH_NET_US = 14.0
 NEW_SWITCH_NET = (2, 28, 9)
-#: Release of NCCL that the constants come from.
+#: NCCL release of the constants.
 RELEASE = (2, 30, 0)
 
-#: Bytes that a channel must have before NCCL opens another, by protocol; for LL in
-#: rings, per rank (getAlgoInfo of src/enqueue.cc: threads x bytes per thread).
+#: Bytes per channel before NCCL uses another channel, by protocol; for LL in rings, per
+#: rank (getAlgoInfo of src/enqueue.cc: threads x bytes per thread).
 CHANNEL_BYTES = (512 * 8, 640 * 8, 512 * 64)
 
-#: Maximal bytes of a chunk along a tree, by protocol: a slot of a channel's buffer
+#: Maximum bytes of a chunk along a tree, by protocol: a slot of the channel buffer
 #: (src/init.cc).
 TREE_CHUNK = (32768, 576000, 524288)
 
-#: Factor on the latency of a step of Simple in rings between nodes.
+#: Factor on the step latency of Simple in inter-node rings.
 PLATEAU = 1.4
 
 
 class Generation(NamedTuple):
-    """Rate limits of a GPU generation: in one node, in two, in more.
+    """Rate limits of a GPU generation in GB/s, for one node, two nodes and more.
 
     Attributes
     ----------
     ll_rate
-        Limit of LL in one node.
+        Rate limit of LL in one node.
     ring_ll128, tree_ll128, tree
-        Limits of one channel.
+        Rate limits of one channel.
     switch_share
-        Share of NVLink's rate that sums in the switch reach.
+        Fraction of the NVLink rate that NVLS reaches.
     switch_tree
-        Limits of one head's trees between nodes, for two nodes and for more.
+        Rate limits of one head's inter-node trees, for two nodes and for more.
     switch_channels
-        Channels used by sums in the switch, in one node and in more.
+        Number of NVLS channels, in one node and in several nodes.
     channels
-        Channels: in one node, found by the search; between nodes, one per NIC but at
+        Number of channels in one node. Between nodes, NCCL uses one per NIC but at
         least 8.
     """
 
@@ -101,10 +102,10 @@ GENERATIONS = {
     ),
 }
 
-#: Rate of LL in two nodes and in more, with AMD's CPUs (True) or Intel's.
+#: Rate of LL in two nodes and in more, with AMD CPUs (True) or Intel CPUs.
 LL_NET_RATE = {False: (39.0, 20.4), True: (22.5, 19.0)}
 
-#: Share of its rate that a tree reaches, by protocol, for 64 B, 128 B, ... 512 MB.
+#: Fraction of its rate that a tree reaches, by protocol, for 64 B, 128 B, ... 512 MB.
 TREE_SHARE = {
     "LL": (
         *(1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5),

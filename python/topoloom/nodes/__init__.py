@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes: see README.md."""
+"""Compute nodes: levels, CPUs, memory, devices and host names."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The common shape of nodes that differ, and the slots of the shape that each has.
+"""The common shape of heterogeneous nodes, and the slots that each node has in it.
 
-A machine of the core has one shape of node. If nodes differ, it is the smallest shape
-into which each fits with unchanged distances: a level per distance, as large as the
-largest node needs it. Nodes lack some slots of the shape::
+In the core, all nodes of a machine have one shape. If nodes differ, this is the
+smallest shape that contains every node with unchanged distances: a level per distance,
+sized for the largest node. Nodes lack some slots of the shape::
 
     2 packages of 4 cores       distance 8:16    4 . . .   4 . . .
     1 package of 6 cores        distance 8       6 . . . . .
@@ -22,27 +22,29 @@ from topoloom.nodes.node_parts import MAX_CPUS, Levels, compress_port_costs
 
 
 class CommonShape(NamedTuple):
-    """A shape of node, and its slots that each of the given nodes has."""
+    """A node shape, and the slots of the shape that each node has."""
 
     levels: Levels
-    slots: list[tuple[int, ...]]  # per node: local slot -> slot of the shape, ascending
+    slots: list[
+        tuple[int, ...]
+    ]  # for each node: slots of the shape by local slot, ascending
 
 
 def find_common_shape(nodes: Sequence[Levels]) -> CommonShape:
-    """Find the smallest shape that all of these nodes fit into.
+    """Find the smallest shape that contains all of these nodes.
 
     Nodes whose port costs differ get separate slots. Raises `topoloom.Error` if the
     shape has too many slots.
     """
     distance = sorted({d for node in nodes for d in node.distance})
-    by_distance = [_by_distance(node, distance) for node in nodes]
+    by_distance = [_multiply_sizes_by_distance(node, distance) for node in nodes]
     shape = _overlay(nodes, by_distance, distance, apart=False)
     shape = shape or _overlay(nodes, by_distance, distance, apart=True)
     assert shape is not None
     return shape
 
 
-def _by_distance(node: Levels, distance: Sequence[int]) -> list[int]:
+def _multiply_sizes_by_distance(node: Levels, distance: Sequence[int]) -> list[int]:
     sizes = [1] * len(distance)
     for size, far in zip(node.sizes, node.distance, strict=True):
         sizes[distance.index(far)] *= size
@@ -55,7 +57,7 @@ def _overlay(
     distance: Sequence[int],
     apart: bool,
 ) -> CommonShape | None:
-    """Overlay nodes, or put them `apart` in the top level; None if port costs clash."""
+    """Overlay nodes, or place them side by side; None if their port costs differ."""
     sizes = [max(column) for column in zip(*by_distance, strict=True)]
     tops = [sizes_of_node[-1] for sizes_of_node in by_distance]
     first = [0] * len(nodes)
@@ -64,8 +66,8 @@ def _overlay(
         sizes[-1] = sum(tops)
     if math.prod(sizes) > MAX_CPUS:
         raise Error(
-            f"the nodes differ so much that they have no common shape of at most "
-            f"{MAX_CPUS:,} slots; give them fewer or the same levels"
+            f"the nodes differ too much for a common shape of at most {MAX_CPUS:,} "
+            "slots; use fewer levels, or the same levels for all nodes"
         )
     steps = [1, *itertools.accumulate(sizes[:-1], int.__mul__)]
     slots: list[tuple[int, ...]] = []
@@ -80,12 +82,14 @@ def _overlay(
                 return None
     filled = [costs.get(0, 0)]
     for place in range(1, math.prod(sizes)):
-        filled.append(costs.get(place, filled[-1]))  # any cost, if no node has the slot
+        filled.append(
+            costs.get(place, filled[-1])
+        )  # any cost is valid if no node has the slot
     port = compress_port_costs(filled)
-    kept = [level for level, size in enumerate(sizes) if size > 1] or [0]
+    used_levels = [level for level, size in enumerate(sizes) if size > 1] or [0]
     levels = Levels(
-        tuple(sizes[level] for level in kept),
-        tuple(distance[level] for level in kept),
+        tuple(sizes[level] for level in used_levels),
+        tuple(distance[level] for level in used_levels),
         tuple(port),
     )
     return CommonShape(levels, slots)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The slots of a machine that exist, by local and global numbers.
+"""Converts between global slot numbers and slot numbers of a host.
 
-If nodes differ, a machine numbers more slots per node than most nodes have.
+If nodes differ, a machine's numbering has more slots per node than most nodes have.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from topoloom.nodes.node_parts import NodeParts
 
 
 class HostSlots:
-    """Converts between global slots and slots of a host.
+    """Local slot numbers of each host, and conversion to global slot numbers.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class HostSlots:
         self.counts: Ids = np.full(count, self._per_host, np.int64)
         self._type: Ids = np.zeros(count, np.int64)
         self._local = np.arange(self._per_host, dtype=np.int64)[None, :]
-        if node.types:  # Nodes that differ are hosts.
+        if node.types:  # Node types exist only on machines where each node is a host.
             self._local = np.full((len(node.types), self._per_host), -1, np.int64)
         for number, kind in enumerate(node.types):
             at = np.array(kind.nodes, np.int64)
@@ -40,27 +40,29 @@ class HostSlots:
             self._local[number, list(kind.slots)] = np.arange(len(kind.slots))
 
     def local(self, slots: npt.ArrayLike) -> Ids:
-        """Convert global slots to slots of their hosts; -1 if they do not exist."""
+        """Convert global slots to local slots of hosts; -1 if they do not exist."""
         given = np.asarray(slots, np.int64)
         host, index = np.divmod(given, self._per_host)
         return self._local[self._type[host], index]
 
     def global_slot(self, host: int, local: int) -> int:
-        """Convert a slot of a host to a global slot."""
+        """Convert a local slot of a host to a global slot."""
         index = self._types[self._type[host]].slots[local] if self._types else local
         return host * self._per_host + index
 
     def count(self, nodes: npt.ArrayLike) -> int:
-        """Count the slots of some nodes."""
+        """Count the existing slots of some nodes."""
         per_node = self._machine.slots_per_node
         first = np.asarray(nodes, np.int64)[:, None] * per_node
         return int(np.count_nonzero(self.local(first + np.arange(per_node)) >= 0))
 
     def drop_missing(self, allocation: Allocation) -> Allocation:
-        """Remove the slots that do not exist."""
+        """Remove slots that do not exist from an allocation."""
         if not self._types:
             return allocation
-        kept = self.local(allocation.slots) >= 0
-        if kept.all():
+        is_existing = self.local(allocation.slots) >= 0
+        if is_existing.all():
             return allocation
-        return Allocation(self._machine, allocation.nodes, allocation.slots[kept])
+        return Allocation(
+            self._machine, allocation.nodes, allocation.slots[is_existing]
+        )

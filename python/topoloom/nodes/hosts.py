@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts, which launchers and batch systems name: nodes, or on rails groups of nodes.
+"""Converts between nodes and hosts. Hosts are nodes, or groups of nodes on rails.
 
-The nodes of rails are GPUs, and those of a host are consecutive.
+In a rail network each node is a GPU; the GPUs of a host are consecutive nodes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def host_count(machine: Machine) -> int:
 
 
 def slots_per_host(machine: Machine) -> int:
-    """Count the slots of a host."""
+    """Count the slots of each host."""
     return machine.slots_per_node * machine.nodes_per_host
 
 
@@ -37,14 +37,14 @@ def hosts_in_order(machine: Machine, nodes: Sequence[int] | npt.NDArray[Any]) ->
 
 
 def nodes_of_hosts(machine: Machine, hosts: Sequence[int] | npt.NDArray[Any]) -> Ids:
-    """List the nodes of hosts, host by host."""
+    """List the nodes of these hosts, host by host."""
     each = machine.nodes_per_host
     first = np.asarray(hosts, dtype=np.int64) * each
     return (first[:, None] + np.arange(each)).ravel()
 
 
 def format_host_count(machine: Machine, nodes: int, hosts: int | None = None) -> str:
-    """Write a number of nodes: ``4 nodes``, or on rails ``2 hosts``."""
+    """Format a number of nodes: ``4 nodes``, or ``2 hosts`` in a rail network."""
     each = machine.nodes_per_host
     if each == 1:
         return counted(nodes, "node")
@@ -52,7 +52,7 @@ def format_host_count(machine: Machine, nodes: int, hosts: int | None = None) ->
 
 
 def format_share(allocation: Allocation) -> str:
-    """Write ``4 of 16 nodes``, or on rails ``2 of 8 hosts``."""
+    """Format ``4 of 16 nodes``, or ``2 of 8 hosts`` in a rail network."""
     machine = allocation.machine
     if machine.nodes_per_host == 1:
         return f"{len(allocation.nodes):,} of {machine.node_count:,} nodes"
@@ -65,21 +65,21 @@ def names_by_node(
 ) -> tuple[str, ...]:
     """Return the host name of each node.
 
-    `names` has a name for each host, in the order of `hosts_in_order`, or one for each
-    node. Raises `topoloom.Error` for another number of names, and if the nodes of a
-    host have different names.
+    `names` has one name per host, in the order of `hosts_in_order`, or one per node.
+    Raises `topoloom.Error` for a wrong number of names, and if nodes of one host have
+    different names.
     """
-    return tuple(_by_host(machine, nodes, names)[1])
+    return tuple(_assign_host_names(machine, nodes, names)[1])
 
 
 def names_by_host(
     machine: Machine, nodes: Sequence[int] | npt.NDArray[Any], names: Sequence[str]
 ) -> list[str]:
-    """Return the name of each host; `names` as in `names_by_node`."""
-    return _by_host(machine, nodes, names)[0]
+    """Return the name of each host; see `names_by_node` for `names`."""
+    return _assign_host_names(machine, nodes, names)[0]
 
 
-def _by_host(
+def _assign_host_names(
     machine: Machine, nodes: Sequence[int] | npt.NDArray[Any], names: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     if machine.nodes_per_host == 1:
@@ -87,7 +87,7 @@ def _by_host(
             raise Error(
                 f"{counted(len(names), 'host name')} for an allocation of "
                 f"{counted(len(nodes), 'node')}; "
-                "give one name for each node, in the allocation's order"
+                "pass one name per node, in the allocation's order"
             )
         return list(names), list(names)
     numbers = (np.asarray(nodes, np.int64) // machine.nodes_per_host).tolist()
@@ -107,13 +107,13 @@ def _by_host(
             f"{counted(len(names), 'host name')} for an allocation of "
             f"{counted(len(hosts), 'host')} of "
             f"{counted(machine.nodes_per_host, 'GPU')} each; "
-            "give one name for each host, in the allocation's order"
+            "pass one name per host, in the allocation's order"
         )
     return [name_of[host] for host in hosts], [name_of[host] for host in numbers]
 
 
 def host_machine(machine: Machine) -> Machine:
-    """Build the machine whose nodes are the hosts of rails; others are returned as is.
+    """Convert a rail network to a machine whose nodes are hosts; return others as is.
 
     A host is down if one of its nodes is.
     """
@@ -129,7 +129,7 @@ def host_machine(machine: Machine) -> Machine:
 
 
 def fully_allocated_hosts(free: Allocation) -> Ids:
-    """List the hosts of which an allocation has all slots, in its order."""
+    """List the hosts whose slots are all in an allocation, in its order."""
     machine = free.machine
     slots = np.asarray(free.slots, np.int64) // slots_per_host(machine)
     counts = np.bincount(slots, minlength=host_count(machine))

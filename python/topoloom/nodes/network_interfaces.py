@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The NICs of a node that MPI uses: those on its best network.
+"""Finds the NICs of a node that MPI uses: the NICs on its fastest network.
 
-InfiniBand, Omni-Path and Slingshot precede RDMA over Ethernet, which precedes plain
-Ethernet, such as that of a management NIC.
+InfiniBand, Omni-Path and Slingshot rank above RDMA over Ethernet, which ranks above
+plain Ethernet, such as a management NIC.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from enum import IntEnum
 
 from topoloom.nodes.node_parts import ETHERNET, NIC
 
-#: Prefixes that drivers and systemd give to names of devices on fabrics; ``hsn0`` and
-#: ``cxi0`` are Slingshot's.
+#: Prefixes of fabric device names from drivers and systemd; ``hsn0`` and ``cxi0`` are
+#: Slingshot NICs.
 _FABRIC = re.compile(r"(?:ib[0-9ps]|hfi|opa|hsn|cxi|bxi|efa)")
-#: Drivers of NICs that do RDMA over Ethernet only.
+#: Drivers of NICs that support RDMA only over Ethernet.
 _OVER_ETHERNET = re.compile(
     r"(?:bnxt_re|irdma|i40iw|qedr|cxgb|iw_|hns|erdma|mana|ionic|rxe|siw|roce|iwp)"
 )
 
 
 class NicNetwork(IntEnum):
-    """The network of a NIC; MPI uses the highest of a node."""
+    """The network type of a NIC; MPI uses the NICs with the node's highest value."""
 
     ETHERNET = 0
     RDMA_OVER_ETHERNET = 1
@@ -33,10 +33,10 @@ class NicNetwork(IntEnum):
 def classify_network(
     names: Sequence[str], has_rdma: bool, over_ethernet: bool | None = None
 ) -> NicNetwork:
-    """Find the network of a NIC by all of its names, such as ``ib0`` and ``mlx5_0``.
+    """Find the network type of a NIC from its names, such as ``ib0``, ``mlx5_0``.
 
-    `has_rdma` says whether it is an OpenFabrics device, and `over_ethernet` whether its
-    ports are Ethernet's; None if unknown.
+    `has_rdma` is True for an OpenFabrics device. `over_ethernet` is True if the link
+    layer of its ports is Ethernet; None if unknown.
     """
     if any(_FABRIC.match(name) for name in names):
         return NicNetwork.FABRIC
@@ -47,10 +47,10 @@ def classify_network(
     return NicNetwork.FABRIC
 
 
-def interface_kinds(networks: Sequence[NicNetwork]) -> list[str]:
-    """Return the kind of device of each NIC of a node.
+def classify_interfaces(networks: Sequence[NicNetwork]) -> list[str]:
+    """Return the device kind of each NIC of a node: ``nic`` if MPI uses it.
 
-    >>> interface_kinds([NicNetwork.ETHERNET, NicNetwork.FABRIC])
+    >>> classify_interfaces([NicNetwork.ETHERNET, NicNetwork.FABRIC])
     ['ethernet', 'nic']
     """
     best = max(networks, default=NicNetwork.ETHERNET)

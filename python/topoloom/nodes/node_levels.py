@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from topoloom.nodes.network_interfaces import NicNetwork, interface_kinds
+from topoloom.nodes.network_interfaces import NicNetwork, classify_interfaces
 from topoloom.nodes.node_parts import (
     COSTS,
     NIC,
@@ -20,7 +20,7 @@ from topoloom.nodes.node_parts import (
 from topoloom.support.number_ranges import join_numbers
 
 #: hwloc's types of shared resources, and the names of their levels in
-#: `node_parts.COSTS`. Of levels with equal costs, the first gives the name.
+#: `node_parts.COSTS`. Among levels with equal costs, the first one determines the name.
 SHARED = {
     "L2Cache": "L2",
     "L3Cache": "L3",
@@ -29,10 +29,10 @@ SHARED = {
     "Group": "group",
     "Package": "package",
 }
-#: A route to a NIC outside of one of these costs more.
+#: A route to a NIC costs more if it leaves one of these resources.
 _CROSSED = ("NUMANode", "Die", "Group", "Package")
 _NODE = "node"
-#: Weight of a hop between nodes. A two-hop route through one switch costs 32.
+#: Cost of a hop between nodes. A two-hop route through one switch costs 32.
 HOP_WEIGHT = COSTS["hop"]
 
 
@@ -44,7 +44,7 @@ class Container(NamedTuple):
 
 
 class NearDevice(NamedTuple):
-    """A device, and the nearest CPUs as a bit mask."""
+    """A device, and the bit mask of its nearest CPUs."""
 
     name: str
     kind: str
@@ -61,10 +61,10 @@ class NodeCores:
     Attributes
     ----------
     cores
-        The CPUs (hardware threads) of each core as a bit mask; cores of a container are
+        Bit mask of the CPUs (hardware threads) of each core; cores of a container are
         consecutive.
     containers
-        Shared resources, in any order.
+        Resources shared by cores, in any order.
     devices
         GPUs and NICs.
     """
@@ -74,16 +74,16 @@ class NodeCores:
     devices: Sequence[NearDevice] = ()
 
     def restrict_to(self, cpus: int) -> NodeCores:
-        """Keep the cores with one of these CPUs."""
+        """Remove all CPUs that are not in a bit mask, and cores without CPUs."""
         cores = [core & cpus for core in self.cores if core & cpus]
         kept = (Container(kind, mask & cpus) for kind, mask in self.containers)
         devices = [device._replace(cpus=device.cpus & cpus) for device in self.devices]
         return NodeCores(cores, [part for part in kept if part.cpus], devices)
 
     def classify_nics(self) -> NodeCores:
-        """Mark the NICs that MPI uses, and those that it does not."""
+        """Set the kind of each NIC to ``nic`` or ``ethernet``: used by MPI or not."""
         cards = [device for device in self.devices if device.kind == NIC]
-        kinds = iter(interface_kinds([device.network for device in cards]))
+        kinds = iter(classify_interfaces([device.network for device in cards]))
         devices = [
             device._replace(kind=next(kinds)) if device.kind == NIC else device
             for device in self.devices
@@ -92,18 +92,18 @@ class NodeCores:
 
 
 def format_levels(inside: NodeCores) -> str:
-    """Write the levels, ``+node:4:2,distance=2:16``; "" for a single core.
+    """Format levels as ``+node:4:2,distance=2:16``; "" for a single core.
 
-    Only containers that divide all cores equally make a level, so an irregular node has
-    fewer levels. If a NIC is not near to all cores, ``,port=0:8`` follows.
+    Only containers that divide all cores equally form a level, so an irregular node has
+    fewer levels. If cores differ in distance to the NICs, ``,port=0:8`` follows.
     """
-    levels = _levels(inside)
+    levels = _choose_levels(inside)
     if not levels:
         return ""
     sizes = [1, *(size for size, _ in levels)]
     arities = [size // inner for inner, size in itertools.pairwise(sizes)]
     distances = [COSTS[name] for _, name in levels]
-    port = compress_port_costs(_port_costs(inside))
+    port = compress_port_costs(_compute_port_costs(inside))
     return (
         f"+node:{join_numbers(arities)},distance={join_numbers(distances)}"
         f"{',port=' if port else ''}{join_numbers(port)}"
@@ -111,7 +111,7 @@ def format_levels(inside: NodeCores) -> str:
 
 
 def add_hop_weight(levels: str) -> str:
-    """Add the weight of a hop between nodes to `format_levels`, unless empty."""
+    """Append the cost of a hop between nodes to the result of `format_levels`."""
     if not levels:
         return ""
     distances, mark, port = levels.partition(",port=")
@@ -119,107 +119,111 @@ def add_hop_weight(levels: str) -> str:
 
 
 def make_node_parts(inside: NodeCores) -> NodeParts:
-    """Return the names of levels, the CPUs of each slot, and the devices."""
-    levels = _levels(inside)
+    """Build the level names, the CPUs of each slot, and the devices."""
+    levels = _choose_levels(inside)
     if not levels:
         return NO_PARTS
-    cpus = tuple(tuple(_bits(core)) for core in inside.cores)
+    cpus = tuple(tuple(_list_bits(core)) for core in inside.cores)
     devices = []
     for device in inside.devices:
-        near = _near(device, inside)
+        near = _find_nearest_cpus(device, inside)
         slots = tuple(i for i, core in enumerate(inside.cores) if core & near)
         devices.append(Device(device.name, device.kind, slots, device.numa, device.pci))
     return NodeParts(tuple(name for _, name in levels), cpus, tuple(devices))
 
 
 def format_nodes(nodes: int, levels: str) -> str:
-    """Write a machine of equal nodes, on one switch if there are several."""
+    """Format the text of a machine of equal nodes, connected by one switch."""
     if nodes == 1:
         return f"torus:1{levels}"
     return f"tree:{nodes}{add_hop_weight(levels)}"
 
 
-def _near(device: NearDevice, inside: NodeCores) -> int:
-    """Return the CPUs of the node that a device is nearest to."""
+def _find_nearest_cpus(device: NearDevice, inside: NodeCores) -> int:
+    """Return the bit mask of the node's CPUs nearest to a device."""
     every = sum(inside.cores)
-    # A device near to no core of the node is equally far from all.
+    # A device that is near no core has the same distance from all cores.
     return device.cpus & every or every
 
 
-def _port_costs(inside: NodeCores) -> list[int]:
-    """Return the cost of the route from each core to the nearest NIC.
+def _compute_port_costs(inside: NodeCores) -> list[int]:
+    """Compute the cost of the route from each core to its nearest NIC.
 
-    It is the cost of the core's largest container without the NIC. A NIC in no
-    container is equally far from all cores.
+    This is the cost of the core's largest container without the NIC. A NIC outside all
+    containers has the same distance from all cores.
     """
-    crossed = sorted(
+    boundaries = sorted(
         (COSTS[SHARED[kind]], cpus)
         for kind, cpus in inside.containers
         if kind in _CROSSED
     )
-    nics = {_near(device, inside) for device in inside.devices if device.kind == NIC}
-    ways = []
+    nics = {
+        _find_nearest_cpus(device, inside)
+        for device in inside.devices
+        if device.kind == NIC
+    }
+    routes = []
     for near in nics:
-        if all(near & ~cpus for _, cpus in crossed):
+        if all(near & ~cpus for _, cpus in boundaries):
             continue
         cost_of: dict[int, int] = {}  # by CPU
-        for cost, cpus in crossed:
+        for cost, cpus in boundaries:
             if not cpus & near:
-                cost_of.update(dict.fromkeys(_bits(cpus), cost))
-        ways.append([cost_of.get(_lowest(core), 0) for core in inside.cores])
-    return [min(costs) for costs in zip(*ways, strict=True)]
+                cost_of.update(dict.fromkeys(_list_bits(cpus), cost))
+        routes.append([cost_of.get(_lowest_bit(core), 0) for core in inside.cores])
+    return [min(costs) for costs in zip(*routes, strict=True)]
 
 
-def _levels(inside: NodeCores) -> list[tuple[int, str]]:
-    """Choose the levels, bottom-up: number of cores, and name."""
-    # A core is known by its first CPU.
-    core_of = {_lowest(core): index for index, core in enumerate(inside.cores)}
+def _choose_levels(inside: NodeCores) -> list[tuple[int, str]]:
+    """Choose the levels, bottom-up: pairs of core count and name."""
+    # Each core is identified by its first CPU.
+    core_of = {_lowest_bit(core): index for index, core in enumerate(inside.cores)}
     count = len(core_of)
     firsts = sum(1 << cpu for cpu in core_of)
     shared = {(kind, mask & firsts) for kind, mask in inside.containers}
     packages = [mask for kind, mask in shared if kind == "Package" and mask]
     shares = {count: _NODE if len(packages) > 1 else SHARED["Package"]}
-    layers = _layers(shared, packages, count)
+    layers = _group_containers(shared, packages, count)
     for kind, name in SHARED.items():
         for masks in (masks for (k, _), masks in layers.items() if k == kind):
-            size = _regular_size(masks, core_of)
+            size = _find_regular_size(masks, core_of)
             if size and COSTS[name] < COSTS[shares.get(size, _NODE)]:
                 shares[size] = name
     return _nest_levels(shares)
 
 
-def _layers(
+def _group_containers(
     shared: Iterable[tuple[str, int]], packages: list[int], count: int
 ) -> dict[tuple[str, int], list[int]]:
-    """Sort containers by kind and size, since groups of one kind may be nested.
+    """Group containers by kind and size, because containers of a kind can be nested.
 
-    Drop those that span packages, and dies or groups that are a whole package.
+    Drop containers that span packages, and dies or groups that equal a package.
     """
     whole = set(packages)
     package_of: dict[int, int] = {}
     if sum(mask.bit_count() for mask in packages) <= count:
-        package_of = {cpu: mask for mask in packages for cpu in _bits(mask)}
+        package_of = {cpu: mask for mask in packages for cpu in _list_bits(mask)}
     layers: dict[tuple[str, int], list[int]] = {}
     for kind, mask in shared:
         if kind in ("Die", "Group") and mask in whole:
             continue
-        if mask and not mask & ~package_of.get(_lowest(mask), mask):
+        if mask and not mask & ~package_of.get(_lowest_bit(mask), mask):
             layers.setdefault((kind, mask.bit_count()), []).append(mask)
     return layers
 
 
-def _regular_size(masks: list[int], core_of: dict[int, int]) -> int:
-    """Return the number of cores per mask if masks are equal runs of cores, else 0."""
+def _find_regular_size(masks: list[int], core_of: dict[int, int]) -> int:
+    """Return the cores per mask if masks are equal runs of cores, else 0."""
     sizes = {mask.bit_count() for mask in masks}
     if len(sizes) != 1 or (size := sizes.pop()) * len(masks) != len(core_of):
         return 0
-    runs = sorted(sorted(core_of[cpu] for cpu in _bits(mask)) for mask in masks)
+    runs = sorted(sorted(core_of[cpu] for cpu in _list_bits(mask)) for mask in masks)
     in_order = list(itertools.chain.from_iterable(runs)) == list(range(len(core_of)))
     return size if in_order else 0
 
 
 def _nest_levels(shares: dict[int, str]) -> list[tuple[int, str]]:
-    """Choose levels, bottom-up, whose sizes divide each other and whose costs rise."""
+    """Choose levels, bottom-up; costs increase, and sizes divide each other."""
     levels: list[tuple[int, str]] = []
     for size in sorted(shares, reverse=True):
         name = shares[size]
@@ -231,11 +235,11 @@ def _nest_levels(shares: dict[int, str]) -> list[tuple[int, str]]:
     return levels
 
 
-def _bits(mask: int) -> Iterator[int]:
+def _list_bits(mask: int) -> Iterator[int]:
     while mask:
-        yield _lowest(mask)
+        yield _lowest_bit(mask)
         mask &= mask - 1
 
 
-def _lowest(mask: int) -> int:
+def _lowest_bit(mask: int) -> int:
     return (mask & -mask).bit_length() - 1

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-#: The distance of two slots by the smallest resource that they share; "hop" is the
-#: weight of a hop between nodes. Each is twice the one before: a route of two hops,
-#: over one switch, is twice as long as any inside a node.
+#: The distance of two slots by the smallest resource that they share; "hop" is the cost
+#: of a hop between nodes. Costs double from level to level: a route of two hops,
+#: through one switch, costs twice as much as the longest route in a node.
 COSTS = {
     "L2": 1,
     "L3": 2,
@@ -24,12 +24,12 @@ COSTS = {
     "node": 16,
     "hop": 16,
 }
-#: Names of levels of sockets.
+#: Names of levels that are sockets.
 _PACKAGES = ("package", "socket")
-#: A NIC that MPI uses, and a slower one that it does not use.
+#: Device kinds: a NIC that MPI uses, and a slower NIC that MPI does not use.
 NIC, ETHERNET = "nic", "ethernet"
 DEVICE_KINDS = ("gpu", NIC, ETHERNET)
-#: More than any node has; bounds the memory and time that a file can cost.
+#: Larger than on any real node; limits memory and time for malformed files.
 MAX_CPUS = 16_384
 MAX_DEVICES = 1024
 
@@ -41,15 +41,15 @@ class Device:
     Attributes
     ----------
     name
-        The name that programs use: ``cuda0``, ``mlx5_0``.
+        The device name in programs: ``cuda0``, ``mlx5_0``.
     kind
         One of `DEVICE_KINDS`.
     slots
         The nearest slots of the node, ascending.
     numa
-        Its NUMA domain by the system's number; None if unknown.
+        NUMA domain, numbered as by the operating system; None if unknown.
     pci
-        Its PCI address; empty if unknown.
+        PCI address; empty if unknown.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Device:
 
 @dataclass(frozen=True)
 class NodeParts:
-    """Known structure of the inside of nodes; empty if unknown.
+    """Known internal structure of nodes; attributes are empty if unknown.
 
     Attributes
     ----------
@@ -69,14 +69,14 @@ class NodeParts:
         Resource shared by the slots of each level, bottom-up: ``("L3", "package",
         "node")``.
     cpus
-        ``cpus[slot]`` are the CPUs (hardware threads) of a slot by the system's
-        numbers.
+        ``cpus[slot]`` are the CPUs (hardware threads) of a slot, numbered as by the
+        operating system.
     devices
         GPUs and NICs.
     memory_size
-        Bytes of memory; 0 if unknown.
+        Bytes of memory of a node; 0 if unknown.
     types
-        The types of nodes, if nodes differ; the other attributes are empty then.
+        Node types, if nodes differ; all other attributes are empty in this case.
     """
 
     names: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ class NodeParts:
     types: tuple[NodeType, ...] = ()
 
     def of_nodes(self, nodes: Sequence[int]) -> list[NodeParts]:
-        """Return the parts of each of these nodes."""
+        """Return the structure of each of these nodes."""
         if not self.types:
             return [self] * len(nodes)
         parts = {node: kind.parts for kind in self.types for node in kind.nodes}
@@ -94,11 +94,11 @@ class NodeParts:
 
 
 class Levels(NamedTuple):
-    """The levels of a node, bottom-up, their distances, and its port costs."""
+    """Levels of a node, bottom-up, their distances, and costs of routes to its NIC."""
 
     sizes: tuple[int, ...]
     distance: tuple[int, ...]  # ascending
-    port: tuple[int, ...] = ()  # of equal runs of slots
+    port: tuple[int, ...] = ()  # cost of each of several equally long runs of slots
 
     @property
     def slot_count(self) -> int:
@@ -106,7 +106,7 @@ class Levels(NamedTuple):
         return math.prod(self.sizes)
 
     def port_costs(self) -> list[int]:
-        """Return the port cost of each slot."""
+        """Return the cost of the route from each slot to the NIC."""
         if not self.port:
             return [0] * self.slot_count
         run = self.slot_count // len(self.port)
@@ -115,18 +115,18 @@ class Levels(NamedTuple):
 
 @dataclass(frozen=True)
 class NodeType:
-    """Nodes that are alike, in a machine whose nodes differ.
+    """A group of identical nodes in a machine whose nodes differ.
 
     Attributes
     ----------
     nodes
-        Their numbers, ascending.
+        Ids of these nodes, ascending.
     levels
-        Their own levels, which differ from those of the machine.
+        Levels of these nodes, which differ from the levels of the machine.
     slots
         ``slots[i]`` is the slot of the machine's node shape for local slot i.
     parts
-        Their CPUs and devices by local slots.
+        CPUs and devices of these nodes, by local slot.
     """
 
     nodes: tuple[int, ...]
@@ -136,16 +136,16 @@ class NodeType:
 
     @property
     def package_count(self) -> int:
-        """Number of packages of each of these nodes."""
+        """Number of packages per node."""
         return package_count(self.levels.sizes, self.parts.names)
 
 
-#: The parts of nodes about which nothing is known.
+#: Nodes of unknown structure.
 NO_PARTS = NodeParts()
 
 
 def package_count(sizes: Sequence[int], names: Sequence[str]) -> int:
-    """Count the packages of a node by the names of its levels; else 1.
+    """Count the packages of a node by its level names; 1 without a package level.
 
     >>> package_count([8, 4, 2], ["L3", "package", "node"])
     2
@@ -155,7 +155,7 @@ def package_count(sizes: Sequence[int], names: Sequence[str]) -> int:
 
 
 def compress_port_costs(costs: Sequence[int]) -> list[int]:
-    """Reduce the port costs of slots to those of equal runs; [] if all are 0.
+    """Compress the port costs of slots to one cost per equal run; [] if all are 0.
 
     >>> compress_port_costs([0, 0, 8, 8])
     [0, 8]

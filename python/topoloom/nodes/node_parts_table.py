@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""CPUs, devices and memory of a node as a table of TOML machines and placements.
+"""Tables with a node's CPUs, devices and memory, for machines and placements.
 
 ::
 
-    cpus = ["0,64", "1,65"]             # CPUs of each slot, by the system's numbers
+    cpus = ["0,64", "1,65"]             # CPUs of each slot, as numbered by the system
     devices = [
         { name = "cuda0", kind = "gpu", slots = "0-1", numa = 0, pci = "0000:17:00.0" },
     ]
@@ -24,10 +24,10 @@ from topoloom.nodes.node_parts import (
     NodeParts,
 )
 from topoloom.support.files import prefix_errors
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
 from topoloom.support.toml_values import check_keys, check_type, get_entry
-from topoloom.support.units import exact_bytes, parse_bytes
+from topoloom.support.units import format_exact_bytes, parse_bytes
 
 KEYS = ("cpus", "devices", "memory_size")
 _WORD = re.compile(r"[!-~]{1,64}")
@@ -36,34 +36,34 @@ _WORD = re.compile(r"[!-~]{1,64}")
 def read_parts(
     table: dict[str, Any], slots: int, names: tuple[str, ...] = ()
 ) -> NodeParts:
-    """Read and check the table of a node; errors begin with ``node.KEY``."""
-    cpus = _cpus(table["cpus"], slots) if "cpus" in table else ()
+    """Read and check a node's table; errors begin with ``node.KEY``."""
+    cpus = _read_cpus(table["cpus"], slots) if "cpus" in table else ()
     devices: list[Device] = []
     listed = check_type(table.get("devices", []), list, "node.devices")
     if len(listed) > MAX_DEVICES:
         raise Error(f"node.devices names over {MAX_DEVICES} devices")
     for index, given in enumerate(listed):
         where = f"node.devices[{index}]"
-        device = _device(check_type(given, dict, where), slots, where)
+        device = _read_device(check_type(given, dict, where), slots, where)
         if any(device.name == earlier.name for earlier in devices):
             raise Error(f"{where}: a duplicate device '{device.name}'")
         devices.append(device)
-    return NodeParts(names, cpus, tuple(devices), _memory_size(table))
+    return NodeParts(names, cpus, tuple(devices), _read_memory_size(table))
 
 
 def write_parts(parts: NodeParts) -> dict[str, Any]:
-    """Make the table that `read_parts` reads."""
+    """Build the table that `read_parts` reads."""
     table: dict[str, Any] = {}
     if parts.cpus:
         table["cpus"] = [compress_ranges(cpus) for cpus in parts.cpus]
     if parts.devices:
-        table["devices"] = [_device_table(device) for device in parts.devices]
+        table["devices"] = [_write_device(device) for device in parts.devices]
     if parts.memory_size:
-        table["memory_size"] = exact_bytes(parts.memory_size)
+        table["memory_size"] = format_exact_bytes(parts.memory_size)
     return table
 
 
-def _memory_size(table: dict[str, Any]) -> int:
+def _read_memory_size(table: dict[str, Any]) -> int:
     if "memory_size" not in table:
         return 0
     text = get_entry(table, "memory_size", str, "node.memory_size")
@@ -74,7 +74,7 @@ def _memory_size(table: dict[str, Any]) -> int:
     return size
 
 
-def _cpus(given: Any, slots: int) -> tuple[tuple[int, ...], ...]:
+def _read_cpus(given: Any, slots: int) -> tuple[tuple[int, ...], ...]:
     listed = check_type(given, list, "node.cpus")
     if len(listed) != slots:
         raise Error(
@@ -84,22 +84,24 @@ def _cpus(given: Any, slots: int) -> tuple[tuple[int, ...], ...]:
     cpus = []
     for slot, text in enumerate(listed):
         where = f"node.cpus[{slot}]"
-        ids = _ids(text, MAX_CPUS, where)
+        ids = _read_ids(text, MAX_CPUS, where)
         for cpu in ids:
             if cpu in owner:
-                raise Error(f"{where}: CPU {cpu} is also that of slot {owner[cpu]}")
+                raise Error(f"{where}: CPU {cpu} also belongs to slot {owner[cpu]}")
             owner[cpu] = slot
         cpus.append(ids)
     return tuple(cpus)
 
 
-def _device(table: dict[str, Any], slots: int, where: str) -> Device:
+def _read_device(table: dict[str, Any], slots: int, where: str) -> Device:
     check_keys(table, ("name", "kind", "slots", "numa", "pci"), f"{where}.")
-    name = _word(table, "name", where)
-    kind = _word(table, "kind", where)
+    name = _read_word(table, "name", where)
+    kind = _read_word(table, "kind", where)
     if kind not in DEVICE_KINDS:
-        raise Error(f"{where}: " + unknown_name("kind of device", kind, DEVICE_KINDS))
-    near = _ids(
+        raise Error(
+            f"{where}: " + describe_unknown_name("kind of device", kind, DEVICE_KINDS)
+        )
+    near = _read_ids(
         get_entry(table, "slots", str, f"{where}.slots"),
         min(slots, MAX_CPUS),
         f"{where}.slots",
@@ -107,18 +109,18 @@ def _device(table: dict[str, Any], slots: int, where: str) -> Device:
     numa = get_entry(table, "numa", int, f"{where}.numa") if "numa" in table else None
     if numa is not None and not 0 <= numa < 2**31:
         raise Error(f"{where}.numa must be 0 or more")
-    pci = _word(table, "pci", where) if "pci" in table else ""
+    pci = _read_word(table, "pci", where) if "pci" in table else ""
     return Device(name, kind, near, numa, pci)
 
 
-def _word(table: dict[str, Any], key: str, where: str) -> str:
+def _read_word(table: dict[str, Any], key: str, where: str) -> str:
     word: str = get_entry(table, key, str, f"{where}.{key}")
     if not _WORD.fullmatch(word):
         raise Error(f"{where}.{key} must be one word of at most 64 characters")
     return word
 
 
-def _device_table(device: Device) -> dict[str, Any]:
+def _write_device(device: Device) -> dict[str, Any]:
     table: dict[str, Any] = {"name": device.name, "kind": device.kind}
     table["slots"] = compress_ranges(device.slots)
     if device.numa is not None:
@@ -128,7 +130,7 @@ def _device_table(device: Device) -> dict[str, Any]:
     return table
 
 
-def _ids(given: Any, count: int, where: str) -> tuple[int, ...]:
+def _read_ids(given: Any, count: int, where: str) -> tuple[int, ...]:
     text = check_type(given, str, where).replace(" ", "")
     with prefix_errors(where):
         return expand_ranges(text, count)

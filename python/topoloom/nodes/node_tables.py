@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of nodes in placements: ``node``, or ``nodes`` if nodes differ."""
+"""The tables ``node``, or ``nodes`` if nodes differ, of placement files."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _TYPE_KEYS = ("nodes", "levels", "distance", "port", "slots", *_NODE_KEYS)
 
 
 def write_nodes(node: NodeParts) -> dict[str, Any]:
-    """Make the entries that `read_nodes` reads."""
-    table = {**_names(node), **write_parts(node)}
-    types = _types(node)
+    """Build the tables that `read_nodes` reads."""
+    table = {**_write_names(node), **write_parts(node)}
+    types = _write_types(node)
     return {**({"node": table} if table else {}), **({"nodes": types} if types else {})}
 
 
-def _names(node: NodeParts) -> dict[str, Any]:
+def _write_names(node: NodeParts) -> dict[str, Any]:
     return {"names": list(node.names)} if node.names else {}
 
 
-def _types(node: NodeParts) -> list[dict[str, Any]]:
+def _write_types(node: NodeParts) -> list[dict[str, Any]]:
     return [
         {
             "nodes": compress_ranges(kind.nodes),
@@ -43,7 +43,7 @@ def _types(node: NodeParts) -> list[dict[str, Any]]:
             "distance": list(kind.levels.distance),
             **({"port": list(kind.levels.port)} if kind.levels.port else {}),
             "slots": compress_ranges(kind.slots),
-            **_names(kind.parts),
+            **_write_names(kind.parts),
             **write_parts(kind.parts),
         }
         for kind in node.types
@@ -51,25 +51,25 @@ def _types(node: NodeParts) -> list[dict[str, Any]]:
 
 
 def read_nodes(document: dict[str, Any], machine: Machine) -> NodeParts:
-    """Read and check nodes; errors begin with ``node.KEY`` or ``nodes[N].KEY``."""
+    """Read node tables; errors begin with ``node.KEY`` or ``nodes[N].KEY``."""
     if "nodes" in document:
         tables = get_entry(document, "nodes", list, "nodes")
         if machine.nodes_per_host > 1:
-            raise Error("nodes: those of a host are all alike; say node instead")
+            raise Error("nodes: all nodes of a host must be equal; use node instead")
         return _read_types(tables, machine.node_count, machine.slots_per_node)
     if "node" not in document:
         return NO_PARTS
     table = get_entry(document, "node", dict, "node")
     check_keys(table, _NODE_KEYS, "node.")
-    names = _level_names(table, len(machine.levels))
+    names = _read_level_names(table, len(machine.levels))
     return read_parts(table, slots_per_host(machine), names)
 
 
-def _level_names(table: dict[str, Any], levels: int) -> tuple[str, ...]:
+def _read_level_names(table: dict[str, Any], levels: int) -> tuple[str, ...]:
     """Read the names of the levels of a node."""
     names = get_entry(table, "names", list, "node.names") if "names" in table else []
     if not all(isinstance(name, str) and name.isprintable() for name in names):
-        raise Error("node.names must be strings that can be printed")
+        raise Error("node.names must be printable strings")
     if names and len(names) != levels:
         raise Error(f"node.names must name the {counted(levels, 'level')} of a node")
     return tuple(names)
@@ -77,7 +77,7 @@ def _level_names(table: dict[str, Any], levels: int) -> tuple[str, ...]:
 
 def _read_types(tables: list[Any], node_count: int, per_node: int) -> NodeParts:
     types: list[NodeType] = []
-    taken: set[int] = set()
+    nodes_so_far: set[int] = set()
     for number, given in enumerate(tables):
         where = f"nodes[{number}]"
         table = check_type(given, dict, where)
@@ -95,16 +95,16 @@ def _read_types(tables: list[Any], node_count: int, per_node: int) -> NodeParts:
         )
         levels = Levels(tuple(sizes), tuple(distance), tuple(port))
         if math.prod(sizes) != len(listed["slots"]) or len(sizes) != len(distance):
-            raise Error(f"{where}: levels, distance and slots do not fit together")
-        if taken & set(listed["nodes"]):
+            raise Error(f"{where}: levels, distance and slots do not match")
+        if nodes_so_far & set(listed["nodes"]):
             raise Error(
-                f"{where}.nodes: node {min(taken & set(listed['nodes']))} twice"
+                f"{where}.nodes: node {min(nodes_so_far & set(listed['nodes']))} twice"
             )
-        taken |= set(listed["nodes"])
+        nodes_so_far |= set(listed["nodes"])
         with prefix_errors(where):
-            names = _level_names(table, len(sizes))
+            names = _read_level_names(table, len(sizes))
             parts = read_parts(table, len(listed["slots"]), names)
         types.append(NodeType(listed["nodes"], levels, listed["slots"], parts))
-    if types and len(taken) < node_count:
-        raise Error("nodes does not tell the slots of all nodes")
+    if types and len(nodes_so_far) < node_count:
+        raise Error("nodes does not list the slots of all nodes")
     return NodeParts(types=tuple(types))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A linear relaxation of the least congestion, for small problems.
+"""Bounds congestion from below by a linear relaxation, for small problems.
 
-Source: Sudheer 2012, ch. 7. x[i, k] is the share of rank i on node k. z[p, k, l] is the
-share of pair p of communicating ranks on the nodes k and l.
+Source: Sudheer 2012, ch. 7. x[i, k] is the fraction of rank i on node k. z[p, k, l] is
+the fraction of pair p of communicating ranks on the nodes k and l.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from topoloom._core import Allocation, CommGraph, Error, Placement, judge
 from topoloom.placements.linear_program import solve
 
-#: Limit on the entries of z: so many take four minutes and 0.4 GiB.
+#: Limit on the entries of z; a solution at the limit takes four minutes and 0.4 GiB.
 MAX_ENTRIES = 60_000
 
 Floats = NDArray[np.float64]
@@ -29,11 +29,11 @@ Progress = Callable[[int], bool]
 
 @dataclass(frozen=True)
 class Relaxation:
-    """The bound that the relaxation proves, and the placement from rounding it."""
+    """The proven bound of a relaxation, and a placement by rounding its solution."""
 
-    bound: float  # no placement has less congestion
-    placement: Placement  # each rank on a node with a large share of it
-    congestion: float  # of this placement
+    bound: float  # lower bound of the congestion of all placements
+    placement: Placement  # maximizes the sum of x[rank, node]
+    congestion: float  # of `placement`
 
 
 def relax_congestion(
@@ -42,36 +42,38 @@ def relax_congestion(
     seconds: float | None = None,
     progress: Progress = lambda _: True,
 ) -> Relaxation | None:
-    """Solve the relaxation, with one rank per slot; None if it is stopped.
+    """Solve the relaxation for one rank per slot; return None if stopped.
 
-    `progress` is called from time to time, with 0; False stops the solver.
+    `progress` is called periodically with 0; if it returns False, the solver stops.
 
     Raises
     ------
     topoloom.Error
-        Without scipy, for large problems, and if routes depend on the load.
+        If scipy is missing, the problem is too large, or routes depend on the load.
     """
     if find_spec("scipy") is None:
         raise Error(
-            "the linear relaxation needs scipy; install it with: "
+            "the linear relaxation requires scipy; install it with: "
             "pip install 'topoloom[bound]'"
         )
     some = Placement(allocation, allocation.slots[: graph.rank_count])
     judged = judge(graph, allocation, some)
     if judged.minimal_share is not None:
-        raise Error("the linear relaxation needs routes that do not depend on the load")
+        raise Error(
+            "the linear relaxation does not support routes that depend on the load"
+        )
     links = allocation.machine.link_count
     if graph.total_bytes == 0 or len(allocation.nodes) == 1 or links == 0:
-        return Relaxation(0.0, some, judged.congestion_max)  # nothing crosses a link
-    problem = _problem(graph, allocation)
-    solved = _solve(problem, seconds, progress)
+        return Relaxation(0.0, some, judged.congestion_max)  # no inter-node bytes
+    problem = _make_problem(graph, allocation)
+    solved = _solve_relaxation(problem, seconds, progress)
     if solved is None:
         return None
     where, prices = solved
-    _, position = _assigned(-where, problem)
+    _, position = _assign_ranks(-where, problem)
     placement = Placement(allocation, allocation.slots[position])
     return Relaxation(
-        _safe_bound(problem, prices),
+        _compute_safe_bound(problem, prices),
         placement,
         judge(graph, allocation, placement).congestion_max,
     )
@@ -79,34 +81,34 @@ def relax_congestion(
 
 @dataclass(frozen=True)
 class _Problem:
-    """Pairs of communicating ranks, nodes, and the routes between nodes."""
+    """Communicating pairs of ranks, nodes, and the routes between nodes."""
 
     ranks: int
-    first: Whole  # rank of each pair
-    second: Whole
-    there: Floats  # bytes from the first to the second, relative to the largest
+    first: Whole  # lower rank of each pair
+    second: Whole  # higher rank of each pair
+    there: Floats  # bytes from first to second rank, relative to the largest message
     back: Floats
     node_of_slot: Whole
-    capacity: Whole  # slots of each node
-    seconds: Any  # sparse, links x pairs of nodes: of a unit of bytes, in units
-    unit: float  # of congestion
+    capacity: Whole  # number of slots per node
+    seconds: Any  # sparse matrix, links x pairs of nodes; relative times
+    unit: float  # seconds
 
-    def alone(self) -> Floats:
-        """Congestion at [p, k, l] if pair p were the only one."""
+    def single_pair_congestion(self) -> Floats:
+        """Return the congestion of pair p alone on the nodes k and l at [p, k, l]."""
         nodes = len(self.capacity)
         most: Floats = self.seconds.max(axis=0).toarray().reshape(nodes, nodes)
         there, back = self.there[:, None, None], self.back[:, None, None]
         alone: Floats = np.maximum(there * most, back * most.T)
         return alone
 
-    def beside(self) -> Floats:
-        """Count at [k, l] the slots of node l for partners of a rank on node k."""
+    def partner_slots(self) -> Floats:
+        """Return the slots of node l for partners of a rank on node k at [k, l]."""
         return self.capacity[None, :] - np.eye(len(self.capacity))
 
 
 @dataclass(frozen=True)
 class _Prices:
-    """Multipliers of links, of pairs and their ends, and of slots next to a rank."""
+    """Dual values (prices) of the constraints on links, pairs, pair ends and slots."""
 
     link: Floats
     pair: Floats
@@ -115,7 +117,7 @@ class _Prices:
     beside: Floats  # [i, k, l]
 
 
-def _problem(graph: CommGraph, allocation: Allocation) -> _Problem:
+def _make_problem(graph: CommGraph, allocation: Allocation) -> _Problem:
     from scipy import sparse
 
     ranks = graph.rank_count
@@ -168,15 +170,17 @@ def _problem(graph: CommGraph, allocation: Allocation) -> _Problem:
     )
 
 
-def _solve(
+def _solve_relaxation(
     problem: _Problem, seconds: float | None, progress: Progress
 ) -> tuple[Floats, _Prices] | None:
-    """Minimize t over x, z and y, the bytes from node to node; returns x and prices."""
+    """Minimize t over x, z and y (bytes from node to node); return x and prices."""
     ranks, nodes, pairs = problem.ranks, len(problem.capacity), len(problem.first)
-    t, x, z, y = _numbers((), (ranks, nodes), (pairs, nodes, nodes), (nodes, nodes))
+    t, x, z, y = _number_entries(
+        (), (ranks, nodes), (pairs, nodes, nodes), (nodes, nodes)
+    )
     columns = 1 + int(y[-1, -1])
-    (whole, first, second), equal = _equalities(problem, columns, x, z, y)
-    (link, pair, beside), most = _inequalities(problem, columns, t, x, z, y)
+    (whole, first, second), equal = _make_equalities(problem, columns, x, z, y)
+    (link, pair, beside), most = _make_inequalities(problem, columns, t, x, z, y)
     cost = np.zeros(columns)
     cost[t] = 1
     limits = np.full((columns, 2), (0.0, np.inf))
@@ -195,7 +199,7 @@ def _solve(
         method="highs-ipm",
         options={"time_limit": np.inf if seconds is None else seconds},
     )
-    if found is None or found.status == 1:  # out of time
+    if found is None or found.status == 1:  # time limit
         return None
     if found.status != 0:
         raise Error(f"the linear relaxation was not solved: {found.message}")
@@ -209,21 +213,21 @@ def _solve(
     )
 
 
-def _equalities(
+def _make_equalities(
     problem: _Problem, columns: int, x: Whole, z: Whole, y: Whole
 ) -> tuple[tuple[Whole, Whole, Whole], Any]:
-    """Require ranks to be somewhere, and the ends of pairs to be where their ranks are.
+    """Make the equalities: ranks on one node, and pairs on the nodes of their ranks.
 
     Returns
     -------
     tuple
-        The rows of ranks and of the ends of pairs, and the matrix.
+        The row numbers of ranks, first ends and second ends of pairs, and the matrix.
     """
     ranks, nodes, pairs = problem.ranks, len(problem.capacity), len(problem.first)
-    whole, first, second, carried = _numbers(
+    whole, first, second, carried = _number_entries(
         (ranks,), (pairs, nodes), (pairs, nodes), (nodes, nodes)
     )
-    matrix = _matrix(
+    matrix = _make_matrix(
         1 + int(carried[-1, -1]),
         columns,
         (whole[:, None], x, 1.0),
@@ -238,38 +242,38 @@ def _equalities(
     return (whole, first, second), matrix
 
 
-def _inequalities(
+def _make_inequalities(
     problem: _Problem, columns: int, t: Whole, x: Whole, z: Whole, y: Whole
 ) -> tuple[tuple[Whole, Whole, Whole], Any]:
-    """Limit links to t, for all pairs and for one, and nodes to their slots.
+    """Make the inequalities: load of links and pairs at most t, and slots of nodes.
 
     Returns
     -------
     tuple
-        The rows of links, of pairs and of the partners of a rank, and the matrix.
+        The row numbers of links, pairs and partners of a rank, and the matrix.
     """
     ranks, nodes, pairs = problem.ranks, len(problem.capacity), len(problem.first)
     route = problem.seconds
-    link, pair, held, beside = _numbers(
+    link, pair, held, beside = _number_entries(
         (route.shape[0],), (pairs,), (nodes,), (ranks, nodes, nodes)
     )
-    matrix = _matrix(
+    matrix = _make_matrix(
         1 + int(beside[-1, -1, -1]),
         columns,
         (link[route.row], y.ravel()[route.col], route.data),
         (link, t, -1.0),
-        (pair[:, None, None], z, problem.alone()),
+        (pair[:, None, None], z, problem.single_pair_congestion()),
         (pair, t, -1.0),
         (held, x, 1.0),
         (beside[problem.first], z, 1.0),
         (beside.transpose(0, 2, 1)[problem.second], z, 1.0),
-        (beside, x[:, :, None], -problem.beside()),
+        (beside, x[:, :, None], -problem.partner_slots()),
     )
     return (link, pair, beside), matrix
 
 
-def _numbers(*shapes: tuple[int, ...]) -> list[Whole]:
-    """Return arrays of these shapes, filled with 0, 1, 2, ... one after the other."""
+def _number_entries(*shapes: tuple[int, ...]) -> list[Whole]:
+    """Return arrays of these shapes, filled with consecutive numbers from 0."""
     numbers, start = [], 0
     for shape in shapes:
         size = math.prod(shape)
@@ -278,8 +282,8 @@ def _numbers(*shapes: tuple[int, ...]) -> list[Whole]:
     return numbers
 
 
-def _matrix(rows: int, columns: int, *terms: tuple[Any, Any, Any]) -> Any:
-    """Gather rows, columns and values, of equal shapes after broadcasting."""
+def _make_matrix(rows: int, columns: int, *terms: tuple[Any, Any, Any]) -> Any:
+    """Make a sparse matrix from terms (rows, columns, values), which are broadcast."""
     from scipy import sparse
 
     flat = [[a.ravel() for a in np.broadcast_arrays(*term)] for term in terms]
@@ -287,12 +291,12 @@ def _matrix(rows: int, columns: int, *terms: tuple[Any, Any, Any]) -> Any:
     return sparse.csr_array((value, (row, column)), shape=(rows, columns))
 
 
-def _safe_bound(problem: _Problem, prices: _Prices) -> float:
-    """Turn prices into a bound that is valid despite the rounding of the solver.
+def _compute_safe_bound(problem: _Problem, prices: _Prices) -> float:
+    """Compute a bound from prices that is valid despite rounding errors of the solver.
 
-    A weighted mean of loads is at most the largest load, and is a sum of costs of
-    pairs. Any prices may move costs between pairs and single ranks; each then costs at
-    least its minimum. Inexact prices give a weaker bound, never a wrong one.
+    A weighted mean of loads is at most the largest load, and equals a sum of costs of
+    pairs. Prices move costs between pairs and single ranks; each pair and rank costs at
+    least its minimum. Inexact prices weaken the bound, but it remains valid.
     """
     link, alone = np.maximum(prices.link, 0), np.maximum(prices.pair, 0)
     weight = link.sum() + alone.sum()
@@ -304,7 +308,7 @@ def _safe_bound(problem: _Problem, prices: _Prices) -> float:
     pair = (
         problem.there[:, None, None] * distance
         + problem.back[:, None, None] * distance.T
-        + (alone / weight)[:, None, None] * problem.alone()
+        + (alone / weight)[:, None, None] * problem.single_pair_congestion()
         - prices.first[:, :, None]
         - prices.second[:, None, :]
         + beside[problem.first]
@@ -312,12 +316,12 @@ def _safe_bound(problem: _Problem, prices: _Prices) -> float:
     )
     full = np.flatnonzero(problem.capacity == 1)
     pair[:, full, full] = np.inf
-    single = -(beside * problem.beside()).sum(axis=2)
+    single = -(beside * problem.partner_slots()).sum(axis=2)
     np.add.at(single, problem.first, prices.first)
     np.add.at(single, problem.second, prices.second)
-    rank, slot = _assigned(single, problem)
+    rank, slot = _assign_ranks(single, problem)
     sizes = [distance, prices.first, prices.second, beside, single]
-    # Each entry is a sum of at most some thousand such terms.
+    # Each entry is a sum of at most a few thousand terms of this magnitude.
     rounding = 1e-12 * len(pair) * max(np.abs(size).max() for size in sizes)
     least = (
         pair.min(axis=(1, 2)).sum()
@@ -327,8 +331,8 @@ def _safe_bound(problem: _Problem, prices: _Prices) -> float:
     return max(0.0, float(least) * problem.unit * (1 - 1e-9))
 
 
-def _assigned(cost: Floats, problem: _Problem) -> tuple[Whole, Whole]:
-    """Assign every rank to a slot, by position, at the least total cost of nodes."""
+def _assign_ranks(cost: Floats, problem: _Problem) -> tuple[Whole, Whole]:
+    """Assign every rank to a slot position with the least total cost."""
     from scipy.optimize import linear_sum_assignment
 
     rank, slot = linear_sum_assignment(cost[:, problem.node_of_slot])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Linear programs, solved by scipy in a child process so that they can be stopped.
+"""Solves linear programs with scipy in a child process, which can be stopped.
 
-A thread that is in the solver when Python exits would abort the program.
+With a thread in place of a process, Python would abort if it exits during the solve.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.support.child_processes import find_reason, run_in_background
+from topoloom.support.child_processes import find_error_line, run_in_background
 
 _POLL = 0.02
 
 
 def solve(progress: Callable[[int], bool], **program: Any) -> Any:
-    """Solve a program with `scipy.optimize.linprog`; None if `progress` stops it.
+    """Solve a linear program with `scipy.optimize.linprog`; return None if stopped.
 
     Parameters
     ----------
     progress
-        Called from time to time, with 0; False stops the solver.
+        Called periodically with 0; if it returns False, the solver stops.
     program
-        The arguments of `linprog`.
+        Arguments of `linprog`.
 
     Raises
     ------
     topoloom.Error
-        If the solver ends without a result, for example without memory.
+        If the solver ends without a result, for example if memory is exhausted.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -47,14 +47,14 @@ def solve(progress: Callable[[int], bool], **program: Any) -> Any:
                 time.sleep(_POLL)
         if child.status != 0:
             raise Error(
-                f"the linear program was not solved: {find_reason(child.output)}"
+                f"the linear program was not solved: {find_error_line(child.output)}"
             )
         with (folder / "solved").open("rb") as file:
             return pickle.load(file)
 
 
-def _solve_in(folder: Path) -> None:
-    """Solve the program in a folder, in the child process of `solve`."""
+def _solve_in_folder(folder: Path) -> None:
+    """Solve the linear program in a folder; runs in the child process of `solve`."""
     from scipy.optimize import linprog
 
     with (folder / "program").open("rb") as file:
@@ -64,4 +64,4 @@ def _solve_in(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    _solve_in(Path(sys.argv[1]))
+    _solve_in_folder(Path(sys.argv[1]))

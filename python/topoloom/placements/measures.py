@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The measures of a placement: their keys, titles, units and direction.
+"""Table of the measures of a placement: keys, titles, units and direction.
 
-JSON, tables, figures and the HTML page use this table, in this order.
+JSON, tables, figures and the HTML page list measures in this order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from topoloom.support.units import (
 
 
 class Unit(Enum):
-    """The unit of a measure."""
+    """Unit of a measure."""
 
     SECONDS = "seconds"
     BYTES = "bytes"
@@ -34,22 +34,22 @@ class Unit(Enum):
 
 
 class Measure(NamedTuple):
-    """One measure of a placement."""
+    """Description of a measure of placements."""
 
-    name: str  # its key in JSON
+    name: str  # key in JSON
     title: str
     unit: Unit
     meaning: str
-    is_cost: bool = True  # less is better; otherwise no measure of quality
+    is_cost: bool = True  # whether less is better; otherwise neutral
 
     @property
     def heading(self) -> str:
-        """The title, broken into the lines of a narrow column."""
-        return column_heading(self.title)
+        """Title with line breaks for a narrow column."""
+        return wrap_column_heading(self.title)
 
 
-def column_heading(title: str) -> str:
-    """Break a title into the lines of a narrow column."""
+def wrap_column_heading(title: str) -> str:
+    """Insert line breaks into a title for a narrow column."""
     return textwrap.fill(title, 12, break_on_hyphens=False)
 
 
@@ -124,10 +124,10 @@ MEASURES = {
 }
 
 
-def measure_values(judgement: Judgement, shared: bool = False) -> dict[str, float]:
-    """Collect the measures of a judgement by name.
+def collect_measures(judgement: Judgement, shared: bool = False) -> dict[str, float]:
+    """Collect the values of a judgement by measure.
 
-    The slot load is included for shared slots, the minimal share for adaptive routing.
+    Slot load is included if ranks share slots, minimal share for adaptive routing.
     """
     values = {
         name: getattr(judgement, name)
@@ -140,7 +140,7 @@ def measure_values(judgement: Judgement, shared: bool = False) -> dict[str, floa
 def measure_title(name: str, machine: Machine | None = None) -> str:
     """Return the title of a measure on a machine.
 
-    Weighted hops are called distances. If nodes are GPUs, messages leave hosts.
+    The title says distance for weighted hops, and host for nodes that are GPUs.
     """
     if name == "hops_per_byte" and machine and not machine.distances_are_hops:
         return "distance per byte"
@@ -151,26 +151,26 @@ def measure_title(name: str, machine: Machine | None = None) -> str:
     return title
 
 
-def measure_text(name: str, value: float, machine: Machine) -> str:
+def format_measure(name: str, value: float, machine: Machine) -> str:
     """Format a measure with its unit."""
     unit = MEASURES[name].unit
     if unit is Unit.SECONDS:
         return format_seconds(value)
     if unit is Unit.LINK_LOAD:
-        return congestion_text(value, machine)
+        return format_congestion(value, machine)
     if unit is Unit.BYTES:
         return format_bytes(value)
     if unit is Unit.LINK_BYTES:
-        return _counted_bytes(value)
+        return _format_plain_bytes(value)
     if unit is Unit.HOPS:
-        return counted_hops(value)
+        return format_hops(value)
     return format_count(value)
 
 
-def measure_texts(
+def format_measures(
     values: Mapping[str, float], machine: Machine | None = None
 ) -> dict[str, str]:
-    """Map the titles of measures to their values, most of them without a unit."""
+    """Map the titles of measures to formatted values."""
     return {
         measure_title(name, machine): format_seconds(value)
         if name == "predicted_seconds"
@@ -179,33 +179,33 @@ def measure_texts(
     }
 
 
-def congestion_text(value: float, machine: Machine) -> str:
-    """Format the congestion: a time, or bytes without bandwidths."""
+def format_congestion(value: float, machine: Machine) -> str:
+    """Format congestion: seconds, or bytes if the machine has no bandwidths."""
     if machine.has_bandwidths:
         return format_seconds(value)
-    return _counted_bytes(value)
+    return _format_plain_bytes(value)
 
 
-def _counted_bytes(value: float) -> str:
+def _format_plain_bytes(value: float) -> str:
     return f"{format_count(value if value < 1000 else round(value))} B"
 
 
-def counted_hops(value: float) -> str:
+def format_hops(value: float) -> str:
     """Format a number of hops: ``1 hop``, ``4.4 hops``."""
     return counted(int(value), "hop") if value == int(value) else f"{value:,.3f} hops"
 
 
-def gain_text(name: str, before: float, after: float) -> str:
+def format_gain(name: str, before: float, after: float) -> str:
     """Format the gain of a measure, and mark an increase."""
     if name in MEASURES and not MEASURES[name].is_cost:
         return ""
     return format_percent(gain(before, after)) + (" (more)" if after > before else "")
 
 
-def objective_text(value: float, objective: str, machine: Machine) -> str:
+def format_objective(value: float, objective: str, machine: Machine) -> str:
     """Format the value of an objective with its unit."""
     if objective == "time":
         return format_seconds(value)
     if objective in ("congestion", "congestion-soft"):
-        return congestion_text(value, machine)
+        return format_congestion(value, machine)
     return format_count(value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Placement files: JSON with machine, allocation, slots of ranks, and measures."""
+"""Reads and writes placement files: machine, allocation, slots of ranks, measures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from topoloom._core import (
 )
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.nodes.node_tables import read_nodes, write_nodes
-from topoloom.placements.measures import measure_texts, measure_values
+from topoloom.placements.measures import collect_measures, format_measures
 from topoloom.support.files import prefix_errors, read_text, write_text
 from topoloom.support.json_values import get_value, parse_document
 from topoloom.support.version import __version__
@@ -38,26 +38,26 @@ class PlacementFile:
     Attributes
     ----------
     machine, allocation, placement
-        The machine, the allocation, and the slots of the ranks.
+        Machine, allocation, and slots of the ranks.
     hosts
         ``hosts[i]`` is the host name of ``allocation.nodes[i]``; None if unknown.
     node
-        CPUs and devices of each node, if the machine has them.
+        CPUs and devices per node; None if the machine has no node description.
     objective
-        The objective that the mapper minimized.
+        Objective that the mapper minimized.
     values
-        The measures of `judge`: ``hop_bytes``, ``congestion_max``, ...; also
-        ``objective``, if the objective is none of them.
+        Measures of `judge`: ``hop_bytes``, ``congestion_max``, ...; also ``objective``,
+        if the objective is not a measure.
     mapper, seed, work
-        The search; `work` is the number of evaluated candidates.
+        Mapper, seed, and number of evaluated candidates.
     topoloom
-        The version that wrote the file.
+        Version of Topoloom that wrote the file.
     graph, command
-        The file of the graph, and the command line as typed; empty without them.
+        Path of the graph, and the user's command line; empty if unknown.
     cores_per_rank
-        Slots that each rank takes, starting with the one that it is placed on.
+        Number of consecutive slots that each rank occupies, from its placed slot on.
     capacities
-        The capacities of the slots of the allocation; empty without any.
+        Capacities of the slots of the allocation; empty without capacities.
     switches
         Names of the machine's switches; empty if unknown.
     """
@@ -89,20 +89,20 @@ class PlacementFile:
         /,
         **about: Any,
     ) -> PlacementFile:
-        """Measure a placement; `value` is that of an objective beyond the measures."""
-        values = measure_values(judge(graph, allocation, placement))
+        """Measure a placement; `value` is the objective if it is not a measure."""
+        values = collect_measures(judge(graph, allocation, placement))
         if value is not None:
             values["objective"] = value
         return cls(allocation.machine, allocation, placement, values=values, **about)
 
     def document(self) -> dict[str, Any]:
-        """Build the JSON document."""
-        allocation: dict[str, Any] = {"nodes": _ints(self.allocation.nodes)}
+        """Make the JSON document."""
+        allocation: dict[str, Any] = {"nodes": _list_integers(self.allocation.nodes)}
         if self.hosts is not None:
             allocation["hosts"] = list(self.hosts)
         plain = Allocation(self.machine, self.allocation.nodes)
         if not np.array_equal(plain.slots, self.allocation.slots):
-            allocation["slots"] = _ints(self.allocation.slots)
+            allocation["slots"] = _list_integers(self.allocation.slots)
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -110,7 +110,7 @@ class PlacementFile:
             **write_nodes(self.node),
             **({"switch_names": list(self.switches)} if self.switches else {}),
             "allocation": allocation,
-            "placement": _ints(self.placement.slots),
+            "placement": _list_integers(self.placement.slots),
             **({"shared": True} if self.placement.shared else {}),
             **(
                 {"cores_per_rank": self.cores_per_rank}
@@ -129,10 +129,10 @@ class PlacementFile:
         }
 
     def _repr_html_(self) -> str:
-        """Show the measures and the origin in notebooks."""
+        """Make HTML of the measures and the origin, for notebooks."""
         from topoloom.machines.machine_facts import machine_name
         from topoloom.nodes.hosts import format_share
-        from topoloom.support.html_fragment import html_fragment, html_table
+        from topoloom.support.html_fragment import html_fragment, make_html_table
 
         origin = {
             "mapper": self.mapper,
@@ -147,8 +147,8 @@ class PlacementFile:
             f"{machine_name(self.machine, self.node)}"
         )
         known = {name: text for name, text in origin.items() if text}
-        measures = measure_texts(self.values, self.machine)
-        return html_fragment(title, html_table(measures), html_table(known))
+        measures = format_measures(self.values, self.machine)
+        return html_fragment(title, make_html_table(measures), make_html_table(known))
 
 
 def save_placement(path: str | Path, placement: PlacementFile) -> None:
@@ -157,25 +157,25 @@ def save_placement(path: str | Path, placement: PlacementFile) -> None:
 
 
 def load_placement(path: str | Path) -> PlacementFile:
-    """Read a placement file, and check every id against machine and allocation.
+    """Read a placement file; check all ids against machine and allocation.
 
     Raises
     ------
     topoloom.Error
-        If the file is not a placement of this version, or an id does not exist.
+        If the file is not a placement file of this version, or an id does not exist.
     OSError
-        If there is no such file.
+        If the file cannot be read.
     """
     text = read_text(path)
     with prefix_errors(path):
-        return _from_document(parse_document(text, FORMAT, VERSION))
+        return _parse_placement(parse_document(text, FORMAT, VERSION))
 
 
-def _from_document(document: dict[str, Any]) -> PlacementFile:
+def _parse_placement(document: dict[str, Any]) -> PlacementFile:
     machine = Machine(get_value(document, "machine", str))
     part = get_value(document, "allocation", dict)
-    nodes = _id_list(part, "nodes", machine.node_count)
-    slots = _id_list(part, "slots", machine.slot_count) if "slots" in part else None
+    nodes = _parse_ids(part, "nodes", machine.node_count)
+    slots = _parse_ids(part, "slots", machine.slot_count) if "slots" in part else None
     allocation = Allocation(machine, nodes, slots)
     hosts = get_value(part, "hosts", list) if "hosts" in part else None
     if hosts is not None and (
@@ -186,7 +186,7 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
         _check_printable("allocation.hosts", host)
     placement = Placement(
         allocation,
-        _id_list(document, "placement", machine.slot_count),
+        _parse_ids(document, "placement", machine.slot_count),
         shared=get_value(document, "shared", bool) if "shared" in document else False,
     )
     switches = (
@@ -205,21 +205,23 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
         placement=placement,
         hosts=tuple(hosts) if hosts is not None else None,
         node=read_nodes(document, machine),
-        objective=_printable(document, "objective"),
+        objective=_get_printable_text(document, "objective"),
         values=values,
-        mapper=_printable(document, "mapper"),
+        mapper=_get_printable_text(document, "mapper"),
         seed=get_value(document, "seed", int),
         work=get_value(document, "work", int),
-        topoloom=_printable(document, "topoloom"),
+        topoloom=_get_printable_text(document, "topoloom"),
         graph=get_value(document, "graph", str) if "graph" in document else "",
-        command=_words(document),
-        cores_per_rank=_cores_per_rank(document, machine),
-        capacities=_capacities(document, allocation),
+        command=_parse_command(document),
+        cores_per_rank=_parse_cores_per_rank(document, machine),
+        capacities=_parse_capacities(document, allocation),
         switches=tuple(map(str, switches)),
     )
 
 
-def _capacities(document: dict[str, Any], allocation: Allocation) -> tuple[float, ...]:
+def _parse_capacities(
+    document: dict[str, Any], allocation: Allocation
+) -> tuple[float, ...]:
     if "capacities" not in document:
         return ()
     given = get_value(document, "capacities", list)
@@ -230,7 +232,7 @@ def _capacities(document: dict[str, Any], allocation: Allocation) -> tuple[float
     return tuple(map(float, given))
 
 
-def _cores_per_rank(document: dict[str, Any], machine: Machine) -> int:
+def _parse_cores_per_rank(document: dict[str, Any], machine: Machine) -> int:
     if "cores_per_rank" not in document:
         return 1
     cores: int = get_value(document, "cores_per_rank", int)
@@ -239,7 +241,7 @@ def _cores_per_rank(document: dict[str, Any], machine: Machine) -> int:
     return cores
 
 
-def _printable(document: dict[str, Any], key: str) -> str:
+def _get_printable_text(document: dict[str, Any], key: str) -> str:
     text: str = get_value(document, key, str)
     _check_printable(key, text)
     return text
@@ -250,14 +252,14 @@ def _check_printable(key: str, text: str) -> None:
         raise Error(f"{key} has characters that cannot be printed: {text!a}")
 
 
-def _words(document: dict[str, Any]) -> tuple[str, ...]:
+def _parse_command(document: dict[str, Any]) -> tuple[str, ...]:
     words = get_value(document, "command", list) if "command" in document else []
     if not all(isinstance(word, str) for word in words):
         raise Error('"command" must be a list of strings')
     return tuple(words)
 
 
-def _id_list(document: dict[str, Any], key: str, count: int) -> Any:
+def _parse_ids(document: dict[str, Any], key: str, count: int) -> Any:
     ids = get_value(document, key, list)
     for position, value in enumerate(ids):
         if type(value) is not int or not 0 <= value < count:
@@ -265,6 +267,6 @@ def _id_list(document: dict[str, Any], key: str, count: int) -> Any:
     return np.array(ids, dtype=np.uint32)
 
 
-def _ints(ids: Any) -> list[int]:
+def _list_integers(ids: Any) -> list[int]:
     numbers: list[int] = np.asarray(ids).tolist()
     return numbers

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Preload: see README.md."""
+"""Builds, preloads and runs libraries in a user's MPI and NCCL programs."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""libtopoloom-collective to preload, and the program that times it."""
+"""Builds libtopoloom-collective and its timing program, and parses its settings."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from topoloom._core import (
 )
 from topoloom.preload.shim import build_program, build_shim
 from topoloom.support.files import check_writable, prefix_errors, read_text
-from topoloom.support.resources import find_shipped, need_core_library
+from topoloom.support.resources import find_shipped, require_core_library
 
-#: As in mpi/collective/settings.c.
+#: Options of the form NAME=FILE; mpi/collective/settings.c has the same list.
 _FILES = {
     "machine": check_machine_file,
     "placement": check_placement_file,
@@ -28,7 +28,7 @@ _FILES = {
 _SWITCHES = ("report", "learn", "progress")
 _OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace", "progress")
 
-#: Folders of libtopoloom-collective in addition to ``mpi/collective``.
+#: Source folders of libtopoloom-collective besides ``mpi/collective``.
 _FOLDERS = (
     "mpi/collective/operations",
     *("mpi/errors", "mpi/progress", "mpi/process_map"),
@@ -36,7 +36,7 @@ _FOLDERS = (
 )
 
 
-def build_collectives(compiler: Path) -> Path:
+def build_collective_library(compiler: Path) -> Path:
     """Return libtopoloom-collective for the MPI of `compiler`, compiled if necessary.
 
     Raises `topoloom.Error` if the compiler fails, or this installation has no
@@ -46,42 +46,42 @@ def build_collectives(compiler: Path) -> Path:
         "collective",
         compiler,
         folders=["mpi/preload", *_FOLDERS],
-        libraries=[need_core_library()],
-        headers=_core_headers(),
+        libraries=[require_core_library()],
+        headers=_list_core_headers(),
     )
 
 
-def build_measurement(compiler: Path) -> Path:
+def build_timing_program(compiler: Path) -> Path:
     """Return the program that times collectives, linked with libtopoloom-collective.
 
     Raises
     ------
     topoloom.Error
-        As `build_collectives`.
+        For the same reasons as `build_collective_library`.
     """
     return build_program(
         "measure",
         compiler,
         folders=["mpi/collective", *_FOLDERS],
-        libraries=[need_core_library()],
-        headers=_core_headers(),
+        libraries=[require_core_library()],
+        headers=_list_core_headers(),
         exclude=["process_map/init_hook.c"],
     )
 
 
-def _core_headers() -> list[Path]:
+def _list_core_headers() -> list[Path]:
     capi = find_shipped("core/topoloom/capi")
     return [capi / name for name in ("topoloom.h", "topoloom_schedules.h")]
 
 
-def read_setting(setting: str) -> dict[str, str]:
+def parse_settings(setting: str) -> dict[str, str]:
     """Parse the options of TOPOLOOM_COLLECTIVES; file names become absolute.
 
-    Raises `topoloom.Error` if an option is unknown, repeated or has a wrong value, a
-    file cannot be read by the library, or a schedule is unknown.
+    Raises `topoloom.Error` if an option is unknown, repeated or has an invalid value,
+    if the library cannot parse a file, or if a schedule is unknown.
     """
     found: dict[str, str] = {}
-    # Options end at a semicolon outside parentheses.
+    # Semicolons outside parentheses separate options.
     for option in re.findall(r"(?:\([^)]*\)|[^;(])+", setting):
         name, equals, value = option.partition("=")
         if not equals:
@@ -92,23 +92,25 @@ def read_setting(setting: str) -> dict[str, str]:
                 + ", ".join(_OPTIONS)
             )
         if name in found:
-            raise Error(f"--replace-collectives gives '{name}' twice")
+            raise Error(f"--replace-collectives: '{name}' is set twice")
         if not value:
-            raise Error(f"--replace-collectives gives '{name}' no value")
+            raise Error(f"--replace-collectives: '{name}' has no value")
         if name in _SWITCHES and value not in ("0", "1"):
-            raise Error(f"--replace-collectives: '{name}' is 0 or 1, not '{value}'")
+            raise Error(
+                f"--replace-collectives: '{name}' must be 0 or 1, not '{value}'"
+            )
         found[name] = value
         if name in _FILES:
             found[name] = _check_file(name, value)
         elif name == "trace":
-            found[name] = _written_file(value)
+            found[name] = _check_output_file(value)
     if "schedule" in found:
         check_schedule_text(found["schedule"])
     return found
 
 
-def write_setting(options: Mapping[str, str]) -> str:
-    """Format options; the inverse of `read_setting`."""
+def format_settings(options: Mapping[str, str]) -> str:
+    """Format options for TOPOLOOM_COLLECTIVES, the inverse of `parse_settings`."""
     return ";".join(f"{name}={value}" for name, value in options.items())
 
 
@@ -119,20 +121,20 @@ def _check_file(option: str, name: str) -> str:
     text = read_text(file)
     with prefix_errors(name):
         if not text:
-            raise Error(f"the file is empty; '{option}' needs one with content")
+            raise Error(f"the file is empty; '{option}' requires a file with content")
         _FILES[option](text)
-    return _check_name(file)
+    return _check_path_characters(file)
 
 
-def _written_file(name: str) -> str:
+def _check_output_file(name: str) -> str:
     check_writable(name)
-    return _check_name(Path(name).absolute())
+    return _check_path_characters(Path(name).absolute())
 
 
-def _check_name(file: Path) -> str:
+def _check_path_characters(file: Path) -> str:
     if ";" in str(file) or "(" in str(file):
         raise Error(
-            f"--replace-collectives: '{file}' has a semicolon or a parenthesis; name "
-            "another file"
+            f"--replace-collectives: '{file}' contains a semicolon or a parenthesis; "
+            "choose another path"
         )
     return str(file)

@@ -8,13 +8,13 @@ from pathlib import Path
 from topoloom._core import Error
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.preload.shim import build_library, build_shim
-from topoloom.support.resources import find_shipped, need_core_library
+from topoloom.support.resources import find_shipped, require_core_library
 
 
-def build_reorderer(compiler: Path) -> Path:
+def build_reorder_library(compiler: Path) -> Path:
     """Return libtopoloom-mpi for the MPI of `compiler`, compiled if necessary.
 
-    It can be linked, preloaded or loaded at run time.
+    The library can be linked, preloaded or loaded at run time.
 
     Raises `topoloom.Error` if the compiler fails, or this installation has no
     libtopoloom.
@@ -24,12 +24,12 @@ def build_reorderer(compiler: Path) -> Path:
         "reorder",
         compiler,
         folders=["mpi/errors", "mpi/remap", "mpi/process_map", "mpi/timing"],
-        libraries=[need_core_library()],
+        libraries=[require_core_library()],
         headers=[header],
     )
 
 
-def build_balancing(compiler: Path) -> Path:
+def build_balance_library(compiler: Path) -> Path:
     """Return libtopoloom-balance for the MPI of `compiler`, compiled if necessary.
 
     Raises `topoloom.Error` if the compiler fails, or this installation has no
@@ -40,12 +40,12 @@ def build_balancing(compiler: Path) -> Path:
         "balance",
         compiler,
         folders=["mpi/errors"],
-        libraries=[need_core_library()],
+        libraries=[require_core_library()],
         headers=[capi / name for name in ("topoloom.h", "topoloom_balancers.h")],
     )
 
 
-def build_streams(compiler: Path) -> Path:
+def build_stream_library(compiler: Path) -> Path:
     """Return libtopoloom-stream for the MPI of `compiler`, compiled if necessary.
 
     Raises `topoloom.Error` if the compiler fails.
@@ -60,14 +60,13 @@ def format_machine_file(where: AllocatedHosts) -> str:
     """
     if where.hosts is None:
         raise Error(
-            "the names of the hosts are not known; give them with --hosts, or an "
-            "--allocation that names hosts"
+            "host names are unknown; pass --hosts, or an --allocation with host names"
         )
     machine = where.allocation.machine
     if machine.nodes_per_host > 1:
         raise Error(
-            f"reorder takes each host for one node, but those of {machine.name} have "
-            f"{machine.nodes_per_host}, its GPUs; use: topoloom run"
+            f"reorder requires one node per host, but hosts of {machine.name} have "
+            f"{machine.nodes_per_host}, its GPUs; use topoloom run"
         )
     nodes = where.allocation.nodes.tolist()
     lines = [f"node {n} {host}\n" for n, host in zip(nodes, where.hosts, strict=True)]

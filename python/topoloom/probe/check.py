@@ -12,7 +12,7 @@ import numpy as np
 
 from topoloom._core import Error
 from topoloom.probe.inference.suspects import BANDWIDTH, LATENCY
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Order
 from topoloom.probe.job_checks import check_ranks, find_crowded_hosts
 from topoloom.probe.locate.diagnose_parts import BadPart, Test, locate_by_rounds
@@ -28,12 +28,11 @@ from topoloom.probe.stages.effort import (
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE as SCAN_SIZE
 
-#: Ratio to the file from which on a host is slow.
+#: Minimal ratio to the times in the file at which a host is slow.
 SLOW = 1.15
-#: Hosts of its group that each host is measured with, and repetitions if it seems
-#: slow.
+#: Number of partners of each host in its group, and repetitions if the host seems slow.
 _OTHERS, _AGAIN = 3, 2
-#: Pairs of one order; the clock is checked after each.
+#: Pairs per order; the clock is checked after each order.
 _PAIRS_PER_ORDER = 64
 
 Pair = tuple[int, int]
@@ -42,7 +41,7 @@ PartsOf = Callable[[Sequence[str]], Parts]
 
 @dataclass(frozen=True)
 class SlowHost:
-    """A slow host: whether latency or bandwidth is slow, and by which factor."""
+    """A slow host, the slow property (latency or bandwidth), and the factor."""
 
     host: str
     of: str
@@ -50,8 +49,8 @@ class SlowHost:
 
 
 @dataclass(frozen=True)
-class KnownSlow:
-    """A host or a link that is slow in the file, and by which factor."""
+class KnownSlowPart:
+    """A host or link that is slow in the file, the slow property, and the factor."""
 
     hosts: list[str]
     of: str
@@ -60,35 +59,35 @@ class KnownSlow:
 
 @dataclass(frozen=True)
 class CheckedMachine:
-    """The result of a check."""
+    """The result of checking a machine against its file."""
 
-    hosts: list[str]  # measured hosts
-    slow: list[SlowHost]  # hosts that are slower than in the file
-    unknown: list[str]  # hosts that the file does not name
-    #: `latency`, `bandwidth`: median ratios over all hosts of short and long message
-    #: times to the file.
+    hosts: list[str]  # names of measured hosts
+    slow: list[SlowHost]  # hosts slower than in the file
+    unknown: list[str]  # names of hosts that are not in the file
+    #: `latency`, `bandwidth`: medians over all hosts of the ratio of measured time to
+    #: time in the file, for short and long messages.
     latency: float
     bandwidth: float
-    #: Measured hosts and links that are slow in the file already. They count as slow
-    #: only if they are slower than that.
-    known: list[KnownSlow] = field(default_factory=list)
-    #: Hosts that there was no time for.
+    #: Measured hosts and links that are already slow in the file. They are reported as
+    #: slow only if they are slower now.
+    known: list[KnownSlowPart] = field(default_factory=list)
+    #: Hosts that were not measured for lack of time.
     unmeasured: list[str] = field(default_factory=list)
     #: Hosts that were not measured because their ranks share CPUs and wait for each
     #: other.
     crowded: list[str] = field(default_factory=list)
-    unit: str = "host"  # kind of `hosts`: ``host``, or ``rank`` on a single host
+    unit: str = "host"  # unit of `hosts`: ``host`` or ``rank``
     #: Parts of the machine that explain slow messages.
     bad_parts: list[BadPart] = field(default_factory=list)
 
     @property
     def good(self) -> bool:
-        """Whether no measured host is slower than in the file."""
+        """Whether no measured host or part is slower than in the file."""
         sure = any(part.sure for part in self.bad_parts)
         return not (self.slow or sure) and max(self.latency, self.bandwidth) < SLOW
 
     def document(self) -> dict[str, Any]:
-        """Make the document for ``--json``."""
+        """Build the document for ``--json``."""
         return {
             "good": self.good,
             "hosts": self.hosts,
@@ -119,14 +118,14 @@ def check_hosts(
 ) -> CheckedMachine:
     """Measure every host with a few hosts of its group, and compare with the file.
 
-    `parts_of`: returns the parts of the machine that these hosts can test. Messages
-    between hosts then locate the bad part. `every_part`: whether to test all parts even
-    if no host is slow. Raises `topoloom.Error` if fewer than two hosts are known and
-    have a CPU per rank, or hosts have different MPIs.
+    `parts_of` returns the parts of the machine that some hosts can test; if specified,
+    messages between hosts locate the bad part. `every_part`: whether to test all parts
+    even if no host is slow. Raises `topoloom.Error` if fewer than two known hosts have
+    a CPU per rank, or hosts have different MPI libraries.
     """
     check_ranks(job.samples)
     crowded = find_crowded_hosts(job.samples)
-    names = _list_units(job, reference)
+    names = _list_leaders(job, reference)
     units = list(names) if len(reference.hosts) == 1 else reference.hosts
     known = {name: n for n, name in enumerate(units)}
     unknown = [name for name in names if name not in known]
@@ -138,10 +137,10 @@ def check_hosts(
     if len(leader) < 2:
         for name, what in crowded.items():
             raise Error(
-                f"{name} has {what}, which wait for each other: that says nothing of "
-                "the host; start at most as many ranks as CPUs"
+                f"{name} has {what}, which wait for each other, so times are "
+                "meaningless; start at most as many ranks as CPUs"
             )
-        raise Error("fewer than two hosts of the job are in the file; probe them anew")
+        raise Error("fewer than two hosts of the job are in the file; probe again")
     pairs = _choose_pairs(sorted(leader), reference.groups)
     slow: list[SlowHost] = []
     usual: dict[str, float] = {}
@@ -153,7 +152,7 @@ def check_hosts(
         ratios = _measure_in_time(again, pairs, clock, share)
         measured &= {host for pair in ratios for host in pair}
         usual[kind] = float(np.median(list(ratios.values())))
-        # If all hosts have become slower, none is the slow one.
+        # If all hosts are slower, no single host is reported.
         limit = SLOW * max(1.0, min(ratios.values()))
         ones = list(_find_slow_hosts(ratios, limit, again))
         slow += [SlowHost(units[host], of, factor) for host, factor in ones]
@@ -169,7 +168,7 @@ def check_hosts(
         usual["echo"],
         usual["burst"],
         [
-            KnownSlow([units[host] for host in s.hosts], s.of, s.factor)
+            KnownSlowPart([units[host] for host in s.hosts], s.of, s.factor)
             for s in reference.suspects
             if measured.issuperset(s.hosts)
         ],
@@ -187,22 +186,24 @@ def _find_bad_parts(
     again: Callable[[Sequence[Pair]], dict[Pair, float]],
     clock: Clock,
 ) -> list[BadPart]:
-    """Find the parts that slow pairs have in common, in rounds while there is time."""
+    """Find the parts common to slow pairs; measure more rounds while time remains."""
     usual = max(1.0, float(np.median(list(ratios.values()))))
     number = {host: n for n, host in enumerate(hosts)}
 
-    def tests(found: Mapping[Pair, float]) -> list[Test]:
+    def make_tests(found: Mapping[Pair, float]) -> list[Test]:
         return [
             Test([(number[a], number[b])], ratio / usual)
             for (a, b), ratio in found.items()
         ]
 
     def measure(pairs: list[Pair]) -> list[Test]:
-        return tests(
+        return make_tests(
             _measure_in_time(again, [(hosts[a], hosts[b]) for a, b in pairs], clock, 1)
         )
 
-    found, _ = locate_by_rounds(parts, measure, tests(ratios), lambda: clock.left() > 0)
+    found, _ = locate_by_rounds(
+        parts, measure, make_tests(ratios), lambda: clock.left() > 0
+    )
     return found.bad
 
 
@@ -212,7 +213,7 @@ def _measure_in_time(
     clock: Clock,
     share: float,
 ) -> dict[Pair, float]:
-    """Measure pairs until a share of the time has passed, but at least some."""
+    """Measure pairs until a share of the time has passed, at least one order."""
     ratios: dict[Pair, float] = {}
     for begin in range(0, len(pairs), _PAIRS_PER_ORDER):
         ratios |= measure(pairs[begin : begin + _PAIRS_PER_ORDER])
@@ -226,7 +227,7 @@ def _find_slow_hosts(
     limit: float,
     again: Callable[[Sequence[Pair]], dict[Pair, float]],
 ) -> Iterator[tuple[int, float]]:
-    """Yield hosts that are slow in two measurements, slowest first, and their ratios.
+    """Yield hosts that are slow in two measurements, with ratios, slowest first.
 
     Pairs with earlier hosts are ignored, since one slow host slows its partners.
     """
@@ -244,8 +245,8 @@ def _find_slow_hosts(
         left = {pair: r for pair, r in left.items() if pair not in mine}
 
 
-def _list_units(job: ProbeJob, reference: Reference) -> dict[str, int]:
-    """Return the first rank of each host, or every rank on a single host."""
+def _list_leaders(job: ProbeJob, reference: Reference) -> dict[str, int]:
+    """Map host names to first ranks, or on a single host rank names to ranks."""
     if len(reference.hosts) == 1:
         return {f"rank {rank}": rank for rank in range(job.samples.ranks)}
     hosts, _ = group_by_host(job.samples)
@@ -253,7 +254,7 @@ def _list_units(job: ProbeJob, reference: Reference) -> dict[str, int]:
 
 
 def _choose_pairs(hosts: Sequence[int], groups: Sequence[Sequence[int]]) -> list[Pair]:
-    """Pair each host with the next ones of its group, or of all if it is alone."""
+    """Pair each host with the next hosts of its group, or of all hosts if alone."""
     pairs: set[Pair] = set()
     here = set(hosts)
     for host in hosts:
@@ -273,7 +274,7 @@ def _measure_ratios(
     kind: str,
     pairs: Sequence[Pair],
 ) -> dict[Pair, float]:
-    """Measure pairs one after another; return the ratios to the file."""
+    """Measure pairs sequentially; return the ratios to the times in the file."""
     long = reference.long_bytes, WINDOW
     size, window = (SCAN_SIZE, 1) if kind == "echo" else long
     listed = format_pairs([(leader[a], leader[b]) for a, b in pairs])

@@ -23,7 +23,7 @@ from topoloom.probe.stages.rates import WINDOW, ConcurrentPairs
 def choose_concurrent_pairs(found: Findings) -> list[ConcurrentPairs]:
     """Choose pairs inside a host, between two hosts, and between groups of hosts.
 
-    Slow hosts and links are avoided if there are others.
+    Slow hosts and links are avoided if alternatives exist.
     """
     patterns: list[ConcurrentPairs] = []
     every = [g for g in found.root.all_groups() if g.kind == HOST]
@@ -49,15 +49,15 @@ def _is_slow(found: Findings, host: RankGroup) -> bool:
 def _pair_inside_host(host: RankGroup) -> list[ConcurrentPairs]:
     parts = [part.ranks for part in host.groups if len(part.ranks) >= 4]
     if not parts:
-        return [ConcurrentPairs("inside a host", _pair_up(host.ranks))]
-    patterns = [ConcurrentPairs("inside a part of a host", _pair_up(parts[0]))]
+        return [ConcurrentPairs("inside a host", _pair_adjacent(host.ranks))]
+    patterns = [ConcurrentPairs("inside a part of a host", _pair_adjacent(parts[0]))]
     if len(parts) > 1:
         across = list(zip(parts[0], parts[1], strict=False))
         patterns.append(ConcurrentPairs("between two parts of a host", across))
     return patterns
 
 
-def _pair_up(ranks: Sequence[int]) -> list[tuple[int, int]]:
+def _pair_adjacent(ranks: Sequence[int]) -> list[tuple[int, int]]:
     return list(zip(ranks[::2], ranks[1::2], strict=False))
 
 
@@ -67,15 +67,15 @@ def _find_nearest_hosts(
     first = hosts[0]
     slow = found.slow_pairs
 
-    def far(host: RankGroup) -> tuple[bool, float]:
+    def measure_distance(host: RankGroup) -> tuple[bool, float]:
         ends = first.ranks[0], host.ranks[0]
         return slow.contains(*ends), found.costs[ends]
 
-    return first, min(hosts[1:], key=far)
+    return first, min(hosts[1:], key=measure_distance)
 
 
 def _pair_groups(found: Findings, group: RankGroup) -> list[ConcurrentPairs]:
-    """Pair the hosts of each group with those of the next group, in a ring."""
+    """Pair the hosts of each group with the hosts of the next group, in a ring."""
     slow = found.slow_pairs
 
     def is_usual(rank: int) -> bool:
@@ -85,13 +85,13 @@ def _pair_groups(found: Findings, group: RankGroup) -> list[ConcurrentPairs]:
     parts = group.groups
     rings = []
     for n in range(len(parts) if len(parts) > 2 else 1):
-        others = _spread_over_groups(parts[(n + 1) % len(parts)], is_usual)
+        others = _list_ranks_round_robin(parts[(n + 1) % len(parts)], is_usual)
         ends = np.array(others)
 
         def is_free(rank: int, ends: NDArray[np.intp] = ends) -> bool:
-            return not slow.find_among(np.full_like(ends, rank), ends).any()
+            return not slow.select_slow(np.full_like(ends, rank), ends).any()
 
-        own = _spread_over_groups(parts[n], is_free)
+        own = _list_ranks_round_robin(parts[n], is_free)
         rings.append(list(zip(own, others, strict=False)))
     common = min(min(map(len, rings)), *(len(part.groups) for part in parts))
     rings.sort(key=lambda pairs: -len(pairs))
@@ -100,13 +100,13 @@ def _pair_groups(found: Findings, group: RankGroup) -> list[ConcurrentPairs]:
     ]
 
 
-def _spread_over_groups(
+def _list_ranks_round_robin(
     group: RankGroup, is_wanted: Callable[[int], bool]
 ) -> list[int]:
-    """Return one rank per host, taking one of each subgroup in turn.
+    """Return one rank per host, round-robin over subgroups.
 
     Unwanted hosts are skipped within their group, so that the first ranks still share
-    as few links as possible. If no host is wanted, all are returned.
+    as few links as possible. If all hosts are unwanted, all ranks are returned.
     """
     return _select_ranks(group, is_wanted) or _select_ranks(group, lambda _: True)
 
@@ -124,10 +124,10 @@ def _select_ranks(group: RankGroup, is_wanted: Callable[[int], bool]) -> list[in
     ]
 
 
-def conclude_concurrent_pairs(
+def fit_concurrent_pairs(
     found: Findings, patterns: Sequence[ConcurrentPairs], begin: int
 ) -> None:
-    """Fit a curve for each pattern, and compare the groups of a network."""
+    """Fit a bandwidth curve for each pattern, and compare groups of hosts."""
     by_order: dict[int, list[Exchange]] = {}
     for exchange in found.samples.select("together", "burst"):
         if exchange.order >= begin:
@@ -157,13 +157,13 @@ def _compare_uplinks(
     patterns: Sequence[ConcurrentPairs],
     runs: Sequence[Sequence[Exchange]],
 ) -> None:
-    """Find the rates of sibling groups; compare them at equal numbers of pairs."""
+    """Compute uplink rates of sibling groups; compare at equal numbers of pairs."""
     counts = [(each, count) for each in patterns for count in each.counts]
     for group in list_network_groups(found.root):
         number = {rank: n for n, part in enumerate(group.groups) for rank in part.ranks}
         seconds: dict[tuple[int, int], float] = {}
         costs = found.level_costs.get(name_level(group)) or find_host_costs(found)
-        single = math.inf  # seconds of a single pair
+        single = math.inf  # seconds of a burst of a single pair
         for (each, count), run in zip(counts, runs, strict=False):
             ends = {number.get(rank, -1) for pair in each.pairs for rank in pair}
             if len(ends) != 2 or -1 in ends:
@@ -173,7 +173,8 @@ def _compare_uplinks(
             single = min(single, usual)
             if costs is None:
                 continue
-            # Fixed costs cancel; the total is at most the sum of single pairs.
+            # Fixed costs cancel; the total rate is at most the sum of single pairs'
+            # rates.
             longer = (usual - single) / (found.long_bytes * WINDOW)
             rate = count / (longer + 1 / costs.bandwidth)
             for part in (group.groups[end] for end in ends):
@@ -182,13 +183,13 @@ def _compare_uplinks(
             if count == each.common:
                 back = 2 * found.costs[run[0].first, run[0].second]
                 seconds[min(ends), max(ends)] = usual - back
-        if _are_alike(group.groups):
+        if _are_comparable(group.groups):
             found.suspects += find_slow_uplinks(group.groups, found.host_of, seconds)
 
 
-def _are_alike(groups: Sequence[RankGroup]) -> bool:
+def _are_comparable(groups: Sequence[RankGroup]) -> bool:
     """Return whether groups are comparable: hosts only, or equal shapes."""
     if all(part.kind == HOST for group in groups for part in group.groups):
         return True
     sizes = {len(group.groups) for group in groups}
-    return len(sizes) == 1 and _are_alike([p for g in groups for p in g.groups])
+    return len(sizes) == 1 and _are_comparable([p for g in groups for p in g.groups])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rounds of pairs that share no full link, by a description of the wiring."""
+"""Builds rounds of pairs without overloaded links, from a machine description."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from topoloom._core import Error
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.probe.stages.meetings import Pair, Round
 
-#: Rounds that are filled at the same time.
+#: Maximum number of rounds that are filled concurrently.
 _MAX_OPEN_ROUNDS = 64
 
 
@@ -20,20 +20,21 @@ class DescribedRoutes:
     Raises
     ------
     topoloom.Error
-        If the description does not name the hosts.
+        If a host is not in the description.
     """
 
     def __init__(self, claimed: str | Path, hosts: Sequence[str]) -> None:
-        self.machine, described = load_described(claimed)
+        self.machine, described = load_machine_and_description(claimed)
         number = {host: node for node, host in enumerate(described.hosts)}
         if missing := [host for host in hosts if host not in number]:
-            raise Error(f"{claimed} does not name the host {missing[0]}")
+            raise Error(f"{claimed} does not contain the host {missing[0]}")
         self.nodes = [number[host] for host in hosts]
 
     def links(self, a: int, b: int) -> dict[int, int]:
-        """Return the links between two hosts, both ways, and their capacities in pairs.
+        """Return the links between two hosts in both directions, and their capacities.
 
-        A capacity is the ratio of a link's bandwidth to the narrowest of the route.
+        A capacity is a number of pairs: the ratio of a link's bandwidth to the lowest
+        bandwidth on the route.
         """
         ends = self.nodes[a], self.nodes[b]
         machine = self.machine
@@ -46,15 +47,15 @@ class DescribedRoutes:
 
 
 class _OpenRound:
-    """A round with room for more pairs."""
+    """A round to which more pairs can be added."""
 
     def __init__(self) -> None:
         self.pairs: Round = []
-        self._busy = 0  # bit set of ranks
+        self._busy = 0  # bit mask of ranks in the round
         self._used: dict[int, int] = {}
 
-    def take(self, pair: Pair, links: dict[int, int]) -> bool:
-        """Try to add a pair; return whether there was room."""
+    def try_add(self, pair: Pair, links: dict[int, int]) -> bool:
+        """Add a pair if its ranks and links are free; return whether it was added."""
         ranks = 1 << pair[0] | 1 << pair[1]
         if self._busy & ranks:
             return False
@@ -72,10 +73,10 @@ class _OpenRound:
 def make_disjoint_rounds(
     routes: DescribedRoutes, host_of: Sequence[int], pairs: Iterable[Pair]
 ) -> Iterator[Round]:
-    """Put pairs of ranks into rounds without common ranks or full links.
+    """Partition pairs of ranks into rounds without common ranks or full links.
 
-    Each pair goes into the first open round with room; ranks of one host need no link.
-    The order of pairs should alternate ranks.
+    Each pair is added to the first open round with free ranks and links. Pairs inside a
+    host use no link. Successive pairs should have different ranks.
     """
     opened: list[_OpenRound] = []
     known: dict[Pair, dict[int, int]] = {}
@@ -84,12 +85,12 @@ def make_disjoint_rounds(
         if hosts not in known:
             known[hosts] = routes.links(*hosts) if hosts[0] != hosts[1] else {}
         links = known[hosts]
-        if any(each.take(pair, links) for each in opened):
+        if any(each.try_add(pair, links) for each in opened):
             continue
         if len(opened) == _MAX_OPEN_ROUNDS:
             yield opened.pop(0).pairs
         opened.append(_OpenRound())
-        opened[-1].take(pair, links)
+        opened[-1].try_add(pair, links)
     yield from (each.pairs for each in opened)
 
 

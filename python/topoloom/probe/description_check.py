@@ -20,7 +20,7 @@ Distance = Callable[[str, str], float]
 
 
 def compare_with_description(found: Findings, routes: DescribedRoutes) -> list[str]:
-    """Report hosts whose measured place differs from the description."""
+    """Report hosts whose measured group differs from the description."""
     if len(found.hosts) < 3:
         return []
     machine = routes.machine
@@ -38,12 +38,12 @@ def compare_with_description(found: Findings, routes: DescribedRoutes) -> list[s
 
 
 def _list_partners(found: Findings) -> list[list[int]]:
-    """List the hosts that each host was measured with."""
+    """List the measured partners of each host."""
     count, costs = len(found.hosts), found.costs
     if not isinstance(costs, PairCosts):
         return [[o for o in range(count) if o != host] for host in range(count)]
     hosts = np.array(found.host_of)
-    first, second, _ = costs.measured
+    first, second, _ = costs.measured_pairs
     met: list[set[int]] = [set() for _ in range(count)]
     for a, b in zip(hosts[first].tolist(), hosts[second].tolist(), strict=True):
         if a != b:
@@ -55,7 +55,7 @@ def _list_partners(found: Findings) -> list[list[int]]:
 def _compare_groups(
     found: Findings, distance: Distance, met: Sequence[Sequence[int]]
 ) -> list[str]:
-    """Compare measured groups of hosts with the nearest hosts of the description."""
+    """Compare measured groups of hosts with the nearest hosts in the description."""
     group_of = {
         found.host_of[part.ranks[0]]: n
         for n, group in enumerate(list_host_groups(found.root))
@@ -89,7 +89,7 @@ def _compare_groups(
 def _compare_levels(
     found: Findings, distance: Distance, met: Sequence[Sequence[int]]
 ) -> list[str]:
-    """Report a described level that is not slower than the one below."""
+    """Report described levels that are not slower than the next lower level."""
     by_distance: dict[float, list[float]] = {}
     first: dict[int, int] = {}
     for rank, host in enumerate(found.host_of):

@@ -20,66 +20,67 @@ from topoloom.probe.inference.suspects import SlowPairs, Suspect
 from topoloom.probe.job.samples import Exchanges, ProbeSamples
 from topoloom.probe.stages.rates import WINDOW
 
-#: Reasons for an early end: Ctrl-C, or a signal such as a batch system's.
+#: Reasons for an early end: Ctrl-C, or a signal, for example from a batch system.
 INTERRUPTED, TERMINATED = "interrupted", "terminated"
 
 
 @dataclass
 class Findings:
-    """Samples and everything inferred from them."""
+    """Results of a probe: samples, and all properties inferred from samples."""
 
-    samples: ProbeSamples  # every sample
-    hosts: list[str]  # names, in the order of their first ranks
-    host_of: list[int]  # the host of every rank
+    samples: ProbeSamples  # all samples of the job
+    hosts: list[str]  # host names, in the order of their first ranks
+    host_of: list[int]  # host number of each rank
     costs: SomeCosts  # seconds of a short message between ranks, indexed like a matrix
-    root: RankGroup  # the group of all ranks
-    levels: list[Level]  # the fastest first
-    #: Costs by name of the level.
+    root: RankGroup  # group of all ranks, with nested groups
+    levels: list[Level]  # levels, the fastest first
+    #: Message costs by level name.
     level_costs: dict[str, LevelCosts] = field(default_factory=dict)
-    network: Network | None = None  # between hosts; None for a single host
-    #: Curves of concurrent pairs, by pattern.
+    network: Network | None = None  # network between hosts; None for a single host
+    #: Bandwidth curves of concurrent pairs, by pattern.
     curves: dict[str, PairCurve] = field(default_factory=dict)
-    #: Minimal bytes per second from a group of hosts to others, by its ranks.
+    #: Lower bound on bytes/s from a group of hosts to others, by the group's ranks.
     uplinks: dict[tuple[int, ...], float] = field(default_factory=dict)
-    #: Links that host pairs share in addition to those of levels.
+    #: Links shared by host pairs, in addition to the links of levels.
     shared: list[SharedLink] = field(default_factory=list)
-    #: Share of pairs of near host pairs that were measured concurrently.
+    #: Fraction of pairs of nearby host pairs that were measured concurrently.
     pairs_met: float | None = None
-    #: Parts that are slower than comparable ones.
+    #: Hosts, links and uplinks that are slower than comparable ones.
     suspects: list[Suspect] = field(default_factory=list)
-    #: Numbers of the orders with messages of all sizes.
+    #: Order numbers of the measurements with all message sizes.
     of_sizes: list[int] = field(default_factory=list)
-    long_bytes: int = 1 << 18  # of a long message
-    #: Median over ranks of the relative excess of work time over the best.
+    long_bytes: int = 1 << 18  # bytes of a long message
+    #: System noise: median over ranks of the relative excess of work time over the
+    #: minimum.
     noise: float | None = None
-    ended: str = ""  # why the measurement ended early, or ""
-    #: Descriptions of unreliable and missing measurements.
+    ended: str = ""  # reason for an early end, or ""
+    #: Sentences about unreliable and missing measurements.
     doubts: list[str] = field(default_factory=list)
-    #: Descriptions of differences from a description of the machine.
+    #: Sentences about differences between measurement and machine description.
     claims: list[str] = field(default_factory=list)
 
     @property
     def slow_pairs(self) -> SlowPairs:
-        """Pairs of ranks that suspects slow down."""
+        """Pairs of ranks that are slowed by a suspect host or link."""
         return SlowPairs(self.suspects, self.host_of)
 
     def document(self) -> dict[str, Any]:
-        """Make the document for ``--json`` and the machine's file."""
+        """Build the document for ``--json`` and the machine's file."""
         return {
             "ranks": self.samples.ranks,
             "hosts": self.hosts,
             "host_of": self.host_of,
             "sample_count": self.samples.count,
             "long_bytes": self.long_bytes,
-            "groups": _nest_groups(self.root.document()),
-            "evidence": _make_evidence(self.root.all_groups()),
-            "models": [self._level_document(level) for level in self.levels],
-            "hops": self._by_hops(),
+            "groups": _select_nested_groups(self.root.document()),
+            "evidence": _make_evidence_document(self.root.all_groups()),
+            "models": [self._make_level_document(level) for level in self.levels],
+            "hops": self._summarize_by_hops(),
             "channels": [
                 {"pattern": name, **curve.document()}
                 for name, curve in self.curves.items()
             ],
-            **self._for_checks(),
+            **self._make_check_reference(),
             "shared_links": [link.document(self.hosts) for link in self.shared],
             "pairs_met": self.pairs_met,
             "suspects": [s.document(self.hosts) for s in self.suspects],
@@ -88,13 +89,13 @@ class Findings:
             "claims": self.claims,
         }
 
-    def _by_hops(self) -> list[dict[str, Any]]:
+    def _summarize_by_hops(self) -> list[dict[str, Any]]:
         """Summarize times between linked hosts by hops."""
         if self.network is None or not self.network.is_graph:
             return []
         hops, first = self.network.hops, np.unique(self.host_of, return_index=True)[1]
         if isinstance(self.costs, PairCosts):
-            a, b, seconds = self.costs.measured
+            a, b, seconds = self.costs.measured_pairs
             a, b = np.array(self.host_of)[a], np.array(self.host_of)[b]
             a, b, seconds = a[a != b], b[a != b], seconds[a != b]
         else:
@@ -110,8 +111,8 @@ class Findings:
             for count in np.unique(apart).tolist()
         ]
 
-    def _for_checks(self) -> dict[str, Any]:
-        """Make the reference of a check: times inside and across groups.
+    def _make_check_reference(self) -> dict[str, Any]:
+        """Build the reference for checks: times inside and across groups.
 
         On a single host, ranks are compared instead of hosts.
         """
@@ -130,10 +131,10 @@ class Findings:
         seconds: dict[str, tuple[list[float], list[float]]] = {}
         of_units = np.array([number.get(unit, -1) for unit in unit_of])
         units_of = np.array(unit_of)
-        for kind, found in self._references().items():
+        for kind, found in self._find_reference_exchanges().items():
             first, second, medians = found.first, found.second, found.medians
             apart = units_of[first] != units_of[second]
-            usual = apart & ~self.slow_pairs.find_among(first, second)
+            usual = apart & ~self.slow_pairs.select_slow(first, second)
             apart = usual if usual.any() else apart
             near = of_units[first] == of_units[second]
             if apart.any():
@@ -151,7 +152,7 @@ class Findings:
             },
         }
 
-    def _references(self) -> dict[str, Exchanges]:
+    def _find_reference_exchanges(self) -> dict[str, Exchanges]:
         """Return the exchanges that a later check repeats, by kind."""
         alone = self.samples.select("alone", "burst")
         windows = np.array([order.window for order in self.samples.orders], np.int64)
@@ -161,10 +162,10 @@ class Findings:
             for number, order in enumerate(self.samples.orders)
             if order.how in ("circle", "pairs") and order.kind == "echo"
         ]
-        echoes = self.samples.exchanges.of_orders(scans)
-        return {"echo": echoes, "burst": alone.where(long)}
+        echoes = self.samples.exchanges.select_orders(scans)
+        return {"echo": echoes, "burst": alone.select_by_mask(long)}
 
-    def _level_document(self, level: Level) -> dict[str, Any]:
+    def _make_level_document(self, level: Level) -> dict[str, Any]:
         costs = self.level_costs.get(level.name)
         return {
             "level": level.name,
@@ -173,32 +174,32 @@ class Findings:
         }
 
 
-def _nest_groups(groups: list[object]) -> list[object]:
-    """Return no groups if there are only ranks."""
+def _select_nested_groups(groups: list[object]) -> list[object]:
+    """Return [] for a list of ranks without groups."""
     return groups if any(isinstance(group, list) for group in groups) else []
 
 
-def _make_evidence(groups: Any) -> list[dict[str, Any]]:
+def _make_evidence_document(groups: Any) -> list[dict[str, Any]]:
     return [
         {
             "ranks": list(part.ranks),
-            "inside": _make_sample(found.inside),
-            "into": _make_sample(found.into),
+            "inside": _make_sample_document(found.inside),
+            "into": _make_sample_document(found.into),
             "t": found.t,
             "p": found.p,
         }
         for group in groups
-        for part, found in _list_tested(group)
+        for part, found in _list_tested_parts(group)
     ]
 
 
-def _list_tested(group: RankGroup) -> Sequence[tuple[RankGroup, Evidence]]:
-    """List the tested parts of a group, which have pairs inside."""
+def _list_tested_parts(group: RankGroup) -> Sequence[tuple[RankGroup, Evidence]]:
+    """List the parts of a group with a test result, which have pairs inside."""
     tested = zip(group.groups, group.evidence, strict=False)
     return [(part, found) for part, found in tested if found.inside.n]
 
 
-def _make_sample(sample: Any) -> dict[str, Any]:
+def _make_sample_document(sample: Any) -> dict[str, Any]:
     return {
         "mean_s": sample.mean,
         "sigma_s": sample.sigma if sample.n > 1 else 0.0,

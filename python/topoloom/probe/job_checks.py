@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks for conditions that make a job's measurements unreliable."""
+"""Checks for conditions under which a job's measurements are unreliable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_CPUS = 1 << 16
 
 
 def find_doubts(samples: ProbeSamples) -> list[str]:
-    """Describe hosts with more ranks than CPUs."""
+    """Describe why measurements are unreliable: hosts with more ranks than CPUs."""
     return [
         f"{host} has {what}: times there are those of a crowded node"
         for host, what in find_crowded_hosts(samples).items()
@@ -22,13 +22,13 @@ def find_doubts(samples: ProbeSamples) -> list[str]:
 
 
 def check_ranks(samples: ProbeSamples) -> None:
-    """Refuse ranks that cannot be measured.
+    """Check that the ranks of a job can be measured.
 
-    Raises `topoloom.Error` if there is only one rank, or hosts have different MPI
+    Raises `topoloom.Error` for a single rank, and if hosts have different MPI
     libraries.
     """
     if samples.ranks < 2:
-        raise Error("one rank has nobody to measure with; start two or more")
+        raise Error("a single rank has no partner; start two or more ranks")
     libraries = {place.library for place in samples.places}
     if len(libraries) > 1:
         by_library = {place.library: place.host for place in samples.places}

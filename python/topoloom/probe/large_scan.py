@@ -23,7 +23,7 @@ from topoloom.probe.inference.large_groups import find_large_groups
 from topoloom.probe.inference.levels import find_levels
 from topoloom.probe.inference.modes import Values
 from topoloom.probe.inference.pair_costs import PairCosts
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Order, ProbeSamples
 from topoloom.probe.stages.effort import (
     Clock,
@@ -40,19 +40,19 @@ from topoloom.probe.stages.scan import (
     measure_sets,
 )
 
-#: Rounds in which each host has a partner, among all hosts and in large groups.
+#: Number of rounds with a partner for each host: among all hosts, and in large groups.
 HOST_ROUNDS = 16
 #: Relative standard error of landmark times: a quarter of the minimal difference of
 #: levels.
 LANDMARK_ERROR = 0.0125
-#: Landmark pairs per host on planted trees of 40 to 100 sibling groups.
+#: Landmark pairs per host, measured on generated trees with 40 to 100 sibling groups.
 _LANDMARK_PAIRS = 80
-#: Deviations of times from those of their groups, in logarithms and in errors, from
-#: which on groups do not explain the times.
+#: If times deviate from their groups' times by more, in log units and in standard
+#: errors, groups do not explain the times.
 _MAX_UNEXPLAINED, _FAR = 0.1, 4.0
-#: Deviations in errors from which on neighbors are searched.
+#: Minimal deviation, in standard errors, at which neighbors are searched.
 _OPEN_ERRORS = 2.0
-#: Limit on landmark pairs; beyond, subgroups stay unknown.
+#: Maximum number of landmark pairs; with more, subgroups remain unknown.
 _MAX_LANDMARK_PAIRS = 6_000_000
 
 Advance = Callable[[int, int], None]
@@ -72,14 +72,15 @@ def scan_large_job(
     Parameters
     ----------
     most_hosts
-        Limit on hosts for measuring all pairs; beyond, pairs with landmarks.
+        Maximum number of hosts for measuring all pairs; with more hosts, landmarks are
+        used.
     few
-        As for `find_host_groups`.
+        See `find_host_groups`.
 
     Returns
     -------
     tuple
-        Whether time sufficed, and the groups by landmarks.
+        Whether the time sufficed, and the groups found by landmarks.
     """
     job.measure([make_scan_order(effort)])
     several = [ranks for ranks in hosts if len(ranks) > 1]
@@ -94,7 +95,7 @@ def scan_large_job(
     whole = measure_sets(job, [first], rounds, clock, watch("pairs of hosts"))
     if rounds is None or not whole:
         return whole, None
-    host_probe = _JobProbe(job, first, clock, watch, few)
+    host_probe = _JobHostPairProbe(job, first, clock, watch, few)
     job.measure([make_error_order(effort, LANDMARK_ERROR)])
     parts = find_host_groups(len(hosts), host_probe, few)
     if len(hosts) <= neighbors.MAX_LINKED_HOSTS and not host_probe.late:
@@ -104,13 +105,13 @@ def scan_large_job(
 
 
 def _measure_neighbors(
-    host_probe: _JobProbe,
+    host_probe: _JobHostPairProbe,
     job: ProbeJob,
     hosts: Sequence[Sequence[int]],
     effort: Effort,
     parts: HostGroup,
 ) -> None:
-    """Measure possible neighbors more exactly if groups explain little."""
+    """Measure possible neighbors more exactly if groups do not explain the times."""
     costs, errors = compute_large_costs(job.samples)
     host_of = np.zeros(job.samples.ranks, np.int64)
     for host, ranks in enumerate(hosts):
@@ -124,7 +125,7 @@ def _measure_neighbors(
     host_probe.pairs(pairs)
 
 
-class _JobProbe:
+class _JobHostPairProbe:
     """Measures pairs of hosts for `find_host_groups`."""
 
     def __init__(
@@ -142,11 +143,11 @@ class _JobProbe:
 
     @property
     def late(self) -> bool:
-        """Whether there is no time for more pairs."""
+        """Whether the time for more pairs has run out."""
         return self._clock.left(SHARE) <= 0 or self._done > _MAX_LANDMARK_PAIRS
 
     def pairs(self, pairs: Pairs) -> tuple[Values, float]:
-        """Measure pairs in this order."""
+        """Measure pairs of hosts; return their seconds and the relative error."""
         before = len(self._job.samples.exchanges)
         ranks = self._first[pairs]
         for begin in range(0, len(pairs), PAIRS_PER_ORDER):
@@ -161,7 +162,9 @@ class _JobProbe:
         found = self._job.samples.exchanges[before:]
         medians = found.medians
         known = PairCosts(self._job.samples.ranks, found.first, found.second, medians)
-        errors = estimate_median_errors(found.counts, medians, found.apart)
+        errors = estimate_median_errors(
+            found.counts, medians, found.relative_deviations
+        )
         error = float(np.median(errors)) if len(found) else NOISE
         return known[ranks[:, 0], ranks[:, 1]], error
 
@@ -178,7 +181,7 @@ class _JobProbe:
 
 
 def estimate_landmark_pairs(hosts: int) -> int:
-    """Estimate the landmark pairs of many hosts, from planted trees."""
+    """Estimate the number of landmark pairs for many hosts."""
     return _LANDMARK_PAIRS * hosts
 
 
@@ -208,7 +211,7 @@ def describe_unexplained(
     costs: PairCosts,
     errors: PairCosts,
 ) -> Iterator[str]:
-    """Report if groups do not explain the times of many hosts."""
+    """Describe the deviation if groups do not explain the times of many hosts."""
     left, error = _measure_unexplained(host_of, costs, errors)
     if len(hosts) > MAX_HOSTS and left > max(_MAX_UNEXPLAINED, _FAR * error):
         links = "nor do links between neighbors"
@@ -222,15 +225,15 @@ def describe_unexplained(
 def _measure_unexplained(
     host_of: Sequence[int], costs: PairCosts, errors: PairCosts
 ) -> tuple[float, float]:
-    """Return the deviation of log times from those of groups, and their error."""
-    first, second, seconds = costs.measured
+    """Return the deviation of log times from their groups' times, and the error."""
+    first, second, seconds = costs.measured_pairs
     of = np.array(host_of)
     apart = of[first] != of[second]
     first, second, seconds = first[apart], second[apart], seconds[apart]
     if not len(seconds):
         return 0.0, 0.0
     left = np.log(seconds / costs.get_typical(first, second))
-    error = float(np.median(errors.measured[2]))
+    error = float(np.median(errors.measured_pairs[2]))
     return SIGMA * float(np.median(np.abs(left))), error
 
 
@@ -253,8 +256,8 @@ def compute_large_costs(samples: ProbeSamples) -> tuple[PairCosts, PairCosts]:
         and order.kind == "echo"
         and list(order.sizes) == [SIZE]
     ]
-    found = exchanges.of_orders(scanned)
+    found = exchanges.select_orders(scanned)
     ends = samples.ranks, found.first, found.second
     medians = found.medians
-    errors = estimate_median_errors(found.counts, medians, found.apart)
+    errors = estimate_median_errors(found.counts, medians, found.relative_deviations)
     return PairCosts(*ends, medians), PairCosts(*ends, errors)

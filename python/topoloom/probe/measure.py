@@ -10,7 +10,7 @@ import numpy as np
 
 from topoloom.probe.concurrent_pairs import (
     choose_concurrent_pairs,
-    conclude_concurrent_pairs,
+    fit_concurrent_pairs,
 )
 from topoloom.probe.described_routes import (
     DescribedRoutes,
@@ -24,7 +24,7 @@ from topoloom.probe.inference.suspects import (
     compute_rate_residuals,
     is_as_fast_across,
 )
-from topoloom.probe.job.running import JobEnded, ProbeJob
+from topoloom.probe.job.probe_job import JobEnded, ProbeJob
 from topoloom.probe.job_checks import check_ranks, find_doubts
 from topoloom.probe.large_scan import scan_large_job
 from topoloom.probe.refinement import measure_undecided_pairs
@@ -48,17 +48,17 @@ from topoloom.probe.suspect_recheck import recheck_suspects
 from topoloom.probe.time_estimate import estimate_time, measure_first_round
 from topoloom.probe.typical_costs import choose_level_pairs, fit_costs, measure_levels
 
-#: Limit on the relative excess of work time over the best.
+#: Maximum system noise: relative excess of work time over the minimum.
 _MAX_NOISE = 0.05
 #: Minimal seconds of a work quantum.
 _QUANTUM = 5e-7
 
 
 class StageProgress(Protocol):
-    """Reports the progress of stages."""
+    """Callback interface that reports the progress of stages."""
 
     def __call__(self, stage: str) -> Callable[[int, int], None]:
-        """Begin a stage; return a function to call with the work done and the total."""
+        """Begin a stage; return a callback for the completed and the total work."""
         ...
 
 
@@ -70,13 +70,13 @@ def measure_machine(
     tell: Callable[[str], None] = lambda _text: None,
     routes: DescribedRoutes | None = None,
 ) -> Findings:
-    """Measure as much as time allows.
+    """Measure the machine as completely as time allows.
 
-    If the job ends early, or by Ctrl-C or another signal, results so far are returned
-    with `Findings.ended`.
+    If the job ends early, by Ctrl-C or another signal, the results so far are returned,
+    and `Findings.ended` is set.
 
-    `tell`: called with the time estimate after a first round. `routes`: between hosts,
-    if known.
+    `tell` is called with the time estimate after the first round. `routes`: routes
+    between hosts, if known.
     """
     samples = job.samples
     check_ranks(samples)
@@ -97,7 +97,7 @@ def measure_machine(
             raise
         found = found or infer_findings(samples, doubts)
         found.ended = _describe_end(error)
-    _conclude(found)
+    _fit_costs_and_noise(found)
     return found
 
 
@@ -118,7 +118,7 @@ def _scan_pairs(
     watch: StageProgress,
     routes: DescribedRoutes | None,
 ) -> tuple[bool, Findings]:
-    """Measure pairs of ranks; return whether time sufficed, and the findings."""
+    """Measure the scan; return whether time sufficed, and the findings."""
     hosts, host_of = group_by_host(job.samples)
     if len(host_of) > MAX_RANKS:
         whole, parts = scan_large_job(job, hosts, effort, clock, watch)
@@ -146,7 +146,9 @@ def _measure_more(
     fit_costs(found)
     found.long_bytes = _choose_long_bytes(found)
     typical = [pair for of_level in pairs.values() for pair in of_level]
-    rates, partners, all_hosts = _measure_long(job, found, typical, effort, clock)
+    rates, partners, all_hosts = _measure_long_messages(
+        job, found, typical, effort, clock
+    )
     if not all_hosts:
         found.doubts.append(late.format("long messages of all hosts"))
     found.suspects += recheck_suspects(job, found, rates, partners)
@@ -166,17 +168,17 @@ def _measure_more(
         job, patterns, found.long_bytes, clock, watch("pairs at once")
     ):
         found.doubts.append(late.format("all numbers of pairs at once"))
-    conclude_concurrent_pairs(found, patterns, begin)
+    fit_concurrent_pairs(found, patterns, begin)
 
 
-def _measure_long(
+def _measure_long_messages(
     job: ProbeJob,
     found: Findings,
     typical: Sequence[tuple[int, int]],
     effort: Effort,
     clock: Clock,
 ) -> tuple[Residuals, dict[int, list[int]], bool]:
-    """Exchange long messages; return residuals, partners, and whether time sufficed."""
+    """Measure long messages; return residuals, partners, and whether time sufficed."""
     size, sets, whole = found.long_bytes, list_comparable_sets(found), True
     host_of, first = found.host_of, list_first_ranks(found)
     partners: dict[int, list[int]] = {host: [] for host in range(len(found.hosts))}
@@ -210,12 +212,12 @@ def _choose_long_bytes(found: Findings) -> int:
     return max((choose_long_size(line[0], line[1]) for line in last), default=1 << 18)
 
 
-def _conclude(found: Findings) -> None:
+def _fit_costs_and_noise(found: Findings) -> None:
     fit_costs(found)
     quanta = [
         e for e in found.samples.select("noise", "noise") if e.seconds[0] > _QUANTUM
     ]
-    if quanta:  # not with a simulated clock
+    if quanta:  # no noise with a simulated clock
         shares = [e.seconds[2] / e.seconds[0] - 1 for e in quanta]
         found.noise = float(np.median(shares))
         if found.noise > _MAX_NOISE:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes a network model from the message costs of each level."""
+"""Builds a network model from the message costs of each level."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from topoloom.probe.inference.message_costs import LevelCosts
 from topoloom.probe.stages.scan import SIZE
 
 IN_HOSTS = (HOST, PART)
-#: Share of the nearest hosts' bandwidth below which the bytes of scan messages matter
-#: between the farthest hosts.
+#: If the farthest hosts have a smaller share of the nearest hosts' bandwidth, the
+#: transfer time of scan messages is subtracted.
 _SLOWER = 0.95
 
 
 def make_model(found: Findings, machine: Machine) -> ModelFile | None:
-    """Make the model of the nearest hosts, or of the ranks of a single host.
+    """Build the model of the nearest hosts, or of the ranks of a single host.
 
-    `machine`: its description, whose links the model complements.
+    `machine`: described machine, whose links complement the model.
     """
     inside = find_inner_costs(found)
     links = fit_links(found)
@@ -40,12 +40,12 @@ def make_model(found: Findings, machine: Machine) -> ModelFile | None:
         return ModelFile(inside.model, "measured inside a host")
     model = _add_links(found, links, machine)
     if inside is not None:
-        model = model.with_inside(inside.model)
+        model = model.with_intra_node_model(inside.model)
     return ModelFile(model, "measured between hosts")
 
 
 def fit_links(found: Findings) -> LinkCosts | None:
-    """Fit the costs of links between hosts; None if there are none."""
+    """Fit the costs of links between hosts; None without such links."""
     costs = find_host_costs(found)
     if costs is None or found.network is None:
         return None
@@ -57,10 +57,10 @@ def fit_links(found: Findings) -> LinkCosts | None:
 
 
 def compute_short_latency(found: Findings) -> float:
-    """Compute a link's latency for the shortest messages, from that in the scan."""
+    """Compute the ratio of latency for the shortest messages to latency in the scan."""
     levels = [costs for _, costs in _list_host_levels(found)]
     if len(levels) > 1 and levels[-1].bandwidth < _SLOWER * levels[0].bandwidth:
-        # The bytes of scan messages also take longer to the farthest hosts.
+        # The transfer time of scan messages is also longer to the farthest hosts.
         near, far = levels[0].alone.fit, levels[-1].alone.fit
         more = np.interp(SIZE, far.sizes, far.measured) - np.interp(
             SIZE, near.sizes, near.measured
@@ -109,14 +109,14 @@ def _list_ends(costs: LevelCosts) -> list[int | None]:
 
 
 def _compute_overhead(costs: LevelCosts) -> float:
-    """Compute the overhead of both ranks; an unknown receiver's equals the sender's."""
+    """Compute the overhead of both ranks; by default the receiver's is the sender's."""
     send = 0.0 if math.isnan(costs.send_cpu) else costs.send_cpu
     both = send + (send if math.isnan(costs.receive_cpu) else costs.receive_cpu)
     return min(both, float(costs.alone.fit.measured[0]))
 
 
 def _add_links(found: Findings, links: LinkCosts, machine: Machine) -> NetworkModel:
-    """Add factors of links by size, and subtract the links of the nearest hosts."""
+    """Add size-dependent link factors, and subtract the links of the nearest hosts."""
     costs = find_host_costs(found)
     assert costs is not None
     model = costs.model
@@ -130,4 +130,4 @@ def _add_links(found: Findings, links: LinkCosts, machine: Machine) -> NetworkMo
             model.alone, links.factors, strict=True
         )
     ]
-    return model.with_alone(alone).with_link_factors(links.factors)
+    return model.with_single_message_lines(alone).with_link_factors(links.factors)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Message times in the file of an earlier probe, as reference of a check."""
+"""Reference of a check: message times in the file of an earlier probe."""
 
 from __future__ import annotations
 
@@ -24,41 +24,46 @@ from topoloom.support.toml_document import read_toml
 
 @dataclass(frozen=True)
 class Reference:
-    """The reference of a check."""
+    """Message times and slow parts that a check compares with."""
 
     hosts: list[str]  # host names
     #: Host numbers of groups, smallest first; ranks on a single host.
     groups: list[list[int]]
-    long_bytes: int  # of a long message
-    #: By kind of message: seconds inside groups, ``near``, and across, ``far``.
+    long_bytes: int  # bytes of a long message
+    #: Seconds inside groups (``near``) and across groups (``far``), by kind of message.
     seconds: dict[str, dict[str, float]]
-    #: Hosts and links that were slow in that probe.
+    #: Hosts and links that were slow in the earlier probe.
     suspects: list[Suspect] = field(default_factory=list)
 
     def expected(self, kind: str, a: int, b: int) -> float:
         """Return the expected seconds of a message between two hosts.
 
-        Those of the smallest common group, times the slowdown in that probe. Low
-        bandwidth also slows short messages; high latency also slows bursts and their
-        answers.
+        This is the time in the smallest common group, times the slowdown in the earlier
+        probe. Low bandwidth also slows short messages; high latency also slows bursts
+        and their replies.
         """
-        short, long = self._usual("echo", a, b), self._usual("burst", a, b)
-        later = self._longer(LATENCY, a, b) * short
+        short, long = (
+            self._get_typical_seconds("echo", a, b),
+            self._get_typical_seconds("burst", a, b),
+        )
+        later = self._get_slowdown(LATENCY, a, b) * short
         of_bytes = subtract_latency(long, short)
         per_byte = of_bytes / (WINDOW * self.long_bytes)
-        there, back = (self._longer(BANDWIDTH, *ends) for ends in ((a, b), (b, a)))
+        there, back = (
+            self._get_slowdown(BANDWIDTH, *ends) for ends in ((a, b), (b, a))
+        )
         if kind == "echo":
             return short + max(later, (there + back) / 2 * per_byte * SCAN_SIZE)
         return long + max(there * of_bytes, 2 * later)
 
-    def _usual(self, kind: str, a: int, b: int) -> float:
+    def _get_typical_seconds(self, kind: str, a: int, b: int) -> float:
         is_near = any(a in group and b in group for group in self.groups)
         known = self.seconds[kind]
         first, second = ("near", "far") if is_near else ("far", "near")
         return known[first] if first in known else known[second]
 
-    def _longer(self, of: str, a: int, b: int) -> float:
-        """Return the relative slowdown of the hosts or their link in that probe."""
+    def _get_slowdown(self, of: str, a: int, b: int) -> float:
+        """Return the slowdown factor of two hosts or their link in that probe."""
         slow = (s.factor - 1 for s in self.suspects if s.of == of and s.slows(a, b))
         return max(slow, default=0.0)
 
@@ -66,21 +71,19 @@ class Reference:
 def read_reference(file: Path) -> Reference:
     """Read the reference of a check.
 
-    Raises `topoloom.Error` if the file is not of a probe of several ranks, or is
-    inconsistent.
+    Raises `topoloom.Error` if the file is inconsistent, or is not from a probe of
+    several ranks.
     """
     needed = ("hosts", "unit_groups", "long_bytes", "pair_seconds")
     probed = read_probe_table(read_toml(file), file, needed)
     hosts, seconds = probed["hosts"], probed["pair_seconds"]
     for kind in ("echo", "burst"):
         if not seconds.get(kind):
-            raise Error(
-                f"{file}: the probe has not measured what a check compares with"
-            )
+            raise Error(f"{file}: the probe lacks the measurements that a check needs")
     if probed["long_bytes"] > 1 << 30:
         raise Error(f"{file}: probe.long_bytes must be at most 1 GiB")
     made = [_read_suspect(each, hosts, file) for each in probed.get("suspects", [])]
-    # On a single host, ranks are compared.
+    # On a single host, ranks are compared instead of hosts.
     several = len(hosts) > 1
     known = [s for s in made if several and s.kind in ("host", "link")]
     return Reference(hosts, probed["unit_groups"], probed["long_bytes"], seconds, known)

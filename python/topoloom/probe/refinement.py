@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import Pair
 from topoloom.probe.inference.undecided_pairs import find_undecided_pairs
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Order
 from topoloom.probe.scan_inference import (
     compute_scan_costs,
@@ -26,19 +26,19 @@ from topoloom.probe.stages.effort import (
 )
 from topoloom.probe.stages.scan import SHARE, SIZE
 
-#: Limit on iterations, ratio of sample counts within an order, and minimal samples of a
-#: pair.
+#: Maximum number of iterations, ratio between sample counts of orders, and minimal
+#: samples of a pair.
 _MAX_TURNS, _SAMPLES_RATIO, _FEWEST = 5, 1.2, 3
-#: Pairs of one order, which is answered at its end.
+#: Pairs per order; the job answers at the end of an order.
 _PAIRS_PER_ORDER = 1 << 13
 
 
 def measure_undecided_pairs(
     job: ProbeJob, found: Findings, effort: Effort, clock: Clock
 ) -> Findings:
-    """Measure pairs of possible groups again until the groups are decided.
+    """Measure pairs of possible groups again until all groups are decided.
 
-    Includes pairs of groups whose subgroups could not be detected.
+    This includes pairs of groups whose subgroups could not be detected.
     """
     window = [order for order in job.samples.orders if order.kind == "echo"][-1].window
     for _ in range(_MAX_TURNS):

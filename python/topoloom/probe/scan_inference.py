@@ -42,7 +42,7 @@ def group_by_host(samples: ProbeSamples) -> tuple[list[list[int]], list[int]]:
 
 
 def list_scan_exchanges(samples: ProbeSamples) -> Iterator[Exchange]:
-    """Yield the exchanges that determine the costs of pairs."""
+    """Yield the exchanges of the scan, which determine the costs of pairs."""
     for how in ("circle", "pairs"):
         yield from (e for e in samples.select(how, "echo") if e.bytes == SIZE)
 
@@ -57,7 +57,7 @@ def infer_findings(
 ) -> Findings:
     """Infer groups, levels and network from the scan.
 
-    `parts`: groups of hosts by landmarks, if any.
+    `parts`: groups of hosts found by landmarks, if any.
     """
     hosts, host_of = group_by_host(samples)
     errors = None
@@ -68,7 +68,7 @@ def infer_findings(
     if len(hosts) > 1 and _is_known(found.costs):
         found.network = infer_network(found.root, hosts, host_of, found.costs, errors)
         if found.network.is_graph:
-            _ungroup_hosts(found)
+            _remove_host_groups(found)
         elif errors is not None and isinstance(found.costs, PairCosts):
             found.doubts += describe_unexplained(hosts, host_of, found.costs, errors)
     return found
@@ -98,8 +98,8 @@ def _infer_all(
     )
 
 
-def _ungroup_hosts(found: Findings) -> None:
-    """Remove groups of hosts, since distances follow from links."""
+def _remove_host_groups(found: Findings) -> None:
+    """Remove groups of hosts, because distances are determined by links."""
     assert found.network is not None
     hosts = [group for group in found.root.all_groups() if group.kind == HOST]
     found.root = RankGroup(ALL, found.root.ranks, tuple(hosts))
@@ -120,7 +120,7 @@ def list_first_ranks(found: Findings) -> list[int]:
 
 
 def list_comparable_sets(found: Findings) -> list[list[int]]:
-    """List one rank per host for groups that share switches, or a host's ranks."""
+    """List sets of comparable ranks: one per host of a group, or a host's ranks."""
     if len(found.hosts) == 1:
         return [list(found.root.ranks)]
     return [

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds links that host pairs share, without measuring all pairs of pairs.
+"""Finds links shared by host pairs, without measuring all pairs of pairs.
 
-Rounds of concurrent pairs are group tests. Pairs that seem slowed by others of their
-round are measured again, with them and alone.
+Rounds of concurrent pairs are group tests. Pairs that seem slowed by other pairs of
+their round are measured again, together and alone.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from topoloom.probe.inference.large_groups import infer_network
 from topoloom.probe.inference.network import Network, SwitchLink
 from topoloom.probe.inference.shared_links import (
     SLOWED_RATIO,
-    Meetings,
+    ConcurrentRounds,
     SharedLink,
     find_conflicts,
 )
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.network_model import find_host_costs
 from topoloom.probe.scan_inference import list_comparable_sets, list_first_ranks
 from topoloom.probe.stages.effort import Clock, Effort
@@ -39,9 +39,9 @@ from topoloom.probe.typical_costs import compute_typical_costs
 
 #: Share of the remaining time for this stage.
 _SHARE = 0.5
-#: Limit on pairs of pairs, and on groups of hosts, that are measured again.
+#: Maximum number of pairs of pairs and groups of hosts that are measured again.
 _MAX_RECHECKS = 128
-#: Limit on exchanges for measuring the bandwidth of a shared link.
+#: Maximum number of concurrent exchanges for measuring the bandwidth of a shared link.
 _MAX_CROSSING = 16
 
 
@@ -53,7 +53,7 @@ def find_shared_links(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> None:
-    """Measure rounds while there is time, then suspected shared links again."""
+    """Measure rounds while time remains, then measure suspected shared links again."""
     costs = find_host_costs(found)
     if found.network is None or costs is None:
         return
@@ -62,7 +62,7 @@ def find_shared_links(
     size = choose_meeting_size(line[0], line[1])
     end = clock.spent + _SHARE * clock.left()
     met = measure_meetings(job, rounds, typical, size, clock.until(end, 0.5), advance)
-    looks = _Confirmations(job, found, costs.bandwidth, clock.until(end))
+    looks = _SharedLinkRechecks(job, found, costs.bandwidth, clock.until(end))
     seen = total = 0
     for each in _group_by_set(found, sets, met):
         if not found.network.is_graph:
@@ -78,7 +78,7 @@ def find_shared_links(
 def _plan_rounds(
     found: Findings, effort: Effort
 ) -> tuple[list[list[int]], list[Round]]:
-    """Plan sets of ranks that share no links, and the rounds of all sets."""
+    """Choose sets of ranks that share no links, and the rounds of all sets."""
     assert found.network is not None
     if not found.network.is_graph:
         sets = [each for each in list_comparable_sets(found) if len(each) > 3]
@@ -91,7 +91,7 @@ def _plan_rounds(
 
 
 def _add_switches(found: Findings) -> None:
-    """Add a switch for hosts that share a link."""
+    """Add a switch for each set of hosts that share a link."""
     hosts = [link for link in found.shared if link.hosts]
     if not hosts:
         return
@@ -100,11 +100,11 @@ def _add_switches(found: Findings) -> None:
         ranks[host].append(rank)
     root = _insert_switches(found, found.root, hosts)
     network = infer_network(root, ranks, found.host_of, compute_typical_costs(found))
-    found.network = replace(network, links=_keep_latency(network, found.root))
+    found.network = replace(network, links=_move_latency(network, found.root))
 
 
-def _keep_latency(network: Network, before: RankGroup) -> list[SwitchLink]:
-    """Keep the latency of a new switch on the links of its hosts."""
+def _move_latency(network: Network, before: RankGroup) -> list[SwitchLink]:
+    """Move the latency of a new switch's uplink to the links of its hosts."""
     assert network.root is not None
     known = {group.ranks for group in before.all_groups()}
     usual: dict[int, float] = {}
@@ -143,7 +143,7 @@ def _insert_switches(
 
 def _group_by_set(
     found: Findings, sets: Sequence[Sequence[int]], met: Sequence[MeasuredRound]
-) -> list[Meetings]:
+) -> list[ConcurrentRounds]:
     number = {rank: n for n, ranks in enumerate(sets) for rank in ranks}
     host = found.host_of
     rounds: list[list[dict[Pair, float]]] = [[] for _ in sets]
@@ -155,13 +155,13 @@ def _group_by_set(
             if of_set:
                 rounds[n].append(of_set)
     return [
-        Meetings([host[rank] for rank in ranks], of_set)
+        ConcurrentRounds([host[rank] for rank in ranks], of_set)
         for ranks, of_set in zip(sets, rounds, strict=True)
     ]
 
 
-class _Confirmations:
-    """Repeated measurements, and the links that they confirm."""
+class _SharedLinkRechecks:
+    """Repeated measurements, and the shared links that they confirm."""
 
     def __init__(
         self, job: ProbeJob, found: Findings, bandwidth: float, clock: Clock
@@ -172,7 +172,7 @@ class _Confirmations:
         self._left = _MAX_RECHECKS
         self.links: list[SharedLink] = []
 
-    def check_groups(self, met: Meetings) -> None:
+    def check_groups(self, met: ConcurrentRounds) -> None:
         """Measure concurrent exchanges of a group's hosts with other hosts."""
         known: list[set[int]] = []
         for group in met.find_groups():
@@ -180,25 +180,25 @@ class _Confirmations:
             if set(others) <= set().union(*known):
                 continue
             crossing = list(zip(group, others, strict=False))[:_MAX_CROSSING]
-            if len(crossing) < 2 or not self._spend():
+            if len(crossing) < 2 or not self._use_recheck():
                 continue
-            if self._keep(group, crossing):
+            if self._confirm_link(group, crossing):
                 known.append(set(group))
 
-    def check_pairs(self, met: Meetings) -> None:
+    def check_pairs(self, met: ConcurrentRounds) -> None:
         """Measure two pairs concurrently if both were slow in the same round."""
         candidates = met.find_slowed_pairs(self.links)
         for both in find_conflicts(candidates, _MAX_RECHECKS):
-            if not self._spend():
+            if not self._use_recheck():
                 return
-            self._keep((), both)
+            self._confirm_link((), both)
 
-    def _spend(self) -> bool:
+    def _use_recheck(self) -> bool:
         self._left -= 1
         return self._left >= 0 and self._clock.left() > 0
 
-    def _keep(self, hosts: tuple[int, ...], pairs: Sequence[Pair]) -> bool:
-        """Measure pairs concurrently and alone; keep a link if all were slowed."""
+    def _confirm_link(self, hosts: tuple[int, ...], pairs: Sequence[Pair]) -> bool:
+        """Measure pairs concurrently and alone; record a link if all are slowed."""
         once = self._measure(pairs)
         for pair in pairs:
             if pair not in self._alone:
@@ -206,13 +206,13 @@ class _Confirmations:
         factors = [once[pair] / self._alone[pair] for pair in pairs]
         if min(factors) < SLOWED_RATIO:
             return False
-        rate = sum(self._rate(once[pair] - self._alone[pair]) for pair in pairs)
+        rate = sum(self._compute_rate(once[pair] - self._alone[pair]) for pair in pairs)
         factor = float(np.median(factors))
         self.links.append(SharedLink(tuple(sorted(hosts)), tuple(pairs), factor, rate))
         return True
 
-    def _rate(self, longer: float) -> float:
-        """Return the bytes per second of a pair, given its slowdown."""
+    def _compute_rate(self, longer: float) -> float:
+        """Compute the bytes/s of a pair from its additional seconds."""
         return 1 / (longer / (self._size * WINDOW) + 1 / self._bandwidth)
 
     def _measure(self, pairs: Sequence[Pair]) -> dict[Pair, float]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures suspects again, together with comparable parts."""
+"""Measures suspected slow hosts and links again, together with comparable parts."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from topoloom.probe.inference.suspects import (
     find_slow_hosts,
     find_slow_links,
 )
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Exchange, Order
 from topoloom.probe.stages.effort import format_pairs
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE
 
-#: Pairs per suspect, and measurements of a link.
+#: Number of pairs per suspect host, and of measurements per link.
 _PAIRS = 4
-#: Limit on the time ratio of a direction that is not slow.
+#: Maximum time ratio of a direction that is not slow.
 _NORMAL_RATIO = 1.03
 
 Partners = Mapping[int, Sequence[int]]
 
 
 class _NearestHosts(Mapping[int, Sequence[int]]):
-    """Other hosts by distance from each host, sorted on demand."""
+    """Other hosts sorted by distance from a host, computed on demand."""
 
     def __init__(self, predicted: HostCosts, hosts: int) -> None:
         self._predicted, self._hosts = predicted, hosts
@@ -61,13 +61,13 @@ class _NearestHosts(Mapping[int, Sequence[int]]):
 
 @dataclass
 class _Recheck:
-    """A kind of repeated measurement."""
+    """A kind of recheck, of latency or of bandwidth."""
 
     of: str
     residuals: Residuals
-    #: Measures pairs of hosts sequentially; returns the value of each to compare.
+    #: Measures pairs of hosts sequentially; returns the value of each pair.
     again: Callable[[Sequence[tuple[int, int]]], list[float]]
-    partners: Partners  # by host, the hosts whose pairs with it are comparable
+    partners: Partners  # comparable partners of each host
 
 
 def recheck_suspects(
@@ -75,36 +75,36 @@ def recheck_suspects(
 ) -> list[Suspect]:
     """Find the parts that are slow both in the first measurement and in a second.
 
-    `rates`: residuals of long messages. `partners`: by host, the hosts that it
-    exchanged long messages with.
+    `rates`: residuals of long messages. `partners`: hosts with which each host
+    exchanged long messages.
     """
     if len(found.hosts) < 3 or found.network is None:
         return []
     first = [found.host_of.index(host) for host in range(len(found.hosts))]
     predicted = found.network.predicted
 
-    def again(
+    def make_measurement(
         kind: str, size: int, window: int, ratio: Callable[[Exchange], float]
     ) -> Callable[[Sequence[tuple[int, int]]], list[float]]:
-        def measured(pairs: Sequence[tuple[int, int]]) -> list[float]:
+        def measure_pairs(pairs: Sequence[tuple[int, int]]) -> list[float]:
             ranks = format_pairs([(first[a], first[b]) for a, b in pairs])
             exchanges = job.measure([Order("alone", kind, [size], window, ranks)])
-            # Results are ordered by the initiating ranks, not like the pairs.
+            # Results are ordered by initiating rank, not in the order of `pairs`.
             return [ratio(exchange) for exchange in exchanges]
 
-        return measured
+        return measure_pairs
 
     host_of = found.host_of
 
-    def beside_predicted(e: Exchange) -> float:
+    def compute_latency_ratio(e: Exchange) -> float:
         return e.median / float(predicted[host_of[e.first], host_of[e.second]])
 
-    def of_bytes(e: Exchange) -> float:
+    def compute_burst_transfer(e: Exchange) -> float:
         return compute_transfer_seconds(e, host_of, predicted)
 
     latencies = compute_latency_residuals(found.root, host_of, found.costs, predicted)
-    short = again("echo", SIZE, 1, beside_predicted)
-    long = again("burst", found.long_bytes, WINDOW, of_bytes)
+    short = make_measurement("echo", SIZE, 1, compute_latency_ratio)
+    long = make_measurement("burst", found.long_bytes, WINDOW, compute_burst_transfer)
     nearest = _NearestHosts(predicted, len(found.hosts))
     groups = [
         {host_of[rank] for rank in group.ranks}
@@ -131,7 +131,7 @@ def recheck_suspects(
 def _drop_slow_groups(
     slow: Sequence[Suspect], groups: Sequence[set[int]]
 ) -> list[Suspect]:
-    """Drop hosts of groups that are slow as a whole, whose uplink is slow."""
+    """Drop hosts of groups in which all hosts are slow, because the uplink is slow."""
     hosts = {host for suspect in slow for host in suspect.hosts}
     whole = [group for group in groups if len(group) > 1 and group <= hosts]
     return [s for s in slow if not any(s.hosts[0] in group for group in whole)]
@@ -152,7 +152,7 @@ def _recheck_host(look: _Recheck, host: int, seeming: set[int]) -> Suspect | Non
     back = look.again([(o, host) for o in others])
     like = look.again(control[:: max(1, len(control) // (2 * _PAIRS))])
     most = float(np.median(like))
-    return _judge("host", (host,), look.of, (there, back), like, most)
+    return _confirm_suspect("host", (host,), look.of, (there, back), like, most)
 
 
 def _recheck_link(
@@ -169,10 +169,10 @@ def _recheck_link(
     there = look.again([pair] * (_PAIRS // 2))
     back = look.again([pair[::-1]] * (_PAIRS // 2))
     like = look.again(control[:: max(1, len(control) // (2 * _PAIRS))])
-    return _judge("link", pair, look.of, (there, back), like, max(like))
+    return _confirm_suspect("link", pair, look.of, (there, back), like, max(like))
 
 
-def _judge(
+def _confirm_suspect(
     kind: str,
     hosts: tuple[int, ...],
     of: str,
@@ -180,7 +180,7 @@ def _judge(
     like: Sequence[float],
     most: float,
 ) -> Suspect | None:
-    """Return a suspect if all measurements exceed `most`, or all of one direction."""
+    """Return a suspect if all measurements, or all of one direction, exceed `most`."""
     there, back = ways
     usual = float(np.median(like))
     chosen = {BOTH: there + back}

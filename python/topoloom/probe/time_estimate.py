@@ -13,7 +13,7 @@ import numpy as np
 from topoloom.probe.inference.cost_matrix import estimate_deviations
 from topoloom.probe.inference.groups import MEDIAN
 from topoloom.probe.inference.landmarks import FIRST_LANDMARKS, MAX_ALL_PAIRS
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Order
 from topoloom.probe.large_scan import (
     HOST_ROUNDS,
@@ -34,15 +34,16 @@ from topoloom.probe.stages.scan import (
     MAX_RANKS,
     PAIRS_PER_ORDER,
     SIZE,
-    compute_trips,
+    compute_round_trips_per_sample,
 )
 from topoloom.support.units import counted
 
-#: Minimal samples of a pair, and growth factor.
+#: Minimal samples of a pair, and growth factor of sample counts per request.
 _FEWEST, _GROWTH = 3, 1.5
-#: Rounds of landmarks, on planted trees of two or three levels.
+#: Rounds of landmarks, measured on generated trees of two or three levels.
 _TURNS = 2.0
-#: Levels with messages of all sizes, and samples of each size in addition to the scan.
+#: Assumed number of levels with messages of all sizes, and samples of each size in
+#: addition to the scan.
 _LEVELS, _OF_SIZES = 4, 8
 #: Seconds to synchronize the start of concurrent pairs.
 _START = 2e-3
@@ -50,33 +51,36 @@ _START = 2e-3
 
 @dataclass(frozen=True)
 class Timing:
-    """Times from a first round."""
+    """Times measured in a first round."""
 
     short: float  # one-way seconds of a short message between ranks
     deviation: float  # relative standard deviation of a sample
     order: float  # fixed seconds of an order
     rate: float  # bytes per second of long messages
 
-    def pair(self, error: float) -> float:
-        """Return the seconds of a pair for a standard error of its median."""
+    def estimate_pair_seconds(self, error: float) -> float:
+        """Estimate the seconds to measure a pair to a standard error of its median."""
         return (
-            count_messages(self.samples(error), compute_trips(self.short)) * self.short
+            count_messages(
+                self.samples(error), compute_round_trips_per_sample(self.short)
+            )
+            * self.short
         )
 
     def samples(self, error: float) -> int:
-        """Return the samples that a pair needs for a standard error of its median."""
+        """Compute the number of samples for a standard error of a pair's median."""
         return max(_FEWEST, math.ceil((MEDIAN * self.deviation / error) ** 2))
 
 
 def count_messages(samples: int, trips: int) -> int:
-    """Count the consecutive messages of a pair, including requests."""
+    """Count the consecutive messages for measuring a pair, including requests."""
     turns = 1 + math.ceil(math.log(samples / _FEWEST, _GROWTH))
     return 2 * trips * (samples + 1) + 2 * turns + 1
 
 
 @dataclass(frozen=True)
 class StageEstimate:
-    """The estimate of one stage: sequential rounds, and the pairs of all of them."""
+    """The estimate of a stage: sequential rounds, total pairs, and seconds."""
 
     name: str
     rounds: int
@@ -86,7 +90,7 @@ class StageEstimate:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimate of a probe."""
+    """The time estimate of a probe."""
 
     ranks: int
     hosts: int
@@ -94,11 +98,11 @@ class Estimate:
 
     @property
     def seconds(self) -> float:
-        """Seconds of all steps."""
+        """Total seconds of all steps."""
         return sum(step.seconds for step in self.steps)
 
     def sentence(self, most: float) -> str:
-        """Describe the estimate in a line; the probe ends by `most` seconds."""
+        """Describe the estimate in one line; `most` is the time limit in seconds."""
         first = max(self.steps[:-1], key=lambda step: step.rounds)
         where = f"{counted(self.hosts, 'host')}, {counted(self.ranks, 'rank')}"
         about, end = _format_minutes(self.seconds), _format_minutes(most)
@@ -119,7 +123,7 @@ def _format_minutes(seconds: float) -> str:
 def estimate_time(sizes: Sequence[int], effort: Effort, timing: Timing) -> Estimate:
     """Estimate the time of a probe.
 
-    `sizes`: ranks per host.
+    `sizes`: number of ranks of each host.
     """
     ranks, hosts = sum(sizes), len(sizes)
     steps = [
@@ -133,31 +137,33 @@ def _estimate_scan(
     sizes: Sequence[int], effort: Effort, timing: Timing
 ) -> list[StageEstimate]:
     ranks, hosts = sum(sizes), len(sizes)
-    usual = timing.pair(compute_scan_error(effort))
+    usual = timing.estimate_pair_seconds(compute_scan_error(effort))
 
-    def step(name: str, rounds: int, pairs: int, each: float = usual) -> StageEstimate:
+    def make_step(
+        name: str, rounds: int, pairs: int, each: float = usual
+    ) -> StageEstimate:
         orders = math.ceil(pairs / PAIRS_PER_ORDER)
         return StageEstimate(name, rounds, pairs, rounds * each + orders * timing.order)
 
     if ranks <= MAX_RANKS:
-        return [step("all pairs", ranks - 1, ranks * (ranks - 1) // 2)]
+        return [make_step("all pairs", ranks - 1, ranks * (ranks - 1) // 2)]
     steps = []
     if max(sizes) > 1:
         inside = sum(size * (size - 1) // 2 for size in sizes)
-        steps.append(step("pairs inside hosts", max(sizes) - 1, inside))
+        steps.append(make_step("pairs inside hosts", max(sizes) - 1, inside))
     if 1 < hosts <= MAX_HOSTS:
-        steps.append(step("pairs of hosts", hosts - 1, hosts * (hosts - 1) // 2))
+        steps.append(make_step("pairs of hosts", hosts - 1, hosts * (hosts - 1) // 2))
     elif hosts > MAX_HOSTS:
-        exact = timing.pair(LANDMARK_ERROR)
+        exact = timing.estimate_pair_seconds(LANDMARK_ERROR)
         steps += [
-            step("pairs of hosts", HOST_ROUNDS, HOST_ROUNDS * hosts // 2),
-            step(
+            make_step("pairs of hosts", HOST_ROUNDS, HOST_ROUNDS * hosts // 2),
+            make_step(
                 "landmarks",
                 round(_TURNS * hosts),
                 estimate_landmark_pairs(hosts),
                 exact,
             ),
-            step(
+            make_step(
                 "pairs inside groups",
                 MAX_ALL_PAIRS - 1,
                 (MAX_ALL_PAIRS - 1) * hosts // 2,
@@ -169,21 +175,23 @@ def _estimate_scan(
 def _estimate_rest(
     sizes: Sequence[int], effort: Effort, timing: Timing
 ) -> StageEstimate:
-    """Estimate the stages after the scan: sizes, rates and concurrent pairs."""
+    """Estimate the stages after the scan: message sizes, rates and concurrent pairs."""
     hosts = len(sizes)
     units = hosts if hosts > 1 else sizes[0]
     samples = effort.least + _OF_SIZES
 
-    def burst(size: int, window: int) -> float:
+    def estimate_burst(size: int, window: int) -> float:
         return 2 * timing.short + window * size / timing.rate
 
     of_sizes = sum(
-        burst(size, 2) + burst(size, choose_window(size)) + 4 * timing.short
+        estimate_burst(size, 2)
+        + estimate_burst(size, choose_window(size))
+        + 4 * timing.short
         for size in effort.sizes
     )
-    one = burst(LONG, WINDOW)
+    one = estimate_burst(LONG, WINDOW)
     rounds = max(effort.rounds, effort.long_pairs // units)
-    # About the number at which any two pairs have met.
+    # Approximate number of rounds after which any two pairs have met.
     met = min(effort.meetings, units**3 // 2) if units > 3 else 0
     meetings = math.ceil(2 * met / units)
     groups = max(1, math.isqrt(units))
@@ -204,8 +212,8 @@ def measure_first_round(
 ) -> Timing:
     """Measure a round of all hosts, and long messages of one pair.
 
-    With landmarks, only as many hosts as meet one at a time, since others slow them
-    down.
+    With landmarks, the round is limited to hosts that are measured one at a time,
+    because concurrent pairs slow each other down.
     """
     ranks = [rank for of_host in hosts for rank in of_host]
     met = [of_host[0] for of_host in hosts] if len(ranks) > MAX_RANKS else ranks
@@ -224,6 +232,8 @@ def measure_first_round(
     if not len(found) or not len(long):
         return Timing(1e-6, 0.0, took, 1e9)
     short = float(np.quantile(found.medians, 0.9))
-    deviation = float(np.mean(estimate_deviations(found.counts, found.apart)))
+    deviation = float(
+        np.mean(estimate_deviations(found.counts, found.relative_deviations))
+    )
     rate = WINDOW * LONG / max(long[0].median - 2 * short, long[0].median / 2)
     return Timing(short, deviation, took, rate)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Typical costs of each level, without slow hosts and links."""
+"""Computes typical costs of each level, without slow hosts and links."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from topoloom.probe.inference.pair_costs import (
     SomeCosts,
     select_measured_pairs,
 )
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Exchange
 from topoloom.probe.scan_inference import group_by_host, list_first_ranks
 from topoloom.probe.stages.effort import Clock, Effort
@@ -39,7 +39,7 @@ def _choose_pairs(
 ) -> list[tuple[int, int]]:
     network, slow = found.network, found.slow_pairs
     if network is None or not network.is_graph or level.groups[0].kind != ALL:
-        return choose_typical_pairs(level, found.costs, effort.pairs, slow.find_among)
+        return choose_typical_pairs(level, found.costs, effort.pairs, slow.select_slow)
     first = list_first_ranks(found)
     links = [
         (a, b) for a, b in network.neighbors if not slow.contains(first[a], first[b])
@@ -57,7 +57,7 @@ def measure_levels(
 ) -> tuple[Pairs, bool]:
     """Measure messages of other pairs if the chosen ones are slow.
 
-    Returns the valid pairs, and whether time sufficed.
+    Returns the pairs that are not slow, and whether time sufficed.
     """
     slow = found.slow_pairs
     _exclude_slow(found)
@@ -79,9 +79,9 @@ def measure_levels(
 
 
 def _exclude_slow(found: Findings) -> None:
-    """Exclude slow parts from the levels of the scan and the links of a tree.
+    """Exclude slow parts from the levels of the scan, and from the links of a tree.
 
-    Links of a graph have the typical time of very many pairs anyway.
+    Links of a graph already have the typical time of very many pairs.
     """
     if found.network is None or found.network.is_graph:
         return
@@ -93,7 +93,7 @@ def _exclude_slow(found: Findings) -> None:
 
 
 def compute_typical_costs(found: Findings) -> SomeCosts:
-    """Compute costs in which slow pairs have the median of comparable pairs."""
+    """Compute costs in which slow pairs have the median cost of comparable pairs."""
     if isinstance(found.costs, PairCosts) or not found.suspects:
         return found.costs
     costs: Costs = found.costs.copy()
@@ -103,7 +103,7 @@ def compute_typical_costs(found: Findings) -> SomeCosts:
         if not len(pairs):
             continue
         a, b = pairs.T
-        odd = slow.find_among(a, b)
+        odd = slow.select_slow(a, b)
         if odd.any() and not odd.all():
             a, b, middle = a[odd], b[odd], np.median(seconds[~odd])
             costs[a, b] = costs[b, a] = middle
@@ -112,26 +112,26 @@ def compute_typical_costs(found: Findings) -> SomeCosts:
 
 def fit_costs(found: Findings) -> None:
     """Fit the message costs of each level without slow pairs."""
-    alone = found.samples.exchanges.of_orders(found.of_sizes)
+    alone = found.samples.exchanges.select_orders(found.of_sizes)
     for level in found.levels:
-        inside = _select_level(found, level)
-        own = [e for e in alone if inside(e)]
+        is_in_level = _make_level_filter(found, level)
+        own = [e for e in alone if is_in_level(e)]
         usual = [e for e in own if not found.slow_pairs.contains(e.first, e.second)]
         costs = fit_level_costs(usual) or fit_level_costs(own)
         if costs is not None:
             found.level_costs[level.name] = costs
 
 
-def _select_level(found: Findings, level: Level) -> Callable[[Exchange], bool]:
+def _make_level_filter(found: Findings, level: Level) -> Callable[[Exchange], bool]:
     chosen = {id(group) for group in level.groups}
 
-    def inside(exchange: Exchange) -> bool:
+    def is_in_level(exchange: Exchange) -> bool:
         return (
             id(_find_smallest_group(found.root, exchange.first, exchange.second))
             in chosen
         )
 
-    return inside
+    return is_in_level
 
 
 def _find_smallest_group(root: RankGroup, a: int, b: int) -> RankGroup:

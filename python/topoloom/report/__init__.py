@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One HTML page about a placement: its gain, its traffic and its link loads."""
+"""Writes an HTML page about placements: gains, traffic and link loads."""

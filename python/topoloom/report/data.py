@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The data of a report: arrays for the pictures and numbers for the text.
+"""Collects the data of a report: arrays for pictures and numbers for texts.
 
-All measures are those of `judge`; nothing here routes a message.
+All measures are computed by `judge`; this module routes no messages.
 """
 
 from __future__ import annotations
@@ -33,26 +33,25 @@ if TYPE_CHECKING:
     from topoloom.placements.placement_file import PlacementFile
 
 MAX_RANKS = 100_000  # limit on ranks and nodes of a page
-MAX_LINKS = 240_000  # divided by the number of views; the busiest are shown
-MAX_EXPLAINED_LINKS = 20_000  # likewise: links whose heaviest rank pairs are listed
-PAIRS_PER_LINK = 3  # rank pairs listed per link, as in `judge`
-MAX_CHARACTERS = 2_750_000  # of all arrays in base 64: the page stays below 3 MB
+MAX_LINKS = 240_000  # limit on shown links over all views; the busiest are shown
+MAX_EXPLAINED_LINKS = 20_000  # limit on links with listed rank pairs
+PAIRS_PER_LINK = 3  # number of rank pairs listed per link, as in `judge`
+MAX_CHARACTERS = 2_750_000  # size limit of base-64 arrays: the page is below 3 MB
 
 
 @dataclass(frozen=True)
 class View:
     """A placement on the page."""
 
-    name: str  # its mapper, or its file if several have the same mapper
+    name: str  # the mapper, or the file if mappers are not unique
     placement: Placement
     judgement: Judgement
-    #: `values`, `gaps`: measures as in placement files, and their ratios to proven
-    #: bounds.
+    #: `values`, `gaps`: measures as in placement files, and their optimality gaps.
     values: Mapping[str, float]
     gaps: Mapping[str, float | None]
     made: PlacementFile | None = None  # the placement file; None for launcher order
     file: str = ""
-    part_loads: Sequence[Array] = ()  # bytes on each link, by part of the report
+    part_loads: Sequence[Array] = ()  # bytes per link, for each of `Report.parts`
 
 
 @dataclass(frozen=True)
@@ -61,23 +60,24 @@ class Report:
 
     graph: CommGraph
     allocation: Allocation
-    #: Launcher order first; `best` is the index of the recommended one.
+    #: Views, with launcher order first; `best` is the index of the recommended view.
     views: list[View]
     best: int
     hosts: tuple[str, ...] | None = None
-    bounds: Bounds | None = None  # bounds on all placements; None if not computed
-    #: `graph_file`, `command`: file of the graph, and the command that made the page.
+    bounds: Bounds | None = None  # lower bounds on the measures; None if not computed
+    #: `graph_file`, `command`: the file of the graph, and the command line of the
+    #: report.
     graph_file: str = ""
     command: tuple[str, ...] = ()
-    affinity: str = ""  # where the ranks reported to run; "" if not verified
-    #: Names of the machine's switches; empty if they have none.
+    affinity: str = ""  # the reported locations of ranks; "" if not verified
+    #: Names of the machine's switches; empty if unnamed.
     switches: tuple[str, ...] = ()
-    node: NodeParts = NO_PARTS  # parts of the machine's nodes
-    #: `simulator`, `simulated`: the simulator, and its results for the first views as
-    #: in `topoloom.tasks.simulate_placements`; "" and empty without simulation.
+    node: NodeParts = NO_PARTS  # internal structure of the machine's nodes
+    #: `simulator`, `simulated`: the simulator, and results for the first views as in
+    #: `topoloom.tasks.simulate_placements`; empty without simulation.
     simulator: str = ""
     simulated: Sequence[Mapping[str, Any]] = ()
-    #: Names of the graphs that add up to the graph, such as the axes of a mesh.
+    #: Names of the parts of the graph, such as the axes of a mesh.
     parts: tuple[str, ...] = ()
 
     @property
@@ -87,26 +87,26 @@ class Report:
 
 
 def count_explained_links(views: int) -> int:
-    """Return the number of hottest links to request from `judge` for `views` views."""
+    """Return the number of hottest links per view to request from `judge`."""
     return MAX_EXPLAINED_LINKS // views
 
 
 def check_size(ranks: int, nodes: int) -> None:
-    """Raise `topoloom.Error` for more ranks or nodes than a page can hold."""
+    """Raise `topoloom.Error` if there are too many ranks or nodes for a page."""
     for count, what in ((ranks, "ranks"), (nodes, "nodes")):
         if count > MAX_RANKS:
-            raise Error(f"{count:,} {what} are more than a page holds: {MAX_RANKS:,}")
+            raise Error(f"a page can show {MAX_RANKS:,} {what}, not {count:,}")
 
 
 def collect_page_data(report: Report) -> tuple[dict[str, Any], Pack]:
-    """Collect the data of the pictures: facts as JSON, and packed arrays.
+    """Collect the data of the pictures: JSON values and packed arrays.
 
-    Raises `topoloom.Error` if there are more ranks or nodes than a page can hold.
+    Raises `topoloom.Error` if there are too many ranks or nodes for a page.
     """
     machine, allocation = report.machine, report.allocation
     check_size(report.graph.rank_count, len(allocation.nodes))
     pack = Pack()
-    busiest = _busiest_links(report)
+    busiest = _list_busiest_links(report)
     loads = len(report.views) * (1 + len(report.parts))
     links = np.sort(busiest[: MAX_LINKS // loads])
     facts = {
@@ -139,8 +139,8 @@ def collect_page_data(report: Report) -> tuple[dict[str, Any], Pack]:
     return facts, pack
 
 
-def _busiest_links(report: Report) -> Array:
-    """List the working links, in descending order of their load in any view."""
+def _list_busiest_links(report: Report) -> Array:
+    """List the working links in descending order of their maximum load over views."""
     machine = report.machine
     rate = choose_load_unit(machine).bandwidth
     busy = np.zeros(machine.link_count)
@@ -167,7 +167,7 @@ def _add_machine(
     homes = scene.vertex[np.asarray(allocation.nodes, dtype=np.int64)]
     shown = np.arange(len(scene.coordinates))
     if len(shown) > MAX_RANKS:
-        corner = [0]  # of the bounding box of a grid
+        corner = [0]  # corners of the bounding box of a grid
         shown = np.unique(np.concatenate([corner, ends.reshape(-1), homes]))
     number = np.zeros(len(scene.coordinates), dtype=np.int64)
     number[shown] = np.arange(len(shown))
@@ -220,7 +220,7 @@ def _add_view(
         values = np.asarray(getattr(judgement, f"node_{name}"))[nodes]
         add = pack.add_ids if values.max(initial=0) < 2**32 else pack.add_amounts
         add(f"{key}.{name}", values)
-    # Some of these links may be missing, replaced by links that are busier in others.
+    # Some links may be missing, because other views have busier links.
     hottest = [link for link in judgement.hottest if link[0] in number]
     pairs = np.zeros((len(hottest), PAIRS_PER_LINK, 3))
     for row, (_, _, _, loaders) in enumerate(hottest):
@@ -234,7 +234,7 @@ def _add_view(
 
 
 def _find_finest_level(report: Report, limit: int) -> list[Level]:
-    """Find the finest common level of all views that fits into `limit` characters."""
+    """Find the finest level, common to all views, that fits into `limit` characters."""
     ranks = report.graph.rank_count
     levels = [
         make_finest_level(
@@ -242,11 +242,11 @@ def _find_finest_level(report: Report, limit: int) -> list[Level]:
         )
         for view in report.views
     ]
-    # One cursor points into the matrices of all views.
+    # One cursor marks the same cell in the matrices of all views.
     widest = max(level.width for level in levels)
     while any(level.width < widest for level in levels):
         levels = [lv.coarsen() if lv.width < widest else lv for lv in levels]
-    # Packing is slower than summing, and most cells take at least one character.
+    # Coarsen before packing: packing is slower, and most cells take a character.
     while sum(len(level.row) for level in levels) > limit and levels[0].width < ranks:
         levels = [level.coarsen() for level in levels]
     while True:

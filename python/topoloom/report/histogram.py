@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Histogram of link loads in two views, as bars and as a table."""
+"""Computes a histogram of link loads in two views, as bars and as a table."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from topoloom.figure.links import Array, LoadUnit
 from topoloom.support.units import counted, format_bytes
 
 BINS = 24
-WIDTH, HEIGHT = 720.0, 190.0  # of the plot area
-BAR_GAP = 1.0  # between bins
+WIDTH, HEIGHT = 720.0, 190.0  # size of the plot area in picture units
+BAR_GAP = 1.0  # gap between bins, in picture units
 
 
 class Bar(NamedTuple):
-    """A bar, in picture units."""
+    """A bar of the histogram, in picture units."""
 
     x: float
     y: float
@@ -33,7 +33,7 @@ class Histogram(NamedTuple):
     bars: list[Bar]
     x_ticks: list[tuple[float, str]]
     y_ticks: list[tuple[float, str]]
-    rows: list[tuple[str, int, int]]  # bin, links before, links after
+    rows: list[tuple[str, int, int]]  # load range, links before, links after
     idle: list[int]
     links: int
 
@@ -41,7 +41,7 @@ class Histogram(NamedTuple):
 def make_histogram(
     busy: tuple[Array, Array], names: list[str], by: LoadUnit
 ) -> Histogram:
-    """Count the loaded links; heights are logarithmic, so that one link is visible."""
+    """Make the histogram of loaded links, with logarithmic heights."""
     top = max(float(values.max(initial=0)) for values in busy)
     edges = np.linspace(0, top or 1.0, BINS + 1)
     counts = [np.histogram(values[values > 0], edges)[0] for values in busy]

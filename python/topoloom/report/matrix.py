@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The communication matrix as a pyramid with nonempty cells of 1, 2, 4, ... ranks.
+"""Computes the communication matrix at levels with cells of 1, 2, 4, ... ranks.
 
-Row and column i belong to the i-th occupied slot in launcher order. The page gets the
-finest level that fits and computes coarser ones.
+Row and column i are the i-th occupied slot in launcher order. The page contains the
+finest level that fits, and computes coarser levels.
 """
 
 from __future__ import annotations
@@ -16,22 +16,23 @@ if TYPE_CHECKING:
     from topoloom._core import Allocation, CommGraph, Placement
     from topoloom.figure.links import Array
 
-MAX_CELLS = 2_000_000  # limit on cells of a level
+MAX_CELLS = 2_000_000  # limit on nonempty cells of a level
 
 
 @dataclass(frozen=True)
 class Level:
-    """One level of the pyramid."""
+    """The communication matrix at one cell size."""
 
-    width: int  # ranks per row and column of cells
-    #: `row`, `column`: int arrays of shape (cells,): Nonempty cells, row by row.
+    width: int  # number of ranks per cell in each direction
+    #: `row`, `column`: int arrays of shape (cells,): nonempty cells in row-major order.
     row: Array
     column: Array
-    #: float array of shape (cells,): from the ranks of the row to those of the column.
+    #: float array of shape (cells,): bytes from the ranks of the row to the ranks of
+    #: the column.
     bytes: Array
 
     def coarsen(self) -> Level:
-        """Make the next level, which merges four cells into one."""
+        """Make the next coarser level, which merges four cells into one."""
         return _make_level(2 * self.width, self.row // 2, self.column // 2, self.bytes)
 
 
@@ -51,7 +52,7 @@ def make_finest_level(graph: CommGraph, position: Array) -> Level:
 
 
 def find_positions(allocation: Allocation, placement: Placement) -> Array:
-    """Find the position of each rank among occupied slots in launcher order."""
+    """Compute the position of each rank among occupied slots in launcher order."""
     order = np.empty(allocation.machine.slot_count, dtype=np.int64)
     order[np.asarray(allocation.slots)] = np.arange(allocation.slot_count)
     slots = np.asarray(placement.slots)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows objects in a notebook: a small table and a static image, no scripts."""
+"""Shows objects in a notebook as a small table and a static image, without scripts."""
 
 from __future__ import annotations
 
@@ -13,55 +13,57 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topoloom.machines.outline import outline
-from topoloom.placements.measures import MEASURES, measure_texts
+from topoloom.placements.measures import MEASURES, format_measures
 from topoloom.report.histogram import HEIGHT, WIDTH, make_histogram
 from topoloom.report.matrix import make_finest_level
 from topoloom.report.scene import find_wrapping_links, make_scene
-from topoloom.support.html_fragment import html_fragment, html_table
+from topoloom.support.html_fragment import html_fragment, make_html_table
 from topoloom.support.units import format_bytes
 
 if TYPE_CHECKING:
     from topoloom._core import CommGraph, Judgement, Machine
     from topoloom.figure.links import Array
 
-MAX_DRAWN = 4_000  # links of a machine, beyond which a small picture is a blot
-CELLS = 64  # of the matrix, at most, across
-_SEEN_FROM = np.array([[0.88, 0.0, -0.48], [0.18, 0.93, 0.33]])  # 3-D to the page
+MAX_DRAWN = 4_000  # limit on links of a machine in a small picture
+CELLS = 64  # limit on matrix cells per side
+_SEEN_FROM = np.array([[0.88, 0.0, -0.48], [0.18, 0.93, 0.33]])  # view direction
 
 
 def machine_html(machine: Machine) -> str:
-    """Show a machine: its size, its parts, and its links where they are few."""
+    """Format the size and the parts of a machine, and its links if there are few."""
     facts = {
         "nodes": f"{machine.node_count:,}",
         "slots": f"{machine.slot_count:,}",
         "links": f"{machine.link_count:,}",
     }
-    picture = _scene(machine) if machine.link_count <= MAX_DRAWN else ""
+    picture = _draw_scene(machine) if machine.link_count <= MAX_DRAWN else ""
     parts = html.escape("\n".join(outline(machine)))
-    table = html_table(facts)
+    table = make_html_table(facts)
     return html_fragment(machine.name, picture, table, f"<pre>{parts}</pre>")
 
 
 def graph_html(graph: CommGraph) -> str:
-    """Show a communication graph: its size and its matrix."""
+    """Format the size and the matrix of a communication graph."""
     facts = {
         "ranks": f"{graph.rank_count:,}",
         "pairs": f"{graph.edge_count:,}",
         "messages": f"{graph.total_messages:,}",
         "bytes": format_bytes(graph.total_bytes),
     }
-    return html_fragment("communication graph", _matrix(graph), html_table(facts))
+    return html_fragment(
+        "communication graph", _draw_matrix(graph), make_html_table(facts)
+    )
 
 
 def judgement_html(judgement: Judgement) -> str:
-    """Show a judgement: its measures and how many links carry how much."""
+    """Format the measures of a judgement, and a histogram of link loads."""
     known = {name: getattr(judgement, name, None) for name in MEASURES}
     values = {name: value for name, value in known.items() if value is not None}
-    table = html_table(measure_texts(values))
-    return html_fragment("judgement", _bars(judgement), table)
+    table = make_html_table(format_measures(values))
+    return html_fragment("judgement", _draw_bars(judgement), table)
 
 
-def _svg(width: float, height: float, label: str, shapes: Iterable[str]) -> str:
+def _format_svg(width: float, height: float, label: str, shapes: Iterable[str]) -> str:
     return (
         f'<svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
         f'height="{height:.0f}" role="img" aria-label="{html.escape(label)}">'
@@ -69,7 +71,7 @@ def _svg(width: float, height: float, label: str, shapes: Iterable[str]) -> str:
     )
 
 
-def _scene(machine: Machine) -> str:
+def _draw_scene(machine: Machine) -> str:
     scene = make_scene(machine)
     links = range(machine.link_count)
     ends = np.array([machine.link_ends(link) for link in links], dtype=np.int64)
@@ -93,10 +95,10 @@ def _scene(machine: Machine) -> str:
     )
     width, height = at.max(axis=0) + 6
     path = f'<path d="{lines}" fill="none" stroke="#888" stroke-width="0.7"/>'
-    return _svg(width, height, f"links of {machine.name}", [path, dots])
+    return _format_svg(width, height, f"links of {machine.name}", [path, dots])
 
 
-def _bars(judgement: Judgement) -> str:
+def _draw_bars(judgement: Judgement) -> str:
     from topoloom.figure.links import LoadUnit
 
     loads = np.asarray(judgement.loads)
@@ -118,10 +120,10 @@ def _bars(judgement: Judgement) -> str:
         f"{most}</text></g>"
     )
     label = "links by the bytes they carry; heights are logarithmic"
-    return _svg(WIDTH / 2, HEIGHT / 2 + 18, label, [*bars, axis])
+    return _format_svg(WIDTH / 2, HEIGHT / 2 + 18, label, [*bars, axis])
 
 
-def _matrix(graph: CommGraph) -> str:
+def _draw_matrix(graph: CommGraph) -> str:
     level = make_finest_level(graph, np.arange(graph.rank_count))
     while graph.rank_count > CELLS * level.width:
         level = level.coarsen()
@@ -131,7 +133,7 @@ def _matrix(graph: CommGraph) -> str:
         share = np.log1p(level.bytes) / np.log1p(level.bytes.max())
         gray[level.row, level.column] = 200 - 200 * share
     label = f"bytes from each rank (down) to each (across), {level.width} per cell"
-    picture = base64.b64encode(_png(gray)).decode()
+    picture = base64.b64encode(_encode_png(gray)).decode()
     return (
         f'<img alt="{html.escape(label)}" title="{html.escape(label)}" width="192" '
         'style="image-rendering:pixelated;border:1px solid #888" '
@@ -139,11 +141,11 @@ def _matrix(graph: CommGraph) -> str:
     )
 
 
-def _png(gray: Array) -> bytes:
-    """Write a picture of 8 bits per pixel (ISO/IEC 15948)."""
+def _encode_png(gray: Array) -> bytes:
+    """Encode a picture of 8 bits per pixel as PNG (ISO/IEC 15948)."""
     height, width = gray.shape
 
-    def chunk(kind: bytes, data: bytes) -> bytes:
+    def make_chunk(kind: bytes, data: bytes) -> bytes:
         check = struct.pack(">I", zlib.crc32(kind + data))
         return struct.pack(">I", len(data)) + kind + data + check
 
@@ -152,8 +154,8 @@ def _png(gray: Array) -> bytes:
     return b"".join(
         [
             b"\x89PNG\r\n\x1a\n",
-            chunk(b"IHDR", head),
-            chunk(b"IDAT", zlib.compress(lines.tobytes(), 9)),
-            chunk(b"IEND", b""),
+            make_chunk(b"IHDR", head),
+            make_chunk(b"IDAT", zlib.compress(lines.tobytes(), 9)),
+            make_chunk(b"IEND", b""),
         ]
     )

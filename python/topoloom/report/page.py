@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Renders the report as a single HTML file: template, style, scripts and data.
 
-The page fetches nothing, and its security policy allows only its own script.
+The page loads nothing from the network. Its security policy allows only the included
+script.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from topoloom.report.pack import Pack
 from topoloom.report.text import collect_facts
 from topoloom.support.files import write_text
 
-#: Modules of the page, in dependency order.
+#: JavaScript modules of the page, in dependency order.
 SCRIPTS = (
     "format.js",
     "pack.js",
@@ -41,16 +42,16 @@ _EXPORT = re.compile(r"^export ", re.MULTILINE)
 
 
 def save_report(path: str | Path, report: Report) -> None:
-    """Write the page atomically.
+    """Write the page of a report atomically.
 
-    Raises `topoloom.Error` if there are more ranks or nodes than a page can hold.
-    Raises `OSError` if the file cannot be written.
+    Raises `topoloom.Error` if there are too many ranks or nodes for a page. Raises
+    `OSError` if the file cannot be written.
     """
     write_text(path, render(report))
 
 
 def render(report: Report) -> str:
-    """Render the page; equal reports give equal text."""
+    """Render the page of a report; equal reports produce equal text."""
     data, pack = collect_page_data(report)
     return render_page("report.html.j2", SCRIPTS, collect_facts(report), data, pack)
 
@@ -62,47 +63,47 @@ def render_page(
     data: Mapping[str, Any],
     pack: Pack,
 ) -> str:
-    """Fill in a template of `assets` that extends ``page.html.j2``.
+    """Render a template of `assets` that extends ``page.html.j2``.
 
     Parameters
     ----------
     scripts
-        Modules of `assets`, in dependency order.
+        JavaScript modules of `assets`, in dependency order.
     texts
         Variables of the template.
     data, pack
-        Data of the scripts.
+        Values and packed arrays for the scripts.
     """
     assets = Environment(
-        loader=FunctionLoader(_asset),
+        loader=FunctionLoader(_read_asset),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
     )
-    style = _asset("report.css")
-    script = "\n".join(_strip_module_syntax(_asset(name)) for name in scripts)
+    style = _read_asset("report.css")
+    script = "\n".join(_strip_module_syntax(_read_asset(name)) for name in scripts)
     page = assets.get_template(template).render(
         **texts,
         data=data,
         arrays=Markup(pack.write()),
         style=Markup(style),
-        style_hash=_hash(style),
+        style_hash=_hash_text(style),
         script=Markup(script),
-        script_hash=_hash(script),
+        script_hash=_hash_text(script),
     )
-    # File names may be invalid Unicode.
+    # File names may contain invalid Unicode.
     return page.encode(errors="replace").decode()
 
 
-def _asset(name: str) -> str:
+def _read_asset(name: str) -> str:
     return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
 
 
 def _strip_module_syntax(module: str) -> str:
-    """Remove imports and exports, since all modules become one script."""
+    """Remove imports and exports, because all modules are merged into one script."""
     return _EXPORT.sub("", _IMPORT.sub("", module))
 
 
-def _hash(text: str) -> str:
+def _hash_text(text: str) -> str:
     digest = hashlib.sha256(text.encode()).digest()
     return "sha256-" + base64.b64encode(digest).decode()

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places a machine's vertices in space and finds the links that wrap around a grid.
+"""Computes 3-D positions of a machine's vertices, and finds wrap-around links.
 
-Grids are placed by coordinates, with axes past the third small inside the others.
-Switched networks have levels, with nodes at the bottom. Other networks lie on a plane,
-by `figure.layout`. Nodes with links to routers are placed around these.
+Grids are placed by coordinates; axes after the third are short, inside the others.
+Switched networks are placed by level, with nodes at the bottom. Other networks are
+placed on a plane by `figure.layout`. Nodes with links to routers are placed around
+their routers.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ if TYPE_CHECKING:
     from topoloom._core import Machine
     from topoloom.figure.links import Array
 
-STORED = 65_535  # maximal coordinate after quantization
-#: directions of a grid's axes, longest axis first: x, y, z, then small ones
+STORED = 65_535  # maximum coordinate after quantization
+#: directions of a grid's axes, longest axis first: x, y, z, then short directions
 _AXIS_DIRECTIONS = np.array(
     [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.8, 0.55, 0.2), (-0.5, 0.8, 0.3), (0.5, 0.3, 1)]
 )
-MAX_IN_A_ROW = 24  # limit on lowest switches in one row
+MAX_IN_A_ROW = 24  # limit on lowest-level switches in one row
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,12 @@ class Scene:
     #: float array of shape (vertices, 3): x to the right, y up, z away from the reader.
     coordinates: Array
     flat: bool  # whether all vertices lie on one plane, which the page does not rotate
-    #: int array of shape (vertices,): nodes that are attached to each vertex, or that
-    #: it is; 0 for a switch.
+    #: int array of shape (vertices,): number of nodes attached to each vertex; 1 for a
+    #: node, 0 for a switch.
     nodes: Array
     vertex: Array  # int array of shape (nodes,): the vertex of each node
-    #: float array of shape (axes, 3): of a grid, the vector of a step along each axis;
-    #: else empty.
+    #: float array of shape (axes, 3): the vector of a step along each axis of a grid;
+    #: empty for other networks.
     steps: Array
 
 
@@ -60,7 +61,7 @@ def make_scene(machine: Machine) -> Scene:
     shape = [int(extent) for extent in machine.shape]
     drawing = drawing_of(topology)
     if drawing in GRIDS and not _is_ring(machine, shape):
-        steps = _steps(shape)
+        steps = _compute_steps(shape)
         coordinates = np.indices(shape).reshape(len(shape), -1).T @ steps
     elif drawing in ("joined_axes", "cube"):
         coordinates = _bend_rows(shape)
@@ -82,7 +83,7 @@ def make_scene(machine: Machine) -> Scene:
 
 
 def find_wrapping_links(scene: Scene, shape: list[int], ends: Array) -> Array:
-    """Find the links that close an axis of a grid, drawn as stubs at both ends.
+    """Find the wrap-around links of a grid, which are drawn as two stubs.
 
     Parameters
     ----------
@@ -92,14 +93,14 @@ def find_wrapping_links(scene: Scene, shape: list[int], ends: Array) -> Array:
     Returns
     -------
     int array of shape ``(links,)``
-        0 for a link between neighbors; 1 + 2 * axis if it leaves downwards along an
-        axis, 2 + 2 * axis if upwards.
+        0 for a link between neighbors. For a link that closes an axis, 1 + 2 * axis if
+        it leaves in the - direction, 2 + 2 * axis if in the + direction.
     """
     out = np.zeros(len(ends), dtype=np.uint8)
     if len(scene.steps) == 0 or len(ends) == 0:
         return out
     between = (ends < math.prod(shape)).all(axis=1)
-    if not between.all():  # the others lead to nodes
+    if not between.all():  # other links lead to nodes
         out[between] = find_wrapping_links(scene, shape, ends[between])
         return out
     at = np.array(np.unravel_index(ends, shape)).transpose(1, 2, 0)
@@ -116,7 +117,7 @@ def find_wrapping_links(scene: Scene, shape: list[int], ends: Array) -> Array:
 
 
 def quantize(coordinates: Array) -> tuple[Array, float]:
-    """Quantize coordinates to integers ``(3, vertices)``; also return their unit."""
+    """Quantize coordinates to integers ``(3, vertices)``; also return the unit."""
     unit = max(float(np.abs(coordinates).max(initial=0)), 1e-9) * 2 / STORED
     numbers = np.round(coordinates.T / unit + STORED / 2)
     return np.ascontiguousarray(numbers.astype(np.uint16)), unit
@@ -127,8 +128,8 @@ def _is_ring(machine: Machine, shape: list[int]) -> bool:
     return len(long) == 1 and bool(machine.wraps[long[0]]) and shape[long[0]] > 2
 
 
-def _steps(shape: list[int]) -> Array:
-    """Return the vector of a step along each axis; the longest axis leads right."""
+def _compute_steps(shape: list[int]) -> Array:
+    """Return the vector of a step along each axis; the longest axis points right."""
     order = np.argsort([-extent for extent in shape], kind="stable").tolist()
     steps = np.zeros((len(shape), 3))
     length = 1.0
@@ -141,9 +142,11 @@ def _steps(shape: list[int]) -> Array:
 
 def _bend_rows(shape: list[int]) -> Array:
     """Bend the rows of a grid, so that longer links do not cover shorter ones."""
-    if max(shape) == 2:  # a hypercube has no such links
-        return np.asarray(np.indices(shape).reshape(len(shape), -1).T @ _steps(shape))
-    steps = _steps(shape)
+    if max(shape) == 2:  # a hypercube has no longer links
+        return np.asarray(
+            np.indices(shape).reshape(len(shape), -1).T @ _compute_steps(shape)
+        )
+    steps = _compute_steps(shape)
     at = np.indices(shape).reshape(len(shape), -1).T
     coordinates = np.asarray(at @ steps)
     for axis, extent in enumerate(shape):
@@ -159,7 +162,7 @@ def _project_to_plane(coordinates: Array) -> Array:
 
 
 def _place_around_routers(routers: Array, network: Network, flat: bool) -> Array:
-    """Place the nodes of each router on a circle around it, or below it in space."""
+    """Place the nodes of each router on a circle around it, or below it in 3-D."""
     on_each = int(network.nodes.max())
     along = routers[network.ends[:, 0]] - routers[network.ends[:, 1]]
     radius = 0.25 * float(np.linalg.norm(along, axis=1).min(initial=4.0))
@@ -182,7 +185,7 @@ def _place_levels(network: Network) -> Array:
     )
     leaves, leaf = np.unique(leaf, return_inverse=True)
     columns = _choose_columns(leaves, source, target, height)
-    cell, within = np.arange(len(leaves)), _number_within(leaf)
+    cell, within = np.arange(len(leaves)), _number_members(leaf)
     centers = np.stack([cell % columns, cell // columns], axis=1).astype(float)
     several = columns < len(leaves)
     largest = int(np.bincount(leaf).max())
@@ -204,7 +207,7 @@ def _place_levels(network: Network) -> Array:
 def _find_lowest_switches(
     source: Array, target: Array, nodes: Array, height: Array, count: int
 ) -> Array:
-    """Find the switch of each node: its first lowest neighbor, or itself."""
+    """Find the switch of each node: its first lowest neighbor, or the node itself."""
     order = np.lexsort((target, height[target], source))
     kept = order[height[target][order] != 0]
     first = np.arange(count)
@@ -214,7 +217,7 @@ def _find_lowest_switches(
 
 
 def _choose_columns(leaves: Array, source: Array, target: Array, height: Array) -> int:
-    """Choose the number of lowest switches per row: those with equal parents."""
+    """Choose the number of lowest-level switches per row: those with equal parents."""
     if len(leaves) <= MAX_IN_A_ROW:
         return len(leaves)
     above = np.isin(source, leaves) & (height[target] > height[source])
@@ -227,8 +230,8 @@ def _choose_columns(leaves: Array, source: Array, target: Array, height: Array) 
     return math.ceil(math.sqrt(1.6 * len(leaves)))
 
 
-def _number_within(group: Array) -> Array:
-    """Count the members of each group from 0."""
+def _number_members(group: Array) -> Array:
+    """Assign numbers 0, 1, ... to the members of each group."""
     order = np.argsort(group, kind="stable")
     sizes = np.bincount(group)
     first = np.cumsum(sizes) - sizes
@@ -245,9 +248,9 @@ def _raise_switches(
     source: Array,
     target: Array,
 ) -> None:
-    """Place the switches of a level above the middle of their neighbors below.
+    """Place the switches of a level above the center of their lower neighbors.
 
-    Switches with equal neighbors share their extent.
+    Switches with equal neighbors share the area above these neighbors.
     """
     height = network.height
     row = np.flatnonzero(height == level)
@@ -260,7 +263,7 @@ def _raise_switches(
     box = np.round(np.concatenate([low, high], axis=1), 6)
     _, group = np.unique(box, axis=0, return_inverse=True)
     group = group.reshape(-1)
-    number, size = _number_within(group), np.bincount(group)[group]
+    number, size = _number_members(group), np.bincount(group)[group]
     wide, deep = (np.maximum(high - low, 0)[:, axis] for axis in (0, 2))
     ratio = (wide + 0.5) / (deep + 0.5)
     across = np.where(deep == 0, size, np.ceil(np.sqrt(size * ratio)).astype(int))
@@ -268,7 +271,7 @@ def _raise_switches(
     across = np.clip(across, 1, size)
     down = -(-size // across)
     middle = (low + high) / 2
-    # A single switch is centered; several are apart even without an extent.
+    # A single switch is centered; several switches are always separated.
     reach = np.where(size > 1, 0.7, 0)
     x = ((number % across + 0.5) / across - 0.5) * np.maximum(wide, reach)
     z = ((number // across + 0.5) / down - 0.5) * np.where(down > 1, deep, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The texts and tables of a report, which the template escapes."""
+"""Makes the texts and tables of a report; the template escapes them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoloom.figure.judgement import write_headline
 from topoloom.figure.links import LoadUnit, choose_load_unit
 from topoloom.machines.machine_facts import machine_name
 from topoloom.nodes.hosts import format_share
-from topoloom.placements.measures import MEASURES, measure_text, measure_title
+from topoloom.placements.measures import MEASURES, format_measure, measure_title
 from topoloom.report.histogram import Histogram, make_histogram
 from topoloom.support.gain import gain
 from topoloom.support.plain_text import shorten
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from topoloom._core import Machine
     from topoloom.report.data import Report, View
 
-HEAVIEST = 12  # rank pairs in the table next to the matrix
+HEAVIEST = 12  # number of rank pairs in the table next to the matrix
 
 
-class Number(NamedTuple):
-    """One of the three numbers on the first screen."""
+class HeadlineNumber(NamedTuple):
+    """A headline number: values before and after, gain and gap."""
 
     title: str
     before: str
     after: str
-    gain: float | None  # in percent, by `topoloom.support.gain`
+    gain: float | None  # gain in percent, from `topoloom.support.gain`
     gap: float | None
 
 
@@ -47,7 +47,7 @@ class Pair(NamedTuple):
     target: int
     bytes: str
     messages: int
-    hops: list[int]  # by view
+    hops: list[int]  # hops in each view
 
 
 class Fact(NamedTuple):
@@ -76,11 +76,11 @@ def collect_facts(report: Report) -> dict[str, Any]:
         "numbers": _choose_numbers(before, after, machine),
         "measures": _list_measures(report.views, report.best, machine),
         "bounds": _list_bounds(report),
-        "histogram": _histogram(before, after, by),
+        "histogram": _make_load_histogram(before, after, by),
         "busy_means": by.title,
         "simulator": report.simulator,
         "simulated": _list_simulated(report),
-        "pairs": heaviest_pairs(report),
+        "pairs": find_heaviest_pairs(report),
         "sources": [
             _describe_source(view) for view in report.views if view.made is not None
         ],
@@ -99,16 +99,18 @@ def write_title(before: View, after: View) -> str:
     return write_headline(judged, known)
 
 
-def _choose_numbers(before: View, after: View, machine: Machine) -> list[Number]:
+def _choose_numbers(
+    before: View, after: View, machine: Machine
+) -> list[HeadlineNumber]:
     """Choose three numbers: times and inter-node bytes, or hops without times."""
     chosen = ["hop_bytes", "congestion_max", "dilation_average"]
     if "predicted_seconds" in before.values:
         chosen = ["predicted_seconds", "congestion_max", "inter_node_bytes"]
     return [
-        Number(
+        HeadlineNumber(
             measure_title(name, machine),
-            measure_text(name, before.values[name], machine),
-            measure_text(name, after.values[name], machine),
+            format_measure(name, before.values[name], machine),
+            format_measure(name, after.values[name], machine),
             gain(before.values[name], after.values[name]),
             after.gaps.get(name),
         )
@@ -127,7 +129,7 @@ def _list_measures(
             {
                 "title": measure_title(name, machine),
                 "meaning": measure.meaning,
-                "values": [measure_text(name, value, machine) for value in numbers],
+                "values": [format_measure(name, value, machine) for value in numbers],
                 "is_cost": measure.is_cost,
                 "gain": gain(numbers[0], numbers[best]),
             }
@@ -136,14 +138,14 @@ def _list_measures(
 
 
 class SimulatedView(NamedTuple):
-    """Simulated times of a view."""
+    """Simulation results of a view."""
 
     view: str
     predicted: str
     seconds: str
-    gain: float | None  # over launcher order
-    busiest: list[tuple[str, float]]  # channels, and percent of the time
-    busiest_switches: list[tuple[str, float]]  # by an output, and percent of all
+    gain: float | None  # gain over launcher order in percent
+    busiest: list[tuple[str, float]]  # channels with busy time in percent
+    busiest_switches: list[tuple[str, float]]  # outputs with busy time in percent
 
 
 def _list_simulated(report: Report) -> list[SimulatedView]:
@@ -179,7 +181,7 @@ def _list_bounds(report: Report) -> list[dict[str, Any]]:
     return [
         {
             "title": measure_title(name, report.machine),
-            "least": measure_text(name, least, report.machine),
+            "least": format_measure(name, least, report.machine),
             "by": proof,
             "gaps": [view.gaps.get(name) for view in report.views],
         }
@@ -187,13 +189,13 @@ def _list_bounds(report: Report) -> list[dict[str, Any]]:
     ]
 
 
-def _histogram(before: View, after: View, by: LoadUnit) -> Histogram:
+def _make_load_histogram(before: View, after: View, by: LoadUnit) -> Histogram:
     busy = (by.compute_loads(before.judgement), by.compute_loads(after.judgement))
     return make_histogram(busy, [before.name, after.name], by)
 
 
-def heaviest_pairs(report: Report) -> list[Pair]:
-    """Find the rank pairs with the most bytes; ties go to lower ranks."""
+def find_heaviest_pairs(report: Report) -> list[Pair]:
+    """Find the rank pairs with the most bytes; ties are sorted by rank."""
     graph, machine = report.graph, report.machine
     amount = np.asarray(graph.bytes)
     order = np.argsort(-amount, kind="stable")[:HEAVIEST]

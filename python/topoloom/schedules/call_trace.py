@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Traces of collective calls, which libtopoloom-collective writes."""
+"""Reads the traces of collective calls that libtopoloom-collective writes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ KINDS = ("call", "copy", "send", "receive")
 
 
 class Event(NamedTuple):
-    """An action of a rank, with times in seconds on a common clock.
+    """An action of a rank; `begin` and `end` are in seconds on a common clock.
 
-    A send begins when it is passed to MPI, a receive when the rank is ready for it.
-    Both end when MPI reports completion. Copies include combinations.
+    A send begins when the rank calls MPI, a receive when the rank is ready for the
+    message. Sends and receives end when MPI reports completion. Copies include
+    reductions.
     """
 
     rank: int
@@ -33,11 +34,11 @@ class Event(NamedTuple):
 
 
 class Wait(NamedTuple):
-    """A round in which a rank had to wait for its last message."""
+    """A round in which a rank waited for a message that was sent late."""
 
     receive: Event
-    sent: float  # when it was passed to MPI
-    ready: float  # when the rank was ready for it
+    sent: float  # time at which the sender called MPI
+    ready: float  # time at which the receiver was ready
 
 
 @dataclass(frozen=True)
@@ -51,22 +52,22 @@ class CallTrace:
     events: list[Event]
 
     def select(self, *kinds: str) -> list[Event]:
-        """List the events of some kinds, in order."""
+        """List the events of the given kinds in recorded order."""
         return [event for event in self.events if event.kind in kinds]
 
     @property
     def begin(self) -> float:
-        """Time when the first rank began."""
+        """Time at which the first rank began the call."""
         return min(event.begin for event in self.select("call"))
 
     @property
     def seconds(self) -> float:
-        """Time from the first begin to the last end."""
+        """Seconds from the first rank's begin to the last rank's end."""
         return max(event.end for event in self.select("call")) - self.begin
 
     def waits(self) -> Iterator[Wait]:
         """Find rounds whose last message was sent after its receiver was ready."""
-        sent = self._sent()
+        sent = self._match_send_times()
         last: dict[tuple[int, int], Event] = {}
         for event in self.select("receive"):
             key = event.rank, event.round
@@ -76,8 +77,8 @@ class CallTrace:
             if sent[receive] > receive.begin:
                 yield Wait(receive, sent[receive], receive.begin)
 
-    def _sent(self) -> dict[Event, float]:
-        """Match receives with sends, in the order in which they begin."""
+    def _match_send_times(self) -> dict[Event, float]:
+        """Map each receive to the begin time of the matching send."""
         sends: dict[tuple[int, int], list[float]] = defaultdict(list)
         for event in self.select("send"):
             sends[event.rank, event.peer].append(event.begin)
@@ -94,20 +95,22 @@ def load_traces(path: str | Path) -> list[CallTrace]:
     Raises
     ------
     topoloom.Error
-        If a line is not the trace of a call.
+        If a line is not the trace of a collective call.
     OSError
-        If there is no such file.
+        If the file cannot be read.
     """
-    return read_traces(read_text(path), str(path))
+    return parse_traces(read_text(path), str(path))
 
 
-def read_traces(text: str, name: str) -> list[CallTrace]:
-    """Parse traces; errors call the text `name`."""
+def parse_traces(text: str, name: str) -> list[CallTrace]:
+    """Parse traces; error messages contain `name` and the line number."""
     lines = enumerate(text.splitlines(), 1)
-    return [_read(line, f"{name}:{number}") for number, line in lines if line.strip()]
+    return [
+        _parse_trace(line, f"{name}:{number}") for number, line in lines if line.strip()
+    ]
 
 
-def _read(line: str, where: str) -> CallTrace:
+def _parse_trace(line: str, where: str) -> CallTrace:
     try:
         found: Any = json.loads(line)
         if (found["format"], found["version"]) != ("topoloom-trace", 1):
@@ -125,6 +128,6 @@ def _read(line: str, where: str) -> CallTrace:
         return CallTrace(*words, int(found["bytes"]), ranks, events)
     except (ValueError, TypeError, KeyError):
         raise Error(
-            f"{where}: not the trace of a call; TOPOLOOM_COLLECTIVES=trace=FILE writes "
-            "such"
+            f"{where}: not the trace of a collective call; record traces with "
+            "TOPOLOOM_COLLECTIVES=trace=FILE"
         ) from None

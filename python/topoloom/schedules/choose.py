@@ -24,9 +24,9 @@ from topoloom._core import (
     fitted_schedules,
     schedules,
 )
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
-#: MPI's names that are not Topoloom's without hyphens.
+#: MPI names that differ from Topoloom's by more than hyphens.
 _OTHER_NAMES = {"bcast": "broadcast"}
 
 
@@ -40,14 +40,15 @@ class Call(NamedTuple):
     ranks
         Number of ranks of the communicator.
     bytes
-        Bytes of the whole vector (broadcast, reduce, all-reduce), of a rank's block
-        (scatter, gather, all-gather, reduce-scatter) or of a pair's (all-to-all).
+        Bytes of the whole vector (broadcast, reduce, all-reduce), of one rank's block
+        (scatter, gather, all-gather, reduce-scatter) or of one pair's block
+        (all-to-all).
     root
-        For broadcast, reduce, scatter and gather.
+        Root rank of a broadcast, reduce, scatter or gather.
     degree
-        For many-to-many: the number of following ranks that each rank sends to.
+        For many-to-many: each rank sends to this number of following ranks.
     demand
-        For many-to-many, instead of bytes and degree: bytes by sender and receiver.
+        For many-to-many, instead of bytes and degree: bytes per sender and receiver.
     """
 
     operation: str
@@ -58,7 +59,7 @@ class Call(NamedTuple):
     demand: CommGraph | None = None
 
     def schedule(self, name: str) -> Schedule:
-        """Make the schedule of that name."""
+        """Make the named schedule for this call."""
         if self.demand is not None:
             multicast = self.operation == "many-to-many-multicast"
             return Schedule.many_to_many(name, self.demand, multicast)
@@ -68,7 +69,7 @@ class Call(NamedTuple):
 
 
 class RankSlots(NamedTuple):
-    """The slots of the ranks."""
+    """An allocation, and the placement of the ranks on its slots."""
 
     allocation: Allocation
     placement: Placement
@@ -83,36 +84,36 @@ class RankedSchedule:
 
 
 def operations() -> list[str]:
-    """Name the collectives that have schedules."""
+    """List the names of the collectives that have schedules."""
     return list(
         dict.fromkeys(o for entry in schedules() for o in _list_operations(entry))
     )
 
 
-def read_operation(text: str) -> str:
-    """Find a collective by Topoloom's name or MPI's.
+def find_operation(text: str) -> str:
+    """Find a collective by Topoloom's name or the MPI function.
 
     Raises
     ------
     topoloom.Error
-        If there is no such collective.
+        If no collective has this name.
     """
     known = {name.replace("-", ""): name for name in operations()} | _OTHER_NAMES
     plain = text.lower().replace("-", "").replace("_", "").removeprefix("mpi")
     if plain not in known:
-        raise Error(unknown_name("collective", text, operations()))
+        raise Error(describe_unknown_name("collective", text, operations()))
     return known[plain]
 
 
-def schedule_names(call: Call, slots: RankSlots | None = None) -> list[str]:
-    """Name the schedules of a call, with candidate values of their options.
+def list_schedule_names(call: Call, slots: RankSlots | None = None) -> list[str]:
+    """List the schedules of a call, with candidate values of their options.
 
     With slots, options that depend on the slots are included.
 
     Raises
     ------
     topoloom.Error
-        If there is none.
+        If no schedule supports the call.
     """
     fitted = [] if slots is None else fitted_schedules(*slots)
     names = candidates(call.operation, call.ranks, call.bytes, fitted)
@@ -124,14 +125,14 @@ def schedule_names(call: Call, slots: RankSlots | None = None) -> list[str]:
 def make_strategy(
     call: Call, model: NetworkModel | None, slots: RankSlots | None = None
 ) -> Strategy:
-    """Make the cost function of a call's schedules; with slots, on their machine.
+    """Make the cost function of a call's schedules, on the machine of `slots` if given.
 
-    Without a model, the machine's startup time and port bandwidth count.
+    Without a model, costs follow from the machine's startup cost and port bandwidth.
     """
     if slots is not None:
         return Strategy(slots.allocation, slots.placement, model)
     if model is None:
-        raise Error("what a message costs is not known; name a model or a machine")
+        raise Error("message costs are unknown; name a model or a machine")
     return Strategy(call.ranks, model)
 
 
@@ -141,19 +142,19 @@ def rank_schedules(
     slots: RankSlots | None = None,
     names: Sequence[str] = (),
 ) -> list[RankedSchedule]:
-    """Compute the costs of a call's schedules; the fastest comes first.
+    """Compute the costs of a call's schedules, sorted from the fastest to the slowest.
 
     Parameters
     ----------
     call
-        The collective's call.
+        Call of the collective.
     model
-        Model of message costs; None, with slots, means the machine's.
+        Model of message costs; None: the machine's, which requires `slots`.
     slots
-        Slots of the ranks, so that links count.
+        Slots of the ranks; with them, costs include link contention.
     names
-        Names of schedules, with options as in ``chain(segment=4096)``; default: all,
-        each with the best values of its options.
+        Names of schedules, with options as in ``chain(segment=4096)``; default: all
+        schedules, each with the best values of its options.
 
     Raises
     ------
@@ -162,10 +163,10 @@ def rank_schedules(
     """
     strategy = make_strategy(call, model, slots)
     found: dict[str, RankedSchedule] = {}
-    # The first of equal ones, as at run time: sorting is stable.
+    # Sorting is stable: of equal costs, the first schedule wins, as at run time.
     costs = [
         RankedSchedule(name, strategy.cost(call.schedule(name)))
-        for name in names or schedule_names(call, slots)
+        for name in names or list_schedule_names(call, slots)
     ]
     for one in sorted(costs, key=lambda one: one.cost.time):
         found.setdefault(one.name if names else one.name.partition("(")[0], one)
@@ -173,7 +174,7 @@ def rank_schedules(
 
 
 def find_default_schedule(call: Call) -> str | None:
-    """Name the schedule that MPICH uses by default; None if Topoloom lacks it."""
+    """Return the schedule that MPICH uses by default; None if Topoloom lacks it."""
     if call.operation.startswith("many-to-many"):
         return None
     usual = _core.usual_schedule(call.operation, call.ranks, call.bytes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cost matrices as CSV: seconds of a message between processes, a row per sender."""
+"""Cost matrices as CSV: seconds per message between processes, one row per sender."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from topoloom.support.files import prefix_errors, read_text
 from topoloom.support.toml_document import read_toml
 from topoloom.support.toml_values import get_entry
 
-#: Exceptions that numpy raises for truncated files and those of other formats.
+#: Exceptions that numpy raises for truncated files and files of other formats.
 _BROKEN = (
     *(ValueError, KeyError, EOFError, TypeError, IndexError),
     *(OverflowError, zipfile.BadZipFile, zlib.error),
 )
-#: Limit on processes; the file then has 16 million costs.
+#: Limit on processes; a file at the limit has 16 million costs.
 MAX_PROCESSES = 4096
 
 
 def load_costs(path: str | Path) -> NDArray[np.float64]:
     """Read a square matrix of numbers separated by commas or blanks.
 
-    ``#`` begins a comment. From the ``.toml`` of a machine that ``topoloom probe``
-    measured, read the matrix in its samples.
+    ``#`` begins a comment. If the file is a ``.toml`` written by ``topoloom probe``,
+    read the matrix from the samples of the probe.
 
     Raises
     ------
     topoloom.Error
-        If rows differ in length or number, or a cost is not finite and >= 0.
+        If the matrix is not square, or a cost is negative or not finite.
     OSError
-        If there is no such file.
+        If the file cannot be read.
     """
     if Path(path).suffix == ".toml":
         return _load_probed_costs(Path(path))
@@ -61,7 +61,7 @@ def _load_probed_costs(path: Path) -> NDArray[np.float64]:
             f"{samples}: costs must be a matrix of ranks; probe the machine again"
         )
     if (costs < 0).any():
-        raise Error(f"{samples}: a cost below 0; probe the machine again")
+        raise Error(f"{samples}: negative cost; probe the machine again")
     if not np.isfinite(costs).all():
         raise Error(f"{samples}: not all pairs were measured; probe the machine again")
     return costs
@@ -75,7 +75,8 @@ def _parse_matrix(lines: list[str]) -> NDArray[np.float64]:
             continue
         if rows and len(words) != len(rows[0]):
             raise Error(
-                f"line {number}: {len(words)} costs, the row before has {len(rows[0])}"
+                f"line {number}: {len(words)} costs, but the first row has "
+                f"{len(rows[0])}"
             )
         if len(words) > MAX_PROCESSES:
             raise Error(
@@ -83,12 +84,12 @@ def _parse_matrix(lines: list[str]) -> NDArray[np.float64]:
                 f"at most {MAX_PROCESSES}"
             )
         if len(rows) == len(words):
-            raise Error(f"line {number}: a row more than the {len(words)} columns")
+            raise Error(f"line {number}: more rows than the {len(words)} columns")
         rows.append([_parse_cost(word, number) for word in words])
     if not rows:
-        raise Error("no costs; give a row of seconds for every process")
+        raise Error("no costs; write one row of seconds per process")
     if len(rows) < len(rows[0]):
-        raise Error(f"{len(rows)} rows of {len(rows[0])} costs; give as many")
+        raise Error(f"{len(rows)} rows of {len(rows[0])} costs; give a square matrix")
     return np.array(rows, dtype=np.float64)
 
 
@@ -98,7 +99,5 @@ def _parse_cost(word: str, line: int) -> float:
     except ValueError:
         raise Error(f"line {line}: {word!r} is not a number of seconds") from None
     if not math.isfinite(cost) or cost < 0:
-        raise Error(
-            f"line {line}: a cost of {word}; it must be finite and not negative"
-        )
+        raise Error(f"line {line}: cost {word} is negative or not finite")
     return cost

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The best schedule by message size: crossovers, and a decision table."""
+"""Finds the best schedule per message size, and writes decision tables."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from topoloom.schedules.choose import (
     rank_schedules,
 )
 
-#: Largest message that is considered by default.
+#: Default limit on the bytes of a message.
 MAX_BYTES = 1 << 24
 
 
 class Decision(NamedTuple):
-    """The fastest schedule from this size to that of the next decision."""
+    """The fastest schedule from this size up to the size of the next decision."""
 
     ranks: int
     degree: int | None
@@ -31,26 +31,26 @@ def find_decisions(
     call: Call,
     model: NetworkModel | None,
     slots: RankSlots | None = None,
-    most: int = MAX_BYTES,
+    max_bytes: int = MAX_BYTES,
 ) -> list[Decision]:
     """Find the sizes at which libtopoloom-collective's choice changes.
 
-    It chooses at 16 sizes between two powers of two, for any root. It does not know the
-    degree of a many-to-many, which is decided by `find_changes`. A barrier has only
-    size 0.
+    The library chooses at 16 sizes between two powers of two, for any root. It ignores
+    the degree of a many-to-many; if `call` has a degree, `find_changes` finds the
+    sizes. A barrier has only size 0.
     """
     if call.degree is not None:
         found = find_changes(
             lambda size: (
                 rank_schedules(call._replace(bytes=size), model, slots)[0].name
             ),
-            most,
+            max_bytes,
         )
     else:
         strategy = make_strategy(call, model, slots)
         found = [
             (size, strategy.choose(call.operation, size))
-            for size in _list_sizes(call.operation, most)
+            for size in _list_sizes(call.operation, max_bytes)
         ]
     lines = [Decision(call.ranks, call.degree, size, name) for size, name in found]
     return [
@@ -60,51 +60,53 @@ def find_decisions(
     ]
 
 
-def find_changes(best: Callable[[int], str], most: int) -> list[tuple[int, str]]:
-    """Find the sizes at which the best schedule changes, to the byte.
+def find_changes(best: Callable[[int], str], max_bytes: int) -> list[tuple[int, str]]:
+    """Find the exact sizes, in bytes, at which the best schedule changes.
 
     Bisects between powers of two with different schedules. A schedule that is best only
     between two powers of two may be missed.
     """
 
-    def between(low: int, before: str, high: int, after: str) -> list[tuple[int, str]]:
+    def bisect_changes(
+        low: int, before: str, high: int, after: str
+    ) -> list[tuple[int, str]]:
         if before == after:
             return []
         if high - low == 1:
             return [(high, after)]
         middle = (low + high) // 2
-        there = best(middle)
+        middle_name = best(middle)
         return [
-            *between(low, before, middle, there),
-            *between(middle, there, high, after),
+            *bisect_changes(low, before, middle, middle_name),
+            *bisect_changes(middle, middle_name, high, after),
         ]
 
     found = [(1, best(1))]
     size = 1
-    while size < most:
-        larger = min(2 * size, most)
-        found += between(size, found[-1][1], larger, best(larger))
+    while size < max_bytes:
+        larger = min(2 * size, max_bytes)
+        found += bisect_changes(size, found[-1][1], larger, best(larger))
         size = larger
     return found
 
 
-def _list_sizes(operation: str, most: int) -> list[int]:
-    """List representative sizes up to a limit."""
+def _list_sizes(operation: str, max_bytes: int) -> list[int]:
+    """List the sizes at which libtopoloom-collective chooses, up to a limit."""
     if operation == "barrier":
         return [0]
     sizes = [1]
-    while sizes[-1] < most:
+    while sizes[-1] < max_bytes:
         step = max(1, (1 << sizes[-1].bit_length() - 1) // 16)
         sizes.append(sizes[-1] + step)
-    return [size for size in sizes if size <= most]
+    return [size for size in sizes if size <= max_bytes]
 
 
-def decide_by_ranks(
+def find_decisions_by_ranks(
     call: Call,
     model: NetworkModel | None,
     slots: RankSlots | None = None,
 ) -> list[Decision]:
-    """Decide for the ranks of the call and, without slots, all lower powers of two."""
+    """Find decisions for the call's ranks and, without slots, smaller powers of two."""
     calls = [call]
     if slots is None:
         powers = [1 << k for k in range(1, call.ranks.bit_length())]
@@ -117,7 +119,7 @@ def decide_by_ranks(
 def make_decision_table(
     operation: str, decisions: Sequence[Decision], model: str, machine: str
 ) -> dict[str, Any]:
-    """Make the document of a decision table. The last matching line applies.
+    """Make the JSON document of a decision table; the last matching line applies.
 
     A line matches by rank count, by degree for a many-to-many, and by its minimum
     bytes.

@@ -29,9 +29,10 @@ from topoloom.schedules.choose import (
 Ranks = NDArray[np.uint32]
 Bytes = NDArray[np.int64]
 
-#: With more distinct rounds, the mapper sees all messages as one phase.
+#: Limit on distinct rounds as phases; beyond it, the mapper gets all messages as one
+#: phase.
 MAX_PHASES = 64
-#: With more peers per rank, only space-filling curves are tried.
+#: Limit on peers per rank; beyond it, the search tries only space-filling curves.
 MAX_PEERS = 128
 #: Work limit per rank; a search of a thousand ranks takes seconds.
 WORK = 100
@@ -40,7 +41,7 @@ MAX_ITERATIONS = 4
 
 
 class Step(NamedTuple):
-    """An improvement of the schedule or of the order."""
+    """An improvement of the schedule or of the rank order."""
 
     what: str  # "schedule" or "order"
     schedule: str
@@ -48,15 +49,15 @@ class Step(NamedTuple):
 
 
 class JointResult(NamedTuple):
-    """The best schedule and order, and the steps of the search."""
+    """The best schedule and rank order, and the steps of the search."""
 
     best: RankedSchedule
     placement: Placement
     steps: list[Step]
 
 
-def block_order(call: Call, allocation: Allocation) -> Placement:
-    """Put rank i on slot i, as launchers do."""
+def make_block_order(call: Call, allocation: Allocation) -> Placement:
+    """Place rank i on slot i, as launchers do."""
     return place(_make_empty_graph(call.ranks), allocation, "block").placement
 
 
@@ -68,22 +69,23 @@ def optimize_jointly(
     threads: int = 0,
     progress: Callable[[int], bool] | None = None,
 ) -> JointResult:
-    """Alternate between the best schedule for an order and an order for that schedule.
+    """Alternate between optimizing the schedule and optimizing the rank order.
 
-    Begins with block order. An order is kept only if it reduces the time. Ends when
-    neither improves, or when ``progress(work)`` returns False.
+    The search begins with block order and accepts a rank order only if it reduces the
+    time. It ends when neither step improves the time, or ``progress(work)`` returns
+    False.
 
     Raises
     ------
     topoloom.Error
         If there are more ranks than slots.
     """
-    placement = block_order(call, allocation)
+    placement = make_block_order(call, allocation)
     steps: list[Step] = []
     best: RankedSchedule | None = None
     keeps_running = True
 
-    def watched(work: int) -> bool:
+    def report_work(work: int) -> bool:
         nonlocal keeps_running
         keeps_running = progress is None or progress(work)
         return keeps_running
@@ -94,7 +96,7 @@ def optimize_jointly(
             break
         best = ranked
         steps.append(Step("schedule", best.name, best.cost.time))
-        orders = _find_orders(call, best.name, allocation, seed, threads, watched)
+        orders = _find_orders(call, best.name, allocation, seed, threads, report_work)
         schedule = call.schedule(best.name)
         costs = [
             make_strategy(call, model, RankSlots(allocation, order)).cost(schedule)
@@ -121,12 +123,12 @@ def _find_orders(
     threads: int,
     progress: Callable[[int], bool],
 ) -> list[Placement]:
-    """Find orders along a curve, for few hop-bytes, and for a short time."""
+    """Find candidate rank orders: Hilbert curve, few hop-bytes, short time."""
     schedule = call.schedule(name)
     phases = merge_equal_rounds(schedule)
     graph = add_phases(phases) if phases else _make_empty_graph(call.ranks)
 
-    def placed(mapper: str, objective: str = "hop-bytes") -> Placement:
+    def place_ranks(mapper: str, objective: str = "hop-bytes") -> Placement:
         few = objective != "hop-bytes" and 1 < len(phases) <= MAX_PHASES
         return place(
             graph,
@@ -140,15 +142,15 @@ def _find_orders(
             progress=progress,
         ).placement
 
-    orders = [placed("hilbert")]
+    orders = [place_ranks("hilbert")]
     if graph.edge_count <= MAX_PEERS * call.ranks:
-        orders.append(placed("auto(effort=fast)"))
-        orders.append(placed("auto(effort=fast),congestion", "time"))
+        orders.append(place_ranks("auto(effort=fast)"))
+        orders.append(place_ranks("auto(effort=fast),congestion", "time"))
     return orders
 
 
 def merge_equal_rounds(schedule: Schedule) -> list[CommGraph]:
-    """List the rounds as graphs, merging rounds with equal senders and receivers."""
+    """List the rounds as graphs; rounds with equal senders and receivers are merged."""
     rounds: dict[bytes, tuple[Ranks, Ranks, Bytes]] = {}
     for number in range(schedule.rounds):
         source, target, size = schedule.messages(number)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules as CSV: every message by its round, sender, receiver and bytes."""
+"""Writes schedules as CSV: round, sender, receiver and bytes of every message."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Network simulators, which predict the time of messages.
 
-A simulator is a module here with a function `simulate` of the type `Simulator`, and a
-line in `SIMULATORS`.
+A simulator is a module of this package with a function `simulate` of type `Simulator`;
+`SIMULATORS` lists it.
 """
 
 from __future__ import annotations
@@ -14,40 +14,40 @@ from typing import Protocol, cast
 
 from topoloom._core import CommGraph, Error, Machine, OperationGraph
 from topoloom.simulate.result import ReportProgress, SimulationResult, ignore_progress
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 #: name -> summary
 SIMULATORS = {
     "simgrid": "SMPI of SimGrid: messages are flows that share links fairly",
-    "switches": "our own: packets wait in buffers of switches",
+    "switches": "built-in: packets wait in switch buffers",
 }
 
 
 class Simulator(Protocol):
-    """Simulates phases one after another.
+    """Simulates the messages of each phase.
 
     Parameters
     ----------
     machine
-        With links and bandwidths.
+        Machine with links and bandwidths.
     node_of_rank
-        The node of each rank.
+        Node of each rank.
     phases
-        One graph of all ranks per phase. Several messages of a pair are sent in as many
-        rounds, one message of each pair per round.
+        One graph of all ranks per phase. If a pair has several messages, the phase is
+        split into rounds of one message per pair.
     progress
-        Called with the work done and the total.
+        Called with the completed work and the total work.
 
     Returns
     -------
     SimulationResult
-        Seconds from the first to the last message of each phase, and the busiest
+        Seconds from the first send to the last delivery of each phase, and the busiest
         channels if known.
 
     Raises
     ------
     topoloom.Error
-        If the simulator is not installed, fails, or cannot describe the machine.
+        If the simulator is not installed, fails, or does not support the machine.
     """
 
     def __call__(
@@ -58,16 +58,16 @@ class Simulator(Protocol):
         *,
         progress: ReportProgress = ignore_progress,
     ) -> SimulationResult:
-        """Simulate; see the class."""
+        """Simulate the phases; see the class."""
 
 
 def load_simulator(name: str) -> Simulator:
-    """Import a simulator.
+    """Import a simulator by name.
 
     Raises `topoloom.Error` if there is no simulator of this name.
     """
     if name not in SIMULATORS:
-        raise Error(unknown_name("simulator", name, SIMULATORS))
+        raise Error(describe_unknown_name("simulator", name, SIMULATORS))
     module = importlib.import_module(f"{__name__}.{name}")
     return cast(Simulator, module.simulate)
 
@@ -79,13 +79,13 @@ def bind_switch(
     machine: str | None = None,
     operations: OperationGraph | None = None,
 ) -> Simulator:
-    """Bind a switch model to the simulator: by name or file, or from a machine's file.
+    """Bind a switch model to the simulator, by name or from a switch or machine file.
 
-    With `operations`, the packet-level simulator starts each when its dependences are
-    done. SimGrid sends all messages of a phase at once.
+    With `operations`, the packet-level simulator starts each operation when its
+    dependences are complete. SimGrid starts all messages of a phase at once.
 
-    Raises `topoloom.Error` if the simulator has no switches, or there is no switch
-    model of this name.
+    Raises `topoloom.Error` if the simulator has no switches, or the switch model is
+    unknown.
     """
     if name != "switches":
         if switch is not None:
@@ -94,20 +94,20 @@ def bind_switch(
     from topoloom.simulate import switches
     from topoloom.simulate.switch_toml import find_switch
 
-    how = find_switch(switch, machine)
+    switch_model = find_switch(switch, machine)
     if operations is None:
-        return partial(switches.simulate, switch=how)
+        return partial(switches.simulate, switch=switch_model)
 
-    def run_graph(
+    def simulate_operation_graph(
         machine: Machine,
         node_of_rank: Sequence[int],
         phases: Sequence[CommGraph],
         *,
         progress: ReportProgress = ignore_progress,
     ) -> SimulationResult:
-        del phases  # the same messages, without dependences
+        del phases  # `operations` contain the same messages.
         return switches.simulate_graph(
-            machine, node_of_rank, operations, how, progress=progress
+            machine, node_of_rank, operations, switch_model, progress=progress
         )
 
-    return run_graph
+    return simulate_operation_graph

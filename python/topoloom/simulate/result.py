@@ -1,38 +1,37 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The results and the progress reports of simulators."""
+"""Result and progress types of the simulators."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple
 
-#: Called with the work done and the total.
+#: Called with the completed work and the total work.
 ReportProgress = Callable[[int, int], None]
 
 
 def ignore_progress(_done: int, _all: int) -> None:
-    """Report no progress."""
+    """Ignore progress reports."""
 
 
 class BusyChannel(NamedTuple):
-    """A channel, and the share of the time in which it was sending."""
+    """A channel, and the fraction of time in which it was sending."""
 
     channel: str
     busy: float
 
 
 class BusySwitch(NamedTuple):
-    """A switch, named by its busiest output, and the share of its outputs sending."""
+    """A switch, named by its busiest output, and the mean busy time of its outputs."""
 
     output: str
     busy: float
 
 
 class SimulationResult(NamedTuple):
-    """Simulated times."""
+    """Simulated seconds per phase, and the busiest channels and switches."""
 
-    seconds: list[float]  # of each phase
-    #: `busiest`, `busiest_switches`: over all phases, in descending order; empty if
-    #: unknown.
+    seconds: list[float]  # per phase
+    #: Busiest channels and switches over all phases, busiest first; empty if unknown.
     busiest: tuple[BusyChannel, ...] = ()
     busiest_switches: tuple[BusySwitch, ...] = ()

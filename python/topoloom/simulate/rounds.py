@@ -25,7 +25,7 @@ class Round(NamedTuple):
 
 
 def split_into_rounds(phase: CommGraph) -> list[Round]:
-    """Split a phase into rounds of one message per pair; merge equal ones."""
+    """Split a phase into rounds of one message per pair; merge equal rounds."""
     rows = edge_rows(phase)
     rows = rows[(rows[:, 2] > 0) | (rows[:, 3] > 0)]
     if not len(rows):
@@ -43,10 +43,10 @@ def split_into_rounds(phase: CommGraph) -> list[Round]:
 
 
 def choose_send_order(sources: Ints, latencies: Floats) -> Ints:
-    """Choose the order of each rank's sends, which a graph does not define.
+    """Choose the order of each rank's sends, which the graph does not define.
 
-    The order is random, but the same for all placements. The message with the longest
-    route comes last; the phase need not take longer in any other order.
+    The order is random, but the same for all placements, except that the message with
+    the largest latency is last. Another order may be faster.
     """
     drawn = np.random.default_rng(0).random(len(sources))
     by_way = np.lexsort((drawn, latencies, sources))

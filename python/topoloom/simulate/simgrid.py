@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulates phases with SimGrid's SMPI, which replays traces of the messages.
+"""Simulates phases by replaying message traces with SimGrid's SMPI.
 
-Nothing is compiled and no payload is held in memory: SMPI's own replay program reads
-``isend``, ``irecv`` and ``waitall`` of every rank (Desprez et al., "Improving the
-accuracy and efficiency of time-independent trace replay", PMBS 2012), and ``sleep``
-for the startup cost of a message. Phases and rounds are simulated one by one, since a
-barrier between them would send messages of its own.
+Nothing is compiled and no payload is allocated: SMPI's replay program reads ``isend``,
+``irecv`` and ``waitall`` of every rank (Desprez et al., "Improving the accuracy and
+efficiency of time-independent trace replay", PMBS 2012), and ``sleep`` for the startup
+cost of a message. Each phase and round is a separate simulation, because a barrier
+between them would send further messages.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from topoloom.simulate.rounds import Floats, Round, choose_send_order, split_int
 from topoloom.simulate.single_routes import Pair, choose_routes
 from topoloom.support.child_processes import run_child
 
-#: Limit on messages of a phase; SimGrid's run time is quadratic in them.
+#: Limit on messages per round; SimGrid's run time grows with their square.
 MAX_MESSAGES = 50_000
 
 CONSTANT_FACTORS = "network/model:CM02"  # factor 1 on bandwidths and latencies
-#: Links as the machine describes them: without TCP's headers, windows and
-#: acknowledgements, and without MPI's overhead.
+#: Settings for links as in the machine description: no TCP headers, windows or
+#: acknowledgements, and no MPI overhead.
 SETTINGS = (
     CONSTANT_FACTORS,
-    "network/TCP-gamma:0",  # no window that bounds a flow
-    "network/crosstraffic:no",  # no load on the route back
+    "network/TCP-gamma:0",  # no window limit per flow
+    "network/crosstraffic:no",  # no load on the reverse route
     "network/optim:Full",  # Lazy, the default, overfills links in SimGrid 3.32
-    "surf/precision:1e-12",  # seconds; smpirun asks for 1e-9
+    "surf/precision:1e-12",  # seconds; smpirun sets 1e-9
     "smpi/os:0:0:0",
     "smpi/or:0:0:0",
     "smpi/ois:0:0:0",
@@ -47,14 +47,15 @@ SETTINGS = (
     "smpi/display-timing:yes",
 )
 #: SMPI counts the bytes of a message in an int. Sizes and bandwidths are scaled so that
-#: the largest message just fits. SMPI's header is then negligible, and subtracted.
+#: the largest message just fits. SMPI's header of 16 bytes is subtracted from each
+#: message.
 _MAX_BYTES = 2**31 - 64
 _HEADER = 16
-#: SimGrid's clock in its last line, in seconds
+#: SimGrid's simulated time in the last line of its output, in seconds
 _CLOCK = re.compile(r"^([0-9.]+)\|Simulated time:", re.MULTILINE)
-#: Seconds added to all latencies, and subtracted from the result. SimGrid gives distant
-#: flows a smaller share of a link, as TCP does. Clusters' networks do not; with equal
-#: latencies, shares are equal.
+#: Seconds added to all latencies, and subtracted from the result. Like TCP, SimGrid
+#: gives flows with longer latency a smaller share of a link; cluster networks do not.
+#: With nearly equal latencies, shares are equal.
 EXTRA_LATENCY = 1.0
 
 
@@ -68,12 +69,12 @@ def simulate(
 ) -> SimulationResult:
     """Simulate phases one after another; see `topoloom.simulate.Simulator`.
 
-    `settings` are SimGrid's, ``key:value``. Progress is in messages.
+    `settings` are SimGrid options as ``key:value``. Progress counts messages.
 
-    Several messages of a pair are sent in rounds; ranks wait for a whole round before
-    the next. Equal rounds are simulated once. If pairs have more than 16 distinct
-    message counts, neighboring counts are merged into the larger one, with the same
-    total bytes.
+    Several messages of a pair are sent in rounds; a round begins when the round before
+    is complete. Equal rounds are simulated once. If pairs have more than 16 distinct
+    message counts, a count is rounded up to the next one, and total bytes are
+    preserved.
     """
     smpirun = shutil.which("smpirun")
     if smpirun is None:
@@ -87,8 +88,8 @@ def simulate(
     most = max((len(sent) for phase in rounds for _, sent in phase), default=0)
     if most > MAX_MESSAGES:
         raise Error(
-            f"{most:,} messages at once are too many for SimGrid, which takes hours "
-            f"for over {MAX_MESSAGES:,}; simulate fewer ranks, or phases"
+            f"{most:,} concurrent messages are too many for SimGrid, which takes hours "
+            f"for more than {MAX_MESSAGES:,}; simulate fewer ranks or smaller phases"
         )
     nodes = np.asarray(node_of_rank)
     with tempfile.TemporaryDirectory(prefix="topoloom-simgrid-") as directory:
@@ -108,8 +109,8 @@ def simulate(
             )
             seconds = 0.0
             for times, sent in phase:
-                latencies = _latencies(machine, nodes, sent, routes)
-                end = _run(command, home, sent, latencies, machine)
+                latencies = _sum_latencies(machine, nodes, sent, routes)
+                end = _simulate_round(command, home, sent, latencies, machine)
                 seconds += times * (end - far)
                 done += len(sent)
                 progress(done, count)
@@ -133,19 +134,19 @@ def _describe_missing_rates(machine: Machine) -> str:
 def find_links(
     machine: Machine, nodes: Ints, rounds: Sequence[Round]
 ) -> dict[Pair, list[int]]:
-    """Choose the links of every pair that exchanges messages in a phase."""
-    bytes_of: dict[Pair, float] = {}
+    """Choose the route of every pair that exchanges messages in a phase."""
+    bytes_by_pair: dict[Pair, float] = {}
     for times, sent in rounds:
         ends = sent[:, :2].astype(int)
         for (source, target), size in zip(ends.tolist(), sent[:, 2], strict=True):
-            before = bytes_of.get((source, target), 0)
-            bytes_of[source, target] = before + times * size
-            # SimGrid's default settings may load the route back.
-            bytes_of.setdefault((target, source), 0)
-    return choose_routes(machine, nodes.tolist(), bytes_of)
+            before = bytes_by_pair.get((source, target), 0)
+            bytes_by_pair[source, target] = before + times * size
+            # SimGrid's default settings may load the reverse route.
+            bytes_by_pair.setdefault((target, source), 0)
+    return choose_routes(machine, nodes.tolist(), bytes_by_pair)
 
 
-def _latencies(
+def _sum_latencies(
     machine: Machine, nodes: Ints, sent: Floats, routes: Mapping[Pair, list[int]]
 ) -> Floats:
     """Sum the latencies on each message's route; -1 inside a node."""
@@ -164,9 +165,9 @@ def write_platform(
     routes: Mapping[Pair, list[int]],
     extra_latency: float,
 ) -> str:
-    """Write the platform of a phase: a host for each rank, on the given nodes.
+    """Write the SimGrid platform of a phase: one host per rank, on the rank's node.
 
-    Messages take `extra_latency` seconds more than on the machine.
+    `extra_latency` seconds are added to every route.
     """
     ranks = sorted({rank for pair in routes for rank in pair})
     return write_routes(
@@ -183,19 +184,19 @@ def write_platform(
 
 
 def host_name(rank: int) -> str:
-    """Name the host of a rank; several on a node share its links."""
+    """Return the host name of a rank; hosts on one node share its links."""
     return f"rank-{rank}.topoloom"
 
 
-def _run(
+def _simulate_round(
     command: list[str], home: Path, sent: Floats, latencies: Floats, machine: Machine
 ) -> float:
-    """Simulate one round of the ranks that send or receive in it."""
+    """Simulate one round, with only the ranks that send or receive; return seconds."""
     ends = sent[:, :2].astype(int)
     ranks, index = np.unique(ends, return_inverse=True)
     (home / "hosts").write_text("".join(f"{host_name(rank)}\n" for rank in ranks))
     most = max(1.0, float(sent[:, 2].max()))
-    # Factors of other models depend on the size, which must not be scaled then.
+    # Other network models have size-dependent factors, so sizes must not be scaled up.
     scale = _MAX_BYTES / most if f"--cfg={CONSTANT_FACTORS}" in command else 1
     scale = min(scale, _MAX_BYTES / most)
     if scale != 1:
@@ -216,7 +217,7 @@ def _run(
 
 
 def _write_trace(ends: Ints, sizes: Floats, startups: Floats, ranks: int) -> str:
-    """Write the actions of each rank; after a bare init, sizes are in bytes."""
+    """Write the trace of all ranks; a plain `init` selects sizes in bytes."""
     actions = [[f"{rank} init"] for rank in range(ranks)]
     messages = [
         (source, target, int(size), float(startup))
@@ -238,4 +239,4 @@ def _write_trace(ends: Ints, sizes: Floats, startups: Floats, ranks: int) -> str
 def _find_error(output: str) -> str:
     """Find the last line before the backtrace, or the last line."""
     lines = [line for line in output.partition("Backtrace")[0].splitlines() if line]
-    return lines[-1][:400] if lines else "it said nothing"
+    return lines[-1][:400] if lines else "no output"

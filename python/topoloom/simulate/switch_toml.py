@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Switch models in TOML: a table ``[switch]`` of its own file or a machine's.
+"""Reads switch models: the TOML table ``[switch]`` of a separate or a machine file.
 
 For example::
 
     [switch]
     latency = "130 ns"          # through a switch; by default, part of the links'
-    virtual_channels = 4        # for each class that the routes need; voq: 1
-    buffer = "32 KiB"           # of a virtual channel; by default, as much as needed
+    virtual_channels = 4        # per class of the routes; voq: 1
+    buffer = "32 KiB"           # per virtual channel; by default, as much as needed
     flit = "64 B"
     payload = "4 KiB"           # of a packet
     header = "30 B"
@@ -14,11 +14,11 @@ For example::
     router = "output-queued"    # or "input-queued", "voq"
     routing = "own"             # see `topoloom network sweep --help`
     arbiter = "age"             # or "round-robin", "random"
-    allocator = "islip"         # or "wavefront"; of input-queued and voq switches
+    allocator = "islip"         # or "wavefront"; for input-queued and voq switches
     iterations = 1
-    injection = "25 GB/s"       # of nodes that are also switches
-    units = 5                   # that combine, in each output-queued switch
-    combining = "2 GB/s"        # of each; by default, all inputs at full speed
+    injection = "25 GB/s"       # at nodes that are also switches
+    units = 5                   # reduction units per output-queued switch
+    combining = "2 GB/s"        # per unit; by default, all inputs at full speed
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from typing import Any
 
 from topoloom._core import Error, SwitchSettings
 from topoloom.support.files import exists
-from topoloom.support.nearest import suggest
+from topoloom.support.name_lookup import suggest
 from topoloom.support.resources import find_shipped
 from topoloom.support.toml_document import HEADER_KEYS, check_header, read_toml
 from topoloom.support.toml_values import (
@@ -48,19 +48,19 @@ _ABOUT = ("name", "summary", "source", "date")
 _NAMES = ("switching", "router", "routing", "arbiter", "allocator")
 _COUNTS = ("virtual_channels", "iterations", "units")
 _SIZES = ("flit", "payload", "header")
-_REAL: dict[str, Callable[[str], float]] = {
+_PARSERS: dict[str, Callable[[str], float]] = {
     "latency": parse_latency,
     "buffer": parse_bytes,
     "injection": parse_bandwidth,
     "combining": parse_bandwidth,
 }
-#: Bytes of a flit; long messages have larger flits. A packet has 16.
+#: Bytes per flit of short and of long messages; a packet has 16 flits.
 _FLIT, _LONG_FLIT = 64, 256
-_FLITS_A_PACKET = 16
+_FLITS_PER_PACKET = 16
 _MAX_BYTES = 1 << 20
 _MAX_VCS = 32
-#: Bytes of a message from which on flits are long.
-_LONG = 64 * 1024
+#: Messages of at least these bytes use long flits.
+_LONG_MESSAGE = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -69,57 +69,58 @@ class SwitchModel:
 
     #: Latency through a switch; None: included in the links' latencies.
     latency: float | None = None
-    #: Virtual channels per class that the routes need; None: 4, or 1 per output (voq).
+    #: Virtual channels per class of the routes; None: 4, or 1 per output (voq).
     virtual_channels: int | None = None
-    #: Buffer of a virtual channel; None: enough to keep the longest link busy.
+    #: Buffer bytes per virtual channel; None: enough to keep the longest link busy.
     buffer: float | None = None
-    #: `flit`, `payload`: None: a packet fills 16 flits with its header, or as many as
-    #: its payload takes. A flit has about 64 bytes, or 256 if the largest message has
-    #: 64 KiB or more.
+    #: Bytes of a flit and of a packet's payload. None: 16 flits per packet including
+    #: the header, or as many as the payload requires; about 64 bytes per flit, or 256
+    #: if the largest message has 64 KiB or more.
     flit: int | None = None
     payload: int | None = None
     header: int = 32
     switching: str = "cut-through"
-    #: `router`, `arbiter`: by default those with the least loss: a buffer for each
-    #: input and output, and the oldest packet first; round-robin with a wavefront or
-    #: several iterations.
+    #: The default `router` and `arbiter` lose the least throughput: a buffer per input
+    #: and output, and the oldest packet first. With a wavefront allocator or several
+    #: iterations, the default arbiter is round-robin.
     router: str = "output-queued"
     routing: str = "own"
     arbiter: str | None = None
     allocator: str = "islip"
     iterations: int = 1
-    #: Rate of nodes that are also switches; None: that of all their links.
+    #: Injection rate of nodes that are also switches; None: the rate of all their
+    #: links.
     injection: float | None = None
-    #: `units`, `combining`: reduction units of an output-queued switch, and the rate of
-    #: each; None: the rate of all inputs together.
+    #: Reduction units per output-queued switch, and the rate of each unit; None: the
+    #: rate of all inputs together.
     units: int = 1
     combining: float | None = None
 
-    def payload_for(self, largest: float) -> int:
-        """Return the payload of a packet if the largest message has `largest` bytes."""
-        flit = self._flit_for(largest)
-        return self.payload or max(_FLITS_A_PACKET * flit - self.header, flit)
+    def choose_payload_bytes(self, largest: float) -> int:
+        """Return the payload bytes per packet, given the largest message in bytes."""
+        flit = self._choose_flit_bytes(largest)
+        return self.payload or max(_FLITS_PER_PACKET * flit - self.header, flit)
 
     @property
     def _effective_arbiter(self) -> str:
         takes_turns = self.allocator != "islip" or self.iterations > 1
         return self.arbiter or ("round-robin" if takes_turns else "age")
 
-    def _flit_for(self, largest: float) -> int:
-        flit = self.flit or (_LONG_FLIT if largest >= _LONG else _FLIT)
+    def _choose_flit_bytes(self, largest: float) -> int:
+        flit = self.flit or (_LONG_FLIT if largest >= _LONG_MESSAGE else _FLIT)
         if self.flit is not None or self.payload is None:
             return flit
         packet = self.payload + self.header
         return math.ceil(packet / max(1, round(packet / flit)))
 
     def settings(self, classes: int, largest: float) -> SwitchSettings:
-        """Make the settings for routes of these classes and a largest message."""
-        flit = self._flit_for(largest)
+        """Make settings for the number of route classes and the largest message."""
+        flit = self._choose_flit_bytes(largest)
         return SwitchSettings(
             vcs=(self.virtual_channels or (1 if self.router == "voq" else 4)) * classes,
             buffer=self.buffer,
             flit=flit,
-            payload=self.payload_for(largest),
+            payload=self.choose_payload_bytes(largest),
             header=self.header,
             switching=self.switching,
             router=self.router,
@@ -136,31 +137,31 @@ class SwitchModel:
 def load_switch(text: str | Path) -> SwitchModel:
     """Load a switch model.
 
-    `text`: A name from `switch_names`, or the path of a TOML file with a ``[switch]``.
-    Raises `topoloom.Error` if it is neither, or the table is invalid. Raises `OSError`
-    if the file cannot be read.
+    `text` is a name from `switch_names`, or the path of a TOML file with a
+    ``[switch]``. Raises `topoloom.Error` if the name is unknown or the table is
+    invalid. Raises `OSError` if the file cannot be read.
     """
     path, name = Path(text), str(text)
-    files = _files()
+    files = _list_switch_files()
     if name in files:
         path = files[name]
     elif not path.suffix and path.name == name and not exists(path):
         raise Error(
             f"no switch '{name}'{suggest(name, files)}; there are: "
-            f"{', '.join(files)}; or name a TOML file that has a [switch]"
+            f"{', '.join(files)}; or name a TOML file with a table [switch]"
         )
     document = read_toml(path)
     try:
         if document.get("format") == FORMAT:
             check_header(document, FORMAT, VERSION)
             check_keys(document, (*HEADER_KEYS, *_ABOUT, "switch"), "")
-        return read_switch(get_entry(document, "switch", dict, "[switch]"))
+        return parse_switch(get_entry(document, "switch", dict, "[switch]"))
     except Error as error:
         raise Error(f"{path}: {error}") from None
 
 
 def load_machine_switch(machine: str | None) -> SwitchModel | None:
-    """Read the ``[switch]`` of a machine's TOML file; None if there is none."""
+    """Read the ``[switch]`` of a machine's TOML file; None without this table."""
     path = Path(machine or "")
     if path.suffix != ".toml" or "switch" not in read_toml(path):
         return None
@@ -168,21 +169,21 @@ def load_machine_switch(machine: str | None) -> SwitchModel | None:
 
 
 def find_switch(switch: str | None, machine: str | None) -> SwitchModel | None:
-    """Load the switch of this name or file, or else of the machine's file."""
+    """Load the switch by name or file; if None, load it from the machine's file."""
     return load_machine_switch(machine) if switch is None else load_switch(switch)
 
 
 def switch_names() -> list[str]:
-    """List the switches that ship with Topoloom."""
-    return list(_files())
+    """List the switch models that ship with Topoloom."""
+    return list(_list_switch_files())
 
 
-def read_switch(table: dict[str, Any]) -> SwitchModel:
-    """Read a table ``[switch]``.
+def parse_switch(table: dict[str, Any]) -> SwitchModel:
+    """Convert a table ``[switch]``.
 
-    Raises `topoloom.Error` with the invalid key.
+    Raises `topoloom.Error` that names the invalid key.
     """
-    check_keys(table, (*_NAMES, *_COUNTS, *_SIZES, *_REAL), "switch.")
+    check_keys(table, (*_NAMES, *_COUNTS, *_SIZES, *_PARSERS), "switch.")
     found: dict[str, Any] = {}
     for key, value in table.items():
         where = f"switch.{key}"
@@ -201,26 +202,26 @@ def read_switch(table: dict[str, Any]) -> SwitchModel:
             if found[key] > _MAX_BYTES:
                 raise Error(f"{where} must be at most 1 MiB, not {value}")
         else:
-            found[key] = _REAL[key](check_quantity(value, where, _REAL[key]))
+            found[key] = _PARSERS[key](check_quantity(value, where, _PARSERS[key]))
             if key == "buffer" and found[key] < 1:
                 raise Error(f"{where} must be a byte or more")
     model = replace(SwitchModel(), **found)
     if model.router == "output-queued" and model.switching == "wormhole":
         raise Error(
-            "switch.switching: output-queued switches take a packet when there is room "
-            "for all of it; choose cut-through, or router = 'input-queued'"
+            "switch.switching: output-queued switches accept only whole packets; "
+            "choose cut-through, or router = 'input-queued'"
         )
-    model.settings(1, 0)  # refuses unknown names
+    model.settings(1, 0)  # Raises if a name is unknown.
     if model.router == "output-queued" and (
         model.allocator != "islip" or model.iterations > 1
     ):
         raise Error(
-            "switch.allocator and switch.iterations: outputs of output-queued switches "
-            "serve what waits for them, without either; choose router = 'voq'"
+            "switch.allocator and switch.iterations: output-queued switches have no "
+            "allocator; choose router = 'voq'"
         )
     return model
 
 
-def _files() -> dict[str, Path]:
+def _list_switch_files() -> dict[str, Path]:
     folder = find_shipped("models") / "switches"
     return {path.stem: path for path in sorted(folder.glob("*.toml"))}

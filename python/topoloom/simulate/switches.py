@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The built-in packet-level simulator of switches: buffers, credits, arbiters.
 
-Messages are split into packets and flits, which wait in buffers of switches until a
-channel is free. A cycle is the time of a flit on the fastest channel.
+Messages are split into packets and flits, which wait in switch buffers until a channel
+is free. A cycle is the time of one flit on the fastest channel.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from topoloom.simulate.result import (
 from topoloom.simulate.rounds import Floats, choose_send_order, split_into_rounds
 from topoloom.simulate.switch_toml import SwitchModel
 
-#: Number of channels and switches in the result.
+#: Number of busiest channels and switches in the result.
 BUSIEST = 5
 
 
@@ -51,10 +51,10 @@ def simulate(
 ) -> SimulationResult:
     """Simulate phases one after another; see `topoloom.simulate.Simulator`.
 
-    Reports the busiest channels. Progress is in packets.
+    The result includes the busiest channels. Progress counts packets.
 
-    Several messages of a pair are sent in rounds, as with SimGrid; ranks wait for a
-    whole round before the next. Equal rounds are simulated once.
+    Several messages of a pair are sent in rounds; a round begins when the round before
+    is complete. Equal rounds are simulated once.
     """
     switch, wiring = _make_wiring(machine, switch)
     nodes = np.asarray(node_of_rank)
@@ -68,8 +68,8 @@ def simulate(
     for phase in rounds:
         took = 0.0
         for times, sent in phase:
-            report = _offset_progress(done, count, progress)
-            measure = _simulate(machine, wiring, switch, nodes, sent, report)
+            report = _make_offset_progress(done, count, progress)
+            measure = _simulate_messages(machine, wiring, switch, nodes, sent, report)
             done += measure.packets
             progress(done, count)
             took += times * measure.seconds
@@ -84,9 +84,9 @@ def simulate_collective(
     schedule: Schedule,
     switch: SwitchModel | None = None,
 ) -> SimulationResult:
-    """Simulate a collective.
+    """Simulate the schedule of a collective.
 
-    A rank begins a round when it has completed the messages of the round before.
+    A rank begins a round when its messages of the round before are complete.
 
     Raises `topoloom.Error` if the machine has no links with bandwidths.
     """
@@ -113,9 +113,9 @@ def simulate_graph(
     *,
     progress: ReportProgress = ignore_progress,
 ) -> SimulationResult:
-    """Simulate operations, each of which begins when its dependences are done.
+    """Simulate operations; each begins when its dependences are complete.
 
-    Work takes its time on the processor that it names. Progress is in packets.
+    Computation occupies its processor. Progress counts packets.
 
     Raises `topoloom.Error` if the machine has no links with bandwidths.
     """
@@ -129,23 +129,23 @@ def simulate_graph(
         nodes,
         operations,
         settings=switch.settings(wiring.classes, largest),
-        progress=_offset_progress(0, count, progress),
+        progress=_make_offset_progress(0, count, progress),
     )
     return _make_result(
         wiring, [float(measure.seconds)], np.asarray(measure.busy_seconds)
     )
 
 
-def simulate_together(
+def simulate_concurrent_jobs(
     machine: Machine,
     runs: Sequence[Sequence[tuple[CommGraph, Ints]]],
     switch: SwitchModel | None = None,
     *,
     progress: ReportProgress = ignore_progress,
 ) -> list[list[float]]:
-    """Simulate concurrent jobs, which send one message per pair of ranks at once.
+    """Simulate concurrent jobs; each sends one message per pair, all at once.
 
-    Each run is a list of jobs: their graph and the node of each rank. Returns, by run,
+    Each run is a list of jobs, given by graph and node of each rank. Returns per run
     the seconds until each job's messages are delivered.
 
     Raises `topoloom.Error` if the machine has no links with bandwidths.
@@ -174,7 +174,7 @@ def _simulate_jobs(
     if not sent:
         return [0.0] * len(jobs)
     all_sent = np.concatenate(sent)
-    found = _simulate(machine, wiring, switch, nodes, all_sent, lambda _: None)
+    found = _simulate_messages(machine, wiring, switch, nodes, all_sent, lambda _: None)
     finish = np.asarray(found.finish)
     return [float(finish[begin:end].max(initial=0.0)) for begin, end in pairwise(first)]
 
@@ -188,7 +188,7 @@ def _make_wiring(
 
 
 def check_links(machine: Machine) -> None:
-    """Refuse a machine without links or without bandwidths."""
+    """Raise `topoloom.Error` if the machine has no links or no bandwidths."""
     if not machine.link_count:
         raise Error(f"{machine.name} has no links, so there are no packets to simulate")
     if not machine.has_bandwidths:
@@ -198,7 +198,7 @@ def check_links(machine: Machine) -> None:
         )
 
 
-def _simulate(
+def _simulate_messages(
     machine: Machine,
     wiring: SwitchWiring,
     switch: SwitchModel,
@@ -221,18 +221,18 @@ def _simulate(
     )
 
 
-def _offset_progress(
+def _make_offset_progress(
     before: int, count: int, progress: ReportProgress
 ) -> Callable[[int], object]:
-    """Report packets of a round in addition to those of earlier rounds."""
+    """Make a callback that adds the packets of earlier rounds."""
     return lambda packets: progress(before + packets, count)
 
 
 def _count_packets(switch: SwitchModel, nodes: Ints, sent: Floats) -> int:
-    """Count the packets that cross the network."""
+    """Count the packets that leave their node."""
     ends = nodes[sent[:, :2].astype(np.int64)]
     away = sent[ends[:, 0] != ends[:, 1], 2]
-    payload = switch.payload_for(sent[:, 2].max(initial=0))
+    payload = switch.choose_payload_bytes(sent[:, 2].max(initial=0))
     return int(np.maximum(1, np.ceil(np.ceil(away) / payload)).sum())
 
 
@@ -247,11 +247,11 @@ def _make_result(
     )
     mean = sums / np.maximum(outputs, 1)
 
-    def first(of: Floats) -> list[int]:
+    def list_busiest(of: Floats) -> list[int]:
         order = np.argsort(-of, kind="stable")[:BUSIEST]
         return [int(one) for one in order if of[one] > 0]
 
-    def busiest_output(of: int) -> str:
+    def find_busiest_output(of: int) -> str:
         own = np.flatnonzero(switch == of)
         return channel_name(wiring, int(own[busy[own].argmax()]))
 
@@ -260,10 +260,10 @@ def _make_result(
         seconds,
         tuple(
             BusyChannel(channel_name(wiring, one), float(busy[one] / all_along))
-            for one in first(busy)
+            for one in list_busiest(busy)
         ),
         tuple(
-            BusySwitch(busiest_output(one), float(mean[one] / all_along))
-            for one in first(mean)
+            BusySwitch(find_busiest_output(one), float(mean[one] / all_along))
+            for one in list_busiest(mean)
         ),
     )

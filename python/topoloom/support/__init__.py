@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Support: see README.md."""
+"""Helpers shared by all packages: files, formats, units, child processes, errors."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Clear error lines for wrong arguments of functions in the compiled core.
+"""One-line errors for wrong arguments of functions in the compiled core.
 
-The line names the argument, the type it must have, and how to get one. If no cause is
-found, nanobind's message stays, which shows the arguments and the signature.
+The message contains the argument, the required type and a hint how to convert. If no
+cause is found, nanobind's message with arguments and signature is unchanged.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from topoloom.support.nearest import suggest
+from topoloom.support.name_lookup import suggest
 
-#: (wanted type, given type) -> how to convert
+#: (required type, actual type) -> hint how to convert
 _REMEDIES = {
     ("CommGraph", "str"): "load it with topoloom.load_graph(path)",
     ("CommGraph", "ndarray"): "make one with CommGraph.from_edges()",
     ("Machine", "str"): "make it with topoloom.load_machine(text)",
-    ("Machine", "Allocation"): "give its .machine",
+    ("Machine", "Allocation"): "pass its .machine",
     ("Allocation", "str"): "load it with topoloom.load_allocation(machine, text)",
-    ("Allocation", "Machine"): "for all of it, give Allocation.whole(machine)",
-    ("Allocation", "AllocatedHosts"): "give its .allocation",
+    ("Allocation", "Machine"): "for the whole machine, pass Allocation.whole(machine)",
+    ("Allocation", "AllocatedHosts"): "pass its .allocation",
     ("Placement", "str"): "load it with topoloom.load_placement(path).placement",
     ("Placement", "list"): "make it with Placement(allocation, slots)",
     ("Placement", "ndarray"): "make it with Placement(allocation, slots)",
-    ("Placement", "PlaceResult"): "give its .placement",
-    ("Placement", "PlacementFile"): "give its .placement",
+    ("Placement", "PlaceResult"): "pass its .placement",
+    ("Placement", "PlacementFile"): "pass its .placement",
 }
-#: (function, argument) -> example of a value
+#: (function, argument) -> example value
 _EXAMPLES = {
     ("Machine", "text"): "such as 'torus:4x4'; topoloom.load_machine() reads files",
     ("Objective", "name"): "such as 'congestion'",
@@ -48,8 +48,8 @@ _BUILTIN_TYPES = {
 _PLACEHOLDER = re.compile(r"\\([0-9]+)")
 
 
-class _Type:
-    """An annotation whose repr has no quotes."""
+class _Annotation:
+    """An annotation whose ``repr`` has no quotes."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -59,7 +59,7 @@ class _Type:
 
 
 def add_call_errors(function: Any, module: str) -> Any:
-    """Wrap a function of the core that `module` exports."""
+    """Wrap a core function that `module` exports, to raise one-line errors."""
     signatures: Any = getattr(function, "__nb_signature__", ())
     if len(signatures) != 1:
         return function
@@ -84,16 +84,16 @@ def add_call_errors(function: Any, module: str) -> Any:
     return call
 
 
-def complaint(function: Any, args: list[Any], kwargs: dict[str, Any]) -> str:
-    """Describe the argument error in a call of the core; "" if none is found.
+def describe_call_error(function: Any, args: list[Any], kwargs: dict[str, Any]) -> str:
+    """Describe the argument error in a call of a core function; "" if none is found.
 
-    The core calls this. `args` lacks the object of a method call.
+    The core calls this function; `args` does not contain ``self``.
     """
     signatures = function.__nb_signature__
     if len(signatures) != 1:
         return ""
     text, _, defaults = signatures[0]
-    if re.search(r"\(self, arg: ", text):  # a property is set
+    if re.search(r"\(self, arg: ", text):  # setter of a property
         return ""
     name = function.__qualname__.removesuffix(".__init__")
     misuse = describe_misuse(name, _read_signature(text, defaults or ()), args, kwargs)
@@ -101,7 +101,7 @@ def complaint(function: Any, args: list[Any], kwargs: dict[str, Any]) -> str:
 
 
 def _read_signature(text: str, defaults: tuple[Any, ...]) -> inspect.Signature:
-    """Parse nanobind's signature text, in which numbers stand for defaults."""
+    """Parse nanobind's signature text, with default values replaced by indices."""
     inside, _, result = text[text.index("(") + 1 :].rpartition(") -> ")
     kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = []
@@ -118,12 +118,12 @@ def _read_signature(text: str, defaults: tuple[Any, ...]) -> inspect.Signature:
         value = inspect.Parameter.empty
         if default:
             value = defaults[int(number[1])] if number else ast.literal_eval(default)
-        shown = _Type(_strip_modules(annotation))
+        shown = _Annotation(_strip_modules(annotation))
         parameters.append(
             inspect.Parameter(name, kind, default=value, annotation=shown)
         )
     return inspect.Signature(
-        parameters, return_annotation=_Type(_strip_modules(result))
+        parameters, return_annotation=_Annotation(_strip_modules(result))
     )
 
 
@@ -133,7 +133,7 @@ def _strip_modules(annotation: str) -> str:
 
 
 def _split_outside_brackets(text: str, separator: str) -> list[str]:
-    """Split outside of brackets."""
+    """Split at separators outside brackets."""
     parts, depth, start = [], 0, 0
     for at, letter in enumerate(text):
         depth += (letter in "([{") - (letter in ")]}")
@@ -175,21 +175,21 @@ def describe_misuse(
 def _is_accepted(value: Any, kind: str) -> bool:
     if kind in _BUILTIN_TYPES:
         return isinstance(value, _BUILTIN_TYPES[kind])
-    if kind.startswith("NDArray"):  # the core checks the numbers
+    if kind.startswith("NDArray"):  # The core checks the elements.
         return value is not None
     if kind.startswith("Callable"):
         return callable(value)
     if kind.startswith(("Sequence", "list", "tuple")):
         return hasattr(value, "__len__") and not isinstance(value, str)
-    return kind in _type_names(value)
+    return kind in _list_type_names(value)
 
 
-def _type_names(value: Any) -> Iterator[str]:
+def _list_type_names(value: Any) -> Iterator[str]:
     return (base.__name__ for base in type(value).__mro__)
 
 
 def describe_wrong_type(name: str, wanted: str, value: Any, function: str = "") -> str:
-    """Describe the type an argument must have, the one it has, and how to convert."""
+    """Describe the required and the actual type of an argument, and how to convert."""
     if wanted.startswith("NDArray"):
         alone = "number, " if re.search(r"\| (float|int)\b", wanted) else ""
         wanted = f"{alone}array or list of numbers"

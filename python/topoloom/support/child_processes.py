@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Child processes that do not outlive this one."""
+"""Runs child processes that end with this process."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 _TERMINATE_SECONDS = 5
 _POLL_SECONDS = 0.5
-#: A program that waits for a service that is down retries for minutes.
+#: Timeout for system programs, which can retry an absent service for minutes.
 _OUTPUT_SECONDS = 30
-#: Bytes of output that are kept, at its beginning and at its end.
+#: Bytes of output stored from the beginning and from the end.
 _KEPT_BYTES = 1 << 15
-#: Prefix of messages of Topoloom's own programs.
+#: Prefix of messages of Topoloom's programs.
 _OWN_PREFIX = "topoloom: "
 
 
@@ -32,8 +32,8 @@ class Output(NamedTuple):
     status: int
 
 
-def read_output(*command: str) -> Output:
-    """Run a system program; if it fails or takes over 30 s, the status is not 0."""
+def run_system_command(*command: str) -> Output:
+    """Run a system program for at most 30 s; the status is nonzero after errors."""
     try:
         done = subprocess.run(
             command,
@@ -51,7 +51,7 @@ def read_output(*command: str) -> Output:
 
 
 def terminal_signals_children() -> bool:
-    """Return whether the terminal sends Ctrl-C to child processes as well."""
+    """Return whether the terminal sends SIGINT to child processes, too."""
     try:
         with Path("/dev/tty").open("rb") as terminal:
             return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
@@ -67,9 +67,9 @@ def run_child(
     stderr: int = subprocess.PIPE,
     timeout: float | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end; signals to this process end it and its children.
+    """Run a command until it exits; signals to this process end its process group.
 
-    So does the timeout, with `subprocess.TimeoutExpired`.
+    The timeout does the same and raises `subprocess.TimeoutExpired`.
     """
     with _raise_on_signals() as signals:
         child = subprocess.Popen(
@@ -86,7 +86,7 @@ def run_child(
         with child:
             try:
                 signals.release()
-                out, errors = _communicate(child, timeout)
+                out, errors = _wait_for_output(child, timeout)
             except BaseException:
                 _terminate(child)
                 raise
@@ -94,28 +94,30 @@ def run_child(
 
 
 class BackgroundChild:
-    """A command that runs in the background; its output is read as it comes."""
+    """A background command; a thread reads its output."""
 
     def __init__(self, process: subprocess.Popen[bytes], output: int) -> None:
         self.process = process
         self._head, self._tail = bytearray(), bytearray()
-        self._reader = threading.Thread(target=self._read, args=(output,), daemon=True)
+        self._reader = threading.Thread(
+            target=self._read_pipe, args=(output,), daemon=True
+        )
         self._reader.start()
 
     @property
     def status(self) -> int | None:
-        """The exit status; None while it runs."""
+        """Exit status of the command; None while it runs."""
         return self.process.poll()
 
     @property
     def output(self) -> str:
-        """The beginning and the end of its output and errors."""
+        """First and last bytes of standard output and error."""
         if self.status is not None:
-            # A child of it may still have the other end of the pipe.
+            # Another process can still have the write end of the pipe.
             self._reader.join(_POLL_SECONDS)
         return bytes(self._head + self._tail).decode(errors="replace")
 
-    def _read(self, output: int) -> None:
+    def _read_pipe(self, output: int) -> None:
         try:
             while data := os.read(output, _KEPT_BYTES):
                 room = max(0, _KEPT_BYTES - len(self._head))
@@ -130,9 +132,9 @@ class BackgroundChild:
 def run_in_background(
     command: Sequence[str], folder: Path
 ) -> Iterator[BackgroundChild]:
-    """Run a command in the background, in `folder`.
+    """Run a command in the background, with working directory `folder`.
 
-    It and its children end with the context, and with this process.
+    Its process group is terminated at the end of the context and of this process.
     """
     with _raise_on_signals() as signals:
         output, write_end = os.pipe()
@@ -160,8 +162,8 @@ def run_in_background(
                     _terminate(process)
 
 
-def find_reason(output: str) -> str:
-    """Find the first line with words: launchers draw boxes, SimGrid logs.
+def find_error_line(output: str) -> str:
+    """Find the first line of output that contains words and is not a SimGrid log line.
 
     Lines of Topoloom's own programs take precedence.
     """
@@ -170,13 +172,13 @@ def find_reason(output: str) -> str:
     for line in [*own, *lines]:
         if any(map(str.isalpha, line)) and "/INFO]" not in line:
             return line.strip().removeprefix(_OWN_PREFIX)
-    return "it does not say why"
+    return "no output"
 
 
-def _communicate(
+def _wait_for_output(
     child: subprocess.Popen[str], timeout: float | None
 ) -> tuple[str, str]:
-    """Wait in short spans: a signal just before a long wait is handled after it."""
+    """Wait in short intervals, because Python handles some signals only afterwards."""
     end = math.inf if timeout is None else time.monotonic() + timeout
     while True:
         left = max(end - time.monotonic(), 0)
@@ -188,7 +190,7 @@ def _communicate(
 
 
 def _terminate(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
-    """Send SIGTERM first: a launcher must end ranks on other hosts."""
+    """Send SIGTERM before SIGKILL, so that a launcher can end ranks on other hosts."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -196,37 +198,37 @@ def _terminate(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
         os.killpg(child.pid, signal.SIGKILL)
 
 
-class _Signals:
-    """Turns signals into exceptions, and holds them until `release`.
+class _SignalQueue:
+    """Converts signals to exceptions, and defers them until `release`.
 
-    Otherwise a child that is just being started would stay.
+    Otherwise, a signal during the start of a child would leave the child running.
     """
 
     def __init__(self) -> None:
-        self._held: list[int] | None = []
+        self._deferred: list[int] | None = []
 
     def __call__(self, number: int, _frame: object) -> None:
-        if self._held is not None:
-            self._held.append(number)
+        if self._deferred is not None:
+            self._deferred.append(number)
         elif number == signal.SIGINT:
             raise KeyboardInterrupt
         else:
             raise SystemExit(128 + number)
 
     def release(self) -> None:
-        """Raise for the held signals, and from now on at once."""
-        held, self._held = self._held, None
-        for number in held or []:
+        """Raise exceptions for deferred signals, and for later signals immediately."""
+        deferred, self._deferred = self._deferred, None
+        for number in deferred or []:
             self(number, None)
 
 
 @contextlib.contextmanager
-def _raise_on_signals() -> Iterator[_Signals]:
-    """Turn SIGTERM and SIGHUP into an exception, as Python does with Ctrl-C.
+def _raise_on_signals() -> Iterator[_SignalQueue]:
+    """Convert SIGTERM and SIGHUP to exceptions, as Python converts SIGINT.
 
-    Another handler of Ctrl-C stays in place.
+    A custom handler of SIGINT is not replaced.
     """
-    signals = _Signals()
+    signals = _SignalQueue()
     if threading.current_thread() is not threading.main_thread():
         yield signals
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reading and writing of whole files; writing is atomic, by a rename."""
+"""Reads and writes whole files; a rename makes writes atomic."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from topoloom._core import Error
 if TYPE_CHECKING:
     import tempfile
 
-#: Limit on messages, which may quote the file.
+#: Limit on the length of messages, which can quote the file.
 _MAX_CHARACTERS = 400
-#: Largest machine description that is read.
+#: Limit on the size of a machine description.
 MAX_BYTES = 256 * 1024 * 1024
 
 
@@ -42,7 +42,7 @@ def open_atomically(path: str | Path) -> Iterator[IO[bytes]]:
 def _open_temporary(target: Path) -> Iterator[IO[bytes]]:
     import tempfile
 
-    real = target.resolve()  # keep symbolic links
+    real = target.resolve()  # Symbolic links are not replaced.
     try:
         handle, beside = tempfile.mkstemp(prefix=f".{real.name}.", dir=real.parent)
     except OSError as error:
@@ -51,7 +51,7 @@ def _open_temporary(target: Path) -> Iterator[IO[bytes]]:
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream
-        Path(beside).chmod(0o666 & ~_umask())
+        Path(beside).chmod(0o666 & ~_get_umask())
         Path(beside).replace(real)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -60,7 +60,7 @@ def _open_temporary(target: Path) -> Iterator[IO[bytes]]:
 
 
 def check_writable(path: str | Path) -> None:
-    """Refuse a path that `open_atomically` could not write, before any work is done."""
+    """Raise before any work if `open_atomically` could not write to the path."""
     target = _check_path(path)
     if not target.parent.is_dir():
         raise Error(f"{target}: there is no directory '{target.parent}'")
@@ -72,12 +72,12 @@ def check_writable(path: str | Path) -> None:
 
 def _check_path(path: str | Path) -> Path:
     if "\0" in str(path):
-        raise Error(f"{str(path)!r} is not the name of a file")
+        raise Error(f"{str(path)!r} is not a file name")
     return Path(path)
 
 
 def _is_device(path: Path) -> bool:
-    """Return whether it exists and is not a regular file, such as /dev/stdout."""
+    """Return whether the path exists and is not a regular file, such as /dev/stdout."""
     stream = path.is_symlink() and path.absolute().parts[1] in ("dev", "proc")
     return path.exists() and (stream or not path.is_file())
 
@@ -89,11 +89,11 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def read_text(path: str | Path, limit: int | None = None) -> str:
-    """Read a text file; refuse other files and those over `limit` bytes."""
+    """Read a text file; raise if it is binary or larger than `limit` bytes."""
     with _check_path(path).open("rb") as stream:
         data = stream.read() if limit is None else stream.read(limit + 1)
     if limit is not None and len(data) > limit:
-        raise Error(f"{path}: over {limit >> 20} MiB, more than is read")
+        raise Error(f"{path}: larger than the limit of {limit >> 20} MiB")
     try:
         text = data.decode("utf-8-sig")  # Windows editors write a byte-order mark
     except UnicodeDecodeError:
@@ -104,7 +104,7 @@ def read_text(path: str | Path, limit: int | None = None) -> str:
 
 
 def exists(path: str | Path) -> bool:
-    """Return whether a file exists; a string that is too long for a name does not."""
+    """Return whether a file exists; False for a name that is too long."""
     try:
         return Path(path).exists()
     except (OSError, ValueError):
@@ -113,7 +113,7 @@ def exists(path: str | Path) -> bool:
 
 @contextlib.contextmanager
 def prefix_errors(path: str | Path) -> Iterator[None]:
-    """Prefix errors with the file's name: ``line 7: x`` becomes ``path:7: x``."""
+    """Prefix error messages with the path: ``line 7: x`` becomes ``path:7: x``."""
     try:
         yield
     except Error as error:
@@ -125,36 +125,36 @@ def prefix_errors(path: str | Path) -> Iterator[None]:
         raise Error(f"{path}: {what}") from None
 
 
-def _umask() -> int:
+def _get_umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
 
 
-def shared_directory(name: str) -> tempfile.TemporaryDirectory[str]:
-    """Make a directory in the working directory, which all nodes of a cluster see.
+def make_shared_directory(name: str) -> tempfile.TemporaryDirectory[str]:
+    """Make a temporary directory in the working directory, for all nodes of a cluster.
 
-    If that is not writable, the system's temporary directory is used.
+    If the working directory is not writable, use the system's temporary directory.
 
-    Raises `topoloom.Error` if neither can be written.
+    Raises `topoloom.Error` if neither directory is writable.
     """
     with contextlib.suppress(OSError):
-        return _directory(f".topoloom-{name}-", Path.cwd())
+        return _make_directory(f".topoloom-{name}-", Path.cwd())
     try:
-        return local_directory(name)
+        return make_local_directory(name)
     except OSError:
         raise Error("cannot write into the working directory") from None
 
 
-def local_directory(name: str) -> tempfile.TemporaryDirectory[str]:
+def make_local_directory(name: str) -> tempfile.TemporaryDirectory[str]:
     """Make a temporary directory on this host."""
-    return _directory(f"topoloom-{name}-", None)
+    return _make_directory(f"topoloom-{name}-", None)
 
 
-def _directory(prefix: str, home: Path | None) -> tempfile.TemporaryDirectory[str]:
+def _make_directory(prefix: str, home: Path | None) -> tempfile.TemporaryDirectory[str]:
     import tempfile
 
-    # NFS keeps open files, which must not be an error.
+    # NFS does not delete open files; ignore this error.
     return tempfile.TemporaryDirectory(
         prefix=prefix, dir=home, ignore_cleanup_errors=True
     )

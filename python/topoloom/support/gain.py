@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Savings in percent."""
+"""Computes and formats gains in percent."""
 
 from __future__ import annotations
 
 
 def gain(before: float, after: float) -> float | None:
-    """Compute the percentage that `after` saves; negative if it is worse.
+    """Compute the reduction from `before` to `after` in percent; negative if it grows.
 
-    None if only `before` is 0; 0 if both are.
+    Returns None if only `before` is 0, and 0 if both are 0.
     """
     if before == 0:
         return 0.0 if after == 0 else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slurm host lists: ``n[001-064,070]``, several brackets, significant zero padding."""
+"""Expands and writes Slurm host lists, such as ``n[001-064,070]``."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _MAX_DIGITS = 18
 _MAX_HOSTS = 4_000_000
 
 
-def expand_hostlist(text: str, most: int = _MAX_HOSTS) -> list[str]:
-    """Expand a host list, in its own order.
+def expand_hostlist(text: str, max_hosts: int = _MAX_HOSTS) -> list[str]:
+    """Expand a host list, in the listed order.
 
     ``n[08-10]`` becomes ``n08 n09 n10``; ``r[1-2]n[1,3]`` becomes
-    ``r1n1 r1n3 r2n1 r2n3``; ``a,b[1-2]`` becomes ``a b1 b2``. A list of more than
-    `most` hosts is refused before it fills memory.
+    ``r1n1 r1n3 r2n1 r2n3``; ``a,b[1-2]`` becomes ``a b1 b2``. Raises `topoloom.Error`
+    before a list of more than `max_hosts` hosts fills memory.
     """
     check_characters(f"host list '{_shorten(text)}'", text)
     hosts: list[str] = []
     for item in _split_outside_brackets(text):
-        hosts.extend(_expand_item(item, most))
-        if len(hosts) > most:
-            raise Error(f"host list '{_shorten(text)}' names over {most} hosts")
+        hosts.extend(_expand_item(item, max_hosts))
+        if len(hosts) > max_hosts:
+            raise Error(f"host list '{_shorten(text)}' names over {max_hosts} hosts")
     return hosts
 
 
@@ -38,25 +38,25 @@ def is_host_name(name: str) -> bool:
 
 
 def compress_hostlist(hosts: Iterable[str]) -> str:
-    """Write hosts as one host list, from which `expand_hostlist` restores their order.
+    """Write hosts as one host list in their order, the inverse of `expand_hostlist`.
 
     Neighbors that differ in one number share a bracket: ``n08 n09 n10`` becomes
     ``n[08-10]``, ``r1n1 r1n2 r2n1`` becomes ``r1n[1-2],r2n1``.
     """
-    items: list[_Item] = []
+    items: list[_HostRange] = []
     for host in hosts:
         if not is_host_name(host):
             raise Error(f"host list: '{_shorten(host)}' is not a host name")
         if not (items and items[-1].try_append(host)):
-            items.append(_Item(host))
+            items.append(_HostRange(host))
     return ",".join(item.format() for item in items)
 
 
-class _Item:
-    """Hosts that differ in at most one number: one item between commas."""
+class _HostRange:
+    """An item of a host list: hosts that differ in at most one number."""
 
     def __init__(self, host: str) -> None:
-        # Even pieces are text, odd pieces numbers.
+        # Pieces with even index are text, pieces with odd index are numbers.
         self.pieces = re.split(r"([0-9]+)", host)
         self.place = -1
         self.numbers: list[str] = []
@@ -82,15 +82,15 @@ class _Item:
     def format(self) -> str:
         if self.place < 0:
             return "".join(self.pieces)
-        ranges = ",".join(_ranges(self.numbers))
+        ranges = ",".join(_format_ranges(self.numbers))
         before, behind = self.pieces[: self.place], self.pieces[self.place + 1 :]
         return "".join([*before, f"[{ranges}]", *behind])
 
 
-def _ranges(numbers: list[str]) -> Iterator[str]:
+def _format_ranges(numbers: list[str]) -> Iterator[str]:
     first = last = numbers[0]
     for number in numbers[1:]:
-        # The width of the first number pads all of a range.
+        # All numbers of a range have the zero padding of the first number.
         if number == f"{int(last) + 1:0{len(first)}d}":
             last = number
             continue
@@ -117,25 +117,25 @@ def _split_outside_brackets(text: str) -> list[str]:
     return [item.strip() for item in items]
 
 
-def _expand_item(item: str, most: int) -> list[str]:
-    # Odd pieces are the insides of brackets, even pieces the text between them.
+def _expand_item(item: str, max_hosts: int) -> list[str]:
+    # Pieces with odd index are inside brackets, pieces with even index outside.
     pieces = re.split(r"[\[\]]", item)
     choices: list[list[str]] = []
     total = 1
     for index, piece in enumerate(pieces):
-        choice = _expand_ranges(piece, item, most) if index % 2 else [piece]
+        choice = _expand_ranges(piece, item, max_hosts) if index % 2 else [piece]
         total *= len(choice)
-        if total > most:
-            raise Error(f"host list '{_shorten(item)}' names over {most} hosts")
+        if total > max_hosts:
+            raise Error(f"host list '{_shorten(item)}' names over {max_hosts} hosts")
         choices.append(choice)
     hosts = ["".join(parts) for parts in itertools.product(*choices)]
-    # All have the same text around the digits.
+    # One check is enough, because all hosts have the same text around the digits.
     if not is_host_name(hosts[0]):
         raise Error(f"host list: '{_shorten(item)}' is not a host name")
     return hosts
 
 
-def _expand_ranges(inside: str, item: str, most: int) -> list[str]:
+def _expand_ranges(inside: str, item: str, max_hosts: int) -> list[str]:
     numbers: list[str] = []
     for part in inside.split(","):
         match = _RANGE.fullmatch(part.strip())
@@ -148,8 +148,8 @@ def _expand_ranges(inside: str, item: str, most: int) -> list[str]:
             raise Error(
                 f"host list '{_shorten(item)}': range {first}-{last} is descending"
             )
-        if int(last) - int(first) + len(numbers) >= most:
-            raise Error(f"host list '{_shorten(item)}' names over {most} hosts")
+        if int(last) - int(first) + len(numbers) >= max_hosts:
+            raise Error(f"host list '{_shorten(item)}' names over {max_hosts} hosts")
         width = len(first)
         numbers.extend(f"{n:0{width}d}" for n in range(int(first), int(last) + 1))
     return numbers

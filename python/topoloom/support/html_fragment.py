@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""HTML that notebooks show of an object: a title, tables, a still picture."""
+"""HTML fragments for notebooks: titles, tables and pictures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 
 def html_fragment(title: str, *parts: str) -> str:
-    """Put parts that are HTML side by side under a title; empty ones are left out."""
+    """Combine HTML parts side by side under a title; skip empty parts."""
     inside = "".join(f"<div>{part}</div>" for part in parts if part)
     style = "display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start"
     return (
@@ -17,8 +17,8 @@ def html_fragment(title: str, *parts: str) -> str:
     )
 
 
-def html_table(rows: Mapping[str, str]) -> str:
-    """Write names and values, neither of which is HTML, in two columns."""
+def make_html_table(rows: Mapping[str, str]) -> str:
+    """Write a two-column table of names and values; HTML is escaped."""
     lines = (
         f'<tr><th scope="row" style="text-align:left">{html.escape(name)}</th>'
         f'<td style="text-align:left">{html.escape(value)}</td></tr>'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""JSON documents with a format name and version, and typed access to their values."""
+"""JSON documents with a format name and version, and typed access to values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def parse_document(text: str, format: str, version: int) -> dict[str, Any]:
     if not isinstance(document, dict) or "format" not in document:
         raise Error(f'not a {format} file: it has no "format"')
     if document["format"] != format:
-        raise Error(f"holds '{document['format']}', expected '{format}'")
+        raise Error(f"format is '{document['format']}', expected '{format}'")
     if document.get("version") != version:
         raise Error(
             f"{format} version {document.get('version')}, "
@@ -42,7 +42,7 @@ def parse_document(text: str, format: str, version: int) -> dict[str, Any]:
 
 
 def get_value(document: dict[str, Any], key: str, kind: type) -> Any:
-    """Get a required value of this type."""
+    """Get a required value and check its type."""
     if key not in document:
         raise Error(f'has no "{key}"')
     value = document[key]
@@ -52,4 +52,4 @@ def get_value(document: dict[str, Any], key: str, kind: type) -> Any:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise Error(f"holds {name}, which is not a number")
+    raise Error(f"contains {name}, which is not a JSON number")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pickles of graphs, machines, allocations, placements and results.
 
-A pickle holds a kind, the version of its form, and the constructor's arguments. Other
-forms, and machines that this version cannot make, are refused.
+A pickle contains a type name, a form version, and the constructor's arguments.
+Unpickling raises `topoloom.Error` for other form versions and unsupported machines.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 from topoloom import _core
 from topoloom._core import Error
 
-#: Increment when the arguments of any kind change.
+#: Version of the pickled arguments; increment when they change for any type.
 FORM = 1
 
-_core_of: Any = _core  # the stub omits names that begin with _
+_core_of: Any = _core  # The stub omits private names.
 _MAKERS: dict[str, Callable[..., Any]] = {
     "CommGraph": _core.CommGraph.from_csr,
     "Machine": _core_of.Machine._restored,
@@ -28,10 +28,10 @@ _MAKERS: dict[str, Callable[..., Any]] = {
 
 
 def reduced(kind: str, *parts: Any) -> tuple[Any, ...]:
-    """Return the value of ``__reduce__``; the core calls this.
+    """Return the value of ``__reduce__``; called by the core.
 
-    Equal strings are interned, so that a pickle of many placements holds the text of
-    their machine once.
+    Strings are interned, so that a pickle of many placements contains the machine text
+    once.
     """
     shared = (sys.intern(part) if type(part) is str else part for part in parts)
     return restore, (kind, FORM, *shared)
@@ -40,7 +40,7 @@ def reduced(kind: str, *parts: Any) -> tuple[Any, ...]:
 def restore(kind: str, form: int, *parts: Any) -> Any:
     """Restore a pickled object.
 
-    Raises `topoloom.Error` if another version of Topoloom wrote it in an unknown form.
+    Raises `topoloom.Error` if another version of Topoloom wrote an unknown form.
     """
     if form != FORM or kind not in _MAKERS:
         raise Error(

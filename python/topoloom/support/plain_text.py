@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks for characters that look like ASCII digits and letters but are not."""
+"""Checks text for non-ASCII characters that look like ASCII, and shortens text."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from topoloom._core import Error
 
 
 def is_number(text: str) -> bool:
-    """Return whether a text consists of the digits 0 to 9."""
+    """Return whether a text consists of ASCII digits only."""
     return text.isascii() and text.isdigit()
 
 
-def check_characters(what: str, text: str) -> None:
-    """Refuse a text with characters such as a superscript two."""
+def check_characters(name_of_text: str, text: str) -> None:
+    """Raise `topoloom.Error` if a character looks like ASCII, such as a wide digit."""
     for column, letter in enumerate(text, start=1):
         plain = unicodedata.normalize("NFKC", letter)
         if letter.isdigit():
@@ -23,9 +23,11 @@ def check_characters(what: str, text: str) -> None:
             continue
         name = unicodedata.name(letter, "no letter").lower()
         instead = f"; write {plain!r}" if plain.strip() else ""
-        raise Error(f"{what} has '{letter}' ({name}) at column {column}{instead}")
+        raise Error(
+            f"{name_of_text} has '{letter}' ({name}) at column {column}{instead}"
+        )
 
 
-def shorten(text: str, most: int = 60) -> str:
-    """Cut a text to a length, and mark the cut with dots."""
-    return text if len(text) <= most else text[: most - 3] + "..."
+def shorten(text: str, max_length: int = 60) -> str:
+    """Truncate a text to `max_length` characters, with dots at the end."""
+    return text if len(text) <= max_length else text[: max_length - 3] + "..."

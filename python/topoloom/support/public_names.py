@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Public names of a package, loaded on first use, from the imports of its stub.
+"""Lazy loading of a package's public names, which its stub file lists.
 
 The ``__init__.pyi`` next to a package's ``__init__.py`` is the only list of its public
-names. Type checkers read it, as does Python when a name is first used.
+names. Type checkers read the stub, and so does Python when a name is first used.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import importlib
 import sys
 from functools import cache
 
-TYPE_CHECKING = False  # importing typing takes as long as all is slow
+TYPE_CHECKING = False  # `import typing` is slow.
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -19,15 +19,17 @@ if TYPE_CHECKING:
 ROOT = __name__.partition(".")[0]
 
 
-def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make ``__getattr__`` and ``__dir__`` for a package."""
+def make_lazy_attributes(
+    package: str,
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Make the functions ``__getattr__`` and ``__dir__`` of a package."""
 
     def load(name: str) -> Any:
         if name == "__all__":
-            return sorted(defining_modules(package))
-        home = defining_modules(package).get(name)
+            return sorted(find_defining_modules(package))
+        home = find_defining_modules(package).get(name)
         if home is None:
-            raise AttributeError(_unknown(package, name), name=name)
+            raise AttributeError(_describe_unknown_name(package, name), name=name)
         if home == package:
             return importlib.import_module(f"{package}.{name}")
         value = getattr(importlib.import_module(home), name)
@@ -44,18 +46,18 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
 
     def list_names() -> list[str]:
         own = {name for name in vars(sys.modules[package]) if name[:2] == "__"}
-        return sorted(own | defining_modules(package).keys())
+        return sorted(own | find_defining_modules(package).keys())
 
     return load, list_names
 
 
 @cache
-def defining_modules(package: str) -> dict[str, str]:
+def find_defining_modules(package: str) -> dict[str, str]:
     """Map the public names of a package to the modules that define them.
 
     A public module maps to the package itself.
     """
-    import ast  # slow to import, and needed only here
+    import ast  # slow to import, and used only here
     from pathlib import Path
 
     file = sys.modules[ROOT].__file__
@@ -69,21 +71,21 @@ def defining_modules(package: str) -> dict[str, str]:
     }
 
 
-def public_packages() -> list[str]:
+def list_public_packages() -> list[str]:
     """List topoloom and its public packages."""
     below = [
         f"{ROOT}.{name}"
-        for name, home in defining_modules(ROOT).items()
+        for name, home in find_defining_modules(ROOT).items()
         if home == ROOT
     ]
     return [ROOT, *sorted(below)]
 
 
-def _unknown(package: str, name: str) -> str:
+def _describe_unknown_name(package: str, name: str) -> str:
     text = f"module '{package}' has no attribute '{name}'"
     if name.startswith("_"):
         return text
-    for other in public_packages():
-        if name in defining_modules(other):
+    for other in list_public_packages():
+        if name in find_defining_modules(other):
             return f"{text}; it is {other}.{name}"
     return text

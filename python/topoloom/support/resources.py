@@ -14,10 +14,10 @@ def core_library() -> Path:
     return Path(_core.__file__).with_name("libtopoloom.so")
 
 
-def need_core_library() -> Path:
-    """Return the path of libtopoloom, which compiled shims are linked with.
+def require_core_library() -> Path:
+    """Return the path of libtopoloom; raise if it is missing.
 
-    Raises `topoloom.Error` if this installation lacks it.
+    Raises `topoloom.Error` if the installation has no libtopoloom.
     """
     library = core_library()
     if not library.exists():
@@ -26,10 +26,10 @@ def need_core_library() -> Path:
 
 
 def find_shipped(name: str) -> Path:
-    """Find a directory such as ``machines`` or ``mpi/record``.
+    """Find a shipped directory such as ``machines`` or ``mpi/record``.
 
-    A wheel holds it in ``topoloom/data``; a source tree or an editable installation,
-    at the top of the repository.
+    Wheels have these directories in ``topoloom/data``; source trees and editable
+    installations have them in the top folder of the repository.
     """
     package = Path(__file__).resolve().parents[1]
     for home in (package / "data", package.parents[1]):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs a file in each Python process of a command, before the program starts.
 
-This file is copied as ``sitecustomize.py`` to a directory that PYTHONPATH names first,
-next to the file to run. It imports the standard library only.
+`inject` copies this file as ``sitecustomize.py`` next to the file to run, in a folder
+that is first on PYTHONPATH. This file imports only the standard library.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ def inject(source: Path, folder: Path) -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join(paths)}
 
 
-def load_next(here: Path) -> None:
-    """Run the sitecustomize that this one shadows."""
+def run_shadowed_sitecustomize(here: Path) -> None:
+    """Run the user's sitecustomize, which this file shadows."""
     rest = [path for path in sys.path if Path(path or ".").resolve() != here]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", rest)
     if spec is not None and spec.loader is not None:
         module = importlib.util.module_from_spec(spec)
-        sys.modules["sitecustomize"] = module  # for programs that import it
+        sys.modules["sitecustomize"] = module  # if the program imports it
         spec.loader.exec_module(module)
 
 
 if __name__ == "sitecustomize":
     importlib.import_module(INJECTED)
-    load_next(Path(__file__).resolve().parent)
+    run_shadowed_sitecustomize(Path(__file__).resolve().parent)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names of the local host."""
+"""Compares host names with the local host."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import socket
 
 
 def is_this_host(name: str) -> bool:
-    """Return whether a name is this host's, with or without a domain, or loopback."""
+    """Return whether a name is the local host or loopback; domains are ignored."""
     here = socket.gethostname().partition(".")[0]
     bare = name.partition(".")[0]
     return bare in ("localhost", here) or name.startswith("127.") or name == "::1"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TOML files with a format name and version."""
+"""Reads and writes TOML files with a format name and version."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from topoloom._core import Error
 from topoloom.support.files import MAX_BYTES, read_text
 from topoloom.support.plain_text import is_number
 
-#: Keys that every document has.
+#: Keys of every document.
 HEADER_KEYS = ("format", "version")
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
-    """Read a document of any format; errors name the file and line."""
+    """Read a document of any format; error messages contain the file and line."""
     text = read_text(path, limit=MAX_BYTES)
     if not text.strip():
         raise Error(f"{path}: the file is empty")
@@ -29,7 +29,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         )
     except ModuleNotFoundError:
         raise Error(
-            f"{path}: reading TOML on Python 3.10 needs tomli; "
+            f"{path}: reading TOML on Python 3.10 requires tomli; "
             "install it with: pip install tomli"
         ) from None
     try:
@@ -42,16 +42,14 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         raise Error(f"{place}: not TOML: {what}") from None
     except (
         ValueError
-    ):  # of Python's limit on integers; other ValueErrors are decoding errors
-        raise Error(
-            f"{path}: not TOML that can be read: a number is too long"
-        ) from None
+    ):  # Python's limit on integers; other ValueErrors are decoding errors
+        raise Error(f"{path}: unsupported TOML: a number is too long") from None
     except RecursionError:
-        raise Error(f"{path}: not TOML that can be read: nested too deeply") from None
+        raise Error(f"{path}: unsupported TOML: nested too deeply") from None
 
 
 def check_header(document: dict[str, Any], name: str, version: int) -> None:
-    """Refuse a document of another format or version."""
+    """Raise `topoloom.Error` if a document has another format or version."""
     if document.get("format") != name:
         raise Error(f'format is {document.get("format")!r}, expected "{name}"')
     if document.get("version") != version:
@@ -61,18 +59,22 @@ def check_header(document: dict[str, Any], name: str, version: int) -> None:
         )
 
 
-def toml_text(value: Any) -> str:
-    """Format a value; a list of tables has one line per table."""
+def format_toml(value: Any) -> str:
+    """Format a value as TOML; a list of tables has one line per table."""
     if isinstance(value, dict):
-        inner = ", ".join(f"{_key(k)} = {toml_text(v)}" for k, v in value.items())
+        inner = ", ".join(
+            f"{_format_key(k)} = {format_toml(v)}" for k, v in value.items()
+        )
         return f"{{ {inner} }}"
     if isinstance(value, list):
         if value and isinstance(value[0], dict):
-            return "[\n" + "".join(f"    {toml_text(item)},\n" for item in value) + "]"
-        return "[" + ", ".join(toml_text(item) for item in value) + "]"
-    # Strings, numbers and booleans are written as in JSON.
+            return (
+                "[\n" + "".join(f"    {format_toml(item)},\n" for item in value) + "]"
+            )
+        return "[" + ", ".join(format_toml(item) for item in value) + "]"
+    # Strings, numbers and booleans are the same in JSON.
     return json.dumps(value)
 
 
-def _key(key: str) -> str:
+def _format_key(key: str) -> str:
     return key if re.fullmatch(r"[A-Za-z0-9_]+", key) else json.dumps(key)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Typed access to the values of a TOML table; errors name the key."""
+"""Typed access to values of TOML tables; error messages contain the key."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
-#: bandwidths relative to the default
+#: names of bandwidths relative to the default bandwidth
 FRACTIONS = ("half", "double", "quarter")
 _KINDS = {
     str: "a string",
@@ -23,22 +23,24 @@ _KINDS = {
 
 
 def check_keys(table: dict[str, Any], known: Iterable[str], where: str) -> None:
-    """Refuse unknown keys; `where` is their prefix in messages."""
+    """Raise `topoloom.Error` for an unknown key; `where` is its prefix in messages."""
     names = list(known)
     for key in table:
         if key not in names:
-            raise Error(unknown_name("key", where + key, [where + k for k in names]))
+            raise Error(
+                describe_unknown_name("key", where + key, [where + k for k in names])
+            )
 
 
 def get_entry(table: dict[str, Any], key: str, kind: type, where: str) -> Any:
-    """Get a required entry of this type."""
+    """Get a required entry and check its type."""
     if key not in table:
         raise Error(f"{where} is missing")
     return check_type(table[key], kind, where)
 
 
 def check_type(value: Any, kind: type, where: str) -> Any:
-    """Return the value if it has this type; a string must be one line."""
+    """Return the value if it has type `kind`; a string must have one line."""
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise Error(f"{where} must be {_KINDS[kind]}")
     if isinstance(value, float) and not math.isfinite(value):
@@ -48,18 +50,18 @@ def check_type(value: Any, kind: type, where: str) -> Any:
     return value
 
 
-def check_integers(value: Any, least: int, where: str) -> list[int]:
-    """Return the value if it is a nonempty list of integers from `least` on."""
+def check_integers(value: Any, minimum: int, where: str) -> list[int]:
+    """Return the value if it is a nonempty list of integers of at least `minimum`."""
     listed = check_type(value, list, where)
-    if not listed or not all(type(n) is int and least <= n < 2**31 for n in listed):
-        raise Error(f"{where} must be a list of integers, {least} or more")
+    if not listed or not all(type(n) is int and minimum <= n < 2**31 for n in listed):
+        raise Error(f"{where} must be a list of integers, {minimum} or more")
     return list(listed)
 
 
 def check_quantity(
     value: Any, where: str, parse: Callable[[str], float], words: tuple[str, ...] = ()
 ) -> str:
-    """Return a quantity without spaces, such as ``9.4GB/s``, or one of `words`."""
+    """Check a quantity; return it without spaces, as ``9.4GB/s``, or one of `words`."""
     if isinstance(value, str) and value in words:
         return value
     if not isinstance(value, str):
@@ -75,5 +77,5 @@ def check_quantity(
 
 
 def is_id_list(value: Any) -> bool:
-    """Return whether this is a list of nonnegative integers."""
+    """Return whether the value is a list of nonnegative integers."""
     return isinstance(value, list) and all(type(v) is int and v >= 0 for v in value)

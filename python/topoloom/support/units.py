@@ -22,17 +22,17 @@ _PREFIXES: dict[str, int] = {
 _TIME = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _DURATION = {**_TIME, "m": 60.0, "min": 60.0, "h": 3600.0}
 _INT64_MAX = 2**63 - 1
-_MAX_SECONDS = 1e9  # seconds
+_MAX_SECONDS = 1e9
 
 
-def _split(text: str, what: str, example: str) -> tuple[float, str]:
+def _split_unit(text: str, what: str, example: str) -> tuple[float, str]:
     match = _NUMBER_AND_UNIT.fullmatch(text)
     if match is None or not math.isfinite(float(match[1])):
-        raise _unit_error(text, what, example)
+        raise _make_unit_error(text, what, example)
     return float(match[1]), match[2]
 
 
-def _unit_error(text: str, what: str, example: str) -> Exception:
+def _make_unit_error(text: str, what: str, example: str) -> Exception:
     from topoloom._core import Error
 
     return Error(
@@ -41,34 +41,34 @@ def _unit_error(text: str, what: str, example: str) -> Exception:
 
 
 def parse_bytes(text: str) -> int:
-    """Read ``1024``, ``64 KiB``, ``1.5 MB`` as a whole number of bytes."""
+    """Parse a number of bytes, such as ``1024``, ``64 KiB`` or ``1.5 MB``."""
     example = "'1024', '64 KiB' or '1.5 MB'"
-    _, unit = _split(text, "an amount of bytes", example)
+    _, unit = _split_unit(text, "an amount of bytes", example)
     prefix = unit[:-1] if unit.endswith("B") else unit
     if prefix not in _PREFIXES:
-        raise _unit_error(text, "an amount of bytes", example)
+        raise _make_unit_error(text, "an amount of bytes", example)
     # 16.6 * 1e9 is 16600000000.000002
     from fractions import Fraction
 
     amount = Fraction(text.strip().removesuffix(unit).strip()) * _PREFIXES[prefix]
     if amount > _INT64_MAX or amount.denominator != 1:
-        raise _unit_error(text, "a whole amount of bytes below 2^63", example)
+        raise _make_unit_error(text, "a whole number of bytes below 2^63", example)
     return int(amount)
 
 
 def parse_duration(text: str) -> float:
-    """Read ``10s``, ``250 ms``, ``2 min``; a bare number is seconds."""
+    """Parse ``10s``, ``250 ms``, ``2 min`` or ``3`` (seconds) as seconds."""
     example = "'10s', '250ms' or '2min'"
-    number, unit = _split(text, "a duration", example)
+    number, unit = _split_unit(text, "a duration", example)
     if unit not in _DURATION:
-        raise _unit_error(text, "a duration", example)
+        raise _make_unit_error(text, "a duration", example)
     return number * _DURATION[unit]
 
 
 def parse_bandwidth(text: str) -> float:
-    """Read ``9.4 GB/s`` or ``100 Gbit/s`` as bytes per second."""
+    """Parse ``9.4 GB/s`` or ``100 Gbit/s`` as bytes per second."""
     example = "'9.4 GB/s' or '100 Gbit/s'"
-    number, unit = _split(text, "a bandwidth", example)
+    number, unit = _split_unit(text, "a bandwidth", example)
     for suffix, factor in (
         ("B/s", 1.0),
         ("Bps", 1.0),
@@ -82,22 +82,24 @@ def parse_bandwidth(text: str) -> float:
             if rate > 0 and (suffix or not unit):
                 return rate
             break
-    raise _unit_error(text, "a bandwidth above 0", example)
+    raise _make_unit_error(text, "a bandwidth above 0", example)
 
 
 def parse_latency(text: str) -> float:
-    """Read ``1.3 us`` or ``90 ns`` as seconds."""
+    """Parse ``1.3 us`` or ``90 ns`` as seconds."""
     example = "'1.3 us' or '90 ns'"
-    number, unit = _split(text, "a latency", example)
+    number, unit = _split_unit(text, "a latency", example)
     if unit not in _TIME:
-        raise _unit_error(text, "a latency", example)
+        raise _make_unit_error(text, "a latency", example)
     if number * _TIME[unit] > _MAX_SECONDS:
-        raise _unit_error(text, f"a latency of {_MAX_SECONDS:g} s or less", example)
+        raise _make_unit_error(
+            text, f"a latency of {_MAX_SECONDS:g} s or less", example
+        )
     return number * _TIME[unit]
 
 
 def format_bytes(amount: float) -> str:
-    """Write an amount of bytes: ``64.0 KiB``, ``7 B``."""
+    """Format a number of bytes: ``64.0 KiB``, ``7 B``."""
     if amount < 1024:
         return f"{amount:.0f} B" if amount == int(amount) else f"{amount:.1f} B"
     power = 0
@@ -107,8 +109,8 @@ def format_bytes(amount: float) -> str:
     return f"{amount:.1f} {' KMGTPE'[power]}iB"
 
 
-def exact_bytes(amount: int) -> str:
-    """Write an amount of bytes for `parse_bytes`: ``512 GB``, ``3 KiB``, ``1025 B``."""
+def format_exact_bytes(amount: int) -> str:
+    """Format bytes exactly, for `parse_bytes`: ``512 GB``, ``3 KiB``, ``1025 B``."""
     if amount == 0:
         return "0 B"
     units = [
@@ -119,19 +121,19 @@ def exact_bytes(amount: int) -> str:
 
 
 def format_count(number: float) -> str:
-    """Write a number with separated thousands and few decimals."""
+    """Format a number with thousands separators and few decimals."""
     if number == int(number) and abs(number) < 1e15:
         return f"{int(number):,}"
     return f"{number:,.3f}" if 0.1 <= abs(number) < 1e6 else f"{number:.4g}"
 
 
 def counted(number: int, what: str) -> str:
-    """Write a number with its noun: ``1 rank``, ``1,024 ranks``."""
+    """Format a number with a noun: ``1 rank``, ``1,024 ranks``."""
     return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 def format_bandwidth(rate: float) -> str:
-    """Write bytes per second: ``9.4 GB/s``, ``180.2 TB/s``."""
+    """Format bytes per second: ``9.4 GB/s``, ``180.2 TB/s``."""
     power = 0
     while rate >= 999.95 and power < 6:
         rate /= 1000
@@ -140,7 +142,7 @@ def format_bandwidth(rate: float) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """Write a time: ``1.3 us``, ``24.05 ms``, ``2400000 s``."""
+    """Format seconds: ``1.3 us``, ``24.05 ms``, ``2400000 s``."""
     for unit in ("s", "ms", "us"):
         if seconds == 0 or seconds >= _TIME[unit]:
             return f"{float(f'{seconds / _TIME[unit]:.4g}'):.12g} {unit}"

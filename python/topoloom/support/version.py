@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The version of the package; the build reads it from here."""
+"""The version of the package, which the build reads from this file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""XML trees with line numbers; entities are refused and sizes bounded.
+"""XML trees with line numbers, without entities and with limited size.
 
-A DOCTYPE that only names a file, such as ``hwloc2.dtd``, is accepted but not fetched.
+A DOCTYPE with only a file name, such as ``hwloc2.dtd``, is ignored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MAX_DEPTH = 200
 
 @dataclass(slots=True)
 class Element:
-    """An element with its attributes and the line where it starts."""
+    """An element with its attributes and first line."""
 
     tag: str
     attributes: dict[str, str]
@@ -28,7 +28,7 @@ class Element:
     children: list[Element] = field(default_factory=list)
 
     def walk(self) -> Iterator[Element]:
-        """Yield the element and its descendants in the order of the file."""
+        """Yield the element and its descendants in document order."""
         waiting = [self]
         while waiting:
             element = waiting.pop()
@@ -36,7 +36,7 @@ class Element:
             waiting += reversed(element.children)
 
     def fail(self, what: str) -> NoReturn:
-        """Raise an error that names the line of the element."""
+        """Raise `topoloom.Error` with the line of the element."""
         raise Error(f"line {self.line}: {what}")
 
     def require(self, name: str) -> str:
@@ -59,19 +59,19 @@ class Element:
 
 
 def read_xml(text: str) -> Element:
-    """Parse a document.
+    """Parse an XML document.
 
-    Raises `topoloom.Error` with the line, for invalid, too large or too deep XML, and
-    for entities.
+    Raises `topoloom.Error` with the line if the XML is invalid, too large or too deep,
+    or has entities.
     """
     try:
         from defusedxml.common import DefusedXmlException
         from defusedxml.ElementTree import DefusedXMLParser
     except ModuleNotFoundError:
         raise Error(
-            "reading XML needs defusedxml: pip install 'topoloom[cli]'"
+            "reading XML requires defusedxml: pip install 'topoloom[cli]'"
         ) from None
-    builder = _Builder()
+    builder = _TreeBuilder()
     parser = DefusedXMLParser(target=builder)
     builder.line = lambda: int(parser.parser.CurrentLineNumber)
     parser.parser.StartDoctypeDeclHandler = builder.doctype
@@ -85,14 +85,16 @@ def read_xml(text: str) -> Element:
         raise
     except (DefusedXmlException, ValueError):
         line = builder.line()
-        raise Error(f"line {line}: entities and odd characters are not read") from None
+        raise Error(
+            f"line {line}: entities and control characters are not supported"
+        ) from None
     if builder.root is None:
         raise Error("line 1: the document is empty")
     return builder.root
 
 
-class _Builder:
-    """Callbacks of the parser that build the tree."""
+class _TreeBuilder:
+    """Builds the tree in callbacks of the XML parser."""
 
     def __init__(self) -> None:
         self.root: Element | None = None
@@ -114,18 +116,18 @@ class _Builder:
         self._open.append(element)
 
     def doctype(self, name: str, system: str, _public: str, inside: bool) -> None:
-        """Refuse declarations in a DOCTYPE before any is expanded."""
+        """Raise for declarations in a DOCTYPE before the parser expands them."""
         if inside:
             raise Error(
-                f"line {self.line()}: the DOCTYPE declares entities or tags of its "
-                "own, which is not read; take the part in brackets out"
+                f"line {self.line()}: the DOCTYPE declares entities or tags, which "
+                "is not supported; remove the part in brackets"
             )
 
     def end(self, tag: str) -> None:
         self._open.pop()
 
     def data(self, text: str) -> None:
-        """Ignore text between tags; no format uses it."""
+        """Ignore text between tags, because no format uses it."""
 
     def close(self) -> None:
-        """Do nothing: all tags are closed."""
+        """Do nothing; the parser requires this method."""

@@ -15,13 +15,13 @@ _TRUE, _FALSE = ("true", "yes", "on"), ("false", "no", "off")
 
 @dataclass(frozen=True)
 class Value:
-    """A string, list or mapping of a YAML file, and the line where it begins."""
+    """A string, list or mapping of a YAML file, and its first line."""
 
     line: int
     content: str | list[Value] | dict[str, Value]
 
     def find(self, key: str) -> Value | None:
-        """Return the value of a key, or None."""
+        """Return the value of a key; None if the key is missing."""
         if not isinstance(self.content, dict):
             raise Error(f"line {self.line}: expected keys, such as '{key}: ...'")
         return self.content.get(key)
@@ -34,7 +34,7 @@ class Value:
         return value
 
     def items(self, what: str) -> list[Value]:
-        """Return the entries of a list; errors call them `what`."""
+        """Return the entries of a list; `what` names the entries in errors."""
         if not isinstance(self.content, list):
             raise Error(f"line {self.line}: expected {what}, entries with '- '")
         return self.content
@@ -45,13 +45,13 @@ class Value:
             raise Error(f"line {self.line}: expected a string")
         return self.content
 
-    def integer(self, least: int, most: int) -> int:
-        """Return an integer from `least` to `most`."""
+    def integer(self, minimum: int, maximum: int) -> int:
+        """Return an integer from `minimum` to `maximum`."""
         text = self.text()
         if not (is_number(text) and len(text) < 19):
             raise Error(f"line {self.line}: '{text[:40]}' is not an integer")
-        if not least <= int(text) <= most:
-            raise Error(f"line {self.line}: {text} is not from {least} to {most}")
+        if not minimum <= int(text) <= maximum:
+            raise Error(f"line {self.line}: {text} is not from {minimum} to {maximum}")
         return int(text)
 
     def boolean(self) -> bool:
@@ -65,25 +65,29 @@ class Value:
 def read_yaml(text: str) -> Value:
     """Read one YAML document.
 
-    Every scalar stays a string. Aliases, tags, duplicate keys and deep nesting are
-    refused; with aliases, a few lines can stand for gigabytes.
+    Scalars are not converted from strings. Aliases, tags, duplicate keys and deep
+    nesting raise `topoloom.Error`; a few lines with aliases can expand to gigabytes.
 
-    Raises `topoloom.Error` with the line of the fault, or if PyYAML is missing.
+    Raises `topoloom.Error` with the line of the error, or if PyYAML is missing.
     """
     if len(text) > _MAX_BYTES:
         raise Error(f"line 1: over {_MAX_BYTES >> 20} MiB of YAML")
     try:
         import yaml
     except ImportError:
-        raise Error("reading YAML needs PyYAML: pip install 'topoloom[cli]'") from None
+        raise Error(
+            "reading YAML requires PyYAML: pip install 'topoloom[cli]'"
+        ) from None
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    builder = _Builder()
+    builder = _TreeBuilder()
     try:
         for event in yaml.parse(text, Loader=loader):
             line = event.start_mark.line + 1 if event.start_mark else 1
             if isinstance(event, yaml.AliasEvent):
-                raise Error(f"line {line}: YAML aliases are not read; write it out")
+                raise Error(
+                    f"line {line}: YAML aliases are not supported; repeat the value"
+                )
             if isinstance(event, yaml.ScalarEvent):
                 builder.add(Value(line, event.value))
             elif isinstance(event, yaml.CollectionStartEvent):
@@ -94,7 +98,7 @@ def read_yaml(text: str) -> Value:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        if "maximum nesting" in (error.problem or ""):  # PyYAML >= 6.0.4 looks ahead
+        if "maximum nesting" in (error.problem or ""):  # PyYAML >= 6.0.4
             raise Error(f"line {line}: nested over {_MAX_DEPTH} deep") from None
         raise Error(f"line {line}: not YAML: {error.problem}") from None
     except (yaml.YAMLError, UnicodeError) as error:
@@ -105,13 +109,13 @@ def read_yaml(text: str) -> Value:
     return builder.documents[0]
 
 
-class _Builder:
+class _TreeBuilder:
     """Builds the trees of documents from the parser's events."""
 
     def __init__(self) -> None:
         self.documents: list[Value] = []
         self._open: list[Value] = []
-        self._keys: list[str | None] = []  # of each open mapping: key of the next value
+        self._keys: list[str | None] = []  # next key of each open mapping
 
     def add(self, value: Value) -> None:
         if not self._open:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The work of the verbs, as functions with typed results."""
+"""Typed functions that implement the verbs of the command line."""
 
-from topoloom.support.public_names import attach
+from topoloom.support.public_names import make_lazy_attributes
 
-__getattr__, __dir__ = attach(__name__)
+__getattr__, __dir__ = make_lazy_attributes(__name__)

@@ -11,7 +11,7 @@ from topoloom.tasks.balancing.balance import (
     block_ranks as block_ranks,
 )
 from topoloom.tasks.balancing.load_list import read_loads as read_loads
-from topoloom.tasks.balancing.rank_slots import placed_ranks as placed_ranks
+from topoloom.tasks.balancing.rank_slots import find_rank_slots as find_rank_slots
 from topoloom.tasks.balancing.task_edges import with_edges as with_edges
 from topoloom.tasks.balancing.task_graph import read_task_graph as read_task_graph
 from topoloom.tasks.balancing.task_list import (

@@ -26,8 +26,8 @@ from topoloom.graphs.axes import (
 )
 from topoloom.graphs.graph_file import save_graph
 from topoloom.graphs.layouts import Layout, LayoutOrders, layout_graph, order_layouts
-from topoloom.graphs.nccl_layouts import graph_by_nccl
-from topoloom.graphs.phases import phase_array
+from topoloom.graphs.nccl_layouts import make_nccl_graph
+from topoloom.graphs.phases import make_phase_array
 from topoloom.graphs.profile import load_profile
 from topoloom.graphs.traces.mesh import InferredMesh, infer_mesh
 from topoloom.launch.scheduler_requests import SCHEDULERS
@@ -37,15 +37,15 @@ from topoloom.support.gain import gain
 from topoloom.support.units import format_bytes, format_count
 from topoloom.tasks.search import Progress
 
-#: Programs that orders are written for, and schedulers that requests are written for.
+#: Output formats of an axis order: for programs, and for job schedulers.
 FORMATS = ("jax", "name", "ranks", "settings", *SCHEDULERS)
 
-#: Gain above which another placement is preferred to a name on the allocated slots.
+#: Smallest gain that makes another placement preferable to a named axis order.
 _LEAST_GAIN = 1e-4
 
 
 class AxesProblem(NamedTuple):
-    """The axes of a job, their traffic, and the trace that they are from."""
+    """The axes of a job, their traffic, and the trace from which they were inferred."""
 
     job: Mapping[str, int] | Job
     traffic: Sequence[Traffic] | TrainingStep
@@ -72,10 +72,11 @@ class MappedAxes:
     default
         The orders of the framework's default, if another variant was chosen.
     others
-        Seconds of the best order of the other variants, by the axes that differ.
+        Predicted seconds of the best order of each other variant, by the axes that
+        differ.
     gpus_per_node
-        Ranks that share a node, if the graph has the messages of NCCL. Orders and times
-        do not depend on it.
+        Ranks per node, if the graph contains the messages of NCCL. Orders and times do
+        not depend on this number.
     """
 
     orders: MeshOrders | LayoutOrders
@@ -88,7 +89,7 @@ class MappedAxes:
 
     @cached_property
     def graph(self) -> tuple[CommGraph, list[CommGraph]]:
-        """Make the communication graph, and the phases that it is the sum of."""
+        """Make the communication graph, and the graph of each phase."""
         orders = self.orders
         if self.gpus_per_node is None:
             return orders.graph(self.chosen)
@@ -99,11 +100,13 @@ class MappedAxes:
             layout = orders.layout(self.chosen)
         devices = orders.device_of_rank(self.chosen)
         slots = orders.allocation.slot_count
-        return graph_by_nccl(layout, orders.traffic, devices, slots, self.gpus_per_node)
+        return make_nccl_graph(
+            layout, orders.traffic, devices, slots, self.gpus_per_node
+        )
 
     @property
     def phase_names(self) -> list[str]:
-        """Name the axes that each phase of `graph` is sent along."""
+        """The axes along which ranks communicate, for each phase of `graph`."""
         orders, names = self.orders, list[str]()
         for one in orders.traffic:
             if isinstance(orders, MeshOrders):
@@ -114,16 +117,16 @@ class MappedAxes:
             names += [one.name] * (1 if alone else len(phases))
         return names
 
-    def by_nccl(self, gpus_per_node: int | None = None) -> MappedAxes:
-        """Return the same orders with the messages of NCCL.
+    def with_nccl_messages(self, gpus_per_node: int | None = None) -> MappedAxes:
+        """Return a copy whose graph contains the messages of NCCL.
 
-        The number of GPUs per node is that of the slots per host; for hosts of one slot
-        it is `gpus_per_node`, by default 8.
+        A node has one GPU per slot of its host. If hosts have one slot, a node has
+        `gpus_per_node` GPUs, by default 8.
 
         Raises
         ------
         topoloom.Error
-            If hosts have another number of slots, or differ.
+            If the slots per host differ from `gpus_per_node` or between hosts.
         """
         allocation = self.orders.allocation
         owner = allocation.slots // slots_per_host(allocation.machine)
@@ -132,30 +135,30 @@ class MappedAxes:
         if least < most:
             raise Error(
                 f"hosts have {least} to {most} slots; the messages of NCCL are for "
-                "hosts that are alike"
+                "hosts with equal numbers of slots"
             )
         if slots_per_host(allocation.machine) == 1:
             return replace(self, gpus_per_node=gpus_per_node or 8)
         if gpus_per_node not in (None, most):
             raise Error(
                 f"{gpus_per_node} GPUs per node, but hosts of the machine have {most}; "
-                "leave it out"
+                "leave out the GPUs per node"
             )
         return replace(self, gpus_per_node=most)
 
     @property
-    def start(self) -> float:
-        """Seconds of the default order, the baseline of gains."""
+    def default_seconds(self) -> float:
+        """Predicted seconds of the default order, the baseline of gains."""
         return (self.default or self).orders.given.total
 
     @property
-    def reading(self) -> str:
-        """The direction in which names of orders are read."""
+    def axis_direction(self) -> str:
+        """Whether names of orders list the fastest or the slowest axis first."""
         fastest_first = self.job is None or self.job.framework == "megatron"
         return "fastest first" if fastest_first else "slowest first"
 
     def placement_file(self, **about: Any) -> PlacementFile:
-        """Measure the chosen order; `about` are further fields of the file."""
+        """Return the placement file of the chosen order; `about` adds fields to it."""
         graph, _ = self.graph
         return PlacementFile.measured(
             graph,
@@ -170,24 +173,24 @@ class MappedAxes:
     def save_pattern(self, path: str | Path) -> None:
         """Write the communication graph and its named phases."""
         graph, phases = self.graph
-        extra = {"phases": phase_array(phases), "phase_names": self.phase_names}
+        extra = {"phases": make_phase_array(phases), "phase_names": self.phase_names}
         save_graph(path, graph, extra)
 
     def text(self, program: str) -> str:
-        """Write the chosen order for one of `FORMATS` but the schedulers."""
+        """Format the chosen order for one of `FORMATS` except the schedulers."""
         if program in ("name", "settings"):
             if self.job is None:
-                raise Error(f"a mesh has no {program}; ask for a framework's job")
+                raise Error(f"a mesh has no {program}; describe a framework's job")
             name = self.orders.text(self.chosen)
             return "\n".join(self.job.settings(name)) if program == "settings" else name
         if program == "jax":
-            return json.dumps(_mesh_only(self.orders).devices(self.chosen).tolist())
+            return json.dumps(_require_mesh(self.orders).devices(self.chosen).tolist())
         return "\n".join(map(str, self.orders.device_of_rank(self.chosen)))
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""
         orders = self.orders
-        best = self._described(orders.best)
+        best = self._describe_order(orders.best)
         if isinstance(orders, MeshOrders):
             best["jax"] = orders.devices(orders.best).tolist()
         best["ranks"] = orders.device_of_rank(orders.best).tolist()
@@ -195,8 +198,8 @@ class MappedAxes:
             "machine": orders.allocation.machine.text,
             "mesh": dict(self.axes),
             **self._settings(),
-            "default": self._described(orders.given),
-            "named": self._described(orders.nested),
+            "default": self._describe_order(orders.given),
+            "named": self._describe_order(orders.nested),
             "best": best,
         }
 
@@ -206,11 +209,11 @@ class MappedAxes:
         return {
             "framework": self.job.framework,
             "settings": self.job.settings(self.orders.text(self.chosen)),
-            "default_seconds": self.start,
+            "default_seconds": self.default_seconds,
             "other_variants": dict(self.others),
         }
 
-    def _described(self, order: AxisOrder) -> dict[str, Any]:
+    def _describe_order(self, order: AxisOrder) -> dict[str, Any]:
         orders = self.orders
         back_and_forth = {}
         if isinstance(orders, MeshOrders):
@@ -219,7 +222,7 @@ class MappedAxes:
             "order": orders.text(order),
             **back_and_forth,
             "seconds": order.total,
-            "gain": gain(self.start, order.total),
+            "gain": gain(self.default_seconds, order.total),
             "traffic": [
                 {"axes": one.axes, "collective": one.collective, "seconds": seconds}
                 for one, seconds in zip(orders.traffic, order.seconds, strict=True)
@@ -230,7 +233,7 @@ class MappedAxes:
 def read_axes_problem(
     job: Mapping[str, int] | Job, *, traffic: str | None = None, model: str | None
 ) -> AxesProblem:
-    """Read the traffic: volumes such as ``tp=1GB``, or a step of a model."""
+    """Read the axes and their traffic: volumes like ``tp=1GB``, or a model's step."""
     if model is not None:
         return AxesProblem(job, parse_step(model))
     axes = job if isinstance(job, Mapping) else job.axes
@@ -238,12 +241,12 @@ def read_axes_problem(
 
 
 def infer_axes_problem(trace: str | Path) -> AxesProblem:
-    """Read the mesh of a recorded job and its traffic along the axes.
+    """Infer the mesh of a recorded job and its traffic along the axes.
 
     Raises
     ------
     topoloom.Error
-        If the file has no profile, or its groups are not those of one mesh.
+        If the file has no profile, or its communicators do not form one mesh.
     """
     inferred = infer_mesh(load_profile(trace))
     return AxesProblem(inferred.mesh, inferred.traffic(), inferred)
@@ -257,13 +260,14 @@ def map_axes(
     named: bool = False,
     progress: Progress | None = None,
 ) -> MappedAxes:
-    """Order the axes; with `named`, choose the best order that has a name.
+    """Find the fastest order of the axes; with `named`, only among orders with a name.
 
-    The orders of a framework's job are those that the framework names. If the job
-    leaves a setting open and `traffic` is a step, the best variant is found.
+    For a framework's job, only the framework's own orders are allowed. If the job
+    leaves a setting open and `traffic` is a training step, the best setting is
+    searched.
     """
     if isinstance(mesh, Mapping):
-        sends = _traffic_of(traffic, mesh)
+        sends = _list_traffic(traffic, mesh)
         orders = order_axes(allocation, mesh, sends, progress)
         chosen = orders.nested if named else orders.best
         return MappedAxes(orders, chosen, mesh)
@@ -272,7 +276,7 @@ def map_axes(
     mapped = [_map_job(allocation, one, traffic, named, progress) for one in variants]
     best = min(mapped, key=lambda one: one.chosen.total)
     others = {
-        _differing(one.axes, best.axes): one.chosen.total
+        _format_differing_axes(one.axes, best.axes): one.chosen.total
         for one in mapped
         if one is not best
     }
@@ -281,7 +285,7 @@ def map_axes(
 
 
 def format_step(taken: float, has_bandwidths: bool) -> str:
-    """Format the time of a step: seconds, or bytes on the busiest link."""
+    """Format the cost of a step: seconds, or bytes on the busiest link."""
     if has_bandwidths:
         return f"{format_count(taken)} s"
     return f"{format_bytes(taken)} on the busiest link"
@@ -294,7 +298,7 @@ def _map_job(
     named: bool,
     progress: Progress | None,
 ) -> MappedAxes:
-    sends = _traffic_of(traffic, job.axes)
+    sends = _list_traffic(traffic, job.axes)
     laid = order_layouts(allocation, job.layouts(), sends, progress)
     if laid.nested.total > (1 - _LEAST_GAIN) * laid.given.total:
         same = (laid.layouts[0], laid.layouts[0], laid.layouts[2])
@@ -306,14 +310,16 @@ def _map_job(
     return MappedAxes(laid, chosen, job.axes, job)
 
 
-def _traffic_of(
+def _list_traffic(
     traffic: Sequence[Traffic] | TrainingStep, axes: Mapping[str, int]
 ) -> Sequence[Traffic]:
     return traffic.traffic(axes) if isinstance(traffic, TrainingStep) else traffic
 
 
-def _differing(axes: Mapping[str, int], from_axes: Mapping[str, int]) -> str:
-    """Name the axes whose sizes differ, except edp, which follows from others."""
+def _format_differing_axes(
+    axes: Mapping[str, int], from_axes: Mapping[str, int]
+) -> str:
+    """Format the axes whose sizes differ, except edp, which depends on the others."""
     return ",".join(
         f"{axis}={size}"
         for axis, size in axes.items()
@@ -321,9 +327,7 @@ def _differing(axes: Mapping[str, int], from_axes: Mapping[str, int]) -> str:
     )
 
 
-def _mesh_only(orders: MeshOrders | LayoutOrders) -> MeshOrders:
+def _require_mesh(orders: MeshOrders | LayoutOrders) -> MeshOrders:
     if isinstance(orders, MeshOrders):
         return orders
-    raise Error(
-        "a framework's job is not one mesh of devices; ask for the device of every rank"
-    )
+    raise Error("a framework's job is not one mesh of devices; use the format ranks")

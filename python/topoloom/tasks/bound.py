@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Proves lower bounds on the objectives, and the gap of a placement."""
+"""Proves lower bounds on the objectives, and computes the gap of a placement."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from topoloom._core import CommGraph, Sharing, find_bounds, judge
 from topoloom.placements.congestion_lp import relax_congestion
-from topoloom.placements.measures import measure_values
+from topoloom.placements.measures import collect_measures
 from topoloom.tasks.objective import predict_time
 from topoloom.tasks.optimality_gap import gap
 from topoloom.tasks.placement_problem import PlacementProblem
@@ -20,26 +20,26 @@ from topoloom.tasks.sharing import NO_SHARING
 
 @dataclass(frozen=True)
 class Bound:
-    """A lower bound, the method that proved it, and the value of a placement."""
+    """A lower bound, its proof method, and the value of a placement."""
 
     bound: float
     by: str
-    where: str = ""  # for congestion and time: the part of the machine, or the rank
+    where: str = ""  # machine part or rank that limits congestion or time
     value: float | None = None
 
     @property
     def gap(self) -> float | None:
-        """The value divided by the bound; None for a bound of 0."""
+        """The optimality gap, value / bound; None for a bound of 0."""
         return None if self.value is None else gap(self.value, self.bound)
 
 
 @dataclass(frozen=True)
 class ProvenBounds:
-    """Bounds by measure, the predicted time first if bandwidths are known."""
+    """Lower bounds by measure; predicted time is first if bandwidths are known."""
 
     given: PlacementProblem
     bounds: dict[str, Bound]
-    rounded: float | None = None  # congestion of the rounded linear relaxation
+    rounded: float | None = None  # congestion of the rounded LP solution
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""
@@ -72,7 +72,7 @@ def prove_bounds(
     """Prove bounds on hop-bytes, congestion and time, and measure the placement.
 
     The predicted time is summed over `phases`; by default the graph is one phase. With
-    `lp` a linear relaxation of congestion is also solved, if the time suffices.
+    `lp`, a linear relaxation of congestion is also solved if the time limit allows.
     """
     graph, allocation = given.graph, given.allocation
     start = perf_counter()
@@ -104,7 +104,7 @@ def prove_bounds(
         bounds["congestion_max"] = Bound(relaxation.bound, "lp")
     if given.file is not None:
         on = (graph, allocation, given.file.placement)
-        values = predict_time(*on, phases) | measure_values(judge(*on), given.shared)
+        values = predict_time(*on, phases) | collect_measures(judge(*on), given.shared)
         bounds = {
             name: replace(one, value=values[name]) for name, one in bounds.items()
         }

@@ -8,23 +8,23 @@ from functools import partial
 from typing import Any
 
 
-def _described_entries(function: str) -> list[dict[str, Any]]:
-    """List the entries that a function of the core describes."""
+def _list_dictionaries(function: str) -> list[dict[str, Any]]:
+    """List entries from a core function that returns dictionaries."""
     from topoloom import _core
 
     return [dict(entry) for entry in getattr(_core, function)()]
 
 
-def _named_entries(function: str) -> list[dict[str, Any]]:
-    """List the names and summaries that a function of the core returns."""
+def _list_pairs(function: str) -> list[dict[str, Any]]:
+    """List names and summaries from a core function that returns pairs."""
     from topoloom import _core
 
     entries = getattr(_core, function)()
     return [{"name": name, "summary": summary} for name, summary in entries]
 
 
-def pattern_entries() -> list[dict[str, Any]]:
-    """List the patterns, and the option that sets the size of each."""
+def list_patterns() -> list[dict[str, Any]]:
+    """List the patterns with the option that sets their size."""
     from topoloom.graphs.patterns import PATTERNS
 
     return [
@@ -37,7 +37,7 @@ def pattern_entries() -> list[dict[str, Any]]:
     ]
 
 
-def affinity_entries() -> list[dict[str, Any]]:
+def list_affinities() -> list[dict[str, Any]]:
     """List the named assignments of eight threads to a ring bus."""
     from topoloom.tasks.bus.named_affinities import NAMED, RANDOM, RANDOM_SUMMARY
 
@@ -59,8 +59,8 @@ def affinity_entries() -> list[dict[str, Any]]:
     ]
 
 
-def topology_entries() -> list[dict[str, Any]]:
-    """List the kinds of topologies, each with an example and its options."""
+def list_topologies() -> list[dict[str, Any]]:
+    """List the topologies with an example and options of each."""
     from topoloom.machines.topology_forms import section_forms
 
     return [
@@ -74,14 +74,14 @@ def topology_entries() -> list[dict[str, Any]]:
     ]
 
 
-def machine_entries() -> list[dict[str, Any]]:
+def list_machines() -> list[dict[str, Any]]:
     """List the included machine descriptions."""
     from topoloom.machines.machine_names import zoo
 
     return [entry._asdict() for entry in zoo()]
 
 
-def model_entries() -> list[dict[str, Any]]:
+def list_models() -> list[dict[str, Any]]:
     """List the included network models."""
     from topoloom.model.model_names import load_model, model_names
 
@@ -93,7 +93,7 @@ def model_entries() -> list[dict[str, Any]]:
     ]
 
 
-def switch_entries() -> list[dict[str, Any]]:
+def list_switches() -> list[dict[str, Any]]:
     """List the included switches."""
     from topoloom.simulate.switch_toml import switch_names
     from topoloom.support.resources import find_shipped
@@ -108,20 +108,23 @@ def switch_entries() -> list[dict[str, Any]]:
     ]
 
 
-def format_entries() -> list[dict[str, Any]]:
-    """List file formats that are read, and the suffix of those that are written."""
+def list_formats() -> list[dict[str, Any]]:
+    """List input formats, and output formats with their suffixes."""
     from topoloom.graphs.graph_file import FORMATS
     from topoloom.machines import machine_file
     from topoloom.machines.import_formats import IMPORTERS
     from topoloom.machines.machine_writers import WRITERS
 
-    def files(ends: tuple[str, ...]) -> str:
+    def format_file_names(ends: tuple[str, ...]) -> str:
         return " ".join(f"*{end}" for end in ends)
 
     written = {name: writer.suffix for name, writer in WRITERS.items()}
     written["toml"] = ".toml"
     machines = [
-        *((name, what, files(e)) for name, (what, e) in machine_file.FORMATS.items()),
+        *(
+            (name, what, format_file_names(e))
+            for name, (what, e) in machine_file.FORMATS.items()
+        ),
         *((one.name, one.summary, "by content") for one in IMPORTERS),
     ]
     return [
@@ -129,7 +132,7 @@ def format_entries() -> list[dict[str, Any]]:
             "name": name,
             "of": "pattern",
             "summary": summary,
-            "files": files(ends),
+            "files": format_file_names(ends),
             "written": ".npz" if name == "npz" else None,
         }
         for name, (summary, ends) in FORMATS.items()
@@ -145,8 +148,8 @@ def format_entries() -> list[dict[str, Any]]:
     ]
 
 
-def export_entries() -> list[dict[str, Any]]:
-    """List the launchers' formats."""
+def list_exports() -> list[dict[str, Any]]:
+    """List the launcher formats of `topoloom export`."""
     from topoloom.launch.exports.launch_formats import FORMATS
 
     return [
@@ -155,19 +158,19 @@ def export_entries() -> list[dict[str, Any]]:
     ]
 
 
-#: Functions that list the entries of each kind.
+#: Functions that list the entries, by kind of entry.
 CATALOG: dict[str, Callable[[], list[dict[str, Any]]]] = {
-    "mappers": partial(_described_entries, "mappers"),
-    "balancers": partial(_described_entries, "balancers"),
-    "schedules": partial(_described_entries, "schedules"),
-    "patterns": pattern_entries,
-    "affinities": affinity_entries,
-    "topologies": topology_entries,
-    "machines": machine_entries,
-    "models": model_entries,
-    "switches": switch_entries,
-    "traffic": partial(_named_entries, "traffics"),
-    "injection": partial(_named_entries, "injections"),
-    "formats": format_entries,
-    "exports": export_entries,
+    "mappers": partial(_list_dictionaries, "mappers"),
+    "balancers": partial(_list_dictionaries, "balancers"),
+    "schedules": partial(_list_dictionaries, "schedules"),
+    "patterns": list_patterns,
+    "affinities": list_affinities,
+    "topologies": list_topologies,
+    "machines": list_machines,
+    "models": list_models,
+    "switches": list_switches,
+    "traffic": partial(_list_pairs, "traffics"),
+    "injection": partial(_list_pairs, "injections"),
+    "formats": list_formats,
+    "exports": list_exports,
 }

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from topoloom._core import Error, Placement, Sharing, mappers, place
 from topoloom.support.gain import gain
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
-from topoloom.tasks.optimality_gap import gaps, quick_bounds
+from topoloom.tasks.optimality_gap import gaps, prove_quick_bounds
 from topoloom.tasks.problem import Problem, place_like_launcher
 from topoloom.tasks.search import (
     UNLIMITED,
@@ -21,7 +21,7 @@ from topoloom.tasks.search import (
     Search,
     unmonitored,
 )
-from topoloom.tasks.sharing import NO_SHARING, share_slots
+from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
 from topoloom.tasks.user_mapper import (
     MapperFunction,
     UserMapper,
@@ -34,25 +34,25 @@ DEFAULT = "block"
 
 
 class Comparison(NamedTuple):
-    """The placements that mappers found, and their measures.
+    """The placements and measures of several mappers.
 
     Attributes
     ----------
     objective
-        The objective of the comparison.
+        The objective by which mappers are compared.
     shared
         Whether ranks share slots.
     results
-        Measures, gain, gap, seconds and work of each mapper, block first. The work of
-        user mappers is 0.
+        Measures, gain, gap, seconds and work of each mapper, starting with block order.
+        The work of user mappers is 0.
     placements
-        Placements by mapper.
+        The placement of each mapper.
     best
-        The mapper with the lowest value of the objective.
+        The mapper with the lowest objective.
     interrupted
         Whether the last search was stopped.
     failed
-        Error messages by user mapper that returned no placement.
+        Error message of each user mapper that failed.
     """
 
     objective: Objective
@@ -73,19 +73,22 @@ def compare_mappers(
     sharing: Sharing = NO_SHARING,
     monitor: MonitorSearch = unmonitored,
 ) -> Comparison:
-    """Place with block order and every mapper; the limits apply to each search.
+    """Place ranks in block order and with every mapper; limits apply to each search.
 
-    A mapper is a name, such as ``gge,swap``, or a user mapper: a function that takes a
-    `MapperProblem` and returns a `Placement` or the slot of every rank, or the text
-    ``mine.py:function``. A user mapper that fails is listed in `failed`.
+    A mapper is a name, such as ``gge,swap``, or a user mapper. A user mapper is the
+    text ``mine.py:function``, or a function that takes a `MapperProblem` and returns a
+    `Placement` or the slot of every rank. If it fails, it is listed in `failed`.
     """
     graph, allocation = problem.graph, problem.allocation
-    shared = share_slots(sharing, graph, allocation)
+    shared = has_shared_slots(sharing, graph, allocation)
     user = _load_user_mappers(candidates)
-    names = [DEFAULT, *(name for name in map(_name, candidates) if name != DEFAULT)]
+    names = [
+        DEFAULT,
+        *(name for name in map(_name_mapper, candidates) if name != DEFAULT),
+    ]
     _check_mappers([name for name in names if name not in user])
     proven = PROVEN if any(map(proves_optimality, names)) else ""
-    chosen = objective.chosen_for(
+    chosen = objective.choose_for(
         graph, allocation, "ranks share slots" if shared else proven
     )
     results: list[dict[str, Any]] = []
@@ -93,7 +96,7 @@ def compare_mappers(
     interrupted = False
     failed: dict[str, str] = {}
 
-    def place_by(name: str, progress: Progress) -> tuple[Placement | None, int]:
+    def place_with(name: str, progress: Progress) -> tuple[Placement | None, int]:
         if name == DEFAULT:
             block = place_like_launcher(graph, allocation, shared, sharing.capacities)
             return block, 0
@@ -120,7 +123,7 @@ def compare_mappers(
     for number, name in enumerate(names, start=1):
         with monitor(f"{number}/{len(names)} {name}", search) as progress:
             start = perf_counter()
-            placement, work = place_by(name, progress)
+            placement, work = place_with(name, progress)
             took = perf_counter() - start
             interrupted = not progress(work)
         if placement is not None:
@@ -129,8 +132,8 @@ def compare_mappers(
             results.append({"mapper": name, **values, "seconds": took, "work": work})
         if interrupted:
             break
-    # Bounds assume one rank per slot.
-    bounds = None if shared else quick_bounds(graph, allocation, chosen.phases)
+    # Bounds are valid only for one rank per slot.
+    bounds = None if shared else prove_quick_bounds(graph, allocation, chosen.phases)
     before = results[0][chosen.measure]
     for result in results:
         result["gain_percent"] = gain(before, result[chosen.measure])
@@ -140,24 +143,24 @@ def compare_mappers(
 
 
 def split_mappers(text: str) -> list[str]:
-    """Split a list of mappers at commas outside parentheses; duplicates once."""
+    """Split a list of mappers at commas outside parentheses; drop duplicates."""
     names = [name.strip() for name in re.split(r",(?![^()]*\))", text)]
     if not all(names):
-        raise Error(f"the list of mappers '{text}' holds an empty name")
+        raise Error(f"the list of mappers '{text}' contains an empty name")
     return list(dict.fromkeys(names))
 
 
-def _name(mapper: str | MapperFunction) -> str:
+def _name_mapper(mapper: str | MapperFunction) -> str:
     return mapper if isinstance(mapper, str) else getattr(mapper, "__name__", "own")
 
 
 def _load_user_mappers(
     candidates: Sequence[str | MapperFunction],
 ) -> dict[str, UserMapper]:
-    """Load user mappers from files; refuse two functions of the same name."""
+    """Load user mappers from files; raise an error for two of the same name."""
     user: dict[str, UserMapper] = {}
     for mapper in candidates:
-        name = _name(mapper)
+        name = _name_mapper(mapper)
         if not isinstance(mapper, str):
             if name in user or name in (DEFAULT, *candidates):
                 raise Error(f"two mappers are called {name}; rename one of them")
@@ -168,10 +171,10 @@ def _load_user_mappers(
 
 
 def _check_mappers(names: Sequence[str]) -> None:
-    """Refuse an unknown name before the first search."""
+    """Raise an error for unknown names before the first search."""
     known = [str(mapper["name"]) for mapper in mappers()]
     for name in names:
         for stage in re.split(r"[+,](?![^()]*\))", name):
             plain = stage.partition("(")[0].strip()
             if plain not in known:
-                raise Error(unknown_name("mapper", plain, known))
+                raise Error(describe_unknown_name("mapper", plain, known))

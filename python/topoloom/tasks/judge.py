@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures a placement, and the launcher's default."""
+"""Measures a placement and the launcher's default placement."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from typing import Any, NamedTuple
 
 from topoloom._core import CommGraph, Judgement, Placement, judge
 from topoloom.machines.link_names import format_link
-from topoloom.placements.measures import measure_values
+from topoloom.placements.measures import collect_measures
 from topoloom.tasks.objective import predict_time
-from topoloom.tasks.optimality_gap import Gaps, gaps, quick_bounds
+from topoloom.tasks.optimality_gap import Gaps, gaps, prove_quick_bounds
 from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.problem import place_like_launcher
 
 
 class JudgedPlacement(NamedTuple):
-    """The measures of a placement and of block order.
+    """Measures of a placement and of block order.
 
     Attributes
     ----------
     given
         The problem.
     name
-        The mapper of the placement; block without a placement.
+        The mapper of the placement; "block" without a placement.
     placement, block
-        The placement, and block order.
+        The judged placement, and the placement in block order.
     judgement
         The judgement of the placement, with its hottest links.
     values, block_values
-        The measures of both.
+        The measures of the placement and of block order.
     gaps
-        Values divided by quick lower bounds.
+        Values of the placement divided by quick lower bounds.
     phases
         The measures of each phase.
     """
@@ -57,10 +57,10 @@ class JudgedPlacement(NamedTuple):
             "mapper": self.name,
             "gap": self.gaps,
             "block": self.block_values,
-            "node_bytes_in_max": _largest(judgement.node_bytes_in),
-            "node_bytes_out_max": _largest(judgement.node_bytes_out),
-            "node_messages_in_max": _largest(judgement.node_messages_in),
-            "node_messages_out_max": _largest(judgement.node_messages_out),
+            "node_bytes_in_max": _find_maximum(judgement.node_bytes_in),
+            "node_bytes_out_max": _find_maximum(judgement.node_bytes_out),
+            "node_messages_in_max": _find_maximum(judgement.node_messages_in),
+            "node_messages_out_max": _find_maximum(judgement.node_messages_out),
             "hottest": [
                 {
                     "link": format_link(link, names),
@@ -80,17 +80,17 @@ class JudgedPlacement(NamedTuple):
 def judge_placement(
     given: PlacementProblem, phases: Sequence[CommGraph] = (), hottest: int = 10
 ) -> JudgedPlacement:
-    """Judge the placement of a problem, or block order without one."""
+    """Measure the placement of a problem; without one, block order."""
     graph, where, shared = given.graph, given.allocation, given.shared
     block = place_like_launcher(graph, where, shared, given.capacities)
     placement = given.file.placement if given.file is not None else block
     judgement = judge(graph, where, placement, hottest=hottest)
     by_block, on = (graph, where, block), (graph, where, placement)
     before = predict_time(*by_block, phases)
-    before |= measure_values(judge(*by_block), shared)
-    values = predict_time(*on, phases) | measure_values(judgement, shared)
-    # Bounds assume one rank per slot.
-    bounds = None if shared else quick_bounds(graph, where, phases)
+    before |= collect_measures(judge(*by_block), shared)
+    values = predict_time(*on, phases) | collect_measures(judgement, shared)
+    # Bounds are valid only for one rank per slot.
+    bounds = None if shared else prove_quick_bounds(graph, where, phases)
     return JudgedPlacement(
         given,
         given.file.mapper if given.file is not None else "block",
@@ -100,9 +100,9 @@ def judge_placement(
         values,
         before,
         gaps(values, bounds),
-        [measure_values(judge(phase, where, placement), shared) for phase in phases],
+        [collect_measures(judge(phase, where, placement), shared) for phase in phases],
     )
 
 
-def _largest(values: Any) -> int:
+def _find_maximum(values: Any) -> int:
     return int(max(values, default=0))

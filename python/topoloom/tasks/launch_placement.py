@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads a placement with the hosts and CPUs for launchers."""
+"""Loads a placement with the hosts and CPUs that launchers require."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def load_host_placement(
     placement: Path, hosts: str | None, cores_per_slot: int, bind: str | None
 ) -> HostPlacement:
-    """Load a placement; `hosts` replace the host names of its allocation."""
+    """Load a placement; `hosts` replaces the host names of its allocation."""
     from topoloom._core import Error
     from topoloom.launch.host_placement import host_placement
     from topoloom.placements.placement_file import load_placement

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The slots that the ranks of a command may get, with the hosts of its launcher."""
+"""Finds the slots that the ranks of a command may use, with host names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class LaunchSlots(NamedTuple):
-    """The slots that ranks may get, and the binding of a rank on its slot.
+    """The slots that ranks may use, and the options of CPU binding.
 
     `where` is the allocation as the user described it.
     """
@@ -41,8 +41,8 @@ class LaunchSlots(NamedTuple):
         """The slots."""
         return self.allocated.allocation
 
-    def used(self, ranks: int, as_started: bool = False) -> LaunchSlots:
-        """Take the slots that the launcher uses."""
+    def select_used(self, ranks: int, as_started: bool = False) -> LaunchSlots:
+        """Restrict the allocation to the slots that the launcher uses."""
         from topoloom.tasks.problem import select_launched_slots
 
         allocated, _ = select_launched_slots(
@@ -50,17 +50,17 @@ class LaunchSlots(NamedTuple):
         )
         return self._replace(allocated=allocated)
 
-    def launch(
+    def build_launch(
         self,
         read: LauncherCommand | UnplacedCommand,
         slots: NDArray[np.uint32],
         directory: str,
     ) -> Launch:
-        """Build the command that puts rank i on ``slots[i]``."""
-        return read.apply(self.placed(slots), Path(directory))
+        """Build the command that starts rank i on ``slots[i]``."""
+        return read.apply(self.make_host_placement(slots), Path(directory))
 
-    def placed(self, slots: NDArray[np.uint32]) -> HostPlacement:
-        """Name the host and the CPUs of each rank, if rank i is on ``slots[i]``."""
+    def make_host_placement(self, slots: NDArray[np.uint32]) -> HostPlacement:
+        """Return host and CPUs of each rank, with rank i on ``slots[i]``."""
         from topoloom.launch.host_placement import host_placement
 
         return host_placement(
@@ -84,14 +84,14 @@ def find_slots(
     bind: str | None,
     cores_per_rank: int,
 ) -> LaunchSlots:
-    """Find the allowed slots of a machine and the names of their hosts.
+    """Find the slots that a job may use, and their host names.
 
-    Names are those of `hosts`, else of the allocation, else of the command.
+    Host names are taken from `hosts`, else from the allocation, else from the command.
 
     Raises
     ------
     topoloom.Error
-        If nothing names the hosts, or names another number of them.
+        If host names are missing, or their number does not match.
     """
     from topoloom._core import Error
     from topoloom.nodes.hosts import hosts_in_order
@@ -108,14 +108,14 @@ def find_slots(
             f"the names of the {counted(len(unnamed), 'host')} are not known; "
             "give them with --hosts, or an --allocation that names hosts"
         )
-    allocated = with_names(given, names)
+    allocated = set_host_names(given, names)
     return LaunchSlots(
         allocated, described, where, cores_per_slot, bind, cores_per_rank
     )
 
 
-def with_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
-    """Name the hosts of an allocation."""
+def set_host_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
+    """Return the allocation with these host names."""
     from topoloom._core import Error
     from topoloom.allocations.allocation_file import AllocatedHosts
     from topoloom.nodes.hosts import format_host_count, hosts_in_order, names_by_node
@@ -134,7 +134,7 @@ def with_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
 
 
 def check_ranks(read: LauncherCommand | UnplacedCommand, ranks: int, name: str) -> None:
-    """Refuse a command that starts another number of ranks."""
+    """Raise an error if the command starts another number of ranks."""
     from topoloom._core import Error
 
     started = read.rank_count()
@@ -144,8 +144,8 @@ def check_ranks(read: LauncherCommand | UnplacedCommand, ranks: int, name: str) 
         )
 
 
-def launcher_name(read: LauncherCommand | UnplacedCommand) -> str:
-    """Name the launcher order of a command; all launchers but srun fill nodes."""
+def find_launcher_name(read: LauncherCommand | UnplacedCommand) -> str:
+    """Return the launcher order of a command; all launchers except srun fill nodes."""
     from topoloom.allocations.launch_order import OPEN_MPI, SLURM
     from topoloom.launch.launchers import srun
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand
@@ -154,8 +154,10 @@ def launcher_name(read: LauncherCommand | UnplacedCommand) -> str:
     return SLURM if known and known.launcher is srun else OPEN_MPI
 
 
-def refuse_early(read: LauncherCommand | UnplacedCommand, slots: LaunchSlots) -> None:
-    """Refuse a command that cannot apply any placement, before the program runs."""
+def check_applicable(
+    read: LauncherCommand | UnplacedCommand, slots: LaunchSlots
+) -> None:
+    """Raise an error before the run if the command cannot apply any placement."""
     from topoloom._core import Error
 
     ranks = read.rank_count()
@@ -166,6 +168,6 @@ def refuse_early(read: LauncherCommand | UnplacedCommand, slots: LaunchSlots) ->
         raise Error(
             f"{counted(ranks, 'rank')} do not fit on {counted(slot_count, 'slot')}"
         )
-    used = slots.used(ranks)
+    used = slots.select_used(ranks)
     with read.make_directory() as directory:
-        used.launch(read, used.allocation.slots[:ranks], directory)
+        used.build_launch(read, used.allocation.slots[:ranks], directory)

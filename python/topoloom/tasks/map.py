@@ -9,30 +9,29 @@ from typing import Any, NamedTuple
 from topoloom._core import Sharing, place
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
-from topoloom.tasks.map_previous_slots import count_moved, previous_slots
+from topoloom.tasks.map_previous_slots import count_moved_ranks, previous_slots
 from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
 from topoloom.tasks.optimality_gap import gap
 from topoloom.tasks.problem import Problem, place_like_launcher
 from topoloom.tasks.search import UNLIMITED, Progress, Search
-from topoloom.tasks.sharing import NO_SHARING, share_slots
+from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
 
 
 class MapResult(NamedTuple):
-    """A placement and how it was found.
+    """A placement, and details of the search.
 
     Attributes
     ----------
     file
         The placement with its measures.
     objective
-        The minimized objective.
+        The objective that the search minimized.
     seconds
-        How long the search took.
+        Duration of the search in seconds.
     least
         A lower bound on the objective, if the mapper proves one.
     moved
-        Number of ranks that leave their previous slot; None without a previous
-        placement.
+        Number of ranks whose slot changes; None without a previous placement.
     """
 
     file: PlacementFile
@@ -70,17 +69,17 @@ def map_ranks(
     command: tuple[str, ...] = (),
     progress: Progress | None = None,
 ) -> MapResult:
-    """Place ranks; `graph_file` and `command` are recorded in the placement file.
+    """Place ranks on slots; the placement file records `graph_file` and `command`.
 
     With a `previous` placement, a rank moves only if that saves more hop-bytes than
     `migration_cost`.
     """
     graph, allocation = problem.graph, problem.allocation
-    chosen = objective.chosen_for(
+    chosen = objective.choose_for(
         graph,
         allocation,
-        _hop_bytes_reason(
-            mapper, share_slots(sharing, graph, allocation), previous is not None
+        _explain_hop_bytes(
+            mapper, has_shared_slots(sharing, graph, allocation), previous is not None
         ),
     )
     before = None
@@ -122,12 +121,12 @@ def map_ranks(
         chosen,
         seconds,
         found.proven,
-        None if before is None else count_moved(before, placement),
+        None if before is None else count_moved_ranks(before, placement),
     )
 
 
 def block_values(problem: Problem, mapped: MapResult) -> tuple[dict[str, float], int]:
-    """Measure block order as the placement was; also count the hosts that it fills."""
+    """Measure block order like the placement; also return the number of its hosts."""
     graph, allocation = problem.graph, problem.allocation
     file = mapped.file
     block = place_like_launcher(
@@ -140,8 +139,8 @@ def block_values(problem: Problem, mapped: MapResult) -> tuple[dict[str, float],
     )
 
 
-def _hop_bytes_reason(mapper: str, shared: bool, remapped: bool) -> str:
-    """Explain why only hop-bytes can be minimized; empty if other objectives can."""
+def _explain_hop_bytes(mapper: str, shared: bool, remapped: bool) -> str:
+    """Explain why only hop-bytes can be minimized; empty if others are possible."""
     if shared:
         return "ranks share slots"
     if remapped:

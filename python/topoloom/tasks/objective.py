@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An objective: its name, the phases of the graph, the traffic of other jobs."""
+"""Selects and evaluates an objective with phases and traffic of other jobs."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from topoloom._core import (
     ring,
 )
 from topoloom.graphs.phases import load_phases
-from topoloom.machines.loads import Loads, load_loads, require_machine
-from topoloom.placements.measures import measure_values
+from topoloom.machines.link_loads import Loads, check_machine_text, load_link_loads
+from topoloom.placements.measures import collect_measures
 from topoloom.support.files import exists, prefix_errors
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.tasks.placement_problem import load_placement_problem
 from topoloom.tasks.problem import AllocationSpec
 
 AUTO, HOP_BYTES = "auto", "hop-bytes"
 
-#: Names of objectives; a mix of these is `weighted(NAME=WEIGHT;...)`.
+#: Names of objectives; `weighted(NAME=WEIGHT;...)` combines several.
 OBJECTIVES = (AUTO, HOP_BYTES, "congestion", "congestion-soft", "time")
 PROVEN = "the mapper exact proves these"
 
@@ -41,11 +41,11 @@ class Objective(NamedTuple):
     objective: str = AUTO
     phases: Sequence[CommGraph] = ()
     background: Loads | None = None
-    reason: str = ""  # why it was chosen automatically
+    reason: str = ""  # reason for an automatic choice
 
     @property
     def options(self) -> dict[str, Any]:
-        """The keyword arguments of `topoloom.place`."""
+        """The keyword arguments of `topoloom.place` that define the objective."""
         return {
             "objective": self.objective,
             "phases": self.phases,
@@ -54,7 +54,7 @@ class Objective(NamedTuple):
 
     @property
     def measure(self) -> str:
-        """The key of its value among the values of a placement."""
+        """The key of the objective in the values of a placement."""
         if self.objective == HOP_BYTES:
             return "hop_bytes"
         if self.background is not None:
@@ -66,15 +66,15 @@ class Objective(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The name, with phases and other jobs."""
+        """The name of the objective, with notes about phases and other jobs."""
         by_phase = self.phases and self.objective != HOP_BYTES
         phases = " by phase" if by_phase else ""
         others = " with other jobs" if self.background is not None else ""
         return f"{self.objective}{phases}{others}"
 
     @property
-    def less(self) -> str:
-        """The property of a better placement, in words."""
+    def improvement_text(self) -> str:
+        """Text about a better placement, such as "fewer hop-bytes"."""
         if self.objective == HOP_BYTES:
             return "fewer hop-bytes"
         if self.objective == "time":
@@ -86,21 +86,21 @@ class Objective(NamedTuple):
     def values(
         self, graph: CommGraph, allocation: Allocation, placement: Placement
     ) -> dict[str, float]:
-        """Measure a placement, the predicted time first if bandwidths are known.
+        """Measure a placement; predicted time is first if bandwidths are known.
 
-        The value of the objective comes last, unless it is one of the measures.
+        The value of the objective is last, unless it is one of the measures.
         """
         on = (graph, allocation, placement)
         found = predict_time(*on, self.phases)
-        found |= measure_values(judge(*on), placement.shared)
+        found |= collect_measures(judge(*on), placement.shared)
         if self.measure == "objective":
             found["objective"] = objective_value(*on, **self.options)
         return found
 
-    def chosen_for(
+    def choose_for(
         self, graph: CommGraph, allocation: Allocation, why_hop_bytes: str = ""
     ) -> Objective:
-        """Choose an objective for the problem if it is ``auto``."""
+        """Choose an objective for the problem if the objective is ``auto``."""
         if self.objective != AUTO:
             return self
         if self.background is not None:
@@ -114,7 +114,7 @@ class Objective(NamedTuple):
         name, reason = HOP_BYTES, why_hop_bytes
         spare = allocation.slot_count > graph.rank_count
         if not reason and spare and allocation.machine.slots_per_node > 1:
-            # Minimizing time would spread the job over nodes that it was not given.
+            # Minimizing time would spread the job over nodes that were not allocated.
             reason = "no nodes are allocated, and they keep the job on few"
         if not reason:
             chosen, reason = choose_objective(graph, allocation, phases=self.phases)
@@ -123,7 +123,7 @@ class Objective(NamedTuple):
 
 
 def choose_shared_objective(machine: Machine) -> tuple[str, str]:
-    """Choose an objective with traffic of other jobs, and give the reason.
+    """Choose an objective given traffic of other jobs; also return the reason.
 
     Hop-bytes are never chosen: they do not depend on the traffic of other jobs.
     """
@@ -133,7 +133,7 @@ def choose_shared_objective(machine: Machine) -> tuple[str, str]:
 
 
 def proves_optimality(mapper: str) -> bool:
-    """Whether a mapper proves its placements optimal."""
+    """Return whether a mapper proves that its placements are optimal."""
     return re.match(r"\s*exact\b", mapper) is not None
 
 
@@ -143,7 +143,7 @@ def predict_time(
     placement: Placement,
     phases: Sequence[CommGraph],
 ) -> dict[str, float]:
-    """Predict the communication time in seconds; empty without bandwidths."""
+    """Return the predicted communication time in seconds; empty without bandwidths."""
     if not allocation.machine.has_bandwidths:
         return {}
     seconds = predicted_time(graph, allocation, placement, phases=phases)
@@ -153,19 +153,19 @@ def predict_time(
 def read_objective(
     name: str, background: Sequence[str] | None, graph_file: str, machine: Machine
 ) -> Objective:
-    """Read the phases of the graph, and the background traffic."""
+    """Read an objective with the phases of the graph and the background traffic."""
     _check_name(name)
     if name == HOP_BYTES and background:
         raise Error(
-            "background traffic does not affect hop-bytes; name another objective, "
+            "background traffic does not affect hop-bytes; choose another objective, "
             "such as congestion"
         )
-    loads = [_background(text, machine) for text in background or []]
+    loads = [_read_background(text, machine) for text in background or []]
     return Objective(name, load_phases(graph_file), sum(loads) if loads else None)
 
 
 def check_objective(name: str, machine: Machine | None = None) -> None:
-    """Refuse an objective that is unknown, or that the machine does not support."""
+    """Raise an error if an objective is unknown, or the machine does not support it."""
     _check_name(name)
     if machine is None:
         machine = Machine("torus:2,bandwidth=1GB/s")
@@ -173,18 +173,18 @@ def check_objective(name: str, machine: Machine | None = None) -> None:
 
 
 def _check_name(name: str) -> None:
-    """Refuse an unknown objective; the core does not know ``auto``."""
+    """Raise an error for an unknown objective; the core does not accept ``auto``."""
     if name not in OBJECTIVES and not name.startswith("weighted("):
         known = (*OBJECTIVES, "weighted(NAME=WEIGHT;...)")
-        raise Error(unknown_name("objective", name, known))
+        raise Error(describe_unknown_name("objective", name, known))
 
 
-def _background(text: str, machine: Machine) -> Any:
+def _read_background(text: str, machine: Machine) -> Any:
     graph, comma, placement = text.partition(",")
     if not comma or exists(text):
-        return load_loads(text, machine)
+        return load_link_loads(text, machine)
     given = load_placement_problem("judge", graph, placement, None, AllocationSpec())
     with prefix_errors(placement):
-        require_machine(given.allocation.machine.text, machine)
+        check_machine_text(given.allocation.machine.text, machine)
     assert given.file is not None
     return judge(given.graph, given.allocation, given.file.placement).loads

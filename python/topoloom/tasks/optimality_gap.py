@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The optimality gap: values of a placement divided by their lower bounds."""
+"""Computes optimality gaps: values of a placement divided by lower bounds."""
 
 from __future__ import annotations
 
@@ -7,29 +7,30 @@ from collections.abc import Mapping, Sequence
 
 from topoloom._core import Allocation, Bounds, CommGraph, Error, find_bounds
 
-#: Up to this number of slots, proofs by search are quick, too, with this much work.
+#: Up to this number of slots, bounds are also proved by search, within this work limit.
 SMALL_SLOT_COUNT = 64
 QUICK_WORK = 2**23
 
-#: Gaps by measure; None without a bound above 0.
+#: Optimality gaps by measure; None without a bound above 0.
 Gaps = dict[str, float | None]
 
 
-def quick_bounds(
+def prove_quick_bounds(
     graph: CommGraph, allocation: Allocation, phases: Sequence[CommGraph] = ()
 ) -> Bounds | None:
-    """Prove bounds in about the time of a judgement, independent of the CPU speed."""
+    """Prove bounds quickly; results do not depend on the CPU speed."""
     try:
         if allocation.slot_count <= SMALL_SLOT_COUNT:
             return find_bounds(graph, allocation, phases=phases, work=QUICK_WORK)
-        # A progress callback that returns False skips only the proofs by search.
+        # A progress callback that returns False skips the proofs by search, but no
+        # others.
         return find_bounds(graph, allocation, phases=phases, progress=lambda _: False)
     except Error:
-        return None  # bounds need smaller sums than judgements
+        return None  # bounds may overflow although measures do not
 
 
 def gap(value: float, bound: float) -> float | None:
-    """Divide a value by its bound; None for a bound of 0."""
+    """Divide a value by its bound; if the bound is 0, 1 for a value of 0, else None."""
     if bound == 0:
         return 1.0 if value == 0 else None
     return value / bound
@@ -48,6 +49,6 @@ def gaps(values: Mapping[str, float], bounds: Bounds | None) -> Gaps:
     return found
 
 
-def gap_text(ratio: float | None) -> str:
+def format_gap(ratio: float | None) -> str:
     """Format a gap: ``1.234``."""
     return "" if ratio is None else f"{ratio:.3f}"

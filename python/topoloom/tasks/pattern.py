@@ -12,20 +12,20 @@ import numpy as np
 from topoloom._core import CommGraph, Error
 from topoloom.graphs.graph_file import FORMATS, load_graph, save_graph
 from topoloom.graphs.patterns import PATTERNS, Request, make_graph, make_phases
-from topoloom.graphs.phases import load_phase_names, load_phases, phase_array
+from topoloom.graphs.phases import load_phase_names, load_phases, make_phase_array
 from topoloom.graphs.profile import BY_NCCL, COLLECTIVES, Profile
 from topoloom.graphs.traces.trace_formats import (
     FORMATS as TRACES,
     detect_trace_format,
     read_trace,
 )
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 
 class PatternResult(NamedTuple):
-    """A graph with its phases and their names.
+    """A communication graph with phases and their names.
 
-    An imported trace also has its profile, and descriptions of what is missing.
+    For an imported trace, also the profile and descriptions of missing data.
     """
 
     name: str
@@ -38,13 +38,13 @@ class PatternResult(NamedTuple):
     gpus_per_node: int = 8
 
     def save(self, path: str | Path) -> None:
-        """Write the graph as .npz."""
+        """Write the communication graph as .npz."""
         if self.profile is not None:
             self.profile.save(path, self.collectives, self.gpus_per_node)
             return
         extra: dict[str, Any] = {}
         if self.phases:
-            extra["phases"] = phase_array(list(self.phases))
+            extra["phases"] = make_phase_array(list(self.phases))
         if self.phase_names:
             extra["phase_names"] = self.phase_names
         save_graph(path, self.graph, extra)
@@ -88,21 +88,23 @@ def import_pattern(
     partial: bool = False,
     gpus_per_node: int = 8,
 ) -> PatternResult:
-    """Load a graph that another program wrote, or the trace of a job.
+    """Load a graph file of another program, or the trace of a job.
 
     Parameters
     ----------
     path
-        A file; for a trace also a directory of the files of all ranks, or a pattern.
+        A file; for a trace also a directory or a glob pattern with the files of all
+        ranks.
     kind
         The format; detected by default.
     collectives
-        For a trace: ``expand`` them to the messages of an MPI library, or of ``nccl``,
-        ``keep`` them in addition to the graph, or ``drop`` them.
+        Collectives of a trace: ``expand`` converts them to messages of an MPI library,
+        ``nccl`` to messages of NCCL; ``keep`` stores them beside the graph; ``drop``
+        ignores them.
     partial
-        Use an incomplete trace.
+        Whether incomplete traces are accepted.
     gpus_per_node
-        Ranks that share a node, for ``nccl``.
+        Ranks per node, for ``nccl``.
     """
     if collectives not in (*COLLECTIVES, BY_NCCL):
         raise Error(
@@ -110,7 +112,7 @@ def import_pattern(
             f"{', '.join([*COLLECTIVES, BY_NCCL])}"
         )
     if kind is not None and kind not in (*FORMATS, *TRACES):
-        raise Error(unknown_name("graph format", kind, [*FORMATS, *TRACES]))
+        raise Error(describe_unknown_name("graph format", kind, [*FORMATS, *TRACES]))
     if is_trace(path, kind):
         profile, losses = read_trace(path, kind, partial)
         graph = profile.graph(collectives, None, gpus_per_node)
@@ -121,7 +123,7 @@ def import_pattern(
 
 
 def is_trace(path: str | Path, kind: str | None = None) -> bool:
-    """Return whether a file is the trace of a job, not a graph."""
+    """Return whether a file is a trace of a job instead of a graph."""
     if kind is not None:
         return kind in TRACES
     return Path(path).suffix != ".npz" and detect_trace_format(path) is not None
@@ -130,9 +132,9 @@ def is_trace(path: str | Path, kind: str | None = None) -> bool:
 def generate_pattern(
     name: str, request: Request, with_phases: bool = False
 ) -> PatternResult:
-    """Generate a pattern of `topoloom list patterns`, optionally with its phases."""
+    """Generate a pattern from `topoloom list patterns`, optionally with its phases."""
     if name not in PATTERNS:
-        raise Error(unknown_name("pattern", name, PATTERNS))
+        raise Error(describe_unknown_name("pattern", name, PATTERNS))
     graph = make_graph(name, request)
     if not with_phases:
         return PatternResult(name, graph)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records a program, places its ranks, and starts it as placed."""
+"""Records a program, places its ranks, and runs it with the placement."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class Job:
-    """A command that runs twice: first to be recorded, then with its placement.
+    """A command that runs twice: first recorded, then with the placement.
 
-    `collectives` are the options of libtopoloom-collective in the placed run; None
-    keeps the collectives of MPI.
+    `collectives` contains options of libtopoloom-collective for the placed run. With
+    None, the MPI library's collectives are used.
     """
 
     def __init__(
@@ -46,18 +46,18 @@ class Job:
         self._standard_input = RepeatedInput()
 
     @contextlib.contextmanager
-    def run(self, what: str) -> Iterator[None]:
-        """Measure the duration of a run, which reads standard input from its start."""
+    def time_run(self, what: str) -> Iterator[None]:
+        """Context manager: rewind standard input, and measure the duration of a run."""
         from time import perf_counter
 
         start = perf_counter()
-        with self._standard_input.rewound():
+        with self._standard_input.rewind():
             yield
         self.durations[what] = perf_counter() - start
 
 
 class PlacedJob(NamedTuple):
-    """The placement, the measures of block order, and the objective."""
+    """The placement of a job, the measures of block order, and the objective."""
 
     file: PlacementFile
     block_values: dict[str, float]
@@ -65,13 +65,13 @@ class PlacedJob(NamedTuple):
 
 
 class ReportPage(NamedTuple):
-    """The path of the report; `why_not` is the error if it was not written."""
+    """The path of the report, and the error if writing failed."""
 
     path: Path
     why_not: str | None
 
     def summary(self) -> str:
-        """Describe the outcome in a line."""
+        """Return the path or the error in one line."""
         return f"no report: {self.why_not}" if self.why_not else f"see {self.path}"
 
     def document(self) -> dict[str, Any]:
@@ -81,15 +81,15 @@ class ReportPage(NamedTuple):
 
 
 class RecordedJob(NamedTuple):
-    """The exit status of the recorded run; its graph and phases if that is 0."""
+    """The exit status of the recorded run; graph and phases if the status is 0."""
 
     exit_status: int
     graph: CommGraph | None = None
     phases: Sequence[CommGraph] = ()
 
 
-def load_recorded(job: Job, profile: Path) -> RecordedJob:
-    """Read the recording of an earlier run of the program.
+def load_recording(job: Job, profile: Path) -> RecordedJob:
+    """Load the recording of an earlier run of the program.
 
     Raises
     ------
@@ -106,29 +106,29 @@ def load_recorded(job: Job, profile: Path) -> RecordedJob:
 
 
 def record_job(job: Job, collectives: str) -> RecordedJob:
-    """Record the program.
+    """Run the program, and record its communication.
 
     Raises
     ------
     topoloom.preload.record.NothingRecorded
         If no MPI program ran.
     topoloom.Error
-        If the graph cannot be made; the message names the kept recordings.
+        If the graph cannot be made; the message contains the path of the recordings.
     """
-    from topoloom.graphs.phases import recorded_phases
+    from topoloom.graphs.phases import split_recorded_phases
     from topoloom.preload.record import record
 
     found: list[RecordedJob] = []
 
-    def read(profile: Profile) -> None:
+    def read_profile(profile: Profile) -> None:
         if profile.exit_status == 0:
             graph = profile.graph(collectives)
-            found.append(RecordedJob(0, graph, recorded_phases(profile, graph)))
+            found.append(RecordedJob(0, graph, split_recorded_phases(profile, graph)))
         else:
             found.append(RecordedJob(profile.exit_status))
 
-    with job.run("recorded"):
-        record(job.program, mpicc=job.mpicc, then=read)
+    with job.time_run("recorded"):
+        record(job.program, mpicc=job.mpicc, then=read_profile)
     return found[0]
 
 
@@ -141,7 +141,7 @@ def place_job(
     graph_file: str,
     command: tuple[str, ...],
 ) -> PlacedJob:
-    """Place the recorded ranks; also measure the launcher's block order."""
+    """Place the recorded ranks; also measure block order."""
     from topoloom.tasks.map import block_values, map_ranks
     from topoloom.tasks.objective import Objective
     from topoloom.tasks.problem import Problem
@@ -170,7 +170,7 @@ def place_job(
     return PlacedJob(mapped.file, block, mapped.objective)
 
 
-def start_placed(
+def run_placed(
     job: Job,
     launch_slots: LaunchSlots,
     placed: PlacedJob,
@@ -179,11 +179,15 @@ def start_placed(
 ) -> tuple[Launch, RunReport]:
     """Test whether the launcher can apply the placement, then run the program.
 
-    `announce` is called before the program starts, `report` when the ranks of an MPI
-    program have reported their locations.
+    `announce` is called before the program starts. `report` is called when the ranks of
+    an MPI program have reported their locations.
     """
     from topoloom._core import Error
-    from topoloom.launch.apply.trial import check_hosts, check_launch, trial_program
+    from topoloom.launch.apply.trial_run import (
+        check_hosts,
+        check_launch,
+        make_trial_program,
+    )
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand
     from topoloom.tasks.replaced_collectives import collectives_setting
     from topoloom.tasks.verified_run import run_verified, start_verify_agent
@@ -191,7 +195,7 @@ def start_placed(
     read, slots = job.read, placed.file.placement.slots
     world = isinstance(read, UnplacedCommand)
     settings = collectives_setting(job.collectives, placed.file, renumbered=world)
-    planned = launch_slots.placed(slots)
+    planned = launch_slots.make_host_placement(slots)
     with (
         read.make_directory() as directory,
         settings as collectives,
@@ -203,14 +207,14 @@ def start_placed(
         if isinstance(read, UnplacedCommand):
             check_hosts(job.program, libraries)
         else:
-            trial = read.with_program(trial_program(libraries))
-            lacking = check_launch(launch_slots.launch(trial, slots, directory))
+            trial = read.with_program(make_trial_program(libraries))
+            lacking = check_launch(launch_slots.build_launch(trial, slots, directory))
             if lacking and job.collectives is not None:
                 raise Error(lacking)
             agent = lacking or agent
-        launch = launch_slots.launch(read, slots, directory)
+        launch = launch_slots.build_launch(read, slots, directory)
         announce(launch)
-        with job.run("placed"):
+        with job.time_run("placed"):
             run_report = run_verified(launch, agent, report)
     return launch, run_report
 
@@ -223,7 +227,7 @@ def write_page(
     file: str,
     run_report: RunReport,
 ) -> ReportPage:
-    """Write the report; an error is returned, since the program has already run."""
+    """Write the report; return errors instead of raising, since the program has run."""
     from topoloom._core import Error
     from topoloom.report.page import save_report
     from topoloom.tasks.report import ReportedPlacement, build_report

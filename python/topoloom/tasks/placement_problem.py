@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A graph with a placement from a file, or with a machine."""
+"""Loads a graph with a placement file, or with a machine."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from topoloom.tasks.sharing import NO_SHARING
 
 
 class PlacementProblem(NamedTuple):
-    """A graph, its slots, and a placement if one was named."""
+    """A graph, the slots of its ranks, and a placement if a file was given."""
 
     graph: CommGraph
     allocation: Allocation
     file: PlacementFile | None
-    hosts: tuple[str, ...] | None = None  # of the allocation's nodes
+    hosts: tuple[str, ...] | None = None  # host names of the allocation's nodes
     switches: tuple[str, ...] = ()
     node: NodeParts = NO_PARTS
 
@@ -33,12 +33,12 @@ class PlacementProblem(NamedTuple):
 
     @property
     def capacities(self) -> tuple[float, ...]:
-        """Capacities of the slots that the placement was made with."""
+        """The slot capacities that the placement was made with."""
         return () if self.file is None else self.file.capacities
 
     @property
     def vertex_names(self) -> dict[str, str]:
-        """The names of hosts and switches by the vertices of links."""
+        """The names of hosts and switches by network vertex."""
         nodes, hosts = self.allocation.nodes.tolist(), self.hosts or ()
         of_node = dict(zip(nodes, hosts, strict=False))
         return vertex_names(self.allocation.machine, of_node, self.switches)
@@ -52,7 +52,7 @@ def load_placement_problem(
     where: AllocationSpec,
     sharing: Sharing = NO_SHARING,
 ) -> PlacementProblem:
-    """Load a graph, and the placement or the machine; `verb` is for messages."""
+    """Load a graph with a placement or a machine; error messages contain `verb`."""
     if placement is None:
         if machine is None:
             raise Error(f"nothing to {verb}; name a placement file, or a machine")
@@ -67,12 +67,12 @@ def load_placement_problem(
         )
     if machine or where.allocation or where.allocate:
         raise Error(
-            f"{placement} says which machine and allocation it is for; "
+            f"{placement} contains its machine and allocation; "
             "leave out the machine and the allocation"
         )
     if where.order != LaunchOrder():
         raise Error(
-            f"{placement} says which slots the job uses; leave out the launcher, and "
+            f"{placement} contains the slots of the job; leave out the launcher, and "
             "ranks per node, cores and memory per rank"
         )
     graph = load_graph(graph_file)

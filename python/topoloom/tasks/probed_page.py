@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the page of a measured machine."""
+"""Writes the HTML page of a measured machine."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from topoloom._core import Error
 
 
 class WrittenPage(NamedTuple):
-    """A page and its headline."""
+    """The path and the headline of a written page."""
 
     path: Path
     headline: str
 
     @property
     def size(self) -> int:
-        """The size of the file in bytes."""
+        """The size of the page in bytes."""
         return self.path.stat().st_size
 
     def document(self) -> dict[str, Any]:
@@ -32,16 +32,16 @@ class WrittenPage(NamedTuple):
 def write_probed_page(
     machine: Path, output: Path, command: tuple[str, ...] = ()
 ) -> WrittenPage:
-    """Write the page of a machine that ``topoloom probe`` measured.
+    """Write the HTML page of a machine that ``topoloom probe`` measured.
 
     Parameters
     ----------
     machine
-        The file of the probe; the samples that it names are read, too.
+        The machine file of the probe; the samples file that it names is also read.
     output
-        The page.
+        Path of the page.
     command
-        The command line that makes the page, recorded on it.
+        The command line, which the page shows.
 
     Raises
     ------
@@ -58,6 +58,6 @@ def write_probed_page(
     probed = read_probed(machine)
     inputs = (machine, probed.samples_path)
     if output.exists() and any(output.samefile(path) for path in inputs):
-        raise Error(f"{output} is read for the page; name another file for it")
+        raise Error(f"{output} is an input of the page; name another output file")
     save_probed_page(output, probed, command)
     return WrittenPage(output, write_probed_headline(probed))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A placement problem: a graph, a machine and an allocation that fit."""
+"""Loads a placement problem: a graph, a machine and an allocation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from topoloom.allocations.described_allocation import described_allocation
 from topoloom.allocations.launch_order import LaunchOrder
 from topoloom.graphs.graph_file import load_graph
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.host_text import vacant_nodes
 from topoloom.nodes.hosts import (
@@ -37,21 +37,21 @@ from topoloom.nodes.hosts import (
     slots_per_host,
 )
 from topoloom.nodes.node_parts import NodeParts
-from topoloom.support.checks import check_int64
+from topoloom.support.range_checks import check_int64
 from topoloom.support.units import counted
-from topoloom.tasks.sharing import NO_SHARING, share_slots
+from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A graph and the slots that its ranks may get."""
+    """A graph, and the slots that its ranks may use."""
 
     graph: CommGraph
     machine: Machine
     allocation: Allocation
     hosts: tuple[str, ...] | None
     node: NodeParts
-    unused: str = ""  # the slots of a larger allocation that the launcher uses
+    unused: str = ""  # which slots of a larger allocation the launcher uses
     switches: tuple[str, ...] = ()
 
 
@@ -62,13 +62,13 @@ class AllocationSpec(NamedTuple):
     allocate: int | None = None  # number of nodes of a generated allocation
     fragments: int | None = None
     seed: int = 1
-    order: LaunchOrder = LaunchOrder()  # which of them the launcher uses
+    order: LaunchOrder = LaunchOrder()  # launcher order, which selects and orders slots
 
-    def pieces(self, machine: Machine) -> int:
-        """Count the fragments of a generated allocation.
+    def count_fragments(self, machine: Machine) -> int:
+        """Return the number of fragments of a generated allocation.
 
-        By default 4, or the number of routers if that is less: nodes of a router stay
-        together.
+        The default is 4, but at most the number of routers: nodes of one router are not
+        separated.
         """
         if self.fragments is not None:
             return self.fragments
@@ -83,15 +83,15 @@ def load_problem(
     where: AllocationSpec,
     sharing: Sharing = NO_SHARING,
 ) -> Problem:
-    """Load a graph and an allocation; slots must suffice unless ranks share them."""
+    """Load a graph and an allocation; unless ranks share slots, slots must suffice."""
     graph = load_graph(graph_file)
     given, described = load_nodes(machine_text, where)
     machine = given.allocation.machine
-    if share_slots(sharing, graph, given.allocation):
-        if where.order.limits:
+    if has_shared_slots(sharing, graph, given.allocation):
+        if where.order.has_limits:
             raise Error(
-                "ranks that share slots, with an imbalance or capacities, go without "
-                "ranks per node, cores per rank and memory per rank"
+                "an imbalance or capacities cannot be combined with ranks per node, "
+                "cores per rank or memory per rank"
             )
         return Problem(
             graph,
@@ -121,18 +121,20 @@ def select_launched_slots(
     ranks: int,
     as_started: bool = False,
 ) -> tuple[AllocatedHosts, str]:
-    """Keep the slots of an allocation that the launcher uses; also describe them.
+    """Select the slots of an allocation that the launcher uses; also describe them.
 
-    Without an allocation all slots are kept, unless the ranks are `as_started` by the
-    launcher alone.
+    Without an allocation, all slots are selected, unless `as_started`: the launcher
+    places the ranks itself.
     """
     order, node = where.order, described.node
     words = ""
     allocated = where.allocation or where.allocate or described.allocated
     if allocated or as_started:
-        at, words = order.used_slots(given.allocation, ranks, node.memory_size, node)
-    elif order.limits:
-        at = order.first_slots(given.allocation, ranks, node.memory_size, node)
+        at, words = order.select_used_slots(
+            given.allocation, ranks, node.memory_size, node
+        )
+    elif order.has_limits:
+        at = order.select_first_slots(given.allocation, ranks, node.memory_size, node)
     else:
         return given, words
     return given.part(at), words
@@ -141,15 +143,15 @@ def select_launched_slots(
 def load_nodes(
     machine_text: str, where: AllocationSpec
 ) -> tuple[AllocatedHosts, MachineDescription]:
-    """Load a machine, and find the nodes of a job on it."""
-    machine, described = load_described(machine_text)
+    """Load a machine and the allocation of a job."""
+    machine, described = load_machine_and_description(machine_text)
     return choose_allocation(machine, described, where), described
 
 
 def choose_allocation(
     machine: Machine, described: MachineDescription, where: AllocationSpec
 ) -> AllocatedHosts:
-    """Read or generate an allocation; by default the described one, or all nodes."""
+    """Read or generate an allocation; by default the machine file's, or all nodes."""
     hosts = described.hosts
     if where.allocation is not None and where.allocate is not None:
         raise Error(
@@ -162,7 +164,7 @@ def choose_allocation(
         return AllocatedHosts(slots.drop_missing(listed.allocation), listed.hosts)
     if where.allocate is None:
         return described_allocation(machine, described)
-    pieces = where.pieces(machine)
+    pieces = where.count_fragments(machine)
     allocation = generate_allocation(machine, hosts, where.allocate, pieces, where.seed)
     names = tuple(hosts[node] for node in allocation.nodes.tolist()) if hosts else None
     return AllocatedHosts(slots.drop_missing(allocation), names)
@@ -171,7 +173,7 @@ def choose_allocation(
 def generate_allocation(
     machine: Machine, hosts: Sequence[str], nodes: int, fragments: int, seed: int
 ) -> Allocation:
-    """Generate a ragged allocation of `nodes` hosts from checked numbers."""
+    """Generate a fragmented allocation of `nodes` hosts; numbers are checked."""
     check_int64("the number of nodes", nodes, 1)
     check_int64("the number of fragments", fragments, 1)
     check_int64("the seed", seed, 0)
@@ -183,12 +185,12 @@ def generate_allocation(
     usable = set(range(machine.node_count)) - vacant_nodes(hosts)
     if nodes > len(usable):
         raise Error(
-            f"cannot allocate {nodes:,} nodes: {len(usable):,} of the machine's have a "
-            "host, and the others are vacant"
+            f"cannot allocate {nodes:,} nodes: {len(usable):,} of the machine's nodes "
+            "have a host, the others are vacant"
         )
     drawn = nodes
     while True:
-        # Nodes without a host are drawn in addition, until enough have one.
+        # Generate larger allocations until enough nodes have a host.
         allocation = fragmented_allocation(machine, drawn, fragments, seed)
         taken = [node for node in allocation.nodes.tolist() if node in usable]
         if len(taken) >= nodes:
@@ -197,7 +199,7 @@ def generate_allocation(
 
 
 def check_fit(graph: CommGraph, allocation: Allocation, name: str) -> None:
-    """Refuse more ranks than slots."""
+    """Raise an error if ranks outnumber slots."""
     if graph.rank_count > allocation.slot_count:
         machine = allocation.machine
         hosts = hosts_in_order(machine, allocation.nodes)
@@ -205,12 +207,12 @@ def check_fit(graph: CommGraph, allocation: Allocation, name: str) -> None:
             f"{name} has {counted(graph.rank_count, 'rank')}, but the allocation has "
             f"only {counted(allocation.slot_count, 'slot')} "
             f"({format_host_count(machine, len(allocation.nodes), len(hosts))} with "
-            f"{_slots_per_host_text(allocation)} each); allocate more, or set "
+            f"{_format_slots_per_host(allocation)} each); allocate more, or set "
             "an imbalance of 0 to let ranks share slots"
         )
 
 
-def _slots_per_host_text(allocation: Allocation) -> str:
+def _format_slots_per_host(allocation: Allocation) -> str:
     """Format the number of slots per host: ``4``, or ``4 to 8``."""
     owner = allocation.slots // slots_per_host(allocation.machine)
     _, counts = np.unique(owner, return_counts=True)
@@ -224,11 +226,11 @@ def place_like_launcher(
     shared: bool = False,
     capacities: Sequence[float] = (),
 ) -> Placement:
-    """Place as a launcher does: ranks in order, equally many on each shared slot.
+    """Place like a launcher: ranks in order, the same number on each shared slot.
 
-    With `capacities` each slot is filled to the same share of its capacity; otherwise
-    loads are ignored. Ranks in order may not fit although another order does. Then the
-    capacities are multiplied by 2, 4 or 8.
+    With `capacities`, each slot is filled to the same share of its capacity; otherwise
+    loads are ignored. If ranks do not fit in order, the capacities are multiplied by 2,
+    4 or 8.
     """
     if not shared:
         return place(graph, allocation, mapper="block").placement

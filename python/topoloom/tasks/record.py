@@ -20,7 +20,7 @@ _READER = (
 
 
 class RecordedProgram(NamedTuple):
-    """The profile of a program, its file, and how collectives are counted."""
+    """The profile of a recorded program, and its file."""
 
     profile: Profile
     path: Path
@@ -67,21 +67,23 @@ class RecordedProgram(NamedTuple):
         return {"output": str(self.path), **self.facts()}
 
     def warnings(self) -> list[str]:
-        """Describe missing data in the file, and ranks that ended early."""
+        """Describe missing data, and ranks that ended early."""
         profile, warnings = self.profile, []
         if profile.exit_status:
             warnings.append(
-                f"the command ended with status {profile.exit_status}; what it sent "
-                "until then is in the file"
+                f"the command ended with status {profile.exit_status}; "
+                "the file contains the communication until then"
             )
         if profile.missing:
-            warnings.append(f"nothing came from {_ranks(profile.missing)}")
+            warnings.append(f"no data from {_format_ranks(profile.missing)}")
         if profile.partial:
             warnings.append(
-                f"{_ranks(profile.partial)} ended before MPI_Finalize; "
-                "what they sent until then is in the file"
+                f"{_format_ranks(profile.partial)} ended before MPI_Finalize; "
+                "the file contains their communication until then"
             )
-        warnings += [f"{_ranks(ranks)}: {how}" for how, ranks in profile.ends.items()]
+        warnings += [
+            f"{_format_ranks(ranks)}: {how}" for how, ranks in profile.ends.items()
+        ]
         warnings += self.losses
         if profile.lost:
             warnings.append(
@@ -102,8 +104,8 @@ def record_program(
 ) -> RecordedProgram:
     """Run an MPI program, and write its communication graph.
 
-    Parameters and exceptions are those of `topoloom.preload.record.record`. The file is
-    written before the recordings of the ranks are deleted.
+    Parameters and exceptions are as in `topoloom.preload.record.record`. The file is
+    written before the ranks' recordings are deleted.
     """
     from topoloom.preload.record import record
 
@@ -113,9 +115,9 @@ def record_program(
         timeout=timeout,
         folder=output.parent,
         stdout=stdout,
-        then=lambda profile: _save(profile, output, collectives),
+        then=lambda profile: _save_profile(profile, output, collectives),
     )
-    _refuse_empty(profile, output)
+    _check_not_empty(profile, output)
     return RecordedProgram(profile, output, collectives)
 
 
@@ -135,34 +137,34 @@ def record_torch(
     Parameters
     ----------
     program
-        The command that starts all ranks; for a fake world, one process.
+        The command that starts all ranks, or one process with `world`.
     output
-        The file to write, .npz. All hosts must see its folder, where the recordings of
-        the ranks are kept during the run.
+        The .npz file to write. All hosts must share its folder, which contains the
+        recordings of the ranks during the run.
     collectives
         As in `topoloom.graphs.profile.Profile.save`.
     world, ranks
-        Play each of these ranks, such as ``0,256``, of a world, one after another; the
-        other ranks repeat the played rank before them.
+        Record a fake world of `world` ranks: the command runs once as each of `ranks`,
+        such as ``0,256``. Other ranks repeat the recorded rank before them.
     timeout
-        Seconds after which the command is ended; the counts so far are kept.
+        Seconds after which the command is terminated; recorded data is kept.
     stdout
-        The standard output of the program; by default that of this process.
+        The standard output of the program; by default inherited from this process.
 
     Raises
     ------
     topoloom.Error
         If the command cannot be started, or started several jobs. If the file cannot be
-        written; the message names the kept recordings.
+        written; the message contains the path of the recordings.
     topoloom.preload.record.NothingRecorded
-        If no process of it started a world of torch.distributed.
+        If no process of the command initialized torch.distributed.
     """
     from topoloom.frameworks.pytorch.recorded_job import (
-        play_ranks,
+        emulate_ranks,
         read_recording,
         run_job,
     )
-    from topoloom.graphs.nccl_collectives import nccl_expansion
+    from topoloom.graphs.nccl_collectives import make_nccl_expansion
     from topoloom.graphs.profile import BY_NCCL
     from topoloom.preload.record import NothingRecorded
     from topoloom.preload.record.notes_folder import keep_notes_on_error, notes_folder
@@ -171,28 +173,27 @@ def record_torch(
     if not program:
         raise Error("no command; write it after --, as in: -- torchrun train.py")
     if collectives == BY_NCCL:
-        # Refuse unsupported numbers before the program runs.
-        nccl_expansion(world or gpus_per_node, gpus_per_node)
+        # Check the range of numbers before the program runs.
+        make_nccl_expansion(world or gpus_per_node, gpus_per_node)
     check_writable(output)
     with notes_folder(output.parent, "torch") as folder:
         limits = (folder, timeout, stdout)
         if world is None:
             job = run_job(program, *limits)
         else:
-            job = play_ranks(program, world, ranks, *limits)
+            job = emulate_ranks(program, world, ranks, *limits)
         if not any(one.stat().st_size for one in Path(folder).glob("*.calls")):
             raise NothingRecorded(
                 f"nothing was recorded (exit status {job.status}): no process of the "
-                "command started a world of torch.distributed, or its Python ignores "
-                "PYTHONPATH",
+                "command initialized torch.distributed, or Python ignores PYTHONPATH",
                 job.status,
             )
         trace = read_recording(folder)
         with keep_notes_on_error(folder, "*.calls", _READER):
             profile = trace.profile()
             profile = replace(profile, wall_seconds=job.seconds, exit_status=job.status)
-            _save(profile, output, collectives, gpus_per_node)
-    _refuse_empty(profile, output)
+            _save_profile(profile, output, collectives, gpus_per_node)
+    _check_not_empty(profile, output)
     missing = f"{len(profile.missing)} of {trace.ranks} ranks left nothing"
     losses = [one for one in trace.losses if not one.startswith(missing)]
     return RecordedProgram(profile, output, collectives, losses, gpus_per_node)
@@ -209,7 +210,7 @@ def record_nccl(
 ) -> RecordedProgram:
     """Run a program, and write the communication graph of NCCL or RCCL.
 
-    Parameters and exceptions are those of
+    Parameters and exceptions are as in
     `topoloom.preload.nccl.profiler_plugin.record_nccl`. `collectives` and
     `gpus_per_node` are as in `topoloom.graphs.profile.Profile.save`.
     """
@@ -220,13 +221,13 @@ def record_nccl(
         timeout=timeout,
         folder=output.parent,
         stdout=stdout,
-        then=lambda profile: _save(profile, output, collectives, gpus_per_node),
+        then=lambda profile: _save_profile(profile, output, collectives, gpus_per_node),
     )
-    _refuse_empty(profile, output)
+    _check_not_empty(profile, output)
     return RecordedProgram(profile, output, collectives, losses, gpus_per_node)
 
 
-def _save(
+def _save_profile(
     profile: Profile, output: Path, collectives: str, gpus_per_node: int = 8
 ) -> None:
     if not _is_empty(profile):
@@ -234,18 +235,20 @@ def _save(
 
 
 def _is_empty(profile: Profile) -> bool:
-    """Whether the command failed before anything was counted."""
+    """Return whether the command failed before any communication was recorded."""
     counted = len(profile.traffic) + len(profile.records)
     return profile.exit_status != 0 and counted == 0
 
 
-def _refuse_empty(profile: Profile, output: Path) -> None:
+def _check_not_empty(profile: Profile, output: Path) -> None:
     from topoloom.preload.record import NothingRecorded
 
     if _is_empty(profile):
-        ends = [f"; {_ranks(ranks)}: {how}" for how, ranks in profile.ends.items()]
+        ends = [
+            f"; {_format_ranks(ranks)}: {how}" for how, ranks in profile.ends.items()
+        ]
         if profile.missing:
-            ends.insert(0, f"; nothing came from {_ranks(profile.missing)}")
+            ends.insert(0, f"; no data from {_format_ranks(profile.missing)}")
         raise NothingRecorded(
             f"the command failed (exit status {profile.exit_status}) before it sent "
             f"anything; {output} is not written{''.join(ends)}",
@@ -253,8 +256,8 @@ def _refuse_empty(profile: Profile, output: Path) -> None:
         )
 
 
-def _ranks(ranks: list[int]) -> str:
-    """Format ranks: ``ranks 0-3, 7``."""
+def _format_ranks(ranks: list[int]) -> str:
+    """Format a list of ranks: ``ranks 0-3, 7``."""
     from topoloom.support.number_ranges import compress_ranges
 
     shown = compress_ranges(ranks).split(",")

@@ -16,36 +16,36 @@ if TYPE_CHECKING:
     from topoloom.preload.shim.launcher import LaunchProgram
 
 
-#: The library's limits.
+#: Limits of options in libtopoloom-reorder.
 _MAX_SECONDS, _MAX_SEED = 86_400, 2**32 - 1
-#: A comma outside of parentheses.
+#: Matches a comma outside parentheses.
 _COMMA = re.compile(r",(?![^(]*\))")
 
 
 class ReorderOptions(NamedTuple):
-    """Options of the library for ordering ranks."""
+    """Options of the preloaded library that reorders ranks."""
 
     mapper: str = "auto"
     objective: str = AUTO
     search: Search = Search()
 
     def given(self) -> dict[str, str]:
-        """Map the names of `topoloom_mpi.h` to values that are not the defaults."""
+        """Return options that differ from defaults, named as in `topoloom_mpi.h`."""
         given = {}
         if self.objective not in (AUTO, HOP_BYTES):
             given["objective"] = self.objective
         if self.search.seed != 1:
             given["seed"] = str(self.search.seed)
-        if self.mapper != "auto":  # in a running job auto is the fast mapper
+        if self.mapper != "auto":  # in a running job, auto selects the fast mapper
             given["mapper"] = _COMMA.sub("+", self.mapper)
-        if self.search.seconds is not None:  # the library's 0 means no limit
+        if self.search.seconds is not None:  # 0 means no limit in the library
             seconds = min(max(1, math.ceil(self.search.seconds)), _MAX_SECONDS)
             given["seconds"] = str(seconds)
         return given
 
 
-class Reordered(NamedTuple):
-    """The exit status, the command as run, and one line per MPI program."""
+class ReorderedRun(NamedTuple):
+    """The exit status, the executed command, and one line of output per MPI program."""
 
     status: int
     command: list[str]
@@ -57,8 +57,8 @@ def run_reordered(
     where: AllocatedHosts | None,
     options: ReorderOptions,
     mpicc: str | None = None,
-) -> Reordered:
-    """Run a command with reordered topologies; by default on the detected machine."""
+) -> ReorderedRun:
+    """Run a command with reordered MPI topologies; detect the machine by default."""
     import os
 
     from topoloom._core import Error
@@ -66,26 +66,26 @@ def run_reordered(
     from topoloom.launch.launcher import Launch
     from topoloom.preload.mpi_library import format_machine_file
     from topoloom.preload.shim import add_preload, find_launcher
-    from topoloom.support.files import shared_directory
+    from topoloom.support.files import make_shared_directory
 
     _check_mapper(options.mapper)
     if options.search.seed > _MAX_SEED:
-        raise Error(f"--seed {options.search.seed}: at most {_MAX_SEED} here")
-    # Before anything runs, so that the user can correct errors.
+        raise Error(f"--seed {options.search.seed}: at most {_MAX_SEED} is supported")
+    # Report errors in the input before the program runs.
     text = None if where is None else format_machine_file(where)
     launcher = find_launcher(program)
     try:
-        library = _library(program, launcher, mpicc)
+        library = _build_library(program, launcher, mpicc)
     except (Error, OSError) as error:
         status = run_program(Launch(program))
-        return Reordered(status, program, [f"nothing reordered: {error}"])
-    option_text = _options(
+        return ReorderedRun(status, program, [f"nothing reordered: {error}"])
+    option_text = _merge_options(
         options, os.environ.get("TOPOLOOM_OPTIONS", ""), text is not None
     )
     variables = {"TOPOLOOM_OPTIONS": option_text}
     if text is None and "TOPOLOOM_MACHINE" in os.environ:
         variables["TOPOLOOM_MACHINE"] = os.environ["TOPOLOOM_MACHINE"]
-    with shared_directory("reorder") as name:
+    with make_shared_directory("reorder") as name:
         folder = Path(name)
         if text is not None:
             described = folder / "machine"
@@ -98,11 +98,11 @@ def run_reordered(
         )
         status = run_program(Launch(command, environment))
         lines = result.read_text().splitlines() if result.exists() else []
-    return Reordered(status, command, lines or [_no_result_text(status)])
+    return ReorderedRun(status, command, lines or [_explain_missing_result(status)])
 
 
-def _options(given: ReorderOptions, environment: str, has_machine: bool) -> str:
-    """Merge options; those of the user override those of the environment."""
+def _merge_options(given: ReorderOptions, environment: str, has_machine: bool) -> str:
+    """Merge options; the user's options override options in the environment."""
     words = [*_COMMA.split(environment), *map("=".join, given.given().items())]
     options = {word.partition("=")[0]: word for word in words if word}
     if has_machine:
@@ -110,18 +110,20 @@ def _options(given: ReorderOptions, environment: str, has_machine: bool) -> str:
     return ",".join(options.values())
 
 
-def _library(program: list[str], launcher: LaunchProgram, mpicc: str | None) -> Path:
-    """Compile the preloaded library; refuse programs that it could break."""
+def _build_library(
+    program: list[str], launcher: LaunchProgram, mpicc: str | None
+) -> Path:
+    """Build the preloaded library; raise an error if preloading is not safe."""
     import os
 
-    from topoloom.launch.apply.trial import check_hosts
+    from topoloom.launch.apply.trial_run import check_hosts
     from topoloom.launch.launchers.launcher_commands import list_programs
-    from topoloom.preload.mpi_library import build_reorderer
+    from topoloom.preload.mpi_library import build_reorder_library
     from topoloom.preload.shim import add_preload, check_programs, find_compiler
     from topoloom.support.resources import core_library
 
     compiler = find_compiler(launcher, mpicc)
-    library = build_reorderer(compiler)
+    library = build_reorder_library(compiler)
     trusted = bool(mpicc or launcher.forwarding)
     check_programs(list_programs(program), compiler, library, trusted)
     add_preload(launcher, program, [library], {}, os.environ)  # may raise
@@ -130,13 +132,13 @@ def _library(program: list[str], launcher: LaunchProgram, mpicc: str | None) -> 
 
 
 def _check_mapper(mapper: str) -> None:
-    """Refuse an unknown mapper before the job starts."""
+    """Raise an error for an unknown mapper before the job starts."""
     from topoloom._core import Allocation, Machine, place, ring
 
     place(ring(2, 1), Allocation.whole(Machine("torus:2")), mapper)
 
 
-def _no_result_text(status: int) -> str:
+def _explain_missing_result(status: int) -> str:
     ended = f"ended before MPI_Finalize (exit status {status}), or " if status else ""
     return (
         f"nothing reordered: the command {ended}ran no MPI program, or one that is "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The settings of libtopoloom-collective in a placed program."""
+"""Provides the settings of libtopoloom-collective for a placed program."""
 
 from __future__ import annotations
 
@@ -8,58 +8,62 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from topoloom.placements.placement_file import PlacementFile, save_placement
-from topoloom.preload.collectives import write_setting
-from topoloom.support.files import read_text, shared_directory, write_text
+from topoloom.preload.collectives import format_settings
+from topoloom.support.files import make_shared_directory, read_text, write_text
 
 
 @contextlib.contextmanager
 def collectives_setting(
     options: Mapping[str, str] | None, placed: PlacementFile, renumbered: bool
 ) -> Iterator[str | None]:
-    """Provide TOPOLOOM_COLLECTIVES for a placed program; None without `options`.
+    """Yield the value of TOPOLOOM_COLLECTIVES for a placed program, or None.
 
-    Unless `options` name a placement or a machine, those of the job are added, in files
-    that exist inside the block. A file of message costs alone is kept. In a
-    `renumbered` program the library sees the ranks of the launcher, so that only host
-    names locate them.
+    Unless `options` contains a placement or a machine, the job's placement and machine
+    are added, in files that exist within the context. A file with only message costs is
+    merged. In a `renumbered` program, the library uses the launcher's rank numbers, so
+    that only host names locate ranks.
     """
     if options is None:
         yield None
         return
     costs = read_text(options["machine"]) if "machine" in options else ""
-    if not _routes_known(placed) or "placement" in options or _names_machine(costs):
-        yield write_setting(options)
+    if (
+        not _has_known_routes(placed)
+        or "placement" in options
+        or _contains_machine(costs)
+    ):
+        yield format_settings(options)
         return
     by_host = placed.hosts is not None and placed.machine.nodes_per_host == 1
     if renumbered and not by_host:
-        yield write_setting(options)
+        yield format_settings(options)
         return
-    with shared_directory("collectives") as name:
+    with make_shared_directory("collectives") as name:
         folder = Path(name).absolute()
-        if set(";(") & set(str(folder)):  # not allowed in a setting
-            yield write_setting(options)
+        if set(";(") & set(str(folder)):  # characters not allowed
+            yield format_settings(options)
             return
         machine, placement = folder / "machine", folder / "placement"
-        write_text(machine, f"{_machine_lines(placed, by_host)}{costs}")
+        write_text(machine, f"{_format_machine(placed, by_host)}{costs}")
         files = {"machine": str(machine)}
         if not renumbered:
             save_placement(placement, placed)
             files["placement"] = str(placement)
-        yield write_setting({**options, **files})
+        yield format_settings({**options, **files})
 
 
-def _routes_known(placed: PlacementFile) -> bool:
+def _has_known_routes(placed: PlacementFile) -> bool:
     machine = placed.machine
     return machine.has_bandwidths or machine.link_count == 0
 
 
-def _names_machine(text: str) -> bool:
+def _contains_machine(text: str) -> bool:
     words = (line.split() for line in text.splitlines())
     return any(line[0] in ("machine", "node") for line in words if line)
 
 
-def _machine_lines(placed: PlacementFile, by_host: bool) -> str:
-    """Write the machine, and with one node per host the node of each host."""
+def _format_machine(placed: PlacementFile, by_host: bool) -> str:
+    """Format the machine; with one node per host, also the node of each host."""
     lines = [f"machine {placed.machine.text}\n"]
     if by_host and placed.hosts is not None:
         nodes = placed.allocation.nodes.tolist()

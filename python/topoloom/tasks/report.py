@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds the report of placements, compared with the launcher's order."""
+"""Builds a report that compares placements with the launcher's order."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from topoloom.placements.placement_file import PlacementFile
     from topoloom.report.data import Report, View
 
-#: Parts of a pattern whose loads a page shows; with more parts none are shown.
+#: Maximum number of pattern parts whose loads a page shows; with more, it shows none.
 MAX_PARTS = 12
-LAUNCHER = "block (default)"  # as `map` and `judge` call it
+LAUNCHER = "block (default)"  # name of the placement in block order
 
 
 class ReportedPlacement(NamedTuple):
-    """A placement and the path of its file; "" without a file."""
+    """A placement and its file path; "" without a file."""
 
     file: PlacementFile
     path: str = ""
 
 
 class _Problem(NamedTuple):
-    """The graph and allocation that all views share."""
+    """The graph, allocation and phases that all views of a report share."""
 
     graph: CommGraph
     where: Allocation
@@ -47,29 +47,32 @@ def build_report(
     command: tuple[str, ...] = (),
     names: Sequence[str] = (),
 ) -> Report:
-    """Measure placements of one job, and the launcher's order before them.
+    """Measure the launcher's order and placements of one job; build the report.
 
-    `names` are those of the phases; phases of the same name are one part of the page.
+    `names` contains the names of the phases. Phases of one name form one part of the
+    page.
     """
     from topoloom.report.data import Report
-    from topoloom.tasks.optimality_gap import quick_bounds
+    from topoloom.tasks.optimality_gap import prove_quick_bounds
     from topoloom.tasks.problem import place_like_launcher
 
     first = made[0].file
     where = first.allocation
     shared = any(one.file.placement.shared for one in made)
-    # Bounds assume one rank per slot.
-    bounds = None if shared else quick_bounds(graph, where, phases)
+    # Bounds are valid only for one rank per slot.
+    bounds = None if shared else prove_quick_bounds(graph, where, phases)
     few = len(set(names)) <= MAX_PARTS
     parts: dict[str, list[CommGraph]] = {name: [] for name in names if few}
     for name, phase in zip(names if parts else (), phases, strict=True):
         parts[name].append(phase)
     problem = _Problem(graph, where, shared, bounds, 1 + len(made), phases, parts)
     block = place_like_launcher(graph, where, shared, first.capacities)
-    views = [_view(problem, LAUNCHER, block)]
-    for one, name in zip(made, _names(made), strict=True):
-        views.append(_view(problem, name, one.file.placement, one))
-    best = 1 + min(range(len(made)), key=_values(made, views[1:]).__getitem__)
+    views = [_make_view(problem, LAUNCHER, block)]
+    for one, name in zip(made, _name_placements(made), strict=True):
+        views.append(_make_view(problem, name, one.file.placement, one))
+    best = 1 + min(
+        range(len(made)), key=_list_objective_values(made, views[1:]).__getitem__
+    )
     return Report(
         graph=graph,
         allocation=where,
@@ -86,11 +89,13 @@ def build_report(
     )
 
 
-def _values(made: list[ReportedPlacement], views: list[View]) -> list[float]:
-    """Select the values to compare placements by: the objective of the first.
+def _list_objective_values(
+    made: list[ReportedPlacement], views: list[View]
+) -> list[float]:
+    """Return the values by which placements are compared: the first one's objective.
 
-    If the objective is not a metric (a weighted mix, for example), its values are read
-    from the files. Unless all files have one, predicted time or congestion replaces it.
+    Objectives that are not a metric, such as weighted ones, are read from the files.
+    Unless all files contain the value, predicted time or congestion replaces it.
     """
     files = [one.file for one in made]
     objective = files[0].objective
@@ -106,8 +111,8 @@ def _values(made: list[ReportedPlacement], views: list[View]) -> list[float]:
     return [view.values[measure] for view in views]
 
 
-def _names(made: list[ReportedPlacement]) -> list[str]:
-    """Name placements by mapper if that distinguishes them, else by file."""
+def _name_placements(made: list[ReportedPlacement]) -> list[str]:
+    """Name placements by mapper if mappers differ, else by file."""
     stems = [Path(one.path).stem for one in made]
     mappers = [one.file.mapper or stem for one, stem in zip(made, stems, strict=True)]
     for names in (mappers, stems):
@@ -116,14 +121,14 @@ def _names(made: list[ReportedPlacement]) -> list[str]:
     return [one.path for one in made]
 
 
-def _view(
+def _make_view(
     problem: _Problem,
     name: str,
     placement: Placement,
     made: ReportedPlacement | None = None,
 ) -> View:
     from topoloom._core import judge
-    from topoloom.placements.measures import measure_values
+    from topoloom.placements.measures import collect_measures
     from topoloom.report.data import View, count_explained_links
     from topoloom.tasks.objective import predict_time
     from topoloom.tasks.optimality_gap import gaps
@@ -135,7 +140,7 @@ def _view(
         hottest=count_explained_links(problem.views),
     )
     values = predict_time(problem.graph, problem.where, placement, problem.phases)
-    values |= measure_values(judgement, problem.shared)
+    values |= collect_measures(judgement, problem.shared)
     part_loads = [
         np.sum(
             [judge(phase, problem.where, placement).loads for phase in phases], axis=0

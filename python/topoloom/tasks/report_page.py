@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the page that compares placements of one job."""
+"""Writes the HTML page that compares placements of one job."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from topoloom.tasks.simulate import (
 )
 
 MAX_PLACEMENTS = 7
-#: Results of a simulation that the document contains.
+#: Simulation results that the ``--json`` output contains.
 _SIMULATED = ("simulated_seconds", "busiest", "busiest_switches")
 
 
@@ -40,9 +40,9 @@ class Simulator(NamedTuple):
 
 
 class WrittenReport(NamedTuple):
-    """The page, its headline, and warnings about its files.
+    """The path of a page, its report and headline, and warnings about input files.
 
-    `interrupted` tells whether Ctrl-C ended the simulations.
+    `interrupted` is set if Ctrl-C ended the simulations.
     """
 
     path: Path
@@ -53,7 +53,7 @@ class WrittenReport(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The size of the file in bytes."""
+        """The size of the page in bytes."""
         return self.path.stat().st_size
 
     def document(self) -> dict[str, Any]:
@@ -81,25 +81,26 @@ def write_report(
     command: tuple[str, ...] = (),
     simulator: Simulator | None = None,
 ) -> WrittenReport:
-    """Write a page with placements of one job, and the launcher's order.
+    """Write a page that compares placements of one job with the launcher's order.
 
     Parameters
     ----------
     placements
         Placement files.
     output
-        The page.
+        Path of the page.
     graph_file
-        The graph; by default the one that the first placement was made for.
+        File of the graph; by default the graph of the first placement.
     command
-        The command line that makes the page, recorded on it.
+        The command line, which the page shows.
     simulator
-        Simulates each placement; None for no simulation.
+        The simulator for each placement; None for no simulation.
 
     Raises
     ------
     topoloom.Error
-        If there are too many placements, or of several jobs, or jinja2 is missing.
+        If there are too many placements, they are of several jobs, or jinja2 is
+        missing.
     OSError
         If a file cannot be read or written.
     """
@@ -110,12 +111,12 @@ def write_report(
         raise Error("there are no placements to show; name one or more")
     if len(placements) > MAX_PLACEMENTS:
         raise Error(
-            f"{len(placements)} placements are more than a page shows: {MAX_PLACEMENTS}"
+            f"{len(placements)} placements are too many: at most {MAX_PLACEMENTS}"
         )
     files = [load_placement(path) for path in placements]
     _check_same_job(placements, files)
     if graph_file is None:
-        graph_file = _recorded_graph(placements[0], files[0])
+        graph_file = _find_graph(placements[0], files[0])
     graph = load_graph(graph_file)
     ranks = len(files[0].placement.slots)
     if ranks != graph.rank_count:
@@ -132,11 +133,11 @@ def write_report(
     report = build_report(graph, graph_file, made, phases, command=command, names=names)
     inputs = [*placements, Path(graph_file)]
     if output.exists() and any(output.samefile(path) for path in inputs):
-        raise Error(f"{output} is read for the page; name another file for it")
+        raise Error(f"{output} is an input of the page; name another output file")
     interrupted = False
     if simulator is not None:
         operations = load_operations(graph_file)
-        found = _simulated(simulator, files, placements, operations, graph, phases)
+        found = _simulate_views(simulator, files, placements, operations, graph, phases)
         interrupted = found.interrupted
         name = simulator.name
         if operations is not None and name == "switches":
@@ -144,12 +145,12 @@ def write_report(
         report = replace(report, simulator=name, simulated=found.results)
     save_report(output, report)
     headline = write_title(report.views[0], report.views[report.best])
-    changed = (_changed_graph_warning(view, graph_file) for view in report.views[1:])
+    changed = (_warn_changed_graph(view, graph_file) for view in report.views[1:])
     warnings = [line for line in changed if line]
     return WrittenReport(output, report, headline, warnings, interrupted)
 
 
-def _simulated(
+def _simulate_views(
     simulator: Simulator,
     files: list[PlacementFile],
     paths: Sequence[Path],
@@ -190,18 +191,18 @@ def _check_same_job(paths: Sequence[Path], files: list[PlacementFile]) -> None:
         )
 
 
-def _recorded_graph(path: Path, file: PlacementFile) -> str:
-    """Find the graph of a placement: from the current folder, or that of the file."""
+def _find_graph(path: Path, file: PlacementFile) -> str:
+    """Find the graph of a placement, relative to the current or the file's folder."""
     if not file.graph:
-        raise Error(f"{path} does not say which pattern it is for; name the graph")
+        raise Error(f"{path} does not name its graph; name the graph")
     for graph in (Path(file.graph), path.parent / file.graph):
         if graph.exists():
             return str(graph)
-    raise Error(f"{path} was made for {file.graph}, which is not there; name the graph")
+    raise Error(f"{path}: its graph {file.graph} does not exist; name the graph")
 
 
-def _changed_graph_warning(view: View, graph_file: str) -> str:
-    """Warn if the placement was made for another graph."""
+def _warn_changed_graph(view: View, graph_file: str) -> str:
+    """Return a warning if the placement was made for another graph."""
     assert view.made is not None
     made = view.made.values.get("hop_bytes")
     if made is None or made == view.values["hop_bytes"]:

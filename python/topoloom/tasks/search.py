@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Search limits and progress callbacks."""
+"""Defines search limits and progress callbacks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Progress = Callable[[int], bool]
 
 
 class Search(NamedTuple):
-    """Seed and limits of a search, as `topoloom.place` takes them."""
+    """Seed and limits of a search, the arguments of `topoloom.place`."""
 
     seed: int = 1
     seconds: float | None = None
@@ -28,7 +28,7 @@ MonitorSearch = Callable[[str, Search], AbstractContextManager[Progress]]
 
 
 def always_continue(_work: int) -> bool:
-    """Never stop the search."""
+    """Return True: never stop the search."""
     return True
 
 

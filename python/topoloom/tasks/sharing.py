@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether ranks share slots, and the capacities of slots."""
+"""Decides whether ranks share slots, and reads slot capacities."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from topoloom.support.files import read_text
 NO_SHARING = Sharing()
 
 
-def allows_sharing(sharing: Sharing) -> bool:
-    """Whether ranks may share slots at all."""
+def can_share_slots(sharing: Sharing) -> bool:
+    """Return whether ranks may share slots."""
     return sharing.imbalance is not None or len(sharing.capacities) > 0
 
 
-def share_slots(sharing: Sharing, graph: CommGraph, allocation: Allocation) -> bool:
-    """Whether ranks share slots; with an imbalance only if they outnumber the slots."""
+def has_shared_slots(
+    sharing: Sharing, graph: CommGraph, allocation: Allocation
+) -> bool:
+    """Return whether ranks share slots; with an imbalance, if slots are too few."""
     if len(sharing.capacities) > 0:
         return True
-    return allows_sharing(sharing) and graph.rank_count > allocation.slot_count
+    return can_share_slots(sharing) and graph.rank_count > allocation.slot_count
 
 
 def read_capacities(path: Path) -> list[float]:
-    """Read a file with the load that each slot may hold, one number per line."""
+    """Read the capacity of each slot, its maximum load, from one number per line."""
     numbers = []
     for line, text in enumerate(read_text(path).splitlines(), start=1):
         if not text.strip():
@@ -40,5 +42,5 @@ def read_capacities(path: Path) -> list[float]:
             raise Error(f"{path}:{line}: a capacity must be 0 or more, not {number:g}")
         numbers.append(number)
     if not numbers:
-        raise Error(f"{path} holds no capacities; expected one for each slot")
+        raise Error(f"{path} contains no capacities; expected one for each slot")
     return numbers

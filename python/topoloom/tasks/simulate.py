@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulates placements on the network, and predicts their time."""
+"""Simulates the messages of placements on the network, and predicts their time."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def unmonitored_simulation(_title: str) -> Iterator[ReportProgress]:
     yield ignore_progress
 
 
-class _Case(NamedTuple):
+class _PlacementCase(NamedTuple):
     """A placement to simulate, with its file."""
 
     file: str
@@ -56,7 +56,7 @@ class _Case(NamedTuple):
         nodes: list[int] = (self.placement.slots // per_node).tolist()
         return nodes
 
-    def result(
+    def make_result(
         self,
         given: PlacementProblem,
         phases: list[CommGraph],
@@ -77,7 +77,7 @@ class _Case(NamedTuple):
             "mapper": self.mapper,
             "hop_bytes": judgement.hop_bytes,
             "dilation_average": judgement.dilation_average,
-            "congestion_seconds": self.congestion(phases),
+            "congestion_seconds": self.compute_congestion(phases),
             "predicted_seconds": sum(predicted),
             "simulated_seconds": sum(seconds),
             "busiest": [
@@ -94,8 +94,8 @@ class _Case(NamedTuple):
             ],
         }
 
-    def congestion(self, phases: list[CommGraph]) -> float:
-        # Objectives assume one rank per slot: ranks that share a slot are merged.
+    def compute_congestion(self, phases: list[CommGraph]) -> float:
+        # Objectives are defined for one rank per slot: merge ranks that share a slot.
         slots, merged_rank = np.unique(self.placement.slots, return_inverse=True)
         on = (self.allocation, Placement(self.allocation, slots))
         found = 0.0
@@ -111,7 +111,7 @@ class _Case(NamedTuple):
 
 
 def check_same_machine(names: Sequence[str], given: Sequence[PlacementProblem]) -> None:
-    """Refuse placements on several machines."""
+    """Raise an error if placements are on different machines."""
     first = given[0].allocation.machine
     for name, one in zip(names, given, strict=False):
         machine = one.allocation.machine
@@ -123,7 +123,7 @@ def check_same_machine(names: Sequence[str], given: Sequence[PlacementProblem]) 
 
 
 class Simulations(NamedTuple):
-    """The results of the placements, and whether Ctrl-C ended the simulations."""
+    """Simulation results of placements; `interrupted` is set after Ctrl-C."""
 
     results: list[dict[str, Any]]
     interrupted: bool
@@ -136,11 +136,11 @@ def simulate_placements(
     simulate: Simulator,
     monitor: MonitorSimulation = unmonitored_simulation,
 ) -> Simulations:
-    """Simulate block order, then the placements, each inside `monitor`.
+    """Simulate block order, then the placements, each within a `monitor` context.
 
-    Ctrl-C omits the running simulation and those after it.
+    Ctrl-C drops the current and all later simulations.
     """
-    cases = _cases(names, given)
+    cases = _list_cases(names, given)
     first = given[0]
     results: list[dict[str, Any]] = []
     for number, case in enumerate(cases, start=1):
@@ -157,13 +157,15 @@ def simulate_placements(
                     sent,
                     progress=progress,
                 )
-            results.append(case.result(first, sent, found))
+            results.append(case.make_result(first, sent, found))
         except KeyboardInterrupt:
             return Simulations(results, True)
     return Simulations(results, False)
 
 
-def _cases(names: Sequence[str], given: Sequence[PlacementProblem]) -> list[_Case]:
+def _list_cases(
+    names: Sequence[str], given: Sequence[PlacementProblem]
+) -> list[_PlacementCase]:
     placed = [one for one in given if one.file is not None]
     if not given or len(names) != len(placed):
         raise Error(
@@ -175,8 +177,10 @@ def _cases(names: Sequence[str], given: Sequence[PlacementProblem]) -> list[_Cas
     block = place_like_launcher(
         first.graph, first.allocation, first.shared, first.capacities
     )
-    cases = [_Case("", DEFAULT, first.allocation, block)]
+    cases = [_PlacementCase("", DEFAULT, first.allocation, block)]
     for name, one in zip(names, placed, strict=True):
         assert one.file is not None
-        cases.append(_Case(name, one.file.mapper, one.allocation, one.file.placement))
+        cases.append(
+            _PlacementCase(name, one.file.mapper, one.allocation, one.file.placement)
+        )
     return cases

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a PyTorch job, and compares the locations of its ranks with a placement."""
+"""Runs a PyTorch job, and compares the locations of ranks with a placement."""
 
 from __future__ import annotations
 
@@ -24,21 +24,20 @@ class TorchRun:
     Attributes
     ----------
     status
-        The exit status.
+        The exit status of the command.
     ranks
         The number of ranks.
     elsewhere
-        A line for each rank that is not at its planned location.
+        One line of text for each rank that is not at its planned location.
     measure
-        The measure that is compared: the predicted time, or hop-bytes without
-        bandwidths. Empty without a pattern, or if a rank is on no slot of the
-        placement.
+        The compared measure: predicted time, or hop-bytes without bandwidths. Empty
+        without a pattern, or if a rank is outside the placement's slots.
     planned, started
-        The measure of the placement, and of the actual locations.
+        The measure with the placement, and with the actual locations.
     by_host
-        Number of ranks whose GPU number is unknown, so that only hosts were compared.
+        Number of ranks without a known GPU number; only their hosts were compared.
     seen
-        The report of every rank.
+        The reported location of every rank.
     """
 
     status: int
@@ -71,35 +70,35 @@ class TorchRun:
 def run_torch(
     placement_file: Path, placed: HostPlacement, command: Sequence[str]
 ) -> TorchRun:
-    """Run a command to its end.
+    """Run a command to completion, and compare the locations of its ranks.
 
     Raises
     ------
     topoloom.Error
-        For a rendezvous that sorts hosts, before anything runs, and if ranks did not
+        If the rendezvous sorts hosts (detected before the run), or ranks did not
         report.
     """
     from topoloom.launch.apply.program import run_program
-    from topoloom.launch.apply.torch_command import refuse_sorted_hosts
+    from topoloom.launch.apply.torch_command import reject_reordering_rendezvous
     from topoloom.launch.apply.torch_ranks import RankReportFolder, compare_ranks
     from topoloom.launch.launcher import Launch
 
-    refuse_sorted_hosts(command)
+    reject_reordering_rendezvous(command)
     with closing(RankReportFolder()) as ranks:
         status = run_program(Launch(list(command), ranks.environment))
         seen = ranks.read_reports()
     if status and not seen:
         return TorchRun(status, 0, [])
     compared = compare_ranks(placed, seen)
-    costs = _costs(placement_file, compared.slots)
+    costs = _measure_locations(placement_file, compared.slots)
     elsewhere, by_host = compared.mismatches, compared.host_only
     return TorchRun(status, len(seen), elsewhere, *costs, by_host, seen)
 
 
-def _costs(
+def _measure_locations(
     placement_file: Path, slots: Sequence[int] | None
 ) -> tuple[str, float, float]:
-    """Measure the placement, and the actual slots."""
+    """Measure the placement and the actual slots; return measure and both values."""
     from topoloom._core import Placement, judge
     from topoloom.graphs.graph_file import load_graph
     from topoloom.graphs.phases import load_phases

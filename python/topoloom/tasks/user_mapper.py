@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""User mappers: functions in Python or in a shared library."""
+"""Loads and calls user mappers: functions in Python or in a shared library."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from topoloom._core import (
     call_mapper,
     slot_capacities,
 )
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.resources import find_shipped
 from topoloom.tasks.objective import Objective
 from topoloom.tasks.search import UNLIMITED, Progress, Search, always_continue
-from topoloom.tasks.sharing import share_slots
+from topoloom.tasks.sharing import has_shared_slots
 
-#: `mine.py:function` or `libmine.so:function`, as the command line takes them.
+#: Matches `mine.py:function` and `libmine.so:function` of the command line.
 _TEXT = re.compile(r"(?P<path>.+\.(py|so|dylib)):(?P<function>[A-Za-z_]\w*)")
 _FILE = re.compile(r".+\.(py|so|dylib)")
 
@@ -48,7 +48,7 @@ class MapperProblem:
     graph
         The communication graph.
     allocation
-        The slots that ranks may get, on `machine`.
+        The slots that ranks may use, on `machine`.
     objective
         The objective, with phases and background traffic.
     load, capacity
@@ -58,10 +58,10 @@ class MapperProblem:
     shared
         Whether ranks share slots.
     search
-        The seed, and the limits that the mapper should keep.
+        The seed, and the limits that the mapper should respect.
     go_on
-        Progress callback: call it from time to time with the work done so far. When it
-        returns False, the mapper should return its best placement.
+        Progress callback, to be called from time to time with the work done so far. If
+        it returns False, the mapper should return its best placement.
     """
 
     graph: CommGraph
@@ -79,7 +79,7 @@ class MapperProblem:
         return self.allocation.machine
 
     def evaluator(self, slots: Any) -> Evaluator:
-        """Evaluate the objective incrementally, starting from a placement or slots."""
+        """Return an incremental evaluator of the objective for a placement or slots."""
         return Evaluator(
             self.graph,
             self.allocation,
@@ -88,13 +88,13 @@ class MapperProblem:
         )
 
     def placement(self, slots: Any) -> Placement:
-        """Check a placement, or an array with the slot of every rank.
+        """Convert a placement, or an array with the slot of every rank, and check it.
 
         Raises
         ------
         Error
-            If it does not place all ranks, or on slots that are not allocated or too
-            small for their load.
+            If ranks are missing, or slots are not allocated or their capacity is
+            exceeded.
         """
         if isinstance(slots, Placement):
             if slots.machine_text != self.machine.text:
@@ -123,35 +123,35 @@ class MapperProblem:
         if len(over):
             slot = self.allocation.slots[over[0]]
             raise Error(
-                f"the ranks on slot {slot} have a load of {held[slot]}, but it may "
-                f"hold {self.capacity[over[0]]}"
+                f"the ranks on slot {slot} have a load of {held[slot]}, but its "
+                f"capacity is {self.capacity[over[0]]}"
             )
 
 
-#: Returns a placement, or the slot of every rank.
+#: Function that returns a placement, or the slot of every rank.
 MapperFunction = Callable[[MapperProblem], Any]
 
 
 @dataclass(frozen=True)
 class UserMapper:
-    """A user mapper and its name."""
+    """The name and the function of a user mapper."""
 
     name: str
     function: MapperFunction
 
     def place(self, problem: MapperProblem) -> Placement:
-        """Call the function; an error becomes one line with the mapper's name."""
+        """Call the function; convert exceptions to errors with the mapper's name."""
         folder = Path.cwd()
         try:
             return problem.placement(self.function(problem))
         except Error as error:
-            raise Error(f"mapper {self.name}: {_one_line(error)}") from error
+            raise Error(f"mapper {self.name}: {_format_message(error)}") from error
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             raise Error(
                 f"mapper {self.name} raised {type(error).__name__}"
-                f"{_one_line(error, ': ')}{_location_of(error)}"
+                f"{_format_message(error, ': ')}{_format_error_location(error)}"
             ) from error
         finally:
             os.chdir(folder)
@@ -165,18 +165,18 @@ def make_user_problem(
     search: Search,
     progress: Progress = always_continue,
 ) -> MapperProblem:
-    """Make the problem that a user mapper is called with."""
+    """Make the `MapperProblem` for a user mapper."""
     load, capacity = slot_capacities(graph, allocation, sharing)
-    shared = share_slots(sharing, graph, allocation)
+    shared = has_shared_slots(sharing, graph, allocation)
     return MapperProblem(
         graph, allocation, objective, load, capacity, shared, search, progress
     )
 
 
 def is_user_mapper(text: str) -> bool:
-    """Whether the text names a mapper in a file; a file without function is refused."""
+    """Return whether a text is ``FILE:function``; raise an error for only a file."""
     if _FILE.fullmatch(text):
-        raise Error(f"mapper '{text}' names no function; add one: '{text}:FUNCTION'")
+        raise Error(f"mapper '{text}' has no function; add one: '{text}:FUNCTION'")
     return _TEXT.fullmatch(text) is not None
 
 
@@ -188,33 +188,31 @@ def load_mapper(text: str) -> UserMapper:
     """
     match = _TEXT.fullmatch(text)
     if match is None:
-        raise Error(
-            f"mapper '{text}' is not a file and a function, such as mine.py:place"
-        )
+        raise Error(f"mapper '{text}' is not FILE:function, such as mine.py:place")
     path = Path(match["path"])
     if not path.is_file():
-        raise Error(f"there is no file {path} to read a mapper from")
-    load = _from_python if path.suffix == ".py" else _from_library
+        raise Error(f"the mapper file {path} does not exist")
+    load = _load_python_mapper if path.suffix == ".py" else _load_library_mapper
     return UserMapper(text, load(path, match["function"]))
 
 
-def _from_python(path: Path, function: str) -> MapperFunction:
+def _load_python_mapper(path: Path, function: str) -> MapperFunction:
     spec = importlib.util.spec_from_file_location(f"topoloom_own_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look up their module
+    sys.modules[spec.name] = module  # dataclasses look up their module by name
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         raise Error(
-            f"{path} raised {type(error).__name__}{_one_line(error, ': ')}"
-            f"{_location_of(error)}"
+            f"{path} raised {type(error).__name__}{_format_message(error, ': ')}"
+            f"{_format_error_location(error)}"
         ) from error
     found = getattr(module, function, None)
     if found is None:
         known = [name for name, one in vars(module).items() if callable(one)]
-        raise Error(f"{path}: " + unknown_name("function", function, known))
+        raise Error(f"{path}: " + describe_unknown_name("function", function, known))
     if not callable(found):
         raise Error(f"{path}: {function} is not a function")
     loaded: MapperFunction = found
@@ -226,12 +224,12 @@ def mapper_header() -> Path:
     return find_shipped("core/topoloom/capi")
 
 
-def _from_library(path: Path, function: str) -> MapperFunction:
-    """Find a `topoloom_mapper` of topoloom_mapper.h."""
+def _load_library_mapper(path: Path, function: str) -> MapperFunction:
+    """Load a function of type `topoloom_mapper` from a shared library."""
     try:
         library = ctypes.CDLL(str(path.resolve()))
     except OSError as error:
-        raise Error(f"{path} cannot be loaded: {_one_line(error)}") from None
+        raise Error(f"{path} cannot be loaded: {_format_message(error)}") from None
     try:
         found = getattr(library, function)
     except AttributeError:
@@ -260,16 +258,16 @@ def _from_library(path: Path, function: str) -> MapperFunction:
     return call
 
 
-def _one_line(error: BaseException, before: str = "") -> str:
+def _format_message(error: BaseException, before: str = "") -> str:
     try:
         words = str(error).split()
-    except Exception:  # a user's class may fail to describe itself
+    except Exception:  # str() of a user's exception may raise
         words = []
     text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(words))
     return before + text if text else ""
 
 
-def _location_of(error: BaseException) -> str:
+def _format_error_location(error: BaseException) -> str:
     """Format the file and line in the user's code that raised an error."""
     frames = traceback.extract_tb(error.__traceback__)
     here = str(Path(__file__))

@@ -20,11 +20,11 @@ class RunReport(NamedTuple):
     Attributes
     ----------
     status
-        The exit status.
+        The exit status of the program.
     reports
-        One for each MPI program of the command.
+        One report for each MPI program of the command.
     why
-        The reason if a report is missing.
+        The reason for a missing report; else None.
     """
 
     status: int
@@ -32,12 +32,12 @@ class RunReport(NamedTuple):
     why: str | None
 
     @property
-    def holds(self) -> bool:
+    def is_verified(self) -> bool:
         """Whether all ranks are at their planned locations."""
         return not self.why and all(report.holds for report in self.reports)
 
     def summary(self) -> str:
-        """Describe the locations in a line, with more for ranks that are elsewhere."""
+        """Describe the locations; add a line for each rank at another location."""
         seen = [report.describe() for report in self.reports]
         unverified = f"the ranks' locations were not observed: {self.why}"
         return "\n".join(seen) or unverified
@@ -45,7 +45,7 @@ class RunReport(NamedTuple):
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""
         programs = [report.document() for report in self.reports]
-        return {"holds": self.holds, "why_not": self.why, "programs": programs}
+        return {"holds": self.is_verified, "why_not": self.why, "programs": programs}
 
 
 @contextlib.contextmanager
@@ -56,7 +56,7 @@ def start_verify_agent(
     renumber: bool,
     collectives: str | None = None,
 ) -> Iterator[VerifyAgent | str]:
-    """Prepare the verification of ranks; yield the reason if that is not possible."""
+    """Start the agent that verifies locations; yield it, or the error as text."""
     from topoloom._core import Error
     from topoloom.preload.verify import VerifyAgent
 
@@ -74,7 +74,7 @@ def start_verify_agent(
 def run_verified(
     launch: Launch, agent: VerifyAgent | str, report: Callable[[AffinityReport], None]
 ) -> RunReport:
-    """Run to the end; `report` is called when ranks have reported their locations."""
+    """Run the program; call `report` when ranks have reported their locations."""
     from topoloom._core import Error
     from topoloom.launch.apply.program import run_program
     from topoloom.preload.verify.verify_agent import explain_missing_report
@@ -83,13 +83,13 @@ def run_verified(
     if not isinstance(agent, str):
         try:
             watched = agent.preload_into(launch)
-        except Error as error:  # The command preloads an incompatible library.
+        except Error as error:  # The command already preloads an incompatible library.
             if agent.required:
                 raise
             agent = str(error)
     if isinstance(agent, str):
         return RunReport(run_program(launch), [], agent)
-    with agent.reporting(report):
+    with agent.watch_reports(report):
         status = run_program(watched)
     why = agent.read_error or (
         None if agent.reports else explain_missing_report(status)

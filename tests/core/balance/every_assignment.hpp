@@ -10,7 +10,7 @@
 
 namespace topoloom {
 
-/// Calls `visit(owners)` for each.
+/// Calls `visit(owners)` for each assignment.
 void for_every_assignment(std::size_t tasks, std::size_t ranks, const auto& visit) {
     std::vector<Rank> owners(tasks, Rank{0});
     for (bool more = true; more;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The alias method keeps its guarantees, on random loads and on its worst cases.
+// Guarantees of the alias method on random loads and on its worst cases.
 #include "topoloom/balance/alias.hpp"
 
 #include <doctest.h>
@@ -19,17 +19,18 @@ namespace {
 
 using Amounts = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
 
-Amounts amounts_of(const Plan& plan) {
+Amounts sum_tasks_by_pair(const Plan& plan) {
     Amounts amounts;
     for (const auto& [from, to, tasks] : plan) amounts[{from.value, to.value}] = tasks;
     return amounts;
 }
 
-/// Algorithm 1 of chapter 5 as printed, with phantoms on the lowest ranks: bins, deficits first; S and W.
-Amounts printed_alias(TaskCounts loads) {
-    const EvenLoad even = even_load(loads);
+/// Algorithm 1 of chapter 5 as printed, with phantoms on the lowest ranks. `bins` has deficits first; source
+/// and tasks are S and W in the source.
+Amounts run_printed_alias(TaskCounts loads) {
+    const EvenLoad even = compute_even_load(loads);
     const std::int64_t k = even.ceiling;
-    const std::size_t phantoms = even.with_one_more == 0 ? 0 : loads.size() - even.with_one_more;
+    const std::size_t phantoms = even.ranks_at_ceiling == 0 ? 0 : loads.size() - even.ranks_at_ceiling;
     for (std::size_t i = 0; i < phantoms; ++i) ++loads[i];
     std::vector<std::uint32_t> bins;
     for (std::uint32_t i = 0; i < loads.size(); ++i) {
@@ -47,20 +48,20 @@ Amounts printed_alias(TaskCounts loads) {
         loads[bins[l]] -= tasks[s];
         if (loads[bins[l]] < k) ++l;
     }
-    std::vector<char> sent(loads.size(), 0);
+    std::vector<char> has_sent(loads.size(), 0);
     Amounts amounts;
     for (std::size_t s = 0; s < bins.size(); ++s) {
         if (tasks[s] == 0) continue;
-        const std::uint32_t giver = bins[source[s]];
-        if (giver < phantoms && !sent[giver]) --tasks[s];
-        sent[giver] = 1;
-        if (tasks[s] > 0) amounts[{giver, bins[s]}] = tasks[s];
+        const std::uint32_t sender = bins[source[s]];
+        if (sender < phantoms && !has_sent[sender]) --tasks[s];
+        has_sent[sender] = 1;
+        if (tasks[s] > 0) amounts[{sender, bins[s]}] = tasks[s];
     }
     return amounts;
 }
 
-void check_promises(const TaskCounts& loads, const Plan& plan, std::int64_t least) {
-    const EvenLoad even = even_load(loads);
+void check_guarantees(const TaskCounts& loads, const Plan& plan, std::int64_t least) {
+    const EvenLoad even = compute_even_load(loads);
     for (const std::int64_t load : loads_after(loads, plan)) {
         CHECK(load >= least);
         CHECK(load <= even.ceiling);
@@ -69,20 +70,20 @@ void check_promises(const TaskCounts& loads, const Plan& plan, std::int64_t leas
     CHECK(measures.max_receives <= 1);
     CHECK(measures.messages <= static_cast<std::int64_t>(loads.size()) - 1);
     CHECK((plan.empty() || rounds_of(loads, plan) == 1));
-    CHECK(amounts_of(plan).size() == plan.size());
+    CHECK(sum_tasks_by_pair(plan).size() == plan.size());
     CHECK(plan == make_plan(plan));
 }
 
 }  // namespace
 
-TEST_CASE("where the number of ranks divides the sum, every load ends equal") {
+TEST_CASE("all loads end equal if the number of ranks divides their sum") {
     Rng rng(1);
     for (int draw = 0; draw < 2000; ++draw) {
         const TaskCounts loads = random_even_loads(1 + rng.below(40), 1 + rng.below(30), rng);
         const Plan plan = balance({loads}, "alias");
-        check_promises(loads, plan, even_load(loads).floor);
+        check_guarantees(loads, plan, compute_even_load(loads).floor);
         const Plan exact = balance({loads}, "alias(remainder=exact)");
-        check_promises(loads, exact, even_load(loads).floor);
+        check_guarantees(loads, exact, compute_even_load(loads).floor);
         CHECK(exact.size() <= plan.size());
         const TaskCounts ends = loads_after(loads, plan);
         const PlanMeasures least = least_measures(loads, ends);
@@ -93,31 +94,31 @@ TEST_CASE("where the number of ranks divides the sum, every load ends equal") {
     }
 }
 
-TEST_CASE("otherwise loads end in k-2..k with phantoms, and at k-1 or k without") {
+TEST_CASE("loads with a remainder end in k-2..k with phantoms, and at k-1 or k without") {
     Rng rng(2);
     bool two_below = false;
     for (int draw = 0; draw < 4000; ++draw) {
         const TaskCounts loads = random_loads(1 + rng.below(40), 1 + rng.below(30), rng);
-        const EvenLoad even = even_load(loads);
+        const EvenLoad even = compute_even_load(loads);
         const Plan plan = balance({loads}, "alias");
-        check_promises(loads, plan, even.ceiling - 2);
+        check_guarantees(loads, plan, even.ceiling - 2);
         two_below = two_below || std::ranges::min(loads_after(loads, plan)) == even.ceiling - 2;
-        check_promises(loads, balance({loads}, "alias(remainder=exact)"), even.floor);
+        check_guarantees(loads, balance({loads}, "alias(remainder=exact)"), even.floor);
     }
     CHECK(two_below);
 }
 
-TEST_CASE("the plan equals that of the published algorithm") {
+TEST_CASE("the plan equals the plan of the published algorithm") {
     Rng rng(3);
     for (int draw = 0; draw < 2000; ++draw) {
         const TaskCounts loads = random_loads(1 + rng.below(30), 1 + rng.below(20), rng);
-        CHECK(amounts_of(balance({loads}, "alias")) == printed_alias(loads));
+        CHECK(sum_tasks_by_pair(balance({loads}, "alias")) == run_printed_alias(loads));
     }
 }
 
-TEST_CASE("example 1 takes twice the messages of the optimum, less one") {
+TEST_CASE("example 1 takes one message less than twice the optimum") {
     for (std::int64_t n = 4; n < 60; ++n) {
-        const TaskCounts loads = example_1(n);
+        const TaskCounts loads = make_sudheer_example_1(n);
         const PlanMeasures found = measure_plan(balance({loads}, "alias"), loads.size());
         CHECK(found.messages == 2 * n - 1);
         CHECK(found.tasks == 3 * n - 5 + (n - 3) * (n - 2) / 2);
@@ -130,7 +131,7 @@ TEST_CASE("example 1 takes twice the messages of the optimum, less one") {
 
 TEST_CASE("in example 2 every rank refills the previous one") {
     for (std::int64_t ranks = 2; ranks < 60; ++ranks) {
-        const TaskCounts loads = example_2(ranks);
+        const TaskCounts loads = make_sudheer_example_2(ranks);
         const PlanMeasures found = measure_plan(balance({loads}, "alias"), loads.size());
         CHECK(found.max_tasks_sent == ranks - 1);
         CHECK(found.tasks == ranks * (ranks - 1) / 2);
@@ -146,15 +147,15 @@ TEST_CASE("one rank, no tasks and equal loads need no plan") {
     }
 }
 
-TEST_CASE("bad loads are refused in one line") {
+TEST_CASE("invalid loads are refused with a one-line error") {
     const std::int64_t half = std::int64_t{1} << 61;
-    CHECK_THROWS_WITH_AS(static_cast<void>(even_load({})), "there are no loads; give one for each rank",
-                         Error);
-    CHECK_THROWS_WITH_AS(static_cast<void>(even_load(TaskCounts{1, -2})),
+    CHECK_THROWS_WITH_AS(static_cast<void>(compute_even_load({})),
+                         "there are no loads; give one for each rank", Error);
+    CHECK_THROWS_WITH_AS(static_cast<void>(compute_even_load(TaskCounts{1, -2})),
                          "rank 1 has a load of -2; loads are at least 0", Error);
-    CHECK_THROWS_WITH_AS(static_cast<void>(even_load(TaskCounts{half, half})),
+    CHECK_THROWS_WITH_AS(static_cast<void>(compute_even_load(TaskCounts{half, half})),
                          "the loads of ranks 0 to 1 add up to 2^62 or more", Error);
-    CHECK(even_load(TaskCounts{half, half - 1}).ceiling == half);
+    CHECK(compute_even_load(TaskCounts{half, half - 1}).ceiling == half);
     CHECK_THROWS_WITH_AS(static_cast<void>(balance({TaskCounts{1}}, "alais")),
                          doctest::Contains("no balancer 'alais' (did you mean 'alias'?)"), Error);
     CHECK_THROWS_AS(static_cast<void>(balance({TaskCounts{1}}, "alias(remainder=none)")), Error);
@@ -181,7 +182,7 @@ TEST_CASE("a rank that requests only its own moves gets all of them") {
     }
 }
 
-TEST_CASE("only moves that may be forwarded are searched for rounds") {
+TEST_CASE("rounds are computed only for plans that may forward tasks") {
     CHECK(!forwards_tasks("alias(remainder=exact)"));
     CHECK(!forwards_tasks("auto"));
     CHECK(forwards_tasks("diffusion"));

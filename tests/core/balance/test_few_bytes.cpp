@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tasks of unequal load and size: limits are kept and few bytes move, compared with exact search.
+// Tasks of unequal load and size: balance_with_few_bytes() respects limits and moves few bytes, compared with
+// exact search.
 #include <doctest.h>
 
 #include <algorithm>
@@ -40,15 +41,15 @@ FewBytesCase random_case(std::size_t count, std::size_t ranks, Rng& rng) {
     return one;
 }
 
-struct Ends {
+struct RankTotals {
     double load_max = 0;
     std::int64_t bytes_max = 0, moved = 0;
 };
 
-Ends ends_of(const FewBytesCase& one, const std::vector<Rank>& owners) {
+RankTotals sum_rank_totals(const FewBytesCase& one, const std::vector<Rank>& owners) {
     std::vector<double> load(one.ranks, 0);
     std::vector<std::int64_t> bytes(one.ranks, 0);
-    Ends ends;
+    RankTotals ends;
     for (std::size_t i = 0; i < owners.size(); ++i) {
         load[owners[i].value] += one.loads[i];
         bytes[owners[i].value] += one.bytes[i];
@@ -59,28 +60,28 @@ Ends ends_of(const FewBytesCase& one, const std::vector<Rank>& owners) {
     return ends;
 }
 
-/// The fewest bytes of all assignments within the limit; -1: none.
-std::int64_t fewest(const FewBytesCase& one, double limit) {
+/// Minimum moved bytes of all assignments within the limit; -1 if none is.
+std::int64_t min_moved_bytes(const FewBytesCase& one, double limit) {
     std::int64_t best = -1;
     for_every_assignment(one.loads.size(), one.ranks, [&](const std::vector<Rank>& owners) {
-        const Ends ends = ends_of(one, owners);
+        const RankTotals ends = sum_rank_totals(one, owners);
         if (ends.load_max <= limit && ends.bytes_max <= one.memory && (best < 0 || ends.moved < best))
             best = ends.moved;
     });
     return best;
 }
 
-/// The least maximum load of all assignments that memory allows; infinite: none.
-double least_load(const FewBytesCase& one) {
+/// Minimum load of the busiest rank over all assignments within the memory; infinite if there are none.
+double min_max_load(const FewBytesCase& one) {
     double best = std::numeric_limits<double>::infinity();
     for_every_assignment(one.loads.size(), one.ranks, [&](const std::vector<Rank>& owners) {
-        const Ends ends = ends_of(one, owners);
+        const RankTotals ends = sum_rank_totals(one, owners);
         if (ends.bytes_max <= one.memory) best = std::min(best, ends.load_max);
     });
     return best;
 }
 
-std::string refusal(const FewBytesCase& one) {
+std::string error_message(const FewBytesCase& one) {
     try {
         static_cast<void>(balance_with_few_bytes(one.tasks()));
     } catch (const Error& error) {
@@ -91,13 +92,13 @@ std::string refusal(const FewBytesCase& one) {
 
 }  // namespace
 
-TEST_CASE("no rank exceeds the mean by more than the tolerance, and few bytes are moved") {
+TEST_CASE("no rank exceeds the mean by more than the tolerance, and moved bytes are near the minimum") {
     Rng rng(1);
     for (int draw = 0; draw < 30; ++draw) {
         const FewBytesCase one = random_case(4000, 40, rng);
         const std::vector<Rank> owners = balance_with_few_bytes(one.tasks());
         const TaskMeasures found = measure_tasks(one.tasks(), owners);
-        const Ends ends = ends_of(one, owners);
+        const RankTotals ends = sum_rank_totals(one, owners);
         CHECK(ends.load_max <= found.load_limit);
         CHECK(found.load_max == doctest::Approx(ends.load_max));
         CHECK(found.moved_bytes == ends.moved);
@@ -106,8 +107,7 @@ TEST_CASE("no rank exceeds the mean by more than the tolerance, and few bytes ar
     }
 }
 
-TEST_CASE(
-    "no more must move than what leads to the loads that were reached, also of tasks that are too large") {
+TEST_CASE("the bound on moved bytes uses the reached loads, also for tasks that are too large") {
     Rng rng(3);
     for (int draw = 0; draw < 300; ++draw) {
         const FewBytesCase one = random_case(3 + rng.below(6), 2 + rng.below(3), rng);
@@ -116,14 +116,13 @@ TEST_CASE(
     }
 }
 
-TEST_CASE(
-    "few tasks end as exact search ends: at the least load above the limit, then with the fewest bytes") {
+TEST_CASE("few tasks get the result of exact search: least load above the limit, then fewest bytes") {
     Rng rng(2);
     for (int draw = 0; draw < 200; ++draw) {
         FewBytesCase one = random_case(5 + rng.below(4), 2 + rng.below(2), rng);
         one.tolerance = draw % 3 == 0 ? 0.3 : 0.02;
         one.memory = draw % 2 == 0 ? one.memory : 2500;
-        const double load = least_load(one);
+        const double load = min_max_load(one);
         std::vector<Rank> owners;
         try {
             owners = balance_with_few_bytes(one.tasks());
@@ -134,8 +133,8 @@ TEST_CASE(
         const TaskMeasures found = measure_tasks(one.tasks(), owners);
         const double limit = std::max(load * (1 + 1e-9), found.load_limit);
         CHECK(found.load_max <= limit);
-        CHECK(ends_of(one, owners).bytes_max <= one.memory);
-        CHECK(found.moved_bytes == fewest(one, limit));
+        CHECK(sum_rank_totals(one, owners).bytes_max <= one.memory);
+        CHECK(found.moved_bytes == min_moved_bytes(one, limit));
         CHECK(found.least_bytes <= found.moved_bytes);
     }
 }
@@ -149,8 +148,7 @@ TEST_CASE("few large tasks are packed within the limit") {
     CHECK(found.load_max == 11);
 }
 
-TEST_CASE(
-    "no rank is busier than where the heaviest tasks are dealt out first, or by the alias method's plan") {
+TEST_CASE("no rank is busier than in the greedy result or the plan of the alias method") {
     Rng rng(5);
     int met = 0;
     double ours = 0, bound = 0;
@@ -161,7 +159,8 @@ TEST_CASE(
         const std::vector<Rank> owners = balance_with_few_bytes(tasks);
         const TaskMeasures found = measure_tasks(tasks, owners);
         for (const std::vector<Rank>& other : {balance_greedily(tasks), balance_by_plan(tasks, "alias")})
-            CHECK(found.load_max <= std::max(ends_of(one, other).load_max * (1 + 1e-9), found.load_limit));
+            CHECK(found.load_max <=
+                  std::max(sum_rank_totals(one, other).load_max * (1 + 1e-9), found.load_limit));
         if (found.load_max > found.load_limit) continue;
         ++met;
         ours += static_cast<double>(found.moved_bytes);
@@ -208,13 +207,13 @@ TEST_CASE("no set of tasks with fewer bytes has the same load") {
     CHECK(found.least_bytes == 4001);
 }
 
-TEST_CASE("memory limits are respected, and a balanced start is kept") {
+TEST_CASE("memory limits are respected, and a balanced start is unchanged") {
     Rng rng(3);
     FewBytesCase one = random_case(2000, 20, rng);
     std::int64_t all = 0;
     for (const std::int64_t bytes : one.bytes) all += bytes;
     one.memory = all / 20 * 105 / 100;
-    CHECK(ends_of(one, balance_with_few_bytes(one.tasks())).bytes_max <= one.memory);
+    CHECK(sum_rank_totals(one, balance_with_few_bytes(one.tasks())).bytes_max <= one.memory);
     FewBytesCase level = random_case(400, 4, rng);
     for (std::size_t i = 0; i < 400; ++i) {
         level.owners[i] = Rank{static_cast<std::uint32_t>(i % 4)};
@@ -230,16 +229,16 @@ TEST_CASE("a rank that lacks memory sends the task with the fewest bytes") {
 
 TEST_CASE("impossible tasks and limits are refused") {
     const FewBytesCase good{{1, 2, 3}, {10, 20, 30}, {Rank{0}, Rank{0}, Rank{1}}, 2};
-    CHECK(refusal(good).empty());
+    CHECK(error_message(good).empty());
     FewBytesCase one = good;
     one.memory = 25;
-    CHECK(refusal(one) == "task 2 has 30 bytes, and a rank has memory for 25");
+    CHECK(error_message(one) == "task 2 has 30 bytes, and a rank has memory for 25");
     one.bytes = {20, 20, 20};
-    CHECK(refusal(one) == "tasks have 60 bytes, and the memory of all ranks is 50");
+    CHECK(error_message(one) == "tasks have 60 bytes, and the memory of all ranks is 50");
     one = good;
     one.loads[1] = -1;
-    CHECK(refusal(one) == "task 1 has a load of -1; loads are finite and at least 0");
+    CHECK(error_message(one) == "task 1 has a load of -1; loads are finite and at least 0");
     one = good;
     one.owners[2] = Rank{2};
-    CHECK(refusal(one) == "task 2 is on rank 2, which is none of the ranks 0 to 1");
+    CHECK(error_message(one) == "task 2 is on rank 2; ranks are 0 to 1");
 }

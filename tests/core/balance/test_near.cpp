@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Near partners: transports have minimum cost, and limits of receives keep loads and messages.
+// Near partners: transports have minimum cost, and receive limits preserve loads and messages.
 #include <doctest.h>
 
 #include <map>
@@ -31,7 +31,7 @@ const std::vector<std::string> machines{
     "torus:4x4x4",           "mesh:30",           "tree:4:4:2,distance=1:10:100", "fattree:4:4:4",
     "dragonfly:5x4,nodes=2", "torus:3x5+node:2:2"};
 
-/// Ranks on some slots of a machine, in any order.
+/// Ranks on random slots of a machine, in random order.
 std::vector<Slot> random_slots(const Machine& machine, Rng& rng) {
     const Allocation allocation = Allocation::whole(machine);
     std::vector<Slot> slots(allocation.slots().begin(), allocation.slots().end());
@@ -54,29 +54,29 @@ struct NearCase {
         TaskCounts excess = target_loads(loads);
         for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = loads[i] - excess[i];
         const std::vector<std::uint32_t> order = near_order(machine, slots);
-        return near_excess(order, meeting_times(machine, slots, order), excess);
+        return select_near_excess(order, meeting_times(machine, slots, order), excess);
     }
     [[nodiscard]] std::int64_t cost(const std::vector<Shipment>& shipments, const NearExcess& near) const {
         std::int64_t sum = 0;
-        for (const auto& [giver, receiver, tasks] : shipments)
-            sum += tasks * machine.distance(slots[near.ranks[giver]], slots[near.ranks[receiver]]);
+        for (const auto& [sender, receiver, tasks] : shipments)
+            sum += tasks * machine.distance(slots[near.ranks[sender]], slots[near.ranks[receiver]]);
         return sum;
     }
 };
 
 /// The remaining excess after shipments.
-TaskCounts rest_of(const NearExcess& near, const std::vector<Shipment>& shipments) {
+TaskCounts remaining_excess(const NearExcess& near, const std::vector<Shipment>& shipments) {
     TaskCounts rest = near.excess;
-    for (const auto& [giver, receiver, tasks] : shipments) {
+    for (const auto& [sender, receiver, tasks] : shipments) {
         CHECK(tasks > 0);
-        rest[giver] -= tasks;
+        rest[sender] -= tasks;
         rest[receiver] += tasks;
     }
     return rest;
 }
 
-/// The definition: the nearest along the order, by exhaustive search.
-Plan slow_nearest_plan(const TaskCounts& loads, const std::vector<std::uint32_t>& order) {
+/// Reference: finds the nearest sender along the order by exhaustive search.
+Plan reference_nearest_plan(const TaskCounts& loads, const std::vector<std::uint32_t>& order) {
     TaskCounts excess = target_loads(loads);
     for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = loads[i] - excess[i];
     std::vector<std::size_t> lacking;
@@ -86,13 +86,13 @@ Plan slow_nearest_plan(const TaskCounts& loads, const std::vector<std::uint32_t>
     Plan moves;
     for (std::size_t k = 0; k < lacking.size(); ++k) {
         const auto apart = [&](std::size_t i) { return i < lacking[k] ? lacking[k] - i : i - lacking[k]; };
-        std::size_t giver = order.size();
+        std::size_t sender = order.size();
         for (std::size_t i = 0; i < order.size(); ++i) {
-            if (excess[order[i]] > 0 && (giver == order.size() || apart(i) < apart(giver))) giver = i;
+            if (excess[order[i]] > 0 && (sender == order.size() || apart(i) < apart(sender))) sender = i;
         }
-        moves.push_back({Rank{order[giver]}, Rank{order[lacking[k]]}, -excess[order[lacking[k]]]});
-        excess[order[giver]] += excess[order[lacking[k]]];
-        if (excess[order[giver]] < 0) lacking.push_back(giver);
+        moves.push_back({Rank{order[sender]}, Rank{order[lacking[k]]}, -excess[order[lacking[k]]]});
+        excess[order[sender]] += excess[order[lacking[k]]];
+        if (excess[order[sender]] < 0) lacking.push_back(sender);
     }
     return make_plan(std::move(moves));
 }
@@ -117,7 +117,7 @@ TEST_CASE("the cheapest transport costs as much as the proven minimum") {
             const std::vector<Shipment> cheapest = cheapest_transport(near, one.machine, one.slots);
             const std::vector<Shipment> matched = match_near(near);
             for (const std::vector<Shipment>& shipments : {cheapest, matched}) {
-                CHECK(std::ranges::count(rest_of(near, shipments), 0) == std::ssize(near.ranks));
+                CHECK(std::ranges::count(remaining_excess(near, shipments), 0) == std::ssize(near.ranks));
                 CHECK(shipments.size() <= near.ranks.size());
             }
             if (near.ranks.empty()) continue;
@@ -131,7 +131,7 @@ TEST_CASE("the cheapest transport costs as much as the proven minimum") {
     }
 }
 
-TEST_CASE("in a tree only the excess leaves a part, so that near matching is cheapest") {
+TEST_CASE("near matching is cheapest on a tree, where only the net excess leaves a part") {
     Rng rng(11);
     for (int draw = 0; draw < 100; ++draw) {
         const NearCase one("tree:4:4:3,distance=1:10:100", rng);
@@ -141,17 +141,17 @@ TEST_CASE("in a tree only the excess leaves a part, so that near matching is che
     }
 }
 
-TEST_CASE("cycles of shipments are removed at no cost, and nothing else changes") {
+TEST_CASE("removing cycles of shipments costs nothing and changes nothing else") {
     Rng rng(16);
     for (int draw = 0; draw < 300; ++draw) {
-        const std::uint32_t givers = 1 + rng.below(8);
+        const std::uint32_t senders = 1 + rng.below(8);
         const std::uint32_t receivers = 1 + rng.below(8);
         std::vector<Shipment> shipments;
         std::vector<std::uint32_t> costs;
-        TaskCounts sums(givers + receivers, 0);
+        TaskCounts sums(senders + receivers, 0);
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> cost_of;
-        for (std::uint32_t i = 0; i < givers; ++i) {
-            for (std::uint32_t j = givers; j < givers + receivers; ++j) {
+        for (std::uint32_t i = 0; i < senders; ++i) {
+            for (std::uint32_t j = senders; j < senders + receivers; ++j) {
                 if (rng.below(2) == 0) continue;
                 shipments.push_back({i, j, 1 + rng.below(9)});
                 costs.push_back(rng.below(5));
@@ -162,20 +162,20 @@ TEST_CASE("cycles of shipments are removed at no cost, and nothing else changes"
         }
         const auto cost = [&](const std::vector<Shipment>& all) {
             std::int64_t sum = 0;
-            for (const auto& [giver, receiver, tasks] : all) sum += tasks * cost_of.at({giver, receiver});
+            for (const auto& [sender, receiver, tasks] : all) sum += tasks * cost_of.at({sender, receiver});
             return sum;
         };
         const std::vector<Shipment> left = remove_cycles(shipments, sums.size(), costs);
         CHECK(cost(left) <= cost(shipments));
         std::vector<std::uint32_t> part(sums.size());
         std::iota(part.begin(), part.end(), 0U);
-        for (const auto& [giver, receiver, tasks] : left) {
+        for (const auto& [sender, receiver, tasks] : left) {
             CHECK(tasks > 0);
-            sums[giver] += tasks;
+            sums[sender] += tasks;
             sums[receiver] -= tasks;
             const std::uint32_t joined = part[receiver];
-            CHECK(part[giver] != joined);
-            std::ranges::replace(part, joined, part[giver]);
+            CHECK(part[sender] != joined);
+            std::ranges::replace(part, joined, part[sender]);
         }
         CHECK(std::ranges::count(sums, 0) == std::ssize(sums));
     }
@@ -189,19 +189,20 @@ TEST_CASE("windows make shipments of many ranks cheaper without changing final l
     const std::vector<std::uint32_t> order = near_order(machine, allocation.slots());
     TaskCounts excess = target_loads(loads);
     for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = loads[i] - excess[i];
-    const NearExcess near = near_excess(order, meeting_times(machine, allocation.slots(), order), excess);
+    const NearExcess near =
+        select_near_excess(order, meeting_times(machine, allocation.slots(), order), excess);
     CHECK(!is_small(near, machine));
     const std::vector<Shipment> matched = match_near(near);
     const std::vector<Shipment> improved = improve_in_windows(matched, near, machine, allocation.slots());
     const auto hops = [&](const std::vector<Shipment>& shipments) {
         const std::vector<std::uint32_t> each =
-            distances_of(shipments, near.ranks, machine, allocation.slots());
+            shipment_distances(shipments, near.ranks, machine, allocation.slots());
         std::int64_t sum = 0;
         for (std::size_t i = 0; i < shipments.size(); ++i) sum += shipments[i].tasks * each[i];
         return sum;
     };
     CHECK(hops(improved) < hops(matched));
-    CHECK(rest_of(near, improved) == rest_of(near, matched));
+    CHECK(remaining_excess(near, improved) == remaining_excess(near, matched));
     const Plan plan = transport_plan({loads, &machine, allocation.slots()}, order, 1);
     CHECK(loads_after(loads, plan) == target_loads(loads));
     CHECK(measure_plan(plan, loads.size()).max_receives == 1);
@@ -209,7 +210,7 @@ TEST_CASE("windows make shipments of many ranks cheaper without changing final l
     CHECK(rounds_of(loads, plan) == 1);
 }
 
-TEST_CASE("no rank receives from more senders than allowed, in one round, with as many messages as before") {
+TEST_CASE("a receive limit bounds the senders per rank, and keeps one round and the number of messages") {
     Rng rng(12);
     for (int draw = 0; draw < 60; ++draw) {
         for (const std::string& text : machines) {
@@ -229,14 +230,14 @@ TEST_CASE("no rank receives from more senders than allowed, in one round, with a
     }
 }
 
-TEST_CASE("a rank that needs the excess of three is served in a chain, or by two of them") {
+TEST_CASE("a rank that needs the excess of three ranks receives it from a chain, or from two of them") {
     const std::vector<Shipment> shipments{{1, 0, 3}, {2, 0, 1}, {3, 0, 2}};
     const auto has = [](const std::vector<Shipment>& all, Shipment one) {
         return std::ranges::count_if(all, [&](const Shipment& s) {
-                   return s.giver == one.giver && s.receiver == one.receiver && s.tasks == one.tasks;
+                   return s.sender == one.sender && s.receiver == one.receiver && s.tasks == one.tasks;
                }) == 1;
     };
-    // Walked from rank 1, which is therefore the last of the chain.
+    // The traversal starts at rank 1, which is therefore the last of the chain.
     const std::vector<Shipment> chain = limit_receives(shipments, 4, 1);
     CHECK(has(chain, {3, 0, 6}));
     CHECK(has(chain, {2, 3, 4}));
@@ -247,7 +248,7 @@ TEST_CASE("a rank that needs the excess of three is served in a chain, or by two
     CHECK(has(two, {1, 3, 3}));
 }
 
-TEST_CASE("an order of near ranks contains each rank once, and follows a line") {
+TEST_CASE("a locality-preserving order contains each rank once, and follows a line") {
     Rng rng(13);
     for (const std::string& text : machines) {
         const NearCase one(text, rng);
@@ -267,7 +268,7 @@ TEST_CASE("along a curve, the alias and nearest-sender balancers keep their guar
             const NearCase one(text, rng);
             const std::vector<std::uint32_t> order = near_order(one.machine, one.slots);
             const Plan nearest = nearest_plan(one.loads, order);
-            CHECK(nearest == slow_nearest_plan(one.loads, order));
+            CHECK(nearest == reference_nearest_plan(one.loads, order));
             CHECK(loads_after(one.loads, nearest) == target_loads(one.loads));
             const Plan curve = balance(one.problem(), "curve");
             for (const Plan& plan : {nearest, curve}) {
@@ -288,7 +289,7 @@ TEST_CASE("auto is as good as the best method that it tries, for each cost") {
     for (const std::string& text : machines) {
         const NearCase one(text, rng);
         const auto hops = [&](const char* method) {
-            return task_hops(one.problem(), balance(one.problem(), method));
+            return count_task_hops(one.problem(), balance(one.problem(), method));
         };
         CHECK(hops("auto") <= hops("transport"));
         CHECK(hops("auto") <= hops("curve(partners=nearest)"));
@@ -305,7 +306,7 @@ TEST_CASE("auto is as good as the best method that it tries, for each cost") {
 TEST_CASE("near partners require a machine and a slot for each rank") {
     const TaskCounts loads{3, 1};
     CHECK_THROWS_WITH_AS(static_cast<void>(balance({loads}, "transport")),
-                         "balancer 'transport' chooses near ranks; give a machine", Error);
+                         "balancer 'transport' requires a machine; give one", Error);
     const Machine line = make_machine("mesh:3");
     const Allocation allocation = Allocation::whole(line);
     CHECK_THROWS_WITH_AS(static_cast<void>(balance({loads, &line, allocation.slots()}, "curve")),

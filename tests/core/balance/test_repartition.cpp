@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tasks that exchange messages: small cut and few moved bytes, compared with exact search.
+// Tasks that exchange messages: repartitioning gives a small cut and moves few bytes, compared with exact
+// search.
 #include <doctest.h>
 
 #include <algorithm>
@@ -29,8 +30,8 @@ struct MeshCase {
     }
 };
 
-/// A square mesh of tasks in strips of rows; the first strips have higher loads.
-MeshCase mesh(std::uint32_t side, std::uint32_t ranks, Rng& rng) {
+/// A square mesh of tasks, divided into strips of rows; the first strips have higher loads.
+MeshCase make_mesh_case(std::uint32_t side, std::uint32_t ranks, Rng& rng) {
     MeshCase one;
     std::vector<Rank> from, to;
     std::vector<Bytes> bytes;
@@ -50,7 +51,7 @@ MeshCase mesh(std::uint32_t side, std::uint32_t ranks, Rng& rng) {
     return one;
 }
 
-MeshCase random_mesh(std::uint32_t count, std::uint32_t ranks, Rng& rng) {
+MeshCase make_random_mesh(std::uint32_t count, std::uint32_t ranks, Rng& rng) {
     MeshCase one;
     std::vector<Rank> from, to;
     std::vector<Bytes> bytes;
@@ -69,12 +70,12 @@ MeshCase random_mesh(std::uint32_t count, std::uint32_t ranks, Rng& rng) {
     return one;
 }
 
-/// The least cost of all assignments within the limit; -1: none.
-double least_cost(const Tasks& tasks) {
+/// Minimum cost of all assignments within the limit; -1 if none is.
+double min_cost(const Tasks& tasks) {
     double best = -1;
     const double limit = load_limit(tasks);
     for_every_assignment(tasks.loads.size(), tasks.ranks, [&](const std::vector<Rank>& owners) {
-        if (std::ranges::max(loads_of_ranks(tasks, owners)) > limit) return;
+        if (std::ranges::max(sum_rank_loads(tasks, owners)) > limit) return;
         const double now = task_cost(tasks, owners);
         if (best < 0 || now < best) best = now;
     });
@@ -89,7 +90,7 @@ TEST_CASE("few tasks reach the optimum of exact search, with and without a machi
     const std::vector<Slot> slots{Slot{0}, Slot{1}, Slot{2}};
     int found = 0;
     for (int draw = 0; draw < 60; ++draw) {
-        const MeshCase one = random_mesh(8, 3, rng);
+        const MeshCase one = make_random_mesh(8, 3, rng);
         Tasks tasks = one.tasks(3);
         tasks.tolerance = draw % 4 == 0 ? 0.1 : 0.3;
         tasks.periods = 1 + draw % 3;
@@ -97,22 +98,21 @@ TEST_CASE("few tasks reach the optimum of exact search, with and without a machi
             tasks.machine = &line;
             tasks.slots = slots;
         }
-        const double best = least_cost(tasks);
+        const double best = min_cost(tasks);
         if (best < 0) continue;
         ++found;
         const std::vector<Rank> owners = repartition(tasks);
-        CHECK(std::ranges::max(loads_of_ranks(tasks, owners)) <= load_limit(tasks));
+        CHECK(std::ranges::max(sum_rank_loads(tasks, owners)) <= load_limit(tasks));
         CHECK(task_cost(tasks, owners) == doctest::Approx(best).epsilon(1e-9));
     }
     CHECK(found > 40);
 }
 
-TEST_CASE(
-    "a cost is bytes cut in all periods and bytes moved, on a machine times the distance and a sixteenth") {
+TEST_CASE("the cost is cut bytes in all periods plus moved bytes, on a machine times distance and 1/16") {
     Rng rng(7);
     const Machine line = make_machine("mesh:3");
     const std::vector<Slot> slots{Slot{0}, Slot{1}, Slot{2}};
-    const MeshCase one = random_mesh(8, 3, rng);
+    const MeshCase one = make_random_mesh(8, 3, rng);
     Tasks tasks = one.tasks(3);
     tasks.periods = 5;
     const std::vector<Rank> owners(8, Rank{2});
@@ -126,10 +126,10 @@ TEST_CASE(
     CHECK(task_cost(tasks, tasks.owners) == measure_tasks(tasks, tasks.owners).cost);
 }
 
-TEST_CASE("ranks respect the tolerance, at lower cost than without neighbors") {
+TEST_CASE("repartition respects the tolerance, at lower cost than a policy that ignores neighbors") {
     Rng rng(2);
     for (const std::uint32_t ranks : {2, 7, 16}) {
-        const MeshCase one = mesh(32, ranks, rng);
+        const MeshCase one = make_mesh_case(32, ranks, rng);
         const Tasks tasks = one.tasks(ranks);
         const std::vector<Rank> owners = repartition(tasks);
         const TaskMeasures found = measure_tasks(tasks, owners);
@@ -140,9 +140,9 @@ TEST_CASE("ranks respect the tolerance, at lower cost than without neighbors") {
     }
 }
 
-TEST_CASE("tasks that stay for long move to reduce the cut") {
+TEST_CASE("tasks with many periods until the next balancing move to reduce the cut") {
     Rng rng(3);
-    const MeshCase one = mesh(32, 16, rng);
+    const MeshCase one = make_mesh_case(32, 16, rng);
     Tasks tasks = one.tasks(16);
     const TaskMeasures once = measure_tasks(tasks, repartition(tasks));
     tasks.periods = 100;
@@ -151,12 +151,12 @@ TEST_CASE("tasks that stay for long move to reduce the cut") {
     CHECK(for_long.moved_bytes > once.moved_bytes);
 }
 
-TEST_CASE("a mapper does no better on a machine") {
+TEST_CASE("repartition costs at most as much as a mapper on a machine") {
     Rng rng(6);
     const Machine machine = make_machine("torus:4x4");
     std::vector<Slot> slots;
     for (std::uint32_t i = 0; i < 16; ++i) slots.emplace_back((5 * i) % 16);
-    const MeshCase one = mesh(32, 16, rng);
+    const MeshCase one = make_mesh_case(32, 16, rng);
     for (const double periods : {1.0, 100.0}) {
         Tasks tasks = one.tasks(16);
         tasks.periods = periods;
@@ -174,7 +174,7 @@ TEST_CASE("a mapper does no better on a machine") {
     }
 }
 
-TEST_CASE("nodes with equal total loads are balanced inside") {
+TEST_CASE("nodes with equal total loads are balanced internally") {
     const Machine machine = make_machine("mesh:3+node:4");
     std::vector<Slot> slots;
     for (std::uint32_t i = 0; i < 12; ++i) slots.emplace_back(i);
@@ -186,36 +186,36 @@ TEST_CASE("nodes with equal total loads are balanced inside") {
     tasks.machine = &machine;
     tasks.slots = slots;
     const std::vector<Rank> owners = repartition(tasks);
-    CHECK(std::ranges::max(loads_of_ranks(tasks, owners)) <= load_limit(tasks));
+    CHECK(std::ranges::max(sum_rank_loads(tasks, owners)) <= load_limit(tasks));
     CHECK(measure_tasks(tasks, owners).moved_hop_bytes == 0);
 }
 
 TEST_CASE("memory limits are respected with neighbors") {
     Rng rng(4);
-    const MeshCase one = mesh(24, 6, rng);
+    const MeshCase one = make_mesh_case(24, 6, rng);
     Tasks tasks = one.tasks(6);
     std::int64_t all = 0;
     for (const std::int64_t bytes : one.bytes) all += bytes;
     tasks.memory = all / 6 * 120 / 100;
     const std::vector<Rank> owners = repartition(tasks);
-    std::vector<std::int64_t> held(6, 0);
-    for (std::size_t i = 0; i < owners.size(); ++i) held[owners[i].value] += one.bytes[i];
-    CHECK(std::ranges::max(held) <= tasks.memory);
+    std::vector<std::int64_t> bytes_of_rank(6, 0);
+    for (std::size_t i = 0; i < owners.size(); ++i) bytes_of_rank[owners[i].value] += one.bytes[i];
+    CHECK(std::ranges::max(bytes_of_rank) <= tasks.memory);
 }
 
-TEST_CASE("a caller can end a search at each poll") {
+TEST_CASE("the poll callback can end a search at every call") {
     Rng rng(6);
-    const MeshCase one = mesh(40, 8, rng);
+    const MeshCase one = make_mesh_case(40, 8, rng);
     const Machine machine = make_machine("torus:8");
     const Allocation allocation = Allocation::whole(machine);
-    struct Stop {};
+    struct StopSearch {};
     Tasks tasks = one.tasks(8);
     const auto polls = [&](int last) {
         int count = 0;
         tasks.poll = [&count, last] {
-            if (++count == last) throw Stop();
+            if (++count == last) throw StopSearch();
         };
-        CHECK_THROWS_AS(static_cast<void>(repartition(tasks)), Stop);
+        CHECK_THROWS_AS(static_cast<void>(repartition(tasks)), StopSearch);
         return count;
     };
     for (const bool placed : {false, true}) {
@@ -235,7 +235,7 @@ TEST_CASE("a caller can end a search at each poll") {
 
 TEST_CASE("impossible messages, periods and slots are refused") {
     Rng rng(5);
-    const MeshCase one = mesh(4, 2, rng);
+    const MeshCase one = make_mesh_case(4, 2, rng);
     const auto refusal = [](const Tasks& tasks) -> std::string {
         try {
             static_cast<void>(repartition(tasks));
@@ -251,7 +251,7 @@ TEST_CASE("impossible messages, periods and slots are refused") {
     CHECK(refusal(tasks) == "there are loads of 16 tasks, but messages of 3");
     tasks = one.tasks(2);
     tasks.periods = 0;
-    CHECK(refusal(tasks) == "tasks stay for more than 0 periods, not 0");
+    CHECK(refusal(tasks) == "the number of periods must be above 0, not 0");
     const Machine machine = make_machine("mesh:2");
     tasks.periods = 1;
     tasks.machine = &machine;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sweep keeps the guarantees of the alias method, and ranks find its plan by messages.
+// The sweep keeps the guarantees of the alias method, and distributed ranks compute the same plan.
 #include "topoloom/balance/sweep.hpp"
 
 #include <doctest.h>
@@ -28,24 +28,24 @@ void check_sweep(const TaskCounts& loads) {
     const PlanMeasures least = least_measures(loads, ends);
     CHECK(measures.max_receives == least.max_receives);
     CHECK(measures.max_tasks_received == least.max_tasks_received);
-    // Twice the minimum, as for the alias method: fewer messages than ranks that are not balanced.
+    // As for the alias method: fewer messages than ranks off their target, and at most twice the minimum.
     std::int64_t unequal = 0;
     for (std::size_t i = 0; i < loads.size(); ++i) unequal += loads[i] != ends[i] ? 1 : 0;
     CHECK(measures.messages <= std::max<std::int64_t>(unequal - 1, 0));
     CHECK(measures.messages <= 2 * least.messages);
 }
 
-std::uint32_t rounds(std::size_t ranks) { return static_cast<std::uint32_t>(std::bit_width(ranks - 1)); }
+std::uint32_t ceil_log2(std::size_t ranks) { return static_cast<std::uint32_t>(std::bit_width(ranks - 1)); }
 
-void check_decided(const TaskCounts& loads, Rng rng) {
-    const Decided decided = SimulatedRanks(loads, rng).run();
-    CHECK(decided.plan == sweep_plan(loads));
-    CHECK(decided.as_received == decided.plan);
-    CHECK(decided.most_sent <= 2 * rounds(loads.size()) + further_messages);
-    CHECK(decided.most_waited <= 7 * rounds(loads.size()) + 3);
+void check_simulated_plan(const TaskCounts& loads, Rng rng) {
+    const SimulatedPlan simulated = SimulatedRanks(loads, rng).run();
+    CHECK(simulated.plan == sweep_plan(loads));
+    CHECK(simulated.as_received == simulated.plan);
+    CHECK(simulated.max_sent_messages <= 2 * ceil_log2(loads.size()) + further_messages);
+    CHECK(simulated.longest_chain <= 7 * ceil_log2(loads.size()) + 3);
 }
 
-std::string refusal(const TaskCounts& loads) {
+std::string error_message(const TaskCounts& loads) {
     try {
         SimulatedRanks(loads, Rng(1)).run();
     } catch (const Error& error) {
@@ -61,8 +61,8 @@ TEST_CASE("a sweep ends at the floor or ceiling of the mean, with one source per
     for (int draw = 0; draw < 3000; ++draw)
         check_sweep(random_loads(1 + rng.below(60), 1 + rng.below(40), rng));
     for (std::int64_t n = 3; n < 30; ++n) {
-        check_sweep(example_1(n));
-        check_sweep(example_2(n));
+        check_sweep(make_sudheer_example_1(n));
+        check_sweep(make_sudheer_example_2(n));
     }
 }
 
@@ -76,29 +76,29 @@ TEST_CASE("a rank with all tasks sends to all others, and a rank without tasks h
     check_sweep(loads);
 }
 
-TEST_CASE("ranks that decide by messages find the plan of the sweep, whichever rank is slow") {
+TEST_CASE("ranks that exchange messages compute the plan of the sweep, whichever rank is slow") {
     Rng rng(2);
     for (int draw = 0; draw < 600; ++draw) {
         const TaskCounts loads = random_loads(1 + rng.below(70), 1 + rng.below(12), rng);
-        check_decided(loads, rng);
+        check_simulated_plan(loads, rng);
     }
     for (std::uint32_t ranks = 1; ranks <= 33; ++ranks) {
         TaskCounts loads(ranks, 0);
-        check_decided(loads, rng);
+        check_simulated_plan(loads, rng);
         loads[rng.below(ranks)] = 1000;
-        check_decided(loads, rng);
-        check_decided(random_even_loads(ranks, 9, rng), rng);
+        check_simulated_plan(loads, rng);
+        check_simulated_plan(random_even_loads(ranks, 9, rng), rng);
     }
-    check_decided(example_1(20), rng);
-    check_decided(example_2(50), rng);
+    check_simulated_plan(make_sudheer_example_1(20), rng);
+    check_simulated_plan(make_sudheer_example_2(50), rng);
 }
 
-TEST_CASE("ten thousand ranks that decide by messages find the plan of the sweep") {
+TEST_CASE("ten thousand ranks that exchange messages compute the plan of the sweep") {
     Rng rng(3);
-    check_decided(random_loads(10'000, 48, rng), rng);
+    check_simulated_plan(random_loads(10'000, 48, rng), rng);
     TaskCounts loads(8192, 0);
     loads[5000] = 1'000'000;
-    check_decided(loads, rng);
+    check_simulated_plan(loads, rng);
 }
 
 TEST_CASE("plans of the sweep cost at most 5 % more than those of the alias method") {
@@ -119,14 +119,15 @@ TEST_CASE("plans of the sweep cost at most 5 % more than those of the alias meth
     CHECK(tasks * 100 <= alias_tasks * 105);
 }
 
-TEST_CASE("all ranks refuse impossible loads") {
-    CHECK(refusal({3, -1, 2}) == "a rank has a negative number of tasks");
-    CHECK(refusal({std::int64_t{1} << 61, std::int64_t{1} << 61, 0}) ==
+TEST_CASE("all ranks throw an error for impossible loads") {
+    CHECK(error_message({3, -1, 2}) == "a rank has a negative number of tasks");
+    CHECK(error_message({std::int64_t{1} << 61, std::int64_t{1} << 61, 0}) ==
           "the loads of all ranks add up to 2^62 or more");
-    CHECK(refusal({std::int64_t{1} << 62}) == "the loads of all ranks add up to 2^62 or more");
+    CHECK(error_message({std::int64_t{1} << 62}) == "the loads of all ranks add up to 2^62 or more");
 }
 
-TEST_CASE("few ranks gather all loads, many decide by messages, and expensive messages raise the limit") {
+TEST_CASE(
+    "few ranks gather all loads, many ranks exchange messages, and expensive messages raise the limit") {
     const auto gathers = [](std::uint32_t ranks, const DecisionCosts& costs) {
         const DecisionTimes times = decision_times({ranks, ranks, 1}, costs);
         return times.gathered <= times.distributed;
@@ -143,7 +144,8 @@ TEST_CASE("few ranks gather all loads, many decide by messages, and expensive me
     CHECK(limit({.rank_s = 1e-9}) > limit({.rank_s = 1e-7}));
 }
 
-TEST_CASE("boards save messages with many ranks per node, and each serves few other nodes") {
+TEST_CASE(
+    "node-shared memory saves messages with many ranks per node, and each rank serves few other nodes") {
     const auto of = [](std::uint32_t nodes, std::uint32_t per_node) {
         return decision_times({nodes * per_node, nodes, per_node}, {});
     };
@@ -156,6 +158,6 @@ TEST_CASE("boards save messages with many ranks per node, and each serves few ot
     CHECK(of(1000, 12).by_node > of(1000, 12).gathered);
     CHECK(of(1000, 128).by_node < of(1000, 128).gathered);
     CHECK(!(of(1, 12).by_node <= of(1, 12).gathered));
-    // A node with few ranks delays all, since each of its ranks serves more nodes.
+    // A node with few ranks delays all nodes, because each of its ranks serves more nodes.
     CHECK(decision_times({120, 10, 2}, {}).by_node > of(10, 12).by_node);
 }

@@ -7,7 +7,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("a big vector grows, copies and moves like any other, below and above the size of huge pages") {
+TEST_CASE("a big vector grows, copies and moves like std::vector, below and above the size of huge pages") {
     for (const std::size_t count :
          {std::size_t{0}, std::size_t{3}, std::size_t{1} << 18, std::size_t{3'000'000}}) {
         BigVector<std::uint32_t> numbers;

@@ -21,13 +21,13 @@ TEST_CASE("a budget without limits never ends") {
     for (int i = 0; i < 100; ++i) CHECK(meter.spend(1 << 20));
 }
 
-TEST_CASE("a search without time left ends at its first check of the clock") {
+TEST_CASE("a search without remaining time ends at its first check of the clock") {
     const Budget budget{.seconds = 0};
     Meter meter(budget);
     CHECK_FALSE(meter.spend(1));
 }
 
-TEST_CASE("the caller learns the work done and can end a search") {
+TEST_CASE("the caller learns the amount of work done and can end a search") {
     std::uint64_t reported = 0;
     Budget budget;
     budget.keep_going = [&](std::uint64_t done) {

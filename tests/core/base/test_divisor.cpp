@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Divisor agrees with hardware division.
+// Divisor gives the same quotients as hardware division.
 #include <doctest.h>
 
 #include <cstdint>
@@ -21,7 +21,7 @@ void check(std::uint32_t dividend, const Divisor& divisor) {
     }
 }
 
-/// Quotients are most likely wrong around multiples.
+/// Quotients are most likely wrong near multiples of the divisor.
 void check_around_multiples(const Divisor& divisor) {
     const std::uint32_t last = greatest / divisor.value();
     for (const std::uint32_t times : {0U, 1U, 2U, 3U, last / 2, last - (last > 0), last}) {

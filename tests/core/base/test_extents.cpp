@@ -7,7 +7,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("cells are counted, and the count saturates") {
+TEST_CASE("the number of cells saturates") {
     CHECK(cell_count(Extents{}) == 1);
     CHECK(cell_count(Extents{3, 4, 5}) == 60);
     CHECK(cell_count(Extents{3, 0, 4'294'967'295}) == 0);

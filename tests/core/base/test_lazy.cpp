@@ -26,7 +26,7 @@ TEST_CASE("a value is computed once for any number of threads") {
     CHECK(wrong == 0);
 }
 
-TEST_CASE("an access after a failure tries again") {
+TEST_CASE("an access after a failure computes the value again") {
     Lazy<int> value;
     CHECK_THROWS_AS((void)value.get([]() -> int { fail("not yet"); }), Error);
     CHECK(value.get([] { return 3; }) == 3);

@@ -9,7 +9,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("a limit on the address space is a limit on memory") {
+TEST_CASE("a limit on the address space limits the reported memory") {
     const std::uint64_t all = usable_memory();
     CHECK(all > 1'000'000);
     {

@@ -45,7 +45,7 @@ TEST_CASE("an option with choices takes the index of the word") {
     CHECK(read_options<Cooking>("cook", {{"way", "steam"}, {"minutes", "60"}}).minutes == 60);
 }
 
-TEST_CASE("an unknown word is refused with the nearest and all choices") {
+TEST_CASE("an unknown word is refused with the nearest choice and all choices") {
     CHECK_THROWS_WITH_AS(
         (void)read_options<Cooking>("cook", {{"way", "raost"}}),
         "no value of option way of cook 'raost' (did you mean 'roast'?); there are: boil, roast, steam",

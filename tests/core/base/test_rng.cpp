@@ -12,7 +12,7 @@
 using namespace topoloom;
 using Block = std::array<std::uint32_t, 4>;
 
-TEST_CASE("Philox gives the known answers of Random123") {
+TEST_CASE("Philox gives the published test vectors of Random123") {
     CHECK(philox({0, 0, 0, 0}, {0, 0}) == Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
     constexpr std::uint32_t ones = 0xffffffff;
     CHECK(philox({ones, ones, ones, ones}, {ones, ones}) ==
@@ -21,7 +21,7 @@ TEST_CASE("Philox gives the known answers of Random123") {
           Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
-TEST_CASE("a stream starts with the block of counter zero and its key is the seed") {
+TEST_CASE("a stream starts with the block of counter zero, and its key is the seed") {
     Rng rng(0);
     CHECK(rng.next() == 0x6627e8d5);
     CHECK(rng.next() == 0xe169c58d);
@@ -48,7 +48,7 @@ TEST_CASE("a copied stream replays, another stream or seed differs") {
     CHECK(c != d);
 }
 
-TEST_CASE("below is within its bound and hits every value about equally often") {
+TEST_CASE("below() is within its bound and returns every value about equally often") {
     Rng rng(1);
     for (const std::uint32_t bound : {1U, 2U, 3U, 7U, 10U}) {
         std::vector<int> hits(bound, 0);
@@ -64,12 +64,12 @@ TEST_CASE("below is within its bound and hits every value about equally often") 
     }
 }
 
-TEST_CASE("below with a bound of more than 2^31 has no bias towards small values") {
+TEST_CASE("below() with a bound of more than 2^31 has no bias towards small values") {
     Rng rng(2);
     const std::uint32_t bound = 3U << 30;
     int low = 0;
     for (int i = 0; i < 30'000; ++i) low += rng.below(bound) < (1U << 30) ? 1 : 0;
-    // Taking the remainder instead would give a half.
+    // Taking the remainder instead would give one half.
     CHECK(std::abs(low - 10'000) < 500);
 }
 

@@ -10,18 +10,19 @@ using namespace topoloom;
 
 namespace {
 
-/// The two-sided tails that have closed forms.
+/// Two-sided tails with closed forms.
 double tail(double t, int freedom) {
     const double x = freedom / (freedom + t * t);
     if (freedom == 1) return 2 * std::atan(1 / t) / std::numbers::pi;
-    // Integrals of cos^(freedom - 1) from 0 to atan(t / sqrt(freedom)), of which 2 and 4 are elementary.
+    // Integrals of cos^(freedom - 1) from 0 to atan(t / sqrt(freedom)); those for 2 and 4 degrees of freedom
+    // are elementary.
     const double s = std::sqrt(1 - x);
     return freedom == 2 ? x / (1 + s) : 1 - s * (1 + x / 2);
 }
 
 }  // namespace
 
-TEST_CASE("tails of Student's t equal closed forms, near and far") {
+TEST_CASE("tails of Student's t distribution equal closed forms, near and far") {
     for (const double t : {1e-3, 0.1, 0.7, 1.0, 2.0, 5.0, 30.0}) {
         for (const int freedom : {1, 2, 4})
             CHECK(std::exp(log_student_tail(t, freedom)) == doctest::Approx(tail(t, freedom)).epsilon(1e-9));
@@ -46,7 +47,7 @@ TEST_CASE("tails decrease with t and degrees of freedom, also below the range of
     }
 }
 
-TEST_CASE("a far outlier does not move the mean, and spread values are kept") {
+TEST_CASE("a far outlier does not change the mean, and spread values are kept") {
     const Sample clean = summarize({30, 31, 32, 33, 34});
     CHECK(clean.mean == doctest::Approx(32));
     CHECK(clean.sigma == doctest::Approx(std::sqrt(2.5)));
@@ -58,12 +59,12 @@ TEST_CASE("a far outlier does not move the mean, and spread values are kept") {
     }
     CHECK(summarize({30, 31, 6000, 6200, 6100}).outliers == 0);
     CHECK(summarize({30, 6000}).outliers == 0);
-    CHECK(summarize({0.1, 30, 31, 32}).outliers == 0);  // nothing is too short
+    CHECK(summarize({0.1, 30, 31, 32}).outliers == 0);  // no value counts as too short
     CHECK(summarize({}).count == 0);
     CHECK(summarize({4}).sigma == 0);
 }
 
-TEST_CASE("equal samples show no difference, and without variance any difference counts") {
+TEST_CASE("equal samples show no difference, and without variance any difference is significant") {
     CHECK(student_test(summarize({1, 1, 1}), summarize({1, 1})).p() == 1);
     CHECK(student_test(summarize({1 + 1e-15, 1, 1}), summarize({1, 1})).p() > 0.5);
     CHECK(student_test(summarize({1.01, 1.01}), summarize({1, 1})).p() < 1e-10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random patterns on random allocations of all machines, and exhaustive optima of small ones.
+// Random patterns on random allocations of all machines, and exhaustive optima of small cases.
 #pragma once
 
 #include <doctest.h>
@@ -14,7 +14,8 @@
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/metric/judge.hpp"
 
-/// Calls law(graph, allocation, rng) for every machine: on a random choice of up to `slots` slots, in random order.
+/// Calls law(graph, allocation, rng) for every machine, with an allocation of at most `slots` random slots in
+/// random order.
 template <class Law>
 void for_each_bound_case(std::size_t slots, const Law& law) {
     std::uint64_t seed = 0;
@@ -38,7 +39,7 @@ void for_each_bound_case(std::size_t slots, const Law& law) {
     }
 }
 
-/// Calls use(placement) for every choice of slots of an allocation for the ranks, one each.
+/// Calls use(placement) for every placement of the ranks on distinct slots of an allocation.
 template <class Use>
 void for_each_placement(const topoloom::Allocation& allocation, std::size_t ranks, const Use& use) {
     std::vector<topoloom::Slot> slots(allocation.slots().begin(), allocation.slots().end());
@@ -46,7 +47,7 @@ void for_each_placement(const topoloom::Allocation& allocation, std::size_t rank
     do {
         use(topoloom::Placement(allocation,
                                 {slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(ranks)}));
-        // Next choice for the ranks, for any order of the free slots.
+        // The next choice of slots; skips orders of the unused slots.
         std::ranges::reverse(slots.begin() + static_cast<std::ptrdiff_t>(ranks), slots.end());
     } while (std::ranges::next_permutation(slots).found);
 }

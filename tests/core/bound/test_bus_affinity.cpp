@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Cell's affinities and the blade's halves, against the counts of Sudheer 2012, section 4.6.
+// Affinities of the Cell and bipartitions of the blade, compared with the counts of Sudheer 2012, section
+// 4.6.
 #include <doctest.h>
 
 #include <functional>
@@ -16,8 +17,8 @@ using namespace topoloom;
 
 namespace {
 
-CommGraph pattern(std::size_t threads, std::size_t messages,
-                  const std::function<std::pair<std::size_t, std::size_t>(std::size_t)>& message) {
+CommGraph make_pattern(std::size_t threads, std::size_t messages,
+                       const std::function<std::pair<std::size_t, std::size_t>(std::size_t)>& message) {
     std::vector<Rank> from;
     std::vector<Rank> to;
     for (std::size_t i = 0; i < messages; ++i) {
@@ -27,8 +28,8 @@ CommGraph pattern(std::size_t threads, std::size_t messages,
     return CommGraph::from_edges(threads, from, to, std::vector<Bytes>(messages, Bytes{16384}));
 }
 
-CommGraph ring(std::size_t threads) {
-    return pattern(threads, threads, [&](std::size_t i) { return std::pair(i, (i + 1) % threads); });
+CommGraph make_ring(std::size_t threads) {
+    return make_pattern(threads, threads, [&](std::size_t i) { return std::pair(i, (i + 1) % threads); });
 }
 
 const Machine cell = make_machine("ring:12,rings=2,transfers=3,bandwidth=25.6GB/s");
@@ -37,15 +38,15 @@ const std::vector<Node> stations{Node{10}, Node{1}, Node{9}, Node{2}, Node{8}, N
 
 }  // namespace
 
-TEST_CASE("the number of best affinities of the Cell is as expected") {
+TEST_CASE("the number of best affinities of the Cell equals the published count") {
     const auto& bus = std::get<RingBus>(cell.topology());
     const std::vector<std::pair<CommGraph, std::size_t>> cases{
-        {ring(8), 896},
-        {pattern(8, 8, [](std::size_t i) { return std::pair(i, i ^ 1); }), 768},
-        {pattern(8, 8, [](std::size_t i) { return std::pair(i, i ^ 2); }), 768},
-        {pattern(8, 8, [](std::size_t i) { return std::pair(i, i ^ 4); }), 768},
-        {pattern(8, 8, [](std::size_t i) { return std::pair((i + 2) % 8, i); }), 1728},
-        {pattern(8, 4, [](std::size_t i) { return std::pair(2 * i, 2 * i + 1); }), 4224},
+        {make_ring(8), 896},
+        {make_pattern(8, 8, [](std::size_t i) { return std::pair(i, i ^ 1); }), 768},
+        {make_pattern(8, 8, [](std::size_t i) { return std::pair(i, i ^ 2); }), 768},
+        {make_pattern(8, 8, [](std::size_t i) { return std::pair(i, i ^ 4); }), 768},
+        {make_pattern(8, 8, [](std::size_t i) { return std::pair((i + 2) % 8, i); }), 1728},
+        {make_pattern(8, 4, [](std::size_t i) { return std::pair(2 * i, 2 * i + 1); }), 4224},
     };
     for (const auto& [graph, optima] : cases) {
         const BusAffinities found = rank_bus_affinities(bus, stations, graph);
@@ -57,35 +58,35 @@ TEST_CASE("the number of best affinities of the Cell is as expected") {
     }
 }
 
-TEST_CASE("an affinity is scored by its messages, counted in halves") {
+TEST_CASE("an affinity is scored by half messages per link") {
     const auto& bus = std::get<RingBus>(cell.topology());
-    const BusAffinities found = rank_bus_affinities(bus, stations, ring(8));
+    const BusAffinities found = rank_bus_affinities(bus, stations, make_ring(8));
     const auto score_of = [&](const BusAffinity& element_of_thread) {
         for (const RankedAffinity& affinity : found.ranking) {
             if (affinity.element_of_thread == element_of_thread) return affinity.score;
         }
         return BusScore{};
     };
-    // The affinity that the source calls Ring sends all eight messages counter-clockwise, none over another.
+    // The affinity named Ring in the source sends all eight messages counter-clockwise without overlap.
     const BusScore all_one_way = score_of({0, 2, 4, 6, 7, 5, 3, 1});
     CHECK(all_one_way == BusScore{2, 16, 0, 0});
-    // Identity: three each way, one overlap each way, two half-way.
+    // Identity: three messages each way, one overlap each way, two half-way messages.
     const BusScore identity = score_of({0, 1, 2, 3, 4, 5, 6, 7});
     CHECK(identity.imbalance == 0);
     CHECK(identity.half_way == 4);
     CHECK(identity.peak == 4);
 }
 
-TEST_CASE("a ring of 16 threads crosses a blade twice at best, and always at worst") {
-    const Bipartitions halves = rank_bipartitions(ring(16));
+TEST_CASE("a ring of 16 threads crosses a blade twice at best, and with every message at worst") {
+    const Bipartitions halves = rank_bipartitions(make_ring(16));
     CHECK(halves.best.crossing == Bytes{2 * 16384});
     CHECK(halves.optima == 16);
     CHECK(halves.worst.crossing == Bytes{16 * 16384});
     CHECK(halves.pessima == 2);
 }
 
-TEST_CASE("the side that sends more is on processor 0") {
-    const CommGraph graph = pattern(4, 3, [](std::size_t i) {
+TEST_CASE("processor 0 is the side that sends more") {
+    const CommGraph graph = make_pattern(4, 3, [](std::size_t i) {
         return std::vector<std::pair<std::size_t, std::size_t>>{{0, 1}, {2, 3}, {3, 1}}[i];
     });
     const Bipartitions halves = rank_bipartitions(graph);
@@ -96,7 +97,7 @@ TEST_CASE("the side that sends more is on processor 0") {
 
 TEST_CASE("unsupported numbers of threads are refused") {
     const auto& bus = std::get<RingBus>(cell.topology());
-    CHECK_THROWS_AS((void)rank_bus_affinities(bus, stations, ring(7)), Error);
-    CHECK_THROWS_AS((void)rank_bipartitions(ring(7)), Error);
-    CHECK_THROWS_AS((void)rank_bipartitions(ring(26)), Error);
+    CHECK_THROWS_AS((void)rank_bus_affinities(bus, stations, make_ring(7)), Error);
+    CHECK_THROWS_AS((void)rank_bipartitions(make_ring(7)), Error);
+    CHECK_THROWS_AS((void)rank_bipartitions(make_ring(26)), Error);
 }

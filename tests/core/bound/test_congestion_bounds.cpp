@@ -21,7 +21,7 @@ CongestionBound best_bound(const BoundProblem& problem) {
     return congestion_bound(problem, meter);
 }
 
-double congestion(const CommGraph& graph, const Allocation& allocation, const Placement& placement) {
+double compute_congestion(const CommGraph& graph, const Allocation& allocation, const Placement& placement) {
     return judge(graph, allocation.machine(), placement, 1).congestion_max;
 }
 
@@ -35,12 +35,12 @@ TEST_CASE("no placement has less congestion than the bounds, on any machine") {
         CAPTURE(bound.where);
         for (int i = 0; i < 10; ++i) {
             const Placement placement = random_placement(allocation, graph.rank_count(), rng);
-            CHECK(bound.value <= congestion(graph, allocation, placement));
+            CHECK(bound.value <= compute_congestion(graph, allocation, placement));
         }
     });
 }
 
-TEST_CASE("silent ranks cause no congestion") {
+TEST_CASE("ranks without messages cause no congestion") {
     for (const std::string text : {"torus:2", "torus:4x4x4", "tree:8:16", "mesh:16+node:2:2,distance=1:2"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
@@ -59,7 +59,7 @@ TEST_CASE("no placement has less congestion than any bound") {
         Meter meter(budget);
         double least = std::numeric_limits<double>::infinity();
         for_each_placement(allocation, graph.rank_count(), [&](const Placement& placement) {
-            least = std::min(least, congestion(graph, allocation, placement));
+            least = std::min(least, compute_congestion(graph, allocation, placement));
         });
         for (const CongestionBound& bound :
              {injection_bound(problem), message_bound(problem), cut_bound(problem),
@@ -71,7 +71,7 @@ TEST_CASE("no placement has less congestion than any bound") {
     });
 }
 
-TEST_CASE("no k ranks have a smaller cut than the reported least cut") {
+TEST_CASE("no k ranks have a smaller cut than the reported minimum") {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         Rng rng(seed);
         const std::size_t ranks = 1 + seed % 9;
@@ -91,7 +91,7 @@ TEST_CASE("no k ranks have a smaller cut than the reported least cut") {
     }
 }
 
-TEST_CASE("dual prices find links that all routes between fragments share") {
+TEST_CASE("dual prices identify links that all routes between fragments share") {
     const Machine machine = make_machine("torus:17x8x24");
     const Allocation allocation = fragmented_allocation(machine, 64, 4, 1);
     const CommGraph graph = stencil(std::vector<GridAxis>(3, {4, true}), StencilShape::star, Bytes{1024});
@@ -101,10 +101,10 @@ TEST_CASE("dual prices find links that all routes between fragments share") {
     const double plain = std::max(cut_bound(problem).value, average_load_bound(problem, meter).value);
     const double priced = price_bound(problem, meter).value;
     CHECK(priced > 3 * plain);
-    CHECK(priced <= 9216);  // what our best placement has
+    CHECK(priced <= 9216);  // congestion of the best known placement
 }
 
-TEST_CASE("halves of recursive doubling exchange the bytes that its eigenvalues predict") {
+TEST_CASE("the halves of recursive doubling exchange the bytes that its eigenvalues predict") {
     std::vector<Rank> sources;
     std::vector<Rank> peers;
     for (std::uint32_t u = 0; u < 64; ++u) {
@@ -116,7 +116,7 @@ TEST_CASE("halves of recursive doubling exchange the bytes that its eigenvalues 
     const std::vector<Bytes> bytes(sources.size(), Bytes{5});
     const auto graph = CommGraph::from_edges(64, sources, peers, bytes);
     CHECK(bound::min_cut_bytes(graph.symmetric())[32] == 2 * 5 * 32);
-    // On a ring of 64 the halves are joined by two links each way.
+    // On a ring of 64 nodes the halves are joined by two links each way.
     const Machine machine = make_machine("ring:64");
     const Allocation allocation = Allocation::whole(machine);
     const CongestionBound cut = cut_bound(BoundProblem(graph, allocation));
@@ -124,7 +124,7 @@ TEST_CASE("halves of recursive doubling exchange the bytes that its eigenvalues 
     CHECK(cut.value >= 5 * 32 / 2.0 * 0.999);
 }
 
-TEST_CASE("bounds are exact for stencils on the torus of their shape") {
+TEST_CASE("bounds are exact for stencils on a torus of the same shape") {
     for (const std::string text : {"torus:4x4x4", "torus:6x5", "mesh:5x5"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
@@ -138,8 +138,8 @@ TEST_CASE("bounds are exact for stencils on the torus of their shape") {
     }
 }
 
-TEST_CASE("a bound names its proof and where it holds") {
-    // Rank 0 sends to all others, over the one link of its leaf.
+TEST_CASE("a bound reports its proof and its location") {
+    // Rank 0 sends to all others over the single link of its leaf.
     std::vector<Rank> sources(15, Rank{0});
     std::vector<Rank> peers;
     for (std::uint32_t u = 1; u < 16; ++u) peers.emplace_back(u);
@@ -150,7 +150,7 @@ TEST_CASE("a bound names its proof and where it holds") {
     CHECK(hub.by == "injection");
     CHECK(hub.where == "rank 0");
     CHECK(hub.value == doctest::Approx(1500));
-    // All to all: what leaves a group of four goes over one link.
+    // All-to-all: the bytes that leave a group of four use one link.
     std::vector<Rank> from;
     std::vector<Rank> to;
     for (std::uint32_t u = 0; u < 16; ++u) {
@@ -165,7 +165,7 @@ TEST_CASE("a bound names its proof and where it holds") {
     CHECK(group.by == "cut");
     CHECK(group.where == "nodes 0..3");
     CHECK(group.value == doctest::Approx(4 * 12 * 100));
-    // One node: nothing crosses a link.
+    // One node: no bytes cross a link.
     const Machine one = make_machine("torus:1+node:16");
     const Allocation slots = Allocation::whole(one);
     CHECK(best_bound(BoundProblem(all, slots)).by == "nothing");

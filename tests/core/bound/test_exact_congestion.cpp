@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Minimum congestion against enumeration.
+// Minimum congestion compared with enumeration.
 #include <limits>
 #include <string>
 
@@ -10,7 +10,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("the search for the least congestion finds the best of all placements") {
+TEST_CASE("the search for minimum congestion finds the best of all placements") {
     for_each_bound_case(5, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
         if (allocation.machine().text().find("ugal") != std::string::npos) return;
         const BoundProblem problem(graph, allocation);

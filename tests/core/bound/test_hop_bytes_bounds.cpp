@@ -16,8 +16,9 @@ using namespace topoloom;
 
 namespace {
 
-/// Gilmore and Lawler's bound from its definition: all orders of columns for the rows' least scalar products.
-std::int64_t slow_gilmore_lawler(const CommGraph& graph, const Allocation& allocation) {
+/// Gilmore and Lawler's bound by its definition: the minimum scalar product of each row over all orders of
+/// columns.
+std::int64_t reference_gilmore_lawler(const CommGraph& graph, const Allocation& allocation) {
     const CommGraph symmetric = graph.symmetric();
     const Machine& machine = allocation.machine();
     std::vector<std::size_t> order(allocation.slot_count());
@@ -45,7 +46,7 @@ std::int64_t slow_gilmore_lawler(const CommGraph& graph, const Allocation& alloc
         for (std::size_t i = 0; i < costs.size(); ++i) sum += costs[i][order[i]];
         least = std::min(least, sum);
     } while (std::ranges::next_permutation(order).found);
-    return half_of(least);
+    return halve_symmetric_bound(least);
 }
 
 /// Ranks on random slots with sufficient capacity.
@@ -59,7 +60,7 @@ Placement random_shared_placement(const Allocation& allocation, std::span<const 
     return {allocation, std::move(places), SlotUse::shared};
 }
 
-/// The best of all bounds; the sparse one is no better than the dense one.
+/// Checks the best of all bounds; the sparse bound is at most the dense bound.
 std::int64_t find_highest_bound(const BoundProblem& problem) {
     const std::int64_t dense = bound::gilmore_lawler_bound(problem);
     CHECK(bound::sparse_bound(problem) <= dense);
@@ -85,7 +86,7 @@ TEST_CASE("no placement has fewer hop-bytes than the bounds, on any machine") {
 TEST_CASE("the Gilmore-Lawler bound equals its definition, and is at most the optimum") {
     for_each_bound_case(6, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
         const std::int64_t bound = bound::gilmore_lawler_bound(BoundProblem(graph, allocation));
-        CHECK(bound == slow_gilmore_lawler(graph, allocation));
+        CHECK(bound == reference_gilmore_lawler(graph, allocation));
         const BoundProblem problem(graph, allocation);
         const Budget budget;
         Meter meter(budget);
@@ -93,7 +94,8 @@ TEST_CASE("the Gilmore-Lawler bound equals its definition, and is at most the op
         CHECK(bound <= least);
         CHECK(bound::projection_bound(problem).value_or(0) <= least);
         CHECK(bound::dual_ascent_bound(problem, meter).value_or(0) <= least);
-        // The first sweep gives Gilmore and Lawler's bound but for bytes rounded down to one part in 10^6.
+        // The first sweep gives Gilmore and Lawler's bound, except for bytes rounded down to one part in
+        // 10^6.
         if (const auto raised = bound::dual_ascent_bound(problem, meter))
             CHECK(*raised >= bound - bound / 100'000 - 1);
     });
@@ -117,7 +119,7 @@ TEST_CASE("bounds account for ranks on the same slot") {
     });
 }
 
-TEST_CASE("bounds do not depend on how ranks and slots are numbered") {
+TEST_CASE("bounds do not depend on the numbering of ranks and slots") {
     for_each_bound_case(20, [](const CommGraph& graph, const Allocation& allocation, Rng& rng) {
         std::vector<Rank> name;
         for (const Rank u : ids<Rank>(graph.rank_count())) name.push_back(u);
@@ -143,7 +145,7 @@ TEST_CASE("bounds do not depend on how ranks and slots are numbered") {
     });
 }
 
-TEST_CASE("bounds are exact for stencils on the torus of their shape") {
+TEST_CASE("bounds are exact for stencils on a torus of the same shape") {
     const std::vector<std::pair<std::string, std::vector<GridAxis>>> cases{
         {"torus:4x4x4", std::vector<GridAxis>(3, {4, true})},
         {"torus:8x5", {{8, true}, {5, true}}},
@@ -161,15 +163,16 @@ TEST_CASE("bounds are exact for stencils on the torus of their shape") {
     }
 }
 
-TEST_CASE("with several slots per node the heaviest partners count as neighbors") {
-    // Of six neighbors three can be on the node with 2 x 2 x 2 ranks; a fourth, too, but not for all.
+TEST_CASE("with several slots per node the heaviest partners count as the nearest") {
+    // Of six neighbors, three can be on the node with 2 x 2 x 2 ranks; a fourth can be for some ranks, but
+    // not for all.
     const Machine machine = make_machine("torus:2x2x2+node:8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = stencil(std::vector<GridAxis>(3, {4, true}), StencilShape::star, Bytes{1});
     CHECK(bound::sparse_bound(BoundProblem(graph, allocation)) == 0);
 }
 
-TEST_CASE("large allocations are searched in regions, with the same distances") {
+TEST_CASE("searching large allocations in regions gives the same distances") {
     Rng rng(4);
     for (const std::string text : {"torus:20x21x22", "tree:24:20:21,distance=1:10:100", "mesh:96x97"}) {
         CAPTURE(text);
@@ -202,7 +205,7 @@ TEST_CASE("large allocations are searched in regions, with the same distances") 
     }
 }
 
-TEST_CASE("assigning kinds equals assigning their members") {
+TEST_CASE("assigning classes gives the same bound as assigning their members") {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         Rng rng(seed);
         const std::size_t rows = 1 + rng.below(6);
@@ -235,17 +238,17 @@ TEST_CASE("assigning kinds equals assigning their members") {
         Error);
 }
 
-TEST_CASE("slots hold at most as many ranks as fit if all are the lightest") {
+TEST_CASE("slots have capacity for at most as many ranks as if all were the lightest") {
     CHECK(max_ranks_on_slots(std::vector<std::int64_t>{5, 1, 3}, std::vector<std::int64_t>{0, 1, 4, 8, 9}) ==
           std::vector<std::uint32_t>{0, 1, 2, 2, 3});
 }
 
-TEST_CASE("problems without bounds are refused") {
+TEST_CASE("problems that no bound supports are refused") {
     const Machine machine = make_machine("torus:2x2");
     const Allocation allocation = Allocation::whole(machine);
     Rng rng(1);
     CHECK_THROWS_WITH_AS(BoundProblem(random_pattern(5, 4, rng), allocation),
-                         "the pattern has 5 ranks, but the allocation has room for 4", Error);
+                         "the pattern has 5 ranks, but the allocation has a capacity of 4", Error);
     CHECK_THROWS_AS(BoundProblem(CommGraph(), allocation), Error);
     const CommGraph graph = random_pattern(4, 4, rng);
     CHECK_THROWS_AS(BoundProblem(graph, allocation, {1, 1}), Error);

@@ -18,11 +18,11 @@
 namespace {
 
 using Loads = std::vector<std::int64_t>;
-/// Tasks by sender and receiver.
+/// Tasks by pair of sender and receiver.
 using Moves = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
 
-/// The tasks that ranks report as sent, which equal those reported as received.
-Moves moves_of(const std::vector<topoloom_own_plan>& plans) {
+/// The tasks that ranks report as sent; checks that ranks report the same tasks as received.
+Moves collect_moves(const std::vector<topoloom_own_plan>& plans) {
     Moves given, received;
     for (std::uint32_t rank = 0; rank < plans.size(); ++rank) {
         for (std::size_t i = 0; i < plans[rank].to_count; ++i)
@@ -36,7 +36,7 @@ Moves moves_of(const std::vector<topoloom_own_plan>& plans) {
     return given;
 }
 
-Loads after(Loads loads, const Moves& moves) {
+Loads loads_after(Loads loads, const Moves& moves) {
     for (const auto& [ranks, tasks] : moves) {
         CHECK(tasks > 0);
         loads[ranks.first] -= tasks;
@@ -56,12 +56,12 @@ class Balancer {
     Balancer(const Balancer&) = delete;
     Balancer& operator=(const Balancer&) = delete;
 
-    Moves plan(const Loads& loads) {
+    Moves compute_plan(const Loads& loads) {
         std::vector<topoloom_own_plan> plans(loads.size());
         for (std::uint32_t rank = 0; rank < loads.size(); ++rank)
             status = std::max(status, topoloom_balancer_own_plan(balancer_, loads.size(), loads.data(), rank,
                                                                  &plans[rank], error, sizeof error));
-        const Moves moves = moves_of(plans);
+        const Moves moves = collect_moves(plans);
         for (auto& own : plans) topoloom_own_plan_free(&own);
         return moves;
     }
@@ -73,16 +73,16 @@ class Balancer {
     topoloom_balancer* balancer_ = nullptr;
 };
 
-/// Messages among ranks that are threads.
-class Post {
+/// Messages among ranks that are threads of this process.
+class ThreadMessages {
    public:
-    explicit Post(std::uint32_t ranks) : inboxes_(ranks) {}
+    explicit ThreadMessages(std::uint32_t ranks) : inboxes_(ranks) {}
 
     struct Rank {
-        Post* post;
+        ThreadMessages* post;
         std::uint32_t own;
-        Loads words;  // of the letter that was received last
-        int left;     // letters until it gives up
+        Loads words;  // payload of the last received message
+        int left;     // number of messages until the transport fails
     };
     static int send(void* context, std::uint32_t to, int topic, const std::int64_t* words,
                     std::size_t count) {
@@ -100,7 +100,7 @@ class Post {
         auto& inbox = rank.post->inboxes_[rank.own];
         auto found = inbox.end();
         rank.post->arrival_.wait(lock, [&] {
-            found = std::ranges::find_if(inbox, [&](const Letter& letter) {
+            found = std::ranges::find_if(inbox, [&](const ReceivedMessage& letter) {
                 return letter.topic == topic && (from == TOPOLOOM_ANY_RANK || letter.from == from);
             });
             return found != inbox.end();
@@ -113,89 +113,90 @@ class Post {
     }
 
    private:
-    struct Letter {
+    struct ReceivedMessage {
         std::uint32_t from;
         int topic;
         Loads words;
     };
     std::mutex mutex_;
     std::condition_variable arrival_;
-    std::vector<std::list<Letter>> inboxes_;
+    std::vector<std::list<ReceivedMessage>> inboxes_;
 };
 
-/// The decisions of concurrent ranks by messages.
-Moves decided(const Loads& loads) {
+/// Runs the distributed computation of a plan on concurrent ranks.
+Moves run_distributed_plan(const Loads& loads) {
     const auto ranks = static_cast<std::uint32_t>(loads.size());
-    Post post(ranks);
+    ThreadMessages post(ranks);
     std::vector<topoloom_own_plan> plans(ranks);
-    std::vector<int> failed(ranks);
+    std::vector<int> statuses(ranks);
     std::vector<std::thread> threads;
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
         threads.emplace_back([&, rank] {
-            Post::Rank context{&post, rank, {}, 1'000'000};
-            const topoloom_channel carrier{&context, Post::send, Post::receive};
+            ThreadMessages::Rank context{&post, rank, {}, 1'000'000};
+            const topoloom_channel carrier{&context, ThreadMessages::send, ThreadMessages::receive};
             char error[256] = "";
-            failed[rank] =
-                topoloom_decide(rank, ranks, loads[rank], &carrier, &plans[rank], error, sizeof error);
+            statuses[rank] = topoloom_decide_by_messages(rank, ranks, loads[rank], &carrier, &plans[rank],
+                                                         error, sizeof error);
         });
     for (auto& thread : threads) thread.join();
-    CHECK(std::ranges::count(failed, 0) == ranks);
-    const Moves moves = moves_of(plans);
+    CHECK(std::ranges::count(statuses, 0) == ranks);
+    const Moves moves = collect_moves(plans);
     for (auto& own : plans) topoloom_own_plan_free(&own);
     return moves;
 }
 
 }  // namespace
 
-TEST_CASE("the plan parts of every balancer fit together and balance loads") {
+TEST_CASE("the parts of a plan are consistent for every balancer and balance loads") {
     const Loads loads{0, 9, 3, 0, 14, 1, 7, 6};
     for (const char* method : {"alias", "alias(remainder=exact)", "qwalk", "sweep"}) {
         INFO(std::string(method));
         Balancer balancer(method, loads.size());
-        const Loads found = after(loads, balancer.plan(loads));
+        const Loads found = loads_after(loads, balancer.compute_plan(loads));
         CHECK(balancer.status == 0);
         CHECK(std::ranges::count(found, 5) == 8);
     }
 }
 
-TEST_CASE("near ranks are chosen if slots are known") {
-    // Ranks 0 and 3 have too much, ranks 1 and 2 too little; rank 0 is next to rank 2, and 3 next to 1.
+TEST_CASE("tasks move to near ranks if slots are given") {
+    // Ranks 0 and 3 have a surplus, ranks 1 and 2 a deficit; rank 0 is next to rank 2, and rank 3 next to
+    // rank 1.
     Balancer balancer("transport", 4, "ring:8", {0, 5, 1, 4});
     REQUIRE(balancer.status == 0);
-    CHECK(balancer.plan({4, 0, 0, 4}) == Moves{{{0, 2}, 2}, {{3, 1}, 2}});
+    CHECK(balancer.compute_plan({4, 0, 0, 4}) == Moves{{{0, 2}, 2}, {{3, 1}, 2}});
 }
 
-TEST_CASE("ranks that decide by messages find the plan of one that knows all loads") {
+TEST_CASE("ranks that exchange messages compute the same plan as a rank with all loads") {
     for (const Loads& loads : {Loads{5}, Loads{8, 0}, Loads{0, 7, 0, 0, 2}, Loads{9, 9, 0, 0, 4, 1, 0, 30}}) {
         Balancer balancer("sweep", loads.size());
-        CHECK(decided(loads) == balancer.plan(loads));
+        CHECK(run_distributed_plan(loads) == balancer.compute_plan(loads));
     }
 }
 
-TEST_CASE("errors are one line") {
+TEST_CASE("error messages are one line") {
     CHECK(std::string(Balancer("alais", 4).error)
               .starts_with("no balancer 'alais' (did you mean 'alias'?); there are: "));
     CHECK(std::string(Balancer("auto", 2, "ring:8", {3, 9}).error) ==
           "slot 9 is none of the 8 slots of ring:8");
     Balancer alias("alias", 2);
-    alias.plan({-1, 3});
+    alias.compute_plan({-1, 3});
     CHECK(alias.status == 1);
     CHECK(std::string(alias.error) == "rank 0 has a load of -1; loads are at least 0");
     for (const char* several : {"diffusion(neighbors=ring)", "integer-diffusion", "laplacian"})
         CHECK(std::string(Balancer(several, 4).error).find("in several rounds") != std::string::npos);
 }
 
-TEST_CASE("a transport that gives up returns its own status") {
-    Post post(2);
-    Post::Rank context{&post, 0, {}, 0};
-    const topoloom_channel carrier{&context, Post::send, Post::receive};
+TEST_CASE("a transport that fails returns its own status") {
+    ThreadMessages post(2);
+    ThreadMessages::Rank context{&post, 0, {}, 0};
+    const topoloom_channel carrier{&context, ThreadMessages::send, ThreadMessages::receive};
     topoloom_own_plan plan{};
     char error[256] = "";
-    CHECK(topoloom_decide(0, 2, 4, &carrier, &plan, error, sizeof error) == 2);
+    CHECK(topoloom_decide_by_messages(0, 2, 4, &carrier, &plan, error, sizeof error) == 2);
     CHECK(plan.owner == nullptr);
 }
 
-TEST_CASE("a few ranks gather loads, and many do not") {
+TEST_CASE("few ranks gather loads, many do not") {
     CHECK(topoloom_gathers_loads(2, 1, 2, 0, 0) == 1);
     CHECK(topoloom_gathers_loads(100'000'000, 1'000'000, 100, 1e-6, 1e-9) == 0);
     CHECK(topoloom_gathers_by_node(120, 10, 12) == 1);

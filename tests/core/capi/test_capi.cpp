@@ -10,7 +10,7 @@
 
 namespace {
 
-/// Processes in groups, as a C program sees them.
+/// Processes in groups, as C programs describe them.
 class ProcessMap {
    public:
     static ProcessMap from_groups(std::size_t levels, std::size_t node_level,
@@ -47,15 +47,15 @@ class ProcessMap {
     char error_[256] = "";
 };
 
-struct Ordered {
+struct OrderResult {
     std::vector<std::uint32_t> process_of_rank;
     topoloom_gain gain{};
     std::string error;
 };
 
 /// A pattern in which rank u sends 10 bytes to each of sends[u].
-Ordered order(const ProcessMap& process_map, const std::vector<std::vector<std::uint32_t>>& sends,
-              const char* options = nullptr) {
+OrderResult order_ranks(const ProcessMap& process_map, const std::vector<std::vector<std::uint32_t>>& sends,
+                        const char* options = nullptr) {
     std::vector<std::uint64_t> first{0};
     std::vector<std::uint32_t> peers;
     for (const auto& row : sends) {
@@ -64,7 +64,7 @@ Ordered order(const ProcessMap& process_map, const std::vector<std::vector<std::
     }
     const std::vector<std::int64_t> bytes(peers.size(), 10);
     const topoloom_pattern pattern{sends.size(), first.data(), peers.data(), bytes.data()};
-    Ordered done{std::vector<std::uint32_t>(sends.size()), {}, {}};
+    OrderResult done{std::vector<std::uint32_t>(sends.size()), {}, {}};
     char error[256] = "";
     if (topoloom_order(process_map.get(), &pattern, options, done.process_of_rank.data(), &done.gain, error,
                        sizeof error) != 0)
@@ -74,8 +74,8 @@ Ordered order(const ProcessMap& process_map, const std::vector<std::vector<std::
 
 using Groups = std::vector<std::int64_t>;
 
-/// Rank i exchanges messages with rank i + stride.
-std::vector<std::vector<std::uint32_t>> partners(std::uint32_t ranks, std::uint32_t stride) {
+/// A pattern in which rank i exchanges messages with rank i + stride.
+std::vector<std::vector<std::uint32_t>> make_pair_pattern(std::uint32_t ranks, std::uint32_t stride) {
     std::vector<std::vector<std::uint32_t>> sends(ranks);
     for (std::uint32_t i = 0; i < ranks; ++i) sends[i] = {i < stride ? i + stride : i - stride};
     return sends;
@@ -87,7 +87,7 @@ TEST_CASE("ranks that communicate are placed on one node") {
     // Processes 0, 1 are on node 5, processes 2, 3 on node 9; ranks 0 and 2 communicate, and 1 and 3.
     const ProcessMap process_map = ProcessMap::from_groups(1, 0, {5, 5, 9, 9});
     CHECK(process_map.machine() == "tree:2+node:2,distance=16:16");
-    const Ordered ordered = order(process_map, partners(4, 2));
+    const OrderResult ordered = order_ranks(process_map, make_pair_pattern(4, 2));
     REQUIRE(ordered.error.empty());
     const auto& process = ordered.process_of_rank;
     CHECK(process[0] / 2 == process[2] / 2);
@@ -98,26 +98,27 @@ TEST_CASE("ranks that communicate are placed on one node") {
     CHECK(ordered.gain.after == 40 * 16);
 }
 
-TEST_CASE("without a gain the order stays") {
+TEST_CASE("the order is unchanged if reordering gains nothing") {
     const ProcessMap process_map = ProcessMap::from_groups(1, 0, {5, 5, 9, 9});
-    const Ordered ordered = order(process_map, {{1}, {0}, {3}, {2}}, "mapper=random");
+    const OrderResult ordered = order_ranks(process_map, {{1}, {0}, {3}, {2}}, "mapper=random");
     CHECK(ordered.process_of_rank == std::vector<std::uint32_t>{0, 1, 2, 3});
     CHECK(ordered.gain.after == ordered.gain.before);
 }
 
-TEST_CASE("a ragged job becomes part of a regular tree") {
-    // Two switches with 2 and 1 nodes; 3, 1 and 2 processes; on the first node two of them share a package.
+TEST_CASE("a job with uneven groups becomes part of a regular tree") {
+    // Two switches with 2 and 1 nodes, with 3, 1 and 2 processes; on the first node two of them share a
+    // package.
     const ProcessMap process_map =
         ProcessMap::from_groups(3, 1, {1, 10, 0, 1, 10, 0, 1, 10, 1, 1, 11, 0, 2, 12, 0, 2, 12, 1});
     CHECK(process_map.machine() == "tree:2:2+node:2:2,distance=8:16:16");
-    const Ordered ordered = order(process_map, partners(6, 3));
+    const OrderResult ordered = order_ranks(process_map, make_pair_pattern(6, 3));
     auto sorted = ordered.process_of_rank;
     std::ranges::sort(sorted);
     CHECK(sorted == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5});
     CHECK(ordered.gain.after < ordered.gain.before);
 }
 
-TEST_CASE("equal numbers in different groups are different groups") {
+TEST_CASE("equal numbers in different groups denote different groups") {
     CHECK(ProcessMap::from_groups(2, 1, {0, 0, 1, 0}).machine() == "tree:2");
     CHECK(ProcessMap::from_groups(2, 1, {0, 0, 0, 1}).machine() == "tree:2");
     CHECK(ProcessMap::from_groups(2, 0, {0, 0, 0, 1}).machine() == "tree:1+node:2,distance=16:16");
@@ -133,9 +134,9 @@ TEST_CASE("switches are dropped if a regular tree around them would be too large
 }
 
 TEST_CASE("processes of a described machine use its node numbers") {
-    // A ring of four nodes, used in the order 0, 2, 1, 3 by a ring of four ranks.
+    // A ring of four ranks uses a ring of four nodes in the order 0, 2, 1, 3.
     const ProcessMap process_map = ProcessMap::on_machine("torus:4", 1, {0, 2, 1, 3});
-    const Ordered ordered = order(process_map, {{1}, {2}, {3}, {0}});
+    const OrderResult ordered = order_ranks(process_map, {{1}, {2}, {3}, {0}});
     CHECK(ordered.gain.before == 60);
     CHECK(ordered.gain.after == 40);
 }
@@ -150,29 +151,29 @@ TEST_CASE("processes of a node are ordered by the resources that they share") {
     // Cores 0 and 2 are in package 0, bound round-robin: processes 0 and 2 share it.
     const ProcessMap process_map =
         ProcessMap::on_machine("torus:1+node:2:2,distance=1:8", 2, {0, 0, 0, 1, 0, 0, 0, 1});
-    const Ordered ordered = order(process_map, partners(4, 2));
+    const OrderResult ordered = order_ranks(process_map, make_pair_pattern(4, 2));
     CHECK(ordered.gain.before == 40);
     CHECK(ordered.gain.after == 40);
 }
 
-TEST_CASE("fewer ranks than processes may be placed on any process") {
+TEST_CASE("ranks can be placed on any process if there are more processes") {
     const ProcessMap process_map = ProcessMap::from_groups(1, 0, {1, 2, 2, 3});
-    const Ordered ordered = order(process_map, {{1}, {0}});
+    const OrderResult ordered = order_ranks(process_map, {{1}, {0}});
     CHECK(ordered.process_of_rank[0] + ordered.process_of_rank[1] == 3);
     CHECK(ordered.gain.inter_node_bytes_after == 0);
 }
 
-TEST_CASE("invalid input becomes one line of text") {
+TEST_CASE("invalid input gives a one-line message") {
     CHECK(ProcessMap::on_machine("tours:4", 1, {0}).error().find("'tours'") != std::string::npos);
     CHECK(ProcessMap::on_machine("torus:4", 1, {4}).error() ==
           "process 0 is on node 4, but the machine has 4 nodes");
     CHECK(ProcessMap::from_groups(1, 0, {}).error() == "there are no processes");
     CHECK(ProcessMap::from_groups(1, 1, {0}).error() == "the node is level 1 of only 1 levels");
     const ProcessMap process_map = ProcessMap::from_groups(1, 0, {0, 1});
-    CHECK(order(process_map, {{1}, {0}, {0}}).error.find("3 ranks do not fit") != std::string::npos);
-    CHECK(order(process_map, {{7}, {0}}).error.find("only 2 ranks") != std::string::npos);
-    CHECK(order(process_map, {{1}, {0}}, "sede=1").error.find("'sede'") != std::string::npos);
-    CHECK(order(process_map, {{1}, {0}}, "mapper=atuo").error.find("'atuo'") != std::string::npos);
+    CHECK(order_ranks(process_map, {{1}, {0}, {0}}).error.find("3 ranks do not fit") != std::string::npos);
+    CHECK(order_ranks(process_map, {{7}, {0}}).error.find("only 2 ranks") != std::string::npos);
+    CHECK(order_ranks(process_map, {{1}, {0}}, "sede=1").error.find("'sede'") != std::string::npos);
+    CHECK(order_ranks(process_map, {{1}, {0}}, "mapper=atuo").error.find("'atuo'") != std::string::npos);
     char error[8] = "";
     topoloom_process_map* none = nullptr;
     CHECK(topoloom_process_map_from_groups(0, 1, 0, nullptr, &none, error, sizeof error) == 1);
@@ -183,25 +184,25 @@ TEST_CASE("the same input gives the same order on any number of threads") {
     Groups groups;
     for (std::int64_t i = 0; i < 64; ++i) groups.push_back(i * 7 % 8);
     const ProcessMap process_map = ProcessMap::from_groups(1, 0, groups);
-    const auto one = order(process_map, partners(64, 32), "threads=1"),
-               two = order(process_map, partners(64, 32), "threads=2");
+    const auto one = order_ranks(process_map, make_pair_pattern(64, 32), "threads=1"),
+               two = order_ranks(process_map, make_pair_pattern(64, 32), "threads=2");
     CHECK(one.process_of_rank == two.process_of_rank);
 }
 
-TEST_CASE("C programs get the process on every position of a binomial tree") {
+TEST_CASE("C programs get the process at every position of a binomial tree") {
     std::vector<double> seconds;
     const std::vector<int> group{0, 1, 0, 0, 1, 0, 1, 1};
     for (const int one : group) {
         for (const int other : group) seconds.push_back(one == other ? 1 : 2);
     }
-    std::vector<std::uint32_t> found(8);
+    std::vector<std::uint32_t> order(8);
     char error[256] = "";
-    CHECK(topoloom_binomial_order(8, seconds.data(), "channel-aware", 0, 2, 1, found.data(), error,
+    CHECK(topoloom_binomial_order(8, seconds.data(), "channel-aware", 0, 2, 1, order.data(), error,
                                   sizeof error) == 0);
-    CHECK(found == std::vector{0U, 3U, 1U, 6U, 2U, 5U, 4U, 7U});
-    CHECK(topoloom_binomial_order(8, nullptr, "standard", 6, 1, 1, found.data(), error, sizeof error) == 0);
-    CHECK(found == std::vector{6U, 7U, 0U, 1U, 2U, 3U, 4U, 5U});
-    CHECK(topoloom_binomial_order(8, nullptr, "channel-aware", 0, 1, 1, found.data(), error, sizeof error) ==
+    CHECK(order == std::vector{0U, 3U, 1U, 6U, 2U, 5U, 4U, 7U});
+    CHECK(topoloom_binomial_order(8, nullptr, "standard", 6, 1, 1, order.data(), error, sizeof error) == 0);
+    CHECK(order == std::vector{6U, 7U, 0U, 1U, 2U, 3U, 4U, 5U});
+    CHECK(topoloom_binomial_order(8, nullptr, "channel-aware", 0, 1, 1, order.data(), error, sizeof error) ==
           1);
-    CHECK(std::string(error) == "this order depends on what messages cost");
+    CHECK(std::string(error) == "this order depends on message costs");
 }

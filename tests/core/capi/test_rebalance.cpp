@@ -9,8 +9,8 @@
 namespace {
 
 /// A ring of objects, each of which sends 100 bytes to the next, on four processes of a mesh of 2 x 2 nodes.
-struct Ring {
-    explicit Ring(std::vector<std::uint32_t> present) : process(std::move(present)) {
+struct ObjectRing {
+    explicit ObjectRing(std::vector<std::uint32_t> present) : process(std::move(present)) {
         const std::size_t objects = process.size();
         for (std::size_t i = 0; i < objects; ++i) {
             first.push_back(i);
@@ -24,9 +24,9 @@ struct Ring {
         REQUIRE(topoloom_process_map_on_machine("mesh:2x2", 4, 1, nodes.data(), &process_map, error,
                                                 sizeof error) == 0);
     }
-    ~Ring() { topoloom_process_map_free(process_map); }
-    Ring(const Ring&) = delete;
-    Ring& operator=(const Ring&) = delete;
+    ~ObjectRing() { topoloom_process_map_free(process_map); }
+    ObjectRing(const ObjectRing&) = delete;
+    ObjectRing& operator=(const ObjectRing&) = delete;
 
     bool rebalance(const char* policy, topoloom_rebalance_options options = {0, 1, 0.05, 1}) {
         const topoloom_objects objects{{process.size(), first.data(), peers.data(), bytes.data()},
@@ -54,19 +54,19 @@ struct Ring {
 TEST_CASE("policies balance loads") {
     for (const char* policy : {"greedy", "few-bytes", "alias", "diffusion", "repartition", "place"}) {
         INFO(std::string(policy));
-        Ring ring({0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3});
+        ObjectRing ring({0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3});
         REQUIRE(ring.rebalance(policy));
         CHECK(ring.result.busiest_before == 6);
-        // Diffusion would move half objects.
+        // Diffusion would move half of an object.
         CHECK(ring.result.busiest_after == (std::string(policy) == "diffusion" ? 4 : 3));
         CHECK(ring.result.average == 3);
         CHECK(ring.result.moved_bytes == 1000 * ring.result.moved);
     }
 }
 
-TEST_CASE("objects whose move gains less than it costs stay") {
+TEST_CASE("objects stay if moving gains less than it costs") {
     const std::vector<std::uint32_t> uneven{0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3};
-    Ring ring(uneven);
+    ObjectRing ring(uneven);
     REQUIRE(ring.rebalance("none"));
     CHECK(ring.found == uneven);
     // Each period gains three seconds, and three objects leave process 0.
@@ -74,26 +74,27 @@ TEST_CASE("objects whose move gains less than it costs stay") {
     CHECK(ring.result.moved == 0);
     REQUIRE(ring.rebalance("greedy", {1.1e-3, 2, 0.05, 1}));
     CHECK(ring.result.moved == 3);
-    Ring even({0, 1, 2, 3, 0, 1, 2, 3});
+    ObjectRing even({0, 1, 2, 3, 0, 1, 2, 3});
     REQUIRE(even.rebalance("alias"));
     CHECK(even.found == even.process);
 }
 
-TEST_CASE("neighbors are brought together") {
+TEST_CASE("neighbors are moved to the same process") {
     for (const char* policy : {"place", "repartition"}) {
         INFO(std::string(policy));
-        Ring ring({0, 3, 0, 3, 1, 2, 1, 2});
+        ObjectRing ring({0, 3, 0, 3, 1, 2, 1, 2});
         REQUIRE(ring.rebalance(policy, {0, 1000, 0.05, 1}));
         CHECK(ring.result.busiest_after == 2);
-        // Two objects on each process, which communicates with neighbors: four messages over one link.
+        // Two objects on each process, and messages only between neighboring processes: four messages over
+        // one link.
         CHECK(ring.result.hop_bytes_after == 400);
         CHECK(ring.result.hop_bytes_before > 1000);
     }
 }
 
-TEST_CASE("messages of a proxied object to a process count once") {
-    // Object 0 sends to three objects that are one hop away and to one two hops away; all answer.
-    Ring star({0, 1, 1, 1, 3});
+TEST_CASE("messages of a proxied object count once per process") {
+    // Object 0 sends to three objects at one hop and to one object at two hops; all reply.
+    ObjectRing star({0, 1, 1, 1, 3});
     star.first = {0, 4, 5, 6, 7, 8};
     star.peers = {1, 2, 3, 4, 0, 0, 0, 0};
     star.bytes = {100, 100, 100, 100, 10, 10, 10, 10};
@@ -106,13 +107,13 @@ TEST_CASE("messages of a proxied object to a process count once") {
     CHECK(star.result.hop_bytes_after <= star.result.hop_bytes_before);
 }
 
-TEST_CASE("invalid policies and processes are named") {
-    Ring ring({0, 1, 2, 3});
+TEST_CASE("errors name invalid policies and processes") {
+    ObjectRing ring({0, 1, 2, 3});
     CHECK_FALSE(ring.rebalance("gredy"));
     CHECK(std::string(ring.error).starts_with("no policy 'gredy' (did you mean 'greedy'?)"));
     CHECK_FALSE(ring.rebalance("alias(no=1)"));
     CHECK_FALSE(ring.rebalance("bricks"));
-    Ring outside({0, 4});
+    ObjectRing outside({0, 4});
     CHECK_FALSE(outside.rebalance("greedy"));
     CHECK(std::string(outside.error) == "object 1 is on process 4, and there are 4");
 }

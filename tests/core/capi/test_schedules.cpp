@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Choices and programs as a C library uses them.
+// Schedule choices and programs through the C interface.
 #include <doctest.h>
 
 #include <cstring>
@@ -10,19 +10,19 @@
 
 namespace {
 
-class Chooser {
+class StrategyHandle {
    public:
-    explicit Chooser(const topoloom_setting& setting) {
+    explicit StrategyHandle(const topoloom_setting& setting) {
         failed_ = topoloom_strategy_make(&setting, &strategy_, error_, sizeof error_) != 0;
     }
-    ~Chooser() {
+    ~StrategyHandle() {
         if (!failed_) topoloom_strategy_free(strategy_);
     }
-    Chooser(const Chooser&) = delete;
-    Chooser& operator=(const Chooser&) = delete;
+    StrategyHandle(const StrategyHandle&) = delete;
+    StrategyHandle& operator=(const StrategyHandle&) = delete;
 
     [[nodiscard]] std::string error() const { return failed_ ? error_ : ""; }
-    [[nodiscard]] std::string about() const { return topoloom_strategy_description(strategy_); }
+    [[nodiscard]] std::string description() const { return topoloom_strategy_description(strategy_); }
     const char* choose(topoloom_operation operation, std::int64_t bytes) {
         const char* schedule = nullptr;
         const int status =
@@ -36,13 +36,13 @@ class Chooser {
     char error_[256] = "";
 };
 
-topoloom_setting setting_of(std::size_t ranks) {
+topoloom_setting make_setting(std::size_t ranks) {
     topoloom_setting setting{};
     setting.ranks = ranks;
     return setting;
 }
 
-std::string operation_named(const char* name) {
+std::string parse_operation(const char* name) {
     char error[256];
     topoloom_operation operation{};
     if (topoloom_parse_operation(name, &operation, error, sizeof error) != 0) return error;
@@ -52,9 +52,9 @@ std::string operation_named(const char* name) {
 }  // namespace
 
 TEST_CASE("a program sends to the peers of the chosen schedule") {
-    topoloom_setting setting = setting_of(4);
+    topoloom_setting setting = make_setting(4);
     setting.schedule = "ring";
-    Chooser chooser(setting);
+    StrategyHandle chooser(setting);
     REQUIRE(chooser.error().empty());
     const char* schedule = chooser.choose(TOPOLOOM_ALL_GATHER, 100);
     CHECK(std::string(schedule) == "ring");
@@ -80,48 +80,48 @@ TEST_CASE("a program sends to the peers of the chosen schedule") {
     CHECK(std::string(error).starts_with("no all-gather schedule 'rung'"));
 }
 
-TEST_CASE("seats and a machine file reach the strategy") {
+TEST_CASE("the strategy uses seats and a machine file") {
     const std::vector<std::int64_t> seats{0, 0, 1, 1};
-    topoloom_setting setting = setting_of(4);
+    topoloom_setting setting = make_setting(4);
     setting.locations = seats.data();
-    CHECK(Chooser(setting).about() == "4 ranks on 2 nodes, schedules by what messages cost");
+    CHECK(StrategyHandle(setting).description() == "4 ranks on 2 nodes, schedules by what messages cost");
     setting.machine = "machine torus:4,bandwidth=1GB/s";
-    CHECK(Chooser(setting).about() ==
+    CHECK(StrategyHandle(setting).description() ==
           "4 ranks on 2 nodes of torus:4,bandwidth=1GB/s, schedules by the machine's routes");
     setting.machine = "machine torus:4";
-    CHECK(Chooser(setting).error() ==
+    CHECK(StrategyHandle(setting).error() ==
           "the links of 'torus:4' have no bandwidth; add one, as in torus:8x8x8,bandwidth=10GB/s");
 }
 
-TEST_CASE("invalid queries are errors of one line") {
-    CHECK(Chooser(setting_of(0)).error() == "there are no ranks");
-    Chooser chooser(setting_of(4));
+TEST_CASE("an invalid query gives a one-line error") {
+    CHECK(StrategyHandle(make_setting(0)).error() == "there are no ranks");
+    StrategyHandle chooser(make_setting(4));
     CHECK(std::string(chooser.choose(TOPOLOOM_SCAN, -1)) == "scan: -1 bytes; there must be 0 or more");
     CHECK(std::string(chooser.choose(static_cast<topoloom_operation>(13), 1)) ==
           "no operation has the number 13");
 }
 
 TEST_CASE("equal texts give the same object, also with equal settings") {
-    Chooser first(setting_of(8)), second(setting_of(8));
+    StrategyHandle first(make_setting(8)), second(make_setting(8));
     CHECK(first.choose(TOPOLOOM_ALL_TO_ALL, 100) == second.choose(TOPOLOOM_ALL_TO_ALL, 100));
     CHECK(first.choose(TOPOLOOM_ALL_TO_ALL, 100) == first.choose(TOPOLOOM_ALL_TO_ALL, 100));
 }
 
-TEST_CASE("operations have the names of MPI and our own") {
-    CHECK(operation_named("MPI_Bcast") == std::to_string(TOPOLOOM_BROADCAST));
-    CHECK(operation_named("broadcast") == std::to_string(TOPOLOOM_BROADCAST));
-    CHECK(operation_named("MPI_Ialltoallw") == std::to_string(TOPOLOOM_ALL_TO_ALL));
-    CHECK(operation_named("MPI_Allgatherv_init") == std::to_string(TOPOLOOM_ALL_GATHER));
-    CHECK(operation_named("MPI_Reduce_scatter_block_init") == std::to_string(TOPOLOOM_REDUCE_SCATTER));
-    CHECK(operation_named("exscan") == std::to_string(TOPOLOOM_EXSCAN));
-    CHECK(operation_named("many-to-many-multicast") == std::to_string(TOPOLOOM_MANY_TO_MANY_MULTICAST));
-    CHECK(operation_named("MPI_Send").starts_with("no collective 'MPI_Send'; there are: broadcast"));
+TEST_CASE("operations have the names of MPI and of Topoloom") {
+    CHECK(parse_operation("MPI_Bcast") == std::to_string(TOPOLOOM_BROADCAST));
+    CHECK(parse_operation("broadcast") == std::to_string(TOPOLOOM_BROADCAST));
+    CHECK(parse_operation("MPI_Ialltoallw") == std::to_string(TOPOLOOM_ALL_TO_ALL));
+    CHECK(parse_operation("MPI_Allgatherv_init") == std::to_string(TOPOLOOM_ALL_GATHER));
+    CHECK(parse_operation("MPI_Reduce_scatter_block_init") == std::to_string(TOPOLOOM_REDUCE_SCATTER));
+    CHECK(parse_operation("exscan") == std::to_string(TOPOLOOM_EXSCAN));
+    CHECK(parse_operation("many-to-many-multicast") == std::to_string(TOPOLOOM_MANY_TO_MANY_MULTICAST));
+    CHECK(parse_operation("MPI_Send").starts_with("no collective 'MPI_Send'; there are: broadcast"));
 }
 
-TEST_CASE("a strategy for concurrent calls knows the place of each rank") {
-    // Two nodes; two calls, each with a rank on both.
+TEST_CASE("a strategy for concurrent calls has the slot of each rank") {
+    // Two nodes and two calls, each call with one rank on each node.
     const std::vector<std::int64_t> seats{7, 7, 9, 9};
-    topoloom_setting setting = setting_of(4);
+    topoloom_setting setting = make_setting(4);
     setting.locations = seats.data();
     topoloom_strategy *whole = nullptr, *lines = nullptr;
     char error[256] = "";
@@ -133,12 +133,12 @@ TEST_CASE("a strategy for concurrent calls knows the place of each rank") {
     };
     CHECK(nodes_of(whole) == std::vector<std::int64_t>{0, 0, 1, 1});
     const std::vector<std::uint32_t> ranks{0, 2, 1, 3}, wrong{0, 1, 2, 4};
-    REQUIRE(topoloom_strategy_at_once(whole, 2, ranks.data(), &lines, error, sizeof error) == 0);
+    REQUIRE(topoloom_strategy_for_concurrent_calls(whole, 2, ranks.data(), &lines, error, sizeof error) == 0);
     CHECK(nodes_of(lines) == std::vector<std::int64_t>{0, 1, 0, 1});
     topoloom_strategy_free(lines);
-    CHECK(topoloom_strategy_at_once(whole, 3, ranks.data(), &lines, error, sizeof error) == 1);
+    CHECK(topoloom_strategy_for_concurrent_calls(whole, 3, ranks.data(), &lines, error, sizeof error) == 1);
     CHECK(std::string(error) == "4 ranks cannot be in 3 calls of as many each");
-    CHECK(topoloom_strategy_at_once(whole, 2, wrong.data(), &lines, error, sizeof error) == 1);
+    CHECK(topoloom_strategy_for_concurrent_calls(whole, 2, wrong.data(), &lines, error, sizeof error) == 1);
     CHECK(std::string(error) == "rank 4 is none of the 4 ranks");
     topoloom_strategy_free(whole);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Meshes on machines: orders are measured like placements, and small cases are optimal.
+// Axis orders of meshes on machines: measured like placements, and optimal in small cases.
 #include <doctest.h>
 
 #include <algorithm>
@@ -20,13 +20,13 @@ namespace {
 
 using Extents = std::vector<std::uint32_t>;
 
-std::vector<Slot> slots_of(const std::vector<std::uint32_t>& numbers) {
+std::vector<Slot> make_slots(const std::vector<std::uint32_t>& numbers) {
     return {numbers.begin(), numbers.end()};
 }
 
-/// The definition: seconds of all phases of all traffic.
-double measured(const Machine& machine, const Extents& extents, const std::vector<MeshTraffic>& traffic,
-                const std::vector<Slot>& slots) {
+/// Reference: seconds of all phases of all traffic.
+double reference_time(const Machine& machine, const Extents& extents, const std::vector<MeshTraffic>& traffic,
+                      const std::vector<Slot>& slots) {
     double sum = 0;
     for (const MeshTraffic& one : traffic) {
         for (const CommGraph& phase : mesh_phases(extents, one))
@@ -54,12 +54,12 @@ double find_lowest_time(const Machine& machine, const Extents& extents,
             for (std::size_t axis = 0; axis < extents.size() && ++at[axis] == extents[axis]; ++axis)
                 at[axis] = 0;
         }
-        best = std::min(best, measured(machine, extents, traffic, slots));
+        best = std::min(best, reference_time(machine, extents, traffic, slots));
     } while (std::ranges::next_permutation(axes).found);
     return best;
 }
 
-std::string text_of(const AxisOrder& order) {
+std::string format_order(const AxisOrder& order) {
     std::string text;
     for (const auto& [axis, size] : order.pieces)
         text += std::string(text.empty() ? "" : " ") + static_cast<char>('a' + axis) + std::to_string(size);
@@ -68,7 +68,8 @@ std::string text_of(const AxisOrder& order) {
 
 }  // namespace
 
-TEST_CASE("orders never get worse, keep ranks on distinct slots and have the value of their placements") {
+TEST_CASE(
+    "the chosen order is never worse, keeps ranks on distinct slots and has the value of its placement") {
     const Extents extents{4, 2, 3, 2};
     const std::vector<MeshTraffic> traffic{{{0}, MeshCollective::halving, Bytes{60'000}},
                                            {{1, 3}, MeshCollective::ring, Bytes{20'000}},
@@ -84,15 +85,16 @@ TEST_CASE("orders never get worse, keep ranks on distinct slots and have the val
         const AxisOrders orders = order_axes(allocation, extents, traffic);
         for (const AxisOrder& order : {orders.given, orders.nested, orders.best}) {
             const Placement placement(allocation, order.slot_of_rank);
-            CHECK(order.total() ==
-                  doctest::Approx(measured(machine, extents, traffic, order.slot_of_rank)).epsilon(1e-9));
+            CHECK(
+                order.total() ==
+                doctest::Approx(reference_time(machine, extents, traffic, order.slot_of_rank)).epsilon(1e-9));
             std::size_t ranks = 1;
             for (const AxisPiece& piece : order.pieces) ranks *= piece.size;
             CHECK(ranks == 48);
         }
         CHECK(orders.nested.total() <= orders.given.total());
         CHECK(orders.best.total() <= orders.nested.total());
-        CHECK(text_of(orders.given) == "a4 b2 c3 d2");
+        CHECK(format_order(orders.given) == "a4 b2 c3 d2");
     }
 }
 
@@ -126,8 +128,8 @@ TEST_CASE("a ring over two axes of a mesh runs back and forth, one link per step
     CHECK(orders.given.total() > 500);
 }
 
-TEST_CASE("groups that do not divide a domain leave slots idle rather than cross its border") {
-    // Two groups of 4 in a domain of 10 leave 2 GPUs; in order the third group would cross.
+TEST_CASE("groups that do not divide a domain leave slots unused rather than span two domains") {
+    // Two groups of 4 in a domain of 10 leave 2 GPUs; in rank order the third group would span two domains.
     const Machine machine = make_machine("rails:10:4:1,bandwidth=1GB/s,bandwidth.nvlink=10GB/s");
     const Allocation allocation = Allocation::whole(machine);
     const std::vector<MeshTraffic> traffic{{{0}, MeshCollective::ring, Bytes{1'000'000'000}}};
@@ -136,26 +138,26 @@ TEST_CASE("groups that do not divide a domain leave slots idle rather than cross
     CHECK(orders.best.total() == doctest::Approx(0.1));
 }
 
-TEST_CASE("the rest of domains is filled with whole blocks") {
+TEST_CASE("the remaining slots of domains are filled with whole blocks") {
     const Machine machine = make_machine("rails:4:3:1");
-    // GPU 1 of the first domain is missing, and 4 of the second.
-    const Allocation allocation = Allocation::of_slots(machine, slots_of({0, 2, 3, 5, 6, 7, 8, 9, 10, 11}));
+    // GPU 1 of the first domain and GPU 4 of the second are missing.
+    const Allocation allocation = Allocation::of_slots(machine, make_slots({0, 2, 3, 5, 6, 7, 8, 9, 10, 11}));
     const std::vector<grid::SlotLine> lines = grid::slot_lines(allocation, 8, 9);
-    CHECK(lines.front().slots == slots_of({0, 2, 3, 5, 6, 7, 8, 9}));
-    const std::vector<Slot> pairs = slots_of({0, 2, 5, 6, 8, 9, 10, 11});
+    CHECK(lines.front().slots == make_slots({0, 2, 3, 5, 6, 7, 8, 9}));
+    const std::vector<Slot> pairs = make_slots({0, 2, 5, 6, 8, 9, 10, 11});
     CHECK(std::ranges::count(lines, pairs, &grid::SlotLine::slots) == 1);
     for (const grid::SlotLine& line : lines) CHECK(line.slots.size() == 8);
 }
 
-TEST_CASE("the rest of a torus is filled with whole boxes, which stay in place") {
+TEST_CASE("the remaining nodes of a torus are filled with whole boxes") {
     const Machine machine = make_machine("torus:4x4");
-    const Allocation allocation = Allocation::of_slots(machine, slots_of({0, 1, 4, 5, 7, 10, 11, 14, 15}));
-    const std::vector<Slot> boxes = slots_of({0, 1, 4, 5, 10, 11, 14, 15});
+    const Allocation allocation = Allocation::of_slots(machine, make_slots({0, 1, 4, 5, 7, 10, 11, 14, 15}));
+    const std::vector<Slot> boxes = make_slots({0, 1, 4, 5, 10, 11, 14, 15});
     const std::vector<grid::SlotLine> lines = grid::slot_lines(allocation, 8, 9);
     CHECK(std::ranges::count(lines, boxes, &grid::SlotLine::slots) == 1);
 }
 
-TEST_CASE("a line turns where rows of the machine end") {
+TEST_CASE("a line changes direction at the end of a machine row") {
     const Machine machine = make_machine("torus:2x4x8");
     const Allocation whole = Allocation::whole(machine);
     const std::vector<grid::SlotLine> lines = grid::slot_lines(whole, 64, 9);
@@ -163,7 +165,7 @@ TEST_CASE("a line turns where rows of the machine end") {
     CHECK(lines.front().turns == std::vector<std::size_t>{8, 32});
 }
 
-TEST_CASE("a stopped search has measured the default order and returns the best so far") {
+TEST_CASE("a stopped search has measured the default order and returns its best result") {
     const Machine machine = make_machine("rails:8:4:4,bandwidth=1GB/s,bandwidth.nvlink=9GB/s");
     const Allocation allocation = Allocation::whole(machine);
     const Extents extents{4, 8, 2, 2};
@@ -181,7 +183,7 @@ TEST_CASE("a stopped search has measured the default order and returns the best 
     }
 }
 
-TEST_CASE("meshes that do not fit are refused") {
+TEST_CASE("a mesh that does not fit is refused") {
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::whole(machine);
     const std::vector<MeshTraffic> none;
@@ -191,5 +193,5 @@ TEST_CASE("meshes that do not fit are refused") {
                          Error);
     CHECK_THROWS_WITH_AS((void)order_axes(allocation, Extents(9, 1), none),
                          "a mesh of 9 axes; there may be at most 8", Error);
-    CHECK(order_axes(allocation, Extents{1, 1}, none).best.slot_of_rank == slots_of({0}));
+    CHECK(order_axes(allocation, Extents{1, 1}, none).best.slot_of_rank == make_slots({0}));
 }

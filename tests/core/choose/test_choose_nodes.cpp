@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes chosen for a pattern: valid, never worse than the first free ones, optimal in known cases.
+// Nodes chosen for a pattern: valid, never worse than the first free nodes, optimal in known cases.
 #include "topoloom/choose/choose_nodes.hpp"
 
 #include <algorithm>
@@ -20,23 +20,23 @@ namespace {
 
 constexpr std::string_view fast = "auto(effort=fast)";
 
-/// All nodes outside of an allocation.
-Allocation rest(const Allocation& busy) {
-    std::vector<char> taken(busy.machine().node_count(), 0);
-    for (const Node node : busy.nodes()) taken[node.value] = 1;
+/// All nodes outside an allocation.
+Allocation find_free_nodes(const Allocation& busy) {
+    std::vector<char> is_busy(busy.machine().node_count(), 0);
+    for (const Node node : busy.nodes()) is_busy[node.value] = 1;
     std::vector<Node> nodes;
-    for (const Node node : ids<Node>(taken.size())) {
-        if (!taken[node.value]) nodes.push_back(node);
+    for (const Node node : ids<Node>(is_busy.size())) {
+        if (!is_busy[node.value]) nodes.push_back(node);
     }
     return {busy.machine(), nodes};
 }
 
-Allocation first_of(const Allocation& free, std::size_t count) {
+Allocation select_first_nodes(const Allocation& free, std::size_t count) {
     return {free.machine(),
             {free.nodes().begin(), free.nodes().begin() + static_cast<std::ptrdiff_t>(count)}};
 }
 
-CommGraph halo(const std::vector<GridAxis>& grid, StencilShape shape, Bytes bytes) {
+CommGraph make_halo_pattern(const std::vector<GridAxis>& grid, StencilShape shape, Bytes bytes) {
     return stencil(grid, shape, bytes);
 }
 
@@ -44,7 +44,7 @@ std::int64_t total_bytes(const CommGraph& graph) { return graph.total_bytes().va
 
 }  // namespace
 
-TEST_CASE("chosen nodes are free, sorted, hold the placement, and have the reported cost") {
+TEST_CASE("chosen nodes are free, sorted, suffice for the placement, and have the reported cost") {
     Rng rng(4);
     for (const std::string& text : machine_texts()) {
         CAPTURE(text);
@@ -69,19 +69,21 @@ TEST_CASE("chosen nodes are free, sorted, hold the placement, and have the repor
         CHECK(chosen.hop_bytes <= chosen.first_hop_bytes);
         REQUIRE(chosen.random_hop_bytes.has_value());
         CHECK(chosen.hop_bytes <= *chosen.random_hop_bytes);
-        const Allocation first = first_of(free, count);
+        const Allocation first = select_first_nodes(free, count);
         const Problem on_first(graph, first, 7);
         CHECK(chosen.first_hop_bytes == on_first.value(place(on_first, fast).placement.slots()));
         CHECK(choose_nodes(graph, free, count, fast, 7, 1).hop_bytes == chosen.hop_bytes);
     }
 }
 
-TEST_CASE("on an empty torus a stencil gets a box of its shape") {
+TEST_CASE("a stencil gets a box of its shape on an empty torus") {
     const Machine cube = make_machine("torus:12x12x12");
-    const CommGraph open = halo({{4, false}, {5, false}, {6, false}}, StencilShape::star, Bytes{8});
+    const CommGraph open =
+        make_halo_pattern({{4, false}, {5, false}, {6, false}}, StencilShape::star, Bytes{8});
     CHECK(choose_nodes(open, Allocation::whole(cube), 120, fast).hop_bytes == total_bytes(open));
-    const Machine slab = make_machine("torus:4x6x16");  // rings if the machine has rings
-    const CommGraph around = halo({{4, true}, {6, true}, {5, false}}, StencilShape::star, Bytes{8});
+    const Machine slab = make_machine("torus:4x6x16");  // periodic axes if the machine has rings
+    const CommGraph around =
+        make_halo_pattern({{4, true}, {6, true}, {5, false}}, StencilShape::star, Bytes{8});
     CHECK(choose_nodes(around, Allocation::whole(slab), 120, fast).hop_bytes == total_bytes(around));
 }
 
@@ -94,38 +96,40 @@ TEST_CASE("a free box in a busy machine is found") {
         const bool inside = at[0] >= 3 && at[0] < 7 && at[1] >= 2 && at[1] < 5 && (at[2] >= 8 || at[2] < 3);
         if (inside || rng.below(3) == 0) free.push_back(node);
     }
-    const CommGraph graph = halo({{3, false}, {5, false}, {4, false}}, StencilShape::star, Bytes{100});
+    const CommGraph graph =
+        make_halo_pattern({{3, false}, {5, false}, {4, false}}, StencilShape::star, Bytes{100});
     CHECK(choose_nodes(graph, Allocation(machine, free), 60, fast).hop_bytes == total_bytes(graph));
 }
 
 TEST_CASE("whole nodes are chosen if they have several slots") {
     const Machine machine = make_machine("torus:8x8x8+node:8");
-    const CommGraph graph = halo({{8, false}, {8, false}, {8, false}}, StencilShape::star, Bytes{8});
-    const Allocation ragged = rest(fragmented_allocation(machine, 256, 6, 3));
+    const CommGraph graph =
+        make_halo_pattern({{8, false}, {8, false}, {8, false}}, StencilShape::star, Bytes{8});
+    const Allocation ragged = find_free_nodes(fragmented_allocation(machine, 256, 6, 3));
     const ChosenNodes chosen = choose_nodes(graph, ragged, 64, fast);
     CHECK(chosen.allocation.slot_count() == 512);
     CHECK(chosen.hop_bytes < chosen.first_hop_bytes);
-    // On the empty machine: cubes of ranks on a cube of nodes, each a hop from the next.
+    // Empty machine: cubes of ranks on a cube of nodes, each one hop from the next.
     const std::int64_t crossing = 2LL * 3 * 3 * 64 * 8;  // three cuts along each axis, 8 x 8 ranks each
     CHECK(choose_nodes(graph, Allocation::whole(machine), 64, fast).hop_bytes == crossing);
 }
 
-TEST_CASE("on a tree the pattern gets nodes under the fewest switches") {
+TEST_CASE("a pattern on a tree gets nodes under the fewest switches") {
     const Machine tree = make_machine("tree:4:8:4");
-    // Eight of each 32 nodes are free, two on every other switch.
+    // Eight of every 32 nodes are free, two on every other switch.
     std::vector<Node> free;
     for (const Node node : ids<Node>(tree.node_count())) {
         if (node.value / 4 % 2 == 0 && node.value % 4 < 2) free.push_back(node);
     }
-    const CommGraph ring = halo({{8, true}}, StencilShape::star, Bytes{10});
-    // All eight of one group: four neighbors share a switch, four are four hops apart, both ways.
+    const CommGraph ring = make_halo_pattern({{8, true}}, StencilShape::star, Bytes{10});
+    // All eight nodes are in one group: four neighbors share a switch, four are four hops apart, both ways.
     CHECK(choose_nodes(ring, Allocation(tree, free), 8, fast).hop_bytes == 2 * 10 * (4 * 2 + 4 * 4));
 }
 
-TEST_CASE("a budget ends the choice early, with a valid answer") {
+TEST_CASE("an exhausted budget ends the choice early with a valid result") {
     const Machine machine = make_machine("torus:12x12x12");
-    const Allocation ragged = rest(fragmented_allocation(machine, 700, 9, 1));
-    const CommGraph graph = halo({{5, true}, {5, true}, {5, true}}, StencilShape::box, Bytes{8});
+    const Allocation ragged = find_free_nodes(fragmented_allocation(machine, 700, 9, 1));
+    const CommGraph graph = make_halo_pattern({{5, true}, {5, true}, {5, true}}, StencilShape::box, Bytes{8});
     for (const std::uint64_t work : {0U, 1000U, 100'000U, 1'000'000U}) {
         const ChosenNodes chosen = choose_nodes(graph, ragged, 125, "auto", 1, 0, {.work = work});
         CHECK(chosen.allocation.nodes().size() == 125);
@@ -137,12 +141,13 @@ TEST_CASE("a budget ends the choice early, with a valid answer") {
 TEST_CASE("impossible choices of nodes are refused") {
     const Machine machine = make_machine("torus:4x4+node:4");
     const Allocation whole = Allocation::whole(machine);
-    const CommGraph graph = halo({{4, true}, {5, true}}, StencilShape::star, Bytes{8});
+    const CommGraph graph = make_halo_pattern({{4, true}, {5, true}}, StencilShape::star, Bytes{8});
     CHECK_THROWS_WITH_AS((void)choose_nodes(graph, whole, 17),
                          "cannot choose 17 of 16 nodes; ask for 1 to 16", Error);
     CHECK_THROWS_WITH_AS((void)choose_nodes(graph, whole, 4),
                          "20 ranks do not fit on 4 nodes with 4 slots each; choose 5 or more", Error);
     const Allocation half = Allocation::of_slots(machine, {Slot{0}, Slot{1}, Slot{5}});
-    CHECK_THROWS_WITH_AS((void)choose_nodes(halo({{2, false}}, StencilShape::star, Bytes{8}), half, 1),
-                         "nodes can be chosen only where all of their slots are free", Error);
+    CHECK_THROWS_WITH_AS(
+        (void)choose_nodes(make_halo_pattern({{2, false}}, StencilShape::star, Bytes{8}), half, 1),
+        "nodes can be chosen only where all of their slots are free", Error);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks seen as several meshes at once: layouts are measured as any placement is, also where meshes divide them
+// Several mesh layouts of the same ranks: measured like placements, even if the layouts divide the ranks
 // differently.
 #include <doctest.h>
 
@@ -17,8 +17,8 @@ namespace {
 
 using Extents = std::vector<std::uint32_t>;
 
-/// The definition: seconds of all phases of all traffic.
-double measured(const Machine& machine, const MeshLayout& layout, const std::vector<Slot>& slots) {
+/// Reference: seconds of all phases of all traffic.
+double reference_time(const Machine& machine, const MeshLayout& layout, const std::vector<Slot>& slots) {
     double sum = 0;
     for (const auto& [extents, traffic] : layout) {
         for (const CommGraph& phase : mesh_phases(extents, traffic))
@@ -27,8 +27,9 @@ double measured(const Machine& machine, const MeshLayout& layout, const std::vec
     return sum;
 }
 
-/// Attention along the first or second axis of a, experts along the first or second of b, as one layout each.
-std::vector<MeshLayout> layouts_of(const Extents& a, const Extents& b) {
+/// Attention along the first or second axis of `a`, experts along the first or second axis of `b`, each as a
+/// separate layout.
+std::vector<MeshLayout> make_layouts(const Extents& a, const Extents& b) {
     std::vector<MeshLayout> layouts;
     for (const std::uint32_t attention : {0U, 1U}) {
         for (const std::uint32_t experts : {0U, 1U}) {
@@ -42,21 +43,22 @@ std::vector<MeshLayout> layouts_of(const Extents& a, const Extents& b) {
 
 }  // namespace
 
-TEST_CASE("layouts never get worse, keep ranks on distinct slots and have the value of their placements") {
+TEST_CASE("the result is never worse, keeps ranks on distinct slots and has the value of its placement") {
     for (const char* text :
          {"torus:4x4x4", "mesh:8x6", "rails:8:3:2", "rails:18:4:1,bandwidth=1GB/s,bandwidth.nvlink=9GB/s",
           "tree:4:4:3", "dragonfly:5x4,nodes=3", "rails:8:8:1+down:3"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
-        // The first two divide a common mesh of 2 x 2 x 2 x 3 x 2 and of 4 x 12; 6 x 8 and 4 x 12 divide none.
+        // The first two divide a common mesh of 2 x 2 x 2 x 3 x 2, and of 4 x 12; 6 x 8 and 4 x 12 divide no
+        // common mesh.
         for (const auto& [a, b] : std::vector<std::pair<Extents, Extents>>{
                  {{2, 2, 12}, {8, 3, 2}}, {{4, 12, 1}, {4, 12, 1}}, {{6, 8, 1}, {4, 3, 4}}}) {
-            const std::vector<MeshLayout> layouts = layouts_of(a, b);
+            const std::vector<MeshLayout> layouts = make_layouts(a, b);
             const LayoutOrders orders = order_layouts(allocation, layouts);
             double least = orders.given.total();
             for (const MeshLayout& layout : layouts)
-                least = std::min(least, measured(machine, layout, orders.given.slot_of_rank));
+                least = std::min(least, reference_time(machine, layout, orders.given.slot_of_rank));
             CHECK(orders.named.total() == doctest::Approx(least).epsilon(1e-9));
             CHECK(orders.best.total() <= orders.named.total());
             for (const auto& [layout, order] : {std::pair{std::size_t{0}, orders.given},
@@ -64,13 +66,14 @@ TEST_CASE("layouts never get worse, keep ranks on distinct slots and have the va
                                                 {orders.best_layout, orders.best}}) {
                 const Placement placement(allocation, order.slot_of_rank);
                 CHECK(order.total() ==
-                      doctest::Approx(measured(machine, layouts[layout], order.slot_of_rank)).epsilon(1e-9));
+                      doctest::Approx(reference_time(machine, layouts[layout], order.slot_of_rank))
+                          .epsilon(1e-9));
             }
         }
     }
 }
 
-TEST_CASE("a single layout of a mesh is ordered like the mesh, by its traffic") {
+TEST_CASE("a single layout is ordered like its mesh, by its traffic") {
     const Machine machine = make_machine("torus:4x8");
     const Allocation allocation = Allocation::whole(machine);
     const Extents extents{2, 8, 2};
@@ -85,14 +88,14 @@ TEST_CASE("a single layout of a mesh is ordered like the mesh, by its traffic") 
     CHECK(orders.best.total() <= axes.nested.total());
 }
 
-TEST_CASE("a stopped search of layouts has measured the first and returns the best so far") {
+TEST_CASE("a stopped search of layouts has measured the first order and returns its best result") {
     const Machine machine = make_machine("rails:8:6:4,bandwidth=1GB/s,bandwidth.nvlink=9GB/s");
     const Allocation allocation = Allocation::whole(machine);
-    const std::vector<MeshLayout> layouts = layouts_of({2, 2, 12}, {8, 3, 2});
+    const std::vector<MeshLayout> layouts = make_layouts({2, 2, 12}, {8, 3, 2});
     for (const std::uint64_t work : {1U, 1000U, 100'000U}) {
         const LayoutOrders orders = order_layouts(allocation, layouts, {.work = work});
         CHECK(orders.given.total() ==
-              doctest::Approx(measured(machine, layouts[0], orders.given.slot_of_rank)).epsilon(1e-9));
+              doctest::Approx(reference_time(machine, layouts[0], orders.given.slot_of_rank)).epsilon(1e-9));
         CHECK(orders.named.total() <= orders.given.total());
         CHECK(orders.best.total() <= orders.named.total());
     }

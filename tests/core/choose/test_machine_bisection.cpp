@@ -14,11 +14,11 @@ using namespace topoloom;
 
 namespace {
 
-constexpr std::size_t few = 16;  // vertices; 2^16 ways to halve them
+constexpr std::size_t few = 16;  // maximum number of vertices; 2^16 ways to halve them
 
-/// The definition: of all bisections of the vertices that halve the nodes, the least bandwidth.
+/// Reference: the minimum bandwidth of all bisections of the vertices that halve the nodes.
 template <class T>
-double worst_of_all(const Machine& machine, const T& network, const NodeHalves& halves) {
+double min_bisection_bandwidth(const Machine& machine, const T& network, const NodeHalves& halves) {
     std::vector<LinkEnds> ends;
     std::vector<double> bandwidth;
     for (const Link link : ids<Link>(network.link_count())) {
@@ -44,17 +44,17 @@ double worst_of_all(const Machine& machine, const T& network, const NodeHalves& 
     return worst;
 }
 
-MachineBisection bisection_of(const std::string& text) { return bisect_machine(make_machine(text), 1); }
+MachineBisection find_bisection(const std::string& text) { return bisect_machine(make_machine(text), 1); }
 
 }  // namespace
 
-TEST_CASE("the bisection of a small machine is the least of all halvings, and no bound exceeds it") {
+TEST_CASE("the bisection of a small machine is the minimum of all halvings, and no bound exceeds it") {
     int exact = 0;
     for_each_topology([&](const Machine& machine, const auto& network) {
         const NodeHalves halves = halve_nodes(machine);
-        const auto& routers = between_routers(network);  // which their nodes go with
+        const auto& routers = between_routers(network);  // vertices that stay on the side of their nodes
         if (routers.vertex_count() > few || halves.smaller == 0) return;
-        const double worst = worst_of_all(machine, routers, halves);
+        const double worst = min_bisection_bandwidth(machine, routers, halves);
         const MachineBisection found = bisect_machine(machine, 1);
         CHECK(found.at_most.value == doctest::Approx(worst));
         CHECK(found.at_least.value <= worst * (1 + 1e-9));
@@ -63,7 +63,7 @@ TEST_CASE("the bisection of a small machine is the least of all halvings, and no
     CHECK(exact > 10);
 }
 
-TEST_CASE("the bisections of tori and meshes equal the textbook values, and are proven") {
+TEST_CASE("bisections of tori and meshes equal the textbook values and are proven") {
     for (const auto& [text, links] : std::vector<std::pair<std::string, std::size_t>>{
              {"torus:8x8x8", 256},  // 2 cables, 2 directions, 64 rings
              {"mesh:8x8x8", 128},
@@ -71,11 +71,11 @@ TEST_CASE("the bisections of tori and meshes equal the textbook values, and are 
              {"torus:25x32x24", 2400},
              {"torus:24x23x24x2x3x2,wrap=111010", 26496},
              {"torus:8x12x16x16x2", 12288},
-             {"torus:2x2x2x2x2x2x2", 256},  // rings of 2 have two cables
+             {"torus:2x2x2x2x2x2x2", 256},  // axes of 2 routers have two cables
              {"mesh:2x2x2x2x2x2x2", 128},
              {"torus:12", 4}}) {
         CAPTURE(text);
-        const MachineBisection found = bisection_of(text);
+        const MachineBisection found = find_bisection(text);
         CHECK(found.link_count == links);
         CHECK(found.at_most.value == static_cast<double>(links));
         CHECK(found.is_exact());
@@ -83,30 +83,30 @@ TEST_CASE("the bisections of tori and meshes equal the textbook values, and are 
 }
 
 TEST_CASE("an axis of odd extent leaves a gap between the bisection and its bound") {
-    const MachineBisection found = bisection_of("torus:25x16x24");
+    const MachineBisection found = find_bisection("torus:25x16x24");
     CHECK(found.link_count == 1600);
     CHECK_FALSE(found.is_exact());
     CHECK(found.at_least.value > 0.96 * 1600);
 }
 
 TEST_CASE("with different bandwidths the narrow axis is cut") {
-    const MachineBisection found = bisection_of("torus:23x24x24,nodes=2,bandwidth=9.4GB/s,bandwidth.y=half");
+    const MachineBisection found =
+        find_bisection("torus:23x24x24,nodes=2,bandwidth=9.4GB/s,bandwidth.y=half");
     CHECK(found.link_count == 4 * 23 * 24);
     CHECK(found.at_most.value == doctest::Approx(4 * 23 * 24 * 4.7e9));
     CHECK(found.is_exact());
 }
 
 TEST_CASE("trees are cut at the level with the least uplink bandwidth per node") {
-    const MachineBisection top = bisection_of("tree:4:8:2");
-    CHECK(top.at_most.value == 2);  // one group's link, both ways
+    const MachineBisection top = find_bisection("tree:4:8:2");
+    CHECK(top.at_most.value == 2);  // the link of one group, both ways
     CHECK(top.is_exact());
-    const MachineBisection bottom = bisection_of("tree:4:8:2,bandwidth=1:8:64");
-    CHECK(bottom.at_most.value == 64);  // 32 nodes' own links
+    const MachineBisection bottom = find_bisection("tree:4:8:2,bandwidth=1:8:64");
+    CHECK(bottom.at_most.value == 64);  // host links of 32 nodes
     CHECK(bottom.is_exact());
 }
 
-TEST_CASE(
-    "fat trees, dragonflies, HyperX and rails of any size have the bisections of their cables, proven") {
+TEST_CASE("fat trees, dragonflies, HyperX and rails have the proven bisections of their cables") {
     for (const auto& [text, links] : std::vector<std::pair<std::string, std::size_t>>{
              {"fattree:16:16:16", 4096},  // full: every node sends and receives
              {"fattree:44:182,up=1:6,parallel=1:3", 2 * 91 * 18},
@@ -119,7 +119,7 @@ TEST_CASE(
              {"rails:8:32:4,spines=8", 2 * 2 * 8 * 8}}) {  // 8 of 32 uplinks
         CAPTURE(text);
         const bool rails = text.starts_with("rails");
-        const MachineBisection found = bisection_of(rails ? text + ",bandwidth.nvlink=9" : text);
+        const MachineBisection found = find_bisection(rails ? text + ",bandwidth.nvlink=9" : text);
         CHECK(found.link_count == links);
         CHECK(found.at_most.value == static_cast<double>(links));
         CHECK(found.is_exact());
@@ -127,7 +127,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a single node has no halves") {
-    const MachineBisection found = bisection_of("torus:1");
+    const MachineBisection found = find_bisection("torus:1");
     CHECK(found.at_most.value == 0);
     CHECK(found.link_count == 0);
     CHECK(found.is_exact());

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The programs made from every schedule together perform the collective.
+// The programs of all ranks perform the collective of their schedule.
 #include <doctest.h>
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "execute/played_programs.hpp"
+#include "execute/program_interpreter.hpp"
 #include "topoloom/execute/compile.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
 
@@ -27,21 +27,22 @@ bool is_rooted(Operation operation) {
     return operation == broadcast || operation == reduce || operation == scatter || operation == gather;
 }
 
-std::size_t whole(const Call& call) { return static_cast<std::size_t>(call.bytes.value) * call.ranks; }
+std::size_t count_units(const Call& call) { return static_cast<std::size_t>(call.bytes.value) * call.ranks; }
 
-/// The i-th unit of a block of a collective, as a rank has it at the start.
-Unit unit_of(const Collective& collective, std::uint32_t rank, std::uint64_t block, std::int64_t i) {
+/// The initial value of the i-th unit of a block on a rank.
+Unit make_initial_unit(const Collective& collective, std::uint32_t rank, std::uint64_t block,
+                       std::int64_t i) {
     const auto id = static_cast<std::int64_t>(block << 20) + i;
     if (!collective.reduces()) return {id, 0, 0, 0};
-    return {id, weight_of(rank), rank, rank + 1};
+    return {id, contribution_weight(rank), rank, rank + 1};
 }
 
-void fill(RankMemory& memory, const BlockLayout& layout) {
+void fill_input(RankMemory& memory, const BlockLayout& layout) {
     for (std::uint64_t block = 0; block < layout.collective().block_count(); ++block) {
         const auto first = layout.initial_location(block);
         if (!first) continue;
         for (std::int64_t i = 0; i < layout.units(block); ++i)
-            memory.at(*first)[i] = unit_of(layout.collective(), layout.rank().value, block, i);
+            memory.at(*first)[i] = make_initial_unit(layout.collective(), layout.rank().value, block, i);
     }
 }
 
@@ -49,11 +50,11 @@ void check_result(RankMemory& memory, const BlockLayout& layout) {
     const Collective& collective = layout.collective();
     std::uint64_t weights = 0;
     const auto shares = static_cast<std::uint32_t>(collective.promised_shares(layout.rank()));
-    for (std::uint32_t rank = 0; rank < shares; ++rank) weights += weight_of(rank);
+    for (std::uint32_t rank = 0; rank < shares; ++rank) weights += contribution_weight(rank);
     if (collective.reduces() && shares == 0) return;
-    layout.each_final([&](std::uint64_t block) {
+    layout.for_each_final_block([&](std::uint64_t block) {
         for (std::int64_t i = 0; i < layout.units(block); ++i) {
-            Unit expected = unit_of(collective, layout.rank().value, block, i);
+            Unit expected = make_initial_unit(collective, layout.rank().value, block, i);
             if (collective.reduces()) expected = {expected.id, weights, 0, shares};
             const Unit& found = memory.at(*layout.final_location(block))[i];
             CHECK(found.id == expected.id);
@@ -67,7 +68,7 @@ struct Totals {
     std::int64_t units = 0;
 };
 
-Totals totals_of(const AnySchedule& schedule) {
+Totals count_totals(const AnySchedule& schedule) {
     Totals sum;
     for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
         for (const Rank rank : ids<Rank>(schedule.collective().ranks())) {
@@ -83,7 +84,7 @@ Totals totals_of(const AnySchedule& schedule) {
     return sum;
 }
 
-void play(const Case& one) {
+void run_programs(const Case& one) {
     CAPTURE(one.schedule);
     CAPTURE(operation_name(one.call.operation));
     CAPTURE(one.call.ranks);
@@ -96,22 +97,22 @@ void play(const Case& one) {
     std::vector<RankProgram> programs;
     std::vector<RankMemory> memories(one.call.ranks);
     for (const Rank rank : ids<Rank>(one.call.ranks)) {
-        // In-place data is in place only on the root, or on all ranks.
+        // Rooted operations are in place only on the root, other operations on all ranks.
         const bool in_place = one.in_place && (!is_rooted(one.call.operation) || rank == one.call.root);
         layouts.emplace_back(collective, rank, in_place);
         programs.push_back(
             compile(schedule, layouts.back(), one.in_rank_order ? OperandOrder::by_rank : OperandOrder::any));
-        memories[rank.value].input.resize(whole(one.call));
-        memories[rank.value].output.resize(whole(one.call));
-        fill(memories[rank.value], layouts.back());
+        memories[rank.value].input.resize(count_units(one.call));
+        memories[rank.value].output.resize(count_units(one.call));
+        fill_input(memories[rank.value], layouts.back());
     }
-    PlayedPrograms played(programs, memories, one.in_rank_order,
-                          static_cast<std::uint32_t>(one.call.ranks + one.call.root.value));
-    played.play();
+    ProgramInterpreter interpreter(programs, memories, one.in_rank_order,
+                                   static_cast<std::uint32_t>(one.call.ranks + one.call.root.value));
+    interpreter.run_programs();
     for (const Rank rank : ids<Rank>(one.call.ranks)) check_result(memories[rank.value], layouts[rank.value]);
-    const Totals expected = totals_of(schedule);
-    CHECK(played.messages() == expected.messages);
-    CHECK(played.units() == expected.units);
+    const Totals expected = count_totals(schedule);
+    CHECK(interpreter.messages() == expected.messages);
+    CHECK(interpreter.units() == expected.units);
 }
 
 const std::vector<std::size_t> rank_counts{1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 24};
@@ -138,7 +139,7 @@ void each_call(const Use& use) {
 }  // namespace
 
 TEST_CASE("the programs of all ranks perform the collective, with the messages of the schedule") {
-    each_call([](const Case& one) { play(one); });
+    each_call([](const Case& one) { run_programs(one); });
 }
 
 TEST_CASE("results may overwrite the input") {
@@ -146,7 +147,7 @@ TEST_CASE("results may overwrite the input") {
         const Operation operation = one.call.operation;
         if (operation == all_to_all || operation == reduce_scatter) return;
         one.in_place = true;
-        play(one);
+        run_programs(one);
     });
 }
 
@@ -155,43 +156,43 @@ TEST_CASE("a non-commutative operator gets its operands in rank order") {
     each_call([&](Case one) {
         if (!keeps_rank_order(make_schedule(one.call, one.schedule))) return;
         one.in_rank_order = true;
-        play(one);
+        run_programs(one);
         one.in_place = one.call.operation != reduce_scatter && one.call.operation != all_to_all;
-        play(one);
+        run_programs(one);
         ++checked;
     });
     CHECK(checked > 100);
 }
 
-TEST_CASE("variants of schedules run") {
+TEST_CASE("variants of schedules run without errors") {
     for (const std::size_t ranks : rank_counts) {
         for (const std::string_view fold : {"even", "odd", "last"}) {
             const std::string options = "(fold=" + std::string(fold) + ")";
             for (const Operation operation : {all_reduce, all_gather})
-                play({{operation, ranks, Bytes{24}}, "recursive-doubling" + options});
+                run_programs({{operation, ranks, Bytes{24}}, "recursive-doubling" + options});
             for (const Operation operation : {all_reduce, reduce, reduce_scatter})
-                play({{operation, ranks, Bytes{24}}, "halving" + options});
+                run_programs({{operation, ranks, Bytes{24}}, "halving" + options});
         }
-        play({{broadcast, ranks, Bytes{40}}, "chain(segment=7)"});
-        play({{reduce, ranks, Bytes{40}}, "chain(segment=7)"});
-        play({{broadcast, ranks, Bytes{19}}, "scatter-all-gather(cut=rounded-up)"});
-        play({{all_gather, ranks, Bytes{5}}, "k-prefix(k=4,barrier=stop)"});
+        run_programs({{broadcast, ranks, Bytes{40}}, "chain(segment=7)"});
+        run_programs({{reduce, ranks, Bytes{40}}, "chain(segment=7)"});
+        run_programs({{broadcast, ranks, Bytes{19}}, "scatter-all-gather(cut=rounded-up)"});
+        run_programs({{all_gather, ranks, Bytes{5}}, "k-prefix(k=4,barrier=stop)"});
         for (const Operation operation : {broadcast, reduce})
-            play({{operation, ranks, Bytes{40}, Rank{ranks / 2}}, "two-trees(segment=7)"});
+            run_programs({{operation, ranks, Bytes{40}, Rank{ranks / 2}}, "two-trees(segment=7)"});
         for (const std::string_view radix : {"(radix=3)", "(radix=4)", "(radix=1000)"}) {
             const std::string options(radix);
             for (const Operation operation : {broadcast, reduce, scatter, gather})
-                play({{operation, ranks, Bytes{11}, Rank{ranks / 2}}, "binomial" + options});
+                run_programs({{operation, ranks, Bytes{11}, Rank{ranks / 2}}, "binomial" + options});
             for (const Operation operation : {all_gather, all_to_all})
-                play({{operation, ranks, Bytes{11}}, "bruck" + options});
+                run_programs({{operation, ranks, Bytes{11}}, "bruck" + options});
             for (const Operation operation : {all_gather, all_reduce})
-                play({{operation, ranks, Bytes{11}}, "recursive-doubling" + options});
-            play({{barrier, ranks, Bytes{0}}, "dissemination" + options});
+                run_programs({{operation, ranks, Bytes{11}}, "recursive-doubling" + options});
+            run_programs({{barrier, ranks, Bytes{0}}, "dissemination" + options});
         }
     }
 }
 
-TEST_CASE("exchanges between neighboring groups of ranks keep rank order") {
+TEST_CASE("exchanges between neighboring groups of ranks preserve rank order") {
     for (const std::size_t ranks : rank_counts) {
         CAPTURE(ranks);
         CHECK(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A fat tree spelled out by the digits of its vertex labels, as its papers define it: the reference for FatTree.
+// A fat tree built from digits of vertex labels, as in its papers: the reference for FatTree.
 #pragma once
 
 #include <cstdint>
@@ -9,32 +9,33 @@
 
 #include "topoloom/machine/topologies/fat_tree.hpp"
 
-/// A vertex of level l has a digit for each of the h levels: digit j is below up[j] for j < l, else below arity[j].
-/// Vertices of levels l and l + 1 are joined where all digits but digit l agree (Öhring et al. 1995), by parallel[l]
-/// cables (Zahavi 2010).
+/// A vertex of level l has one digit for each of the h levels: digit j is below up[j] for j < l, otherwise
+/// below arity[j]. Vertices of levels l and l + 1 are joined if all digits except digit l agree (Öhring et
+/// al. 1995), by parallel[l] cables (Zahavi 2010).
 class LabeledFatTree {
    public:
     using Digits = std::vector<std::uint32_t>;
     struct Cable {
         std::uint32_t from;
         std::uint32_t to;
-        std::uint32_t number;  // among the parallel ones
+        std::uint32_t number;  // among parallel cables
         friend auto operator<=>(const Cable&, const Cable&) = default;
     };
 
     explicit LabeledFatTree(const topoloom::FatTreeSpec& spec) : spec_(spec) {
         for (std::size_t level = 0; level <= spec.arity.size(); ++level) {
-            // Counts with the digits of the roots fastest, then those of the subtrees, each from the lowest up.
+            // Enumerates labels with the digits of the roots fastest, then those of the subtrees, each from
+            // the lowest up.
             Digits digits(spec.arity.size(), 0);
             do {
                 vertex_[{level, digits}] = static_cast<std::uint32_t>(vertex_.size());
-            } while (next(level, digits));
+            } while (advance_digits(level, digits));
         }
     }
 
     [[nodiscard]] std::size_t vertex_count() const { return vertex_.size(); }
 
-    /// The lower end first.
+    /// All cables, with the lower end first.
     [[nodiscard]] std::vector<Cable> cables() const {
         std::vector<Cable> all;
         for (const auto& [label, vertex] : vertex_) {
@@ -49,8 +50,9 @@ class LabeledFatTree {
         return all;
     }
 
-    /// Zahavi's port up from level l towards x: floor(x / (up[0] * ... * up[l-1])) modulo the ports, of which port q
-    /// is cable q / up[l] to parent q mod up[l]; down on the same way. x is the target, or the source.
+    /// Zahavi's routing. The port up from level l towards x is floor(x / (up[0] * ... * up[l-1])) modulo the
+    /// number of ports; port q is cable q / up[l] to parent q mod up[l]. The way down mirrors the way up. x
+    /// is the target (d-mod-k) or the source (s-mod-k).
     [[nodiscard]] std::vector<Cable> route(std::uint32_t a, std::uint32_t b, std::uint32_t x) const {
         Digits at = node(a);
         const Digits end = node(b);
@@ -75,9 +77,9 @@ class LabeledFatTree {
         return route;
     }
 
-    /// As SimGrid 3.32 does: by target, but down on the cable at the first port that leads to the child wanted. Port
-    /// c * arity + i of a switch is cable c to its child i; the search begins at cable a mod parallel, goes on in the
-    /// next switch with the next port, and begins again where it comes to the end.
+    /// Routing of SimGrid 3.32: by target, but down on the cable of the first port that leads to the required
+    /// child. Port c * arity + i of a switch is cable c to its child i. The search starts at cable a mod
+    /// parallel, continues in the next switch at the next port, and restarts at the last port.
     [[nodiscard]] std::vector<Cable> simgrid_route(std::uint32_t a, std::uint32_t b) const {
         std::vector<Cable> way = route(a, b, b);
         const Digits end = node(b);
@@ -102,7 +104,7 @@ class LabeledFatTree {
         }
         return digits;
     }
-    bool next(std::size_t level, Digits& digits) const {
+    bool advance_digits(std::size_t level, Digits& digits) const {
         for (std::size_t j = 0; j < digits.size(); ++j) {
             if (++digits[j] < (j < level ? spec_.up[j] : spec_.arity[j])) return true;
             digits[j] = 0;

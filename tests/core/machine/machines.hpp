@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machines of every kind and of every awkward shape, for laws that all of them obey.
+// Machines of every topology, including unusual shapes, for tests of general laws.
 #pragma once
 
 #include <doctest.h>
@@ -13,16 +13,16 @@
 #include "topoloom/machine/machine.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 
-/// A connected graph: a random tree of two-way links and some links more.
+/// A connected random graph: a random tree of bidirectional links and some further links.
 inline std::string random_graph(std::uint32_t nodes, std::uint32_t switches, std::uint64_t seed) {
     topoloom::Rng rng(seed);
     const std::uint32_t vertices = nodes + switches;
-    std::vector<std::vector<char>> joined(vertices, std::vector<char>(vertices, 0));
+    std::vector<std::vector<char>> is_joined(vertices, std::vector<char>(vertices, 0));
     std::string text = "graph:" + std::to_string(nodes) + "+" + std::to_string(switches) + ":";
     bool first = true;
     const auto join = [&](std::uint32_t a, std::uint32_t b) {
-        if (a == b || joined[a][b]) return;
-        joined[a][b] = joined[b][a] = 1;
+        if (a == b || is_joined[a][b]) return;
+        is_joined[a][b] = is_joined[b][a] = 1;
         text += (first ? "" : ",") + std::to_string(a) + "-" + std::to_string(b);
         first = false;
     };
@@ -31,14 +31,14 @@ inline std::string random_graph(std::uint32_t nodes, std::uint32_t switches, std
     return text;
 }
 
-/// Two leaves and three spines, one of which the forwarding tables of the leaves never name.
-inline std::string two_leaves() {
+/// Two leaves and three spines; the forwarding tables of the leaves never use one of the spines.
+inline std::string two_leaves_text() {
     return "graph:4+5:0-4,1-4,2-5,3-5,4-6,4-7,4-8,5-6,5-7,5-8,forward=no,table=4:debc,table=5:2cde,"
            "table=7:2a2b,table=8:2a2b";
 }
 
-/// A ring with forwarding tables that lead clockwise, however far.
-inline std::string clockwise_ring() {
+/// A ring whose forwarding tables always lead clockwise.
+inline std::string clockwise_ring_text() {
     return "graph:5:0-1,1-2,2-3,3-4,4-0,table=0:-4a,table=1:b-3b,table=2:2b-2b,table=3:3b-b,table=4:4a-";
 }
 
@@ -176,8 +176,8 @@ inline std::vector<std::string> machine_texts() {
         "graph:4:0-1,1-2,2-3,3-0,route=0>3>2>1,routing=ecmp",
         "graph:4+5:0-4,1-4,2-5,3-5,4-6,4-7@3B/s,4-8,5-6,5-7@half,5-8,forward=no,routing=ecmp",
         random_graph(12, 9, 4) + ",routing=ecmp",
-        two_leaves(),
-        clockwise_ring(),
+        two_leaves_text(),
+        clockwise_ring_text(),
         "torus:4x4+down:5",
         "torus:4x3,nodes=2+down:0,1,7,3-4",
         "torus:5x4,ties=split+down:0-1,6>7,v13",
@@ -199,16 +199,17 @@ inline std::vector<std::string> machine_texts() {
         "dragonfly:5x4,nodes=2,hosts=free+down:3,0-1,v9",
         "torus:4x3,nodes=2,hosts=free+down:0,1,7,3-4",
         "dragonflyplus:5x2x2,nodes=2+down:3,v11",
-        two_leaves() + ",routing=ecmp+down:4-8",
-        clockwise_ring() + "+down:1-2",
+        two_leaves_text() + ",routing=ecmp+down:4-8",
+        clockwise_ring_text() + "+down:1-2",
         random_graph(12, 0, 1),
         random_graph(9, 7, 2),
         random_graph(40, 5, 3),
     };
 }
 
-/// Those and some with several slots in a node: levels, distances, ways to the network port.
-inline std::vector<std::string> machine_texts_with_insides() {
+/// All machine texts, and some with several slots per node, distances between levels, and distances to the
+/// network port.
+inline std::vector<std::string> machine_texts_with_node_levels() {
     std::vector<std::string> texts = machine_texts();
     for (const char* text :
          {"torus:3x3+node:2:2", "torus:3x3+node:2:2,distance=1:4:10",
@@ -221,7 +222,7 @@ inline std::vector<std::string> machine_texts_with_insides() {
     return texts;
 }
 
-/// Calls law(machine, topology) for every machine, naming it in failures.
+/// Calls law(machine, topology) for every machine; failures name the machine.
 template <class Law>
 void for_each_topology(const Law& law) {
     for (const std::string& text : machine_texts()) {
@@ -231,7 +232,7 @@ void for_each_topology(const Law& law) {
     }
 }
 
-/// Whether messages may cross a link: always, unless the topology knows of failures.
+/// Whether a link is up: always, unless the topology has failures.
 template <class T>
 bool is_up(const T& topology, topoloom::Link link) {
     if constexpr (requires { topology.is_up(link); }) {
@@ -241,7 +242,7 @@ bool is_up(const T& topology, topoloom::Link link) {
     }
 }
 
-/// Covers all nodes that are up, in a topology or a geometry.
+/// All nodes that are up, in a topology or a geometry.
 template <class T>
 std::vector<typename T::Point> all_points(const topoloom::Machine& machine, const T& topology) {
     std::vector<typename T::Point> points;
@@ -249,7 +250,7 @@ std::vector<typename T::Point> all_points(const topoloom::Machine& machine, cons
     return points;
 }
 
-/// Some of the items, in their order, at least one.
+/// A random nonempty subset of the items, in their order.
 template <class Item>
 std::vector<Item> random_subset(const std::vector<Item>& items, topoloom::Rng& rng) {
     std::vector<Item> some;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The most compact choice of nodes: optimal where that can be tried out, never worse than what a person would take.
+// Compact choices of nodes: optimal in small cases, never worse than simple choices.
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -13,7 +13,7 @@ using namespace topoloom;
 
 namespace {
 
-std::uint64_t spread(const Machine& machine, std::span<const Node> nodes) {
+std::uint64_t compute_spread(const Machine& machine, std::span<const Node> nodes) {
     std::uint64_t sum = 0;
     for (const Node a : nodes) {
         for (const Node b : nodes) {
@@ -23,23 +23,23 @@ std::uint64_t spread(const Machine& machine, std::span<const Node> nodes) {
     return sum;
 }
 
-/// The least spread of all choices.
+/// The minimum spread of all choices.
 std::uint64_t min_spread(const Machine& machine, std::span<const Node> nodes, std::size_t count) {
     std::uint64_t least = ~std::uint64_t{0};
-    std::vector<char> taken(nodes.size(), 0);
-    std::fill(taken.begin(), taken.begin() + static_cast<std::ptrdiff_t>(count), 1);
+    std::vector<char> is_chosen(nodes.size(), 0);
+    std::fill(is_chosen.begin(), is_chosen.begin() + static_cast<std::ptrdiff_t>(count), 1);
     do {
         std::vector<Node> some;
         for (std::size_t i = 0; i < nodes.size(); ++i) {
-            if (taken[i]) some.push_back(nodes[i]);
+            if (is_chosen[i]) some.push_back(nodes[i]);
         }
-        least = std::min(least, spread(machine, some));
-    } while (std::prev_permutation(taken.begin(), taken.end()));
+        least = std::min(least, compute_spread(machine, some));
+    } while (std::prev_permutation(is_chosen.begin(), is_chosen.end()));
     return least;
 }
 
-/// A box of this size at the origin.
-std::vector<Node> box(const Machine& machine, const std::vector<std::uint32_t>& size) {
+/// The nodes of a box of this size at the origin.
+std::vector<Node> box_nodes(const Machine& machine, const std::vector<std::uint32_t>& size) {
     std::vector<Node> nodes;
     for (const Node node : ids<Node>(machine.node_count())) {
         const std::vector<std::uint32_t> at = machine.coordinates(node);
@@ -52,7 +52,7 @@ std::vector<Node> box(const Machine& machine, const std::vector<std::uint32_t>& 
 
 }  // namespace
 
-TEST_CASE("on small machines the choice is optimal") {
+TEST_CASE("the choice is optimal on small machines") {
     for (const std::string& text : machine_texts()) {
         const Machine machine = make_machine(text);
         if (machine.node_count() > 16 || text.find('>') != std::string::npos) continue;
@@ -61,12 +61,12 @@ TEST_CASE("on small machines the choice is optimal") {
         for (std::size_t count = 1; count <= whole.nodes().size(); ++count) {
             CAPTURE(count);
             const std::vector<Node> chosen = compact_nodes(whole, count);
-            CHECK(spread(machine, chosen) == min_spread(machine, whole.nodes(), count));
+            CHECK(compute_spread(machine, chosen) == min_spread(machine, whole.nodes(), count));
         }
     }
 }
 
-TEST_CASE("a choice has the nodes asked for, each once, of the allocation, in its order") {
+TEST_CASE("the choice has the requested number of nodes, each once, from the allocation, in its order") {
     Rng rng(3);
     for_each_topology([&](const Machine& machine, const auto&) {
         std::vector<Node> some = random_subset(machine.usable_nodes(), rng);
@@ -92,34 +92,36 @@ TEST_CASE("on an empty torus a choice is at least as compact as a box") {
         CAPTURE(side);
         const std::vector<Node> chosen =
             compact_nodes(Allocation::whole(cube), std::size_t{side} * side * side);
-        CHECK(spread(cube, chosen) <= spread(cube, box(cube, {side, side, side})));
+        CHECK(compute_spread(cube, chosen) <= compute_spread(cube, box_nodes(cube, {side, side, side})));
     }
-    const Machine slab = make_machine("torus:4x4x16");  // short rings pay when they are full
-    CHECK(spread(slab, compact_nodes(Allocation::whole(slab), 64)) <= spread(slab, box(slab, {4, 4, 4})));
+    const Machine slab = make_machine("torus:4x4x16");  // short rings are efficient if they are full
+    CHECK(compute_spread(slab, compact_nodes(Allocation::whole(slab), 64)) <=
+          compute_spread(slab, box_nodes(slab, {4, 4, 4})));
     const Machine mesh = make_machine("mesh:9x9");
-    CHECK(spread(mesh, compact_nodes(Allocation::whole(mesh), 25)) <= spread(mesh, box(mesh, {5, 5})));
+    CHECK(compute_spread(mesh, compact_nodes(Allocation::whole(mesh), 25)) <=
+          compute_spread(mesh, box_nodes(mesh, {5, 5})));
 }
 
-TEST_CASE("on a tree a choice fills whole switches") {
+TEST_CASE("the choice fills whole switches of a tree") {
     const Machine tree = make_machine("tree:8:6:4");
     const Allocation ragged = fragmented_allocation(tree, 100, 9, 2);
-    // At best whole switches of one group, as far as they are free.
-    CHECK(spread(tree, compact_nodes(Allocation::whole(tree), 16)) == 2 * 8 * 7 * 2 + 2 * 64 * 4);
-    CHECK(spread(tree, compact_nodes(ragged, 20)) <= spread(tree, ragged.nodes().first(20)));
+    // The optimum uses whole switches of one group as far as they are free.
+    CHECK(compute_spread(tree, compact_nodes(Allocation::whole(tree), 16)) == 2 * 8 * 7 * 2 + 2 * 64 * 4);
+    CHECK(compute_spread(tree, compact_nodes(ragged, 20)) <= compute_spread(tree, ragged.nodes().first(20)));
 }
 
-TEST_CASE("a choice among scattered nodes is never worse than their first ones") {
+TEST_CASE("a choice among scattered nodes is never worse than the first ones") {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         const Machine machine = make_machine(seed % 2 ? "torus:12x10x8" : "mesh:20x20");
         const Allocation ragged = fragmented_allocation(machine, 200, 12, seed);
         for (const std::size_t count : {5U, 40U, 150U, 200U}) {
-            CHECK(spread(machine, compact_nodes(ragged, count)) <=
-                  spread(machine, ragged.nodes().first(count)));
+            CHECK(compute_spread(machine, compact_nodes(ragged, count)) <=
+                  compute_spread(machine, ragged.nodes().first(count)));
         }
     }
 }
 
-TEST_CASE("choosing no node, or too many, is refused") {
+TEST_CASE("a choice of 0 nodes, or of too many, is refused") {
     const Machine machine = make_machine("torus:4x4");
     const Allocation whole = Allocation::whole(machine);
     CHECK_THROWS_WITH_AS((void)compact_nodes(whole, 17), "cannot choose 17 of 16 nodes; ask for 1 to 16",

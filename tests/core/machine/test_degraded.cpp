@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machines with failures: which routes change, which nodes are left, and what is refused.
+// Machines with failures: changed routes, remaining nodes, and invalid failures.
 #include <string>
 #include <vector>
 
@@ -10,7 +10,7 @@ using namespace topoloom;
 
 namespace {
 
-std::vector<std::string> names(const Machine& machine, Node a, Node b) {
+std::vector<std::string> vertex_names_of_route(const Machine& machine, Node a, Node b) {
     return with_topology(machine, [&](const auto& t) {
         std::vector<std::string> links;
         t.route(a, b, [&](Link link, double) { links.push_back(t.link_name(link)); });
@@ -22,28 +22,29 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a route without failures stays, one with a failure goes around it") {
+TEST_CASE("a route without failures is unchanged, and a route with a failure avoids it") {
     const Machine machine = make_machine("mesh:3x3+down:3-4");
-    CHECK(names(machine, Node{0}, Node{8}) == names(make_machine("mesh:3x3"), Node{0}, Node{8}));
-    CHECK(names(make_machine("mesh:3x3"), Node{3}, Node{4}) == Names{"(1,0) +y"});
-    CHECK(names(machine, Node{3}, Node{4}) == Names{"(1,0) +x", "(2,0) +y", "(2,1) -x"});
+    CHECK(vertex_names_of_route(machine, Node{0}, Node{8}) ==
+          vertex_names_of_route(make_machine("mesh:3x3"), Node{0}, Node{8}));
+    CHECK(vertex_names_of_route(make_machine("mesh:3x3"), Node{3}, Node{4}) == Names{"(1,0) +y"});
+    CHECK(vertex_names_of_route(machine, Node{3}, Node{4}) == Names{"(1,0) +x", "(2,0) +y", "(2,1) -x"});
     CHECK(machine.hops(Node{3}, Node{4}) == 3);
     CHECK(machine.hops(Node{0}, Node{8}) == 4);
 }
 
-TEST_CASE("one direction of a cable may be down") {
+TEST_CASE("a cable may be down in one direction only") {
     const Machine machine = make_machine("mesh:2x2+down:0>1");
     CHECK(machine.hops(Node{0}, Node{1}) == 3);
     CHECK(machine.hops(Node{1}, Node{0}) == 1);
 }
 
-TEST_CASE("a node that is down takes its router along only if it is the last one in it") {
+TEST_CASE("a failed node disables its router only if no other node of the router is up") {
     CHECK(make_machine("torus:8+down:1").hops(Node{0}, Node{2}) == 6);
     CHECK(make_machine("torus:8,nodes=2,hosts=free+down:2").hops(Node{0}, Node{4}) == 2);
     CHECK(make_machine("torus:8,nodes=2,hosts=free+down:2,3").hops(Node{0}, Node{4}) == 6);
 }
 
-TEST_CASE("a router with links to its nodes stays up without them, and takes them along") {
+TEST_CASE("a router stays up without its nodes, and a failed router disables them") {
     CHECK(make_machine("torus:8,nodes=2+down:2").hops(Node{0}, Node{4}) == 2 + 2);
     CHECK(make_machine("torus:8,nodes=2+down:2,3").hops(Node{0}, Node{4}) == 2 + 2);
     const Machine machine = make_machine("torus:8,nodes=2+down:v1");
@@ -65,12 +66,12 @@ TEST_CASE("a node is down if a link to or from it is") {
     }
 }
 
-TEST_CASE("routes of a degraded dragonfly go around failures, from node to node") {
+TEST_CASE("routes of a degraded dragonfly avoid failures, from node to node") {
     const Machine whole = make_machine("dragonfly:1x4,nodes=2");
-    CHECK(names(whole, Node{0}, Node{3}) ==
+    CHECK(vertex_names_of_route(whole, Node{0}, Node{3}) ==
           Names{"node 0 up", "group 0 router 0 -> router 1", "node 3 down"});
     const Machine machine = make_machine("dragonfly:1x4,nodes=2+down:0-1");
-    CHECK(names(machine, Node{0}, Node{3}) ==
+    CHECK(vertex_names_of_route(machine, Node{0}, Node{3}) ==
           Names{"node 0 up", "group 0 router 0 -> router 2", "group 0 router 2 -> router 1", "node 3 down"});
     CHECK(machine.hops(Node{0}, Node{3}) == 4);
     CHECK(machine.distance(Slot{0}, Slot{3}) == 4);
@@ -78,7 +79,7 @@ TEST_CASE("routes of a degraded dragonfly go around failures, from node to node"
     CHECK(machine.hops(Node{0}, Node{5}) == 3);
 }
 
-TEST_CASE("nodes that are down are in no allocation") {
+TEST_CASE("no allocation contains a node that is down") {
     const Machine machine = make_machine("torus:4x4+down:5,v6");
     CHECK(Allocation::whole(machine).nodes().size() == 14);
     CHECK_THROWS_WITH_AS(Allocation(machine, {Node{0}, Node{5}}),
@@ -87,13 +88,13 @@ TEST_CASE("nodes that are down are in no allocation") {
                          "the allocation names node 6, which is down", Error);
 }
 
-TEST_CASE("a machine may be disconnected as long as the allocation is not") {
+TEST_CASE("a machine may be disconnected if the allocation is connected") {
     const Machine machine = make_machine("mesh:6+down:2-3");
     CHECK(Allocation(machine, {Node{3}, Node{4}, Node{5}}).nodes().size() == 3);
     CHECK_THROWS_WITH_AS(Allocation(machine, {Node{1}, Node{4}}),
                          "failures cut the allocation apart: node 1 has no route to node 4", Error);
     CHECK_THROWS_AS(Allocation::whole(make_machine("tree:2:3:2+down:v14")), Error);
-    // Over the pairs that reach each other: 6 on each side, at a mean distance of 4/3.
+    // Mean over the connected pairs: 6 on each side, at a mean distance of 4/3.
     CHECK(machine.average_distance() == doctest::Approx(4.0 / 3));
 }
 
@@ -122,7 +123,7 @@ TEST_CASE("failures of unknown nodes, vertices and links are refused") {
                          Error);
 }
 
-TEST_CASE("distances around failures that memory cannot hold are refused before links are listed") {
+TEST_CASE("distances around failures that do not fit in memory are refused before links are listed") {
     for (const char* text : {"torus:16384x16384+down:1", "tree:1000:2000000+down:1"}) {
         CAPTURE(text);
         CHECK_THROWS_WITH_AS(make_machine(text), doctest::Contains("need more memory than"), Error);

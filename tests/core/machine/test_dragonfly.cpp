@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dragonflies: published counts and closed forms, and routes searched link by link.
+// Dragonflies: published counts, closed forms, and routes found by exhaustive search.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -11,25 +11,25 @@ using namespace topoloom;
 
 namespace {
 
-/// The topology between the routers.
-const Dragonfly& dragonfly(const Machine& machine) {
+/// The topology of the routers.
+const Dragonfly& get_dragonfly(const Machine& machine) {
     return std::get<Hosted<Dragonfly>>(machine.topology()).between_routers();
 }
 
 using Loads = std::map<Link, double>;
 
-Loads loads_of(const auto& routes, Node a, Node b) {
+Loads compute_route_loads(const auto& routes, Node a, Node b) {
     Loads loads;
     routes.route(a, b, [&](Link link, double share) { loads[link] += share; });
     return loads;
 }
 
-/// Bytes on every link when each node sends one byte to each other.
-std::vector<double> all_to_all(const Machine& machine) {
-    std::vector<double> loads(dragonfly(machine).link_count(), 0);
+/// Bytes on every link if each node sends one byte to every other node.
+std::vector<double> compute_all_to_all_loads(const Machine& machine) {
+    std::vector<double> loads(get_dragonfly(machine).link_count(), 0);
     for (const Node a : ids<Node>(machine.node_count())) {
         for (const Node b : ids<Node>(machine.node_count())) {
-            dragonfly(machine).route(a, b, [&](Link link, double share) { loads[link.value] += share; });
+            get_dragonfly(machine).route(a, b, [&](Link link, double share) { loads[link.value] += share; });
         }
     }
     return loads;
@@ -40,10 +40,10 @@ bool is_global(const Dragonfly& d, Link link) {
     return d.ends(link).from / in_group != d.ends(link).to / in_group;
 }
 
-/// The wiring as it was described, with routes found by trying every link.
-class Searched {
+/// Reference: the wiring by its definition, with routes found by trying every link.
+class ExhaustiveRoutes {
    public:
-    explicit Searched(const Dragonfly& d) : d_(d), in_group_(d.spec().rows * d.spec().columns) {
+    explicit ExhaustiveRoutes(const Dragonfly& d) : d_(d), in_group_(d.spec().rows * d.spec().columns) {
         for (const Link link : ids<Link>(d.link_count())) {
             const LinkEnds ends = d.ends(link);
             links_[{ends.from, ends.to}].push_back(link);
@@ -51,7 +51,7 @@ class Searched {
         }
     }
 
-    std::vector<Link> local(std::uint32_t from, std::uint32_t to) const {
+    std::vector<Link> find_local_route(std::uint32_t from, std::uint32_t to) const {
         if (from == to) return {};
         if (const auto at = links_.find({from, to}); at != links_.end()) return {at->second.at(0)};
         const std::uint32_t columns = d_.spec().columns;
@@ -61,17 +61,17 @@ class Searched {
 
     using Ways = std::vector<std::vector<Link>>;
 
-    /// All shortest routes over one global link, into the group of `to` or as far as `to` itself.
-    Ways minimal(std::uint32_t from, std::uint32_t to, bool as_far_as_router) const {
-        if (from / in_group_ == to / in_group_) return {local(from, to)};
+    /// All shortest routes over one global link, into the group of `to` or to `to` itself.
+    Ways find_minimal_routes(std::uint32_t from, std::uint32_t to, bool as_far_as_router) const {
+        if (from / in_group_ == to / in_group_) return {find_local_route(from, to)};
         Ways ways;
         for (const Link link : global_) {
             const LinkEnds ends = d_.ends(link);
             if (ends.from / in_group_ != from / in_group_ || ends.to / in_group_ != to / in_group_) continue;
-            std::vector<Link> way = local(from, ends.from);
+            std::vector<Link> way = find_local_route(from, ends.from);
             way.push_back(link);
             if (as_far_as_router) {
-                for (const Link more : local(ends.to, to)) way.push_back(more);
+                for (const Link more : find_local_route(ends.to, to)) way.push_back(more);
             }
             ways.push_back(way);
         }
@@ -80,32 +80,32 @@ class Searched {
         return ways;
     }
 
-    Loads minimal_loads(std::uint32_t from, std::uint32_t to) const {
+    Loads compute_minimal_loads(std::uint32_t from, std::uint32_t to) const {
         Loads loads;
-        add(loads, minimal(from, to, true), 1);
+        add_loads(loads, find_minimal_routes(from, to, true), 1);
         return loads;
     }
 
-    Loads valiant_loads(std::uint32_t from, std::uint32_t to) const {
+    Loads compute_valiant_loads(std::uint32_t from, std::uint32_t to) const {
         std::vector<std::uint32_t> groups;
         for (std::uint32_t g = 0; g < d_.spec().groups; ++g) {
             if (g != from / in_group_ && g != to / in_group_) groups.push_back(g);
         }
-        if (from / in_group_ == to / in_group_ || groups.empty()) return minimal_loads(from, to);
+        if (from / in_group_ == to / in_group_ || groups.empty()) return compute_minimal_loads(from, to);
         Loads loads;
         for (const std::uint32_t g : groups) {
-            const Ways first = minimal(from, g * in_group_, false);
+            const Ways first = find_minimal_routes(from, g * in_group_, false);
             for (const std::vector<Link>& way : first) {
                 const double share = 1.0 / static_cast<double>(groups.size() * first.size());
                 for (const Link link : way) loads[link] += share;
-                add(loads, minimal(d_.ends(way.back()).to, to, true), share);
+                add_loads(loads, find_minimal_routes(d_.ends(way.back()).to, to, true), share);
             }
         }
         return loads;
     }
 
    private:
-    static void add(Loads& loads, const Ways& ways, double share) {
+    static void add_loads(Loads& loads, const Ways& ways, double share) {
         for (const std::vector<Link>& way : ways) {
             for (const Link link : way) loads[link] += share / static_cast<double>(ways.size());
         }
@@ -129,9 +129,9 @@ const std::vector<std::string> shapes{
     "9x4,global=2",  // canonical: one link between two groups
     "9x4,global=2,arrangement=palmtree",
     "4x4,global=4",                       // five links between two groups, one port left over
-    "3x4,global=5,arrangement=palmtree",  // ten, two of one router to the same group
+    "3x4,global=5,arrangement=palmtree",  // ten; two of one router lead to the same group
     "2x3,global=1",
-    "4x2x3",  // two dimensions, two links
+    "4x2x3",  // two dimensions, two global links between groups
     "3x3x4,global=2,arrangement=palmtree",
     "5x2x7,arrangement=direct",
     "2x5x14",  // 70 links: more than fit a word of bits
@@ -142,14 +142,14 @@ const std::vector<std::string> shapes{
 }  // namespace
 
 TEST_CASE("a canonical dragonfly has the published counts") {
-    // Kim et al. 2008: with h global links per router, p = h nodes, a = 2h routers, a h + 1 groups.
+    // Kim et al. 2008: h global links per router, p = h nodes, a = 2h routers, a h + 1 groups.
     for (const std::uint32_t h : {1U, 2U, 3U}) {
         CAPTURE(h);
         const std::uint32_t a = 2 * h;
         const std::uint32_t groups = a * h + 1;
         const Machine machine = make_machine("dragonfly:" + std::to_string(groups) + "x" + std::to_string(a) +
                                              ",nodes=" + std::to_string(h));
-        const Dragonfly& d = dragonfly(machine);
+        const Dragonfly& d = get_dragonfly(machine);
         CHECK(*d.spec().global_links == h);
         CHECK(d.links_between_groups() == 1);
         CHECK(machine.node_count() == h * a * groups);
@@ -162,77 +162,82 @@ TEST_CASE("a canonical dragonfly has the published counts") {
     CHECK(make_machine("dragonfly:129x16,nodes=8").node_count() == 16512);  // h = 8
 }
 
-TEST_CASE("minimal routes of all-to-all load a canonical dragonfly as the closed form says") {
+TEST_CASE("minimal routes of all-to-all give the published loads on a canonical dragonfly") {
     for (const char* arrangement : {"consecutive", "palmtree"}) {
         const double h = 2;
         const double a = 4;
         const Machine machine = make_machine(std::string("dragonfly:9x4,nodes=2,arrangement=") + arrangement);
-        const std::vector<double> loads = all_to_all(machine);
+        const std::vector<double> loads = compute_all_to_all_loads(machine);
         for (const Link link : ids<Link>(loads.size())) {
-            // Global: all pairs of the two groups. Local, between p = h nodes each: each other, to the h groups that
-            // the second router leads to, from those that the first leads to.
+            // Global link: all pairs of nodes of the two groups. Local link between routers with p = h nodes
+            // each: messages between these nodes, to the h groups of the second router, and from the h groups
+            // of the first router.
             const double expected =
-                is_global(dragonfly(machine), link) ? a * h * a * h : h * h + 2 * h * (h * a * h);
+                is_global(get_dragonfly(machine), link) ? a * h * a * h : h * h + 2 * h * (h * a * h);
             CHECK(loads[link.value] == expected);
         }
     }
 }
 
-TEST_CASE("Valiant's routes of all-to-all double the load of global links") {
+TEST_CASE("Valiant routing of all-to-all doubles the load of global links") {
     const Machine machine = make_machine("dragonfly:9x4,nodes=2,routing=valiant");
-    const std::vector<double> loads = all_to_all(machine);
+    const std::vector<double> loads = compute_all_to_all_loads(machine);
     for (const Link link : ids<Link>(loads.size())) {
-        if (is_global(dragonfly(machine), link)) CHECK(loads[link.value] == doctest::Approx(2 * 8 * 8));
+        if (is_global(get_dragonfly(machine), link)) CHECK(loads[link.value] == doctest::Approx(2 * 8 * 8));
     }
 }
 
-TEST_CASE("minimal routes are the shortest over one global link, in equal shares") {
+TEST_CASE("minimal routes are all shortest routes over one global link, with equal shares") {
     for (const std::string& shape : shapes) {
         CAPTURE(shape);
         const Machine machine = make_machine("dragonfly:" + shape);
-        const Dragonfly& d = dragonfly(machine);
-        const Searched searched(d);
+        const Dragonfly& d = get_dragonfly(machine);
+        const ExhaustiveRoutes searched(d);
         for (const Node a : ids<Node>(machine.node_count())) {
             for (const Node b : ids<Node>(machine.node_count())) {
-                const auto ways = searched.minimal(a.value, b.value, true);
+                const auto ways = searched.find_minimal_routes(a.value, b.value, true);
                 if (d.hops(d.point(a), d.point(b)) != ways.front().size())
                     FAIL_CHECK("hops ", a.value, " ", b.value);
-                if (a.value % 7 == 0) check_near(loads_of(d, a, b), searched.minimal_loads(a.value, b.value));
+                if (a.value % 7 == 0)
+                    check_near(compute_route_loads(d, a, b),
+                               searched.compute_minimal_loads(a.value, b.value));
             }
         }
     }
 }
 
-TEST_CASE("Valiant's routes go over every other group, minimally to it and from it") {
+TEST_CASE("Valiant routes use every other group as intermediate, minimally to it and from it") {
     for (const std::string& shape : shapes) {
         CAPTURE(shape);
         const Machine machine = make_machine("dragonfly:" + shape + ",routing=valiant");
-        const Dragonfly& d = dragonfly(machine);
-        const Searched searched(d);
+        const Dragonfly& d = get_dragonfly(machine);
+        const ExhaustiveRoutes searched(d);
         for (std::uint32_t a = 0; a < machine.node_count(); a += 7) {
             for (const Node b : ids<Node>(machine.node_count())) {
-                check_near(loads_of(d, Node{a}, b), searched.valiant_loads(a, b.value));
+                check_near(compute_route_loads(d, Node{a}, b), searched.compute_valiant_loads(a, b.value));
             }
         }
     }
 }
 
-TEST_CASE("a mixed route is the minimal one and Valiant's by their shares") {
+TEST_CASE("a mixed route consists of minimal and Valiant routes with their shares") {
     const Machine minimal = make_machine("dragonfly:5x2x3,global=2,routing=ugal");
     const Machine valiant = make_machine("dragonfly:5x2x3,global=2,routing=valiant");
     const Node a{1};
     const Node b{20};
-    CHECK(dragonfly(minimal).is_adaptive());
-    CHECK_FALSE(dragonfly(valiant).is_adaptive());
+    CHECK(get_dragonfly(minimal).is_adaptive());
+    CHECK_FALSE(get_dragonfly(valiant).is_adaptive());
     Loads expected;
-    for (const auto& [link, load] : loads_of(dragonfly(minimal), a, b)) expected[link] += 0.25 * load;
-    for (const auto& [link, load] : loads_of(dragonfly(valiant), a, b)) expected[link] += 0.75 * load;
-    check_near(loads_of(dragonfly(minimal).with_minimal_share(0.25), a, b), expected);
+    for (const auto& [link, load] : compute_route_loads(get_dragonfly(minimal), a, b))
+        expected[link] += 0.25 * load;
+    for (const auto& [link, load] : compute_route_loads(get_dragonfly(valiant), a, b))
+        expected[link] += 0.75 * load;
+    check_near(compute_route_loads(get_dragonfly(minimal).with_minimal_share(0.25), a, b), expected);
 }
 
-TEST_CASE("routes of one global link visit their links in order") {
+TEST_CASE("routes over one global link visit their links in order") {
     const Machine machine = make_machine("dragonfly:9x2x4,arrangement=palmtree");
-    const Dragonfly& d = dragonfly(machine);
+    const Dragonfly& d = get_dragonfly(machine);
     REQUIRE(d.links_between_groups() == 1);
     for (const Node a : ids<Node>(machine.node_count())) {
         for (const Node b : ids<Node>(machine.node_count())) {
@@ -247,14 +252,15 @@ TEST_CASE("routes of one global link visit their links in order") {
 }
 
 TEST_CASE("ports are connected according to the arrangement") {
-    // By hand, 5 groups of 2 routers with 2 global links: group 1 reaches 0 2 3 4, 0 4 3 2, or with a port for itself.
+    // Computed by hand for 5 groups of 2 routers with 2 global links: group 1 reaches 0 2 3 4, 0 4 3 2, or
+    // with a port for itself.
     const auto routers_to = [](const std::string& arrangement) {
         const Machine machine =
             make_machine("dragonfly:5x2,global=" + std::string(arrangement == "direct" ? "3" : "2") +
                          ",arrangement=" + arrangement);
         std::map<std::uint32_t, std::uint32_t> router_to;
-        for (const Link link : ids<Link>(dragonfly(machine).link_count())) {
-            const LinkEnds ends = dragonfly(machine).ends(link);
+        for (const Link link : ids<Link>(get_dragonfly(machine).link_count())) {
+            const LinkEnds ends = get_dragonfly(machine).ends(link);
             if (ends.from / 2 == 1 && ends.to / 2 != 1) router_to[ends.to / 2] = ends.from % 2;
         }
         return router_to;
@@ -269,7 +275,8 @@ TEST_CASE("each kind of link has its own bandwidth and latency") {
     const auto rates = [](const std::string& options) {
         const Machine machine = make_machine("dragonfly:3x2x3" + options);
         std::vector<double> by_kind;
-        for (const LinkRun& run : dragonfly(machine).bandwidth_runs()) by_kind.push_back(run.bandwidth.value);
+        for (const LinkRun& run : get_dragonfly(machine).bandwidth_runs())
+            by_kind.push_back(run.bandwidth.value);
         return by_kind;
     };
     CHECK(rates("") == std::vector<double>{1, 1, 1});
@@ -279,22 +286,22 @@ TEST_CASE("each kind of link has its own bandwidth and latency") {
     CHECK(rates(",bandwidth=8GB/s,bandwidth.global=2GB/s,bandwidth.local=half,bandwidth.column=quarter") ==
           std::vector<double>{4e9, 2e9, 2e9});
     const Machine slow = make_machine("dragonfly:3x4,latency=1us,latency.global=2us");
-    CHECK(dragonfly(slow).latency(Link{0}) == Seconds{1e-6});
-    CHECK(dragonfly(slow).latency(Link{dragonfly(slow).link_count() - 1}) == Seconds{2e-6});
+    CHECK(get_dragonfly(slow).latency(Link{0}) == Seconds{1e-6});
+    CHECK(get_dragonfly(slow).latency(Link{get_dragonfly(slow).link_count() - 1}) == Seconds{2e-6});
 }
 
-TEST_CASE("links are named after the routers that they join") {
+TEST_CASE("link names contain the routers at both ends") {
     const Machine machine = make_machine("dragonfly:3x2,global=2");
-    const Dragonfly& d = dragonfly(machine);
+    const Dragonfly& d = get_dragonfly(machine);
     CHECK(d.link_name(Link{0}) == "group 0 router 0 -> router 1");
     CHECK(d.link_name(Link{3}) == "group 1 router 1 -> router 0");
     CHECK(d.link_name(Link{6}) == "group 0 router 0 -> group 1 router 0 (1 of 2)");
     CHECK(d.link_name(Link{7}) == "group 0 router 1 -> group 1 router 1 (2 of 2)");
     const Machine single = make_machine("dragonfly:3x2");
-    CHECK(dragonfly(single).link_name(Link{6}) == "group 0 router 0 -> group 1 router 0");
+    CHECK(get_dragonfly(single).link_name(Link{6}) == "group 0 router 0 -> group 1 router 0");
 }
 
-TEST_CASE("a dragonfly describes itself") {
+TEST_CASE("a dragonfly describes its structure") {
     CHECK(make_machine("dragonfly:9x4").describe() == "9x4 dragonfly, 2 global links per router");
     CHECK(make_machine("dragonfly:6x6x16,nodes=4,global=10,arrangement=palmtree,routing=ugal").describe() ==
           "6x6x16 dragonfly, 4 nodes per router, 10 global links per router, palmtree arrangement, UGAL "
@@ -332,9 +339,9 @@ TEST_CASE("an invalid dragonfly is refused") {
     refuses("dragonfly:1x30000x30000", "the machine has");
 }
 
-TEST_CASE("the bounds of routers and groups are the distances of their nearest nodes") {
+TEST_CASE("lower bounds for routers and groups are the distances of their nearest nodes") {
     const Machine machine = make_machine("dragonfly:9x4,nodes=3");
-    const auto& geometry = dragonfly(machine).geometry();
+    const auto& geometry = get_dragonfly(machine).geometry();
     const auto points = [&](std::uint32_t first, std::uint32_t count) {
         std::vector<std::remove_cvref_t<decltype(geometry)>::Point> found;
         for (std::uint32_t i = 0; i < count; ++i) found.push_back(geometry.point(Node{first + i}));

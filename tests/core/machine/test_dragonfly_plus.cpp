@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dragonfly+: minimal routes with their shares, wiring, and what is refused.
+// Dragonfly+: minimal routes with their shares, wiring, and invalid machines.
 #include <map>
 #include <set>
 #include <string>
@@ -14,8 +14,8 @@ namespace {
 
 using Shares = std::map<std::pair<std::uint32_t, std::uint32_t>, double>;
 
-/// By the ends of links, which may be several.
-Shares shares(const Machine& machine, Node a, Node b) {
+/// Links by their ends, possibly several per pair.
+Shares find_route_shares(const Machine& machine, Node a, Node b) {
     Shares found;
     with_topology(machine, [&](const auto& t) {
         t.route(a, b, [&](Link link, double share) { found[{t.ends(link).from, t.ends(link).to}] += share; });
@@ -25,24 +25,24 @@ Shares shares(const Machine& machine, Node a, Node b) {
 
 }  // namespace
 
-TEST_CASE("inside a group all spines share a message") {
+TEST_CASE("all spines share a message within a group") {
     const Machine machine = make_machine("dragonflyplus:1x2x4,hosts=free");
     Shares expected;
     for (std::uint32_t spine = 2; spine < 6; ++spine) expected[{0, spine}] = expected[{spine, 1}] = 0.25;
-    CHECK(shares(machine, Node{0}, Node{1}) == expected);
+    CHECK(find_route_shares(machine, Node{0}, Node{1}) == expected);
     CHECK(machine.hops(Node{0}, Node{1}) == 2);
 }
 
-TEST_CASE("between groups the links that join them share a message, each with its two spines") {
-    // Leaves 0 to 2, spines 3 to 8; ports of group 0: to 1, 2, 1, 2 by spines 3, 3, 4, 4.
+TEST_CASE("all links between two groups share a message, each with its two spines") {
+    // Leaves are 0 to 2, spines 3 to 8. Ports of group 0 lead to groups 1, 2, 1, 2 from spines 3, 3, 4, 4.
     const Machine machine = make_machine("dragonflyplus:3x1x2,global=2,hosts=free");
     const Shares expected{{{0, 3}, 0.5}, {{0, 4}, 0.5}, {{3, 5}, 0.5},
                           {{4, 6}, 0.5}, {{5, 1}, 0.5}, {{6, 1}, 0.5}};
-    CHECK(shares(machine, Node{0}, Node{1}) == expected);
+    CHECK(find_route_shares(machine, Node{0}, Node{1}) == expected);
     CHECK(machine.hops(Node{0}, Node{1}) == 3);
 }
 
-TEST_CASE("routes take the shortest paths that lead over one global link, in equal parts") {
+TEST_CASE("routes use the shortest paths over one global link, in equal shares") {
     for_each_topology([]<class T>(const Machine& machine, const T& topology) {
         if constexpr (std::is_same_v<T, Hosted<DragonflyPlus>>) {
             const DragonflyPlusSpec& spec = topology.spec();
@@ -77,7 +77,7 @@ TEST_CASE("routes take the shortest paths that lead over one global link, in equ
                         expected[{topology.vertex(a), leaf(a)}] = 1;
                         expected[{leaf(b), topology.vertex(b)}] = 1;
                     }
-                    const Shares found = shares(machine, a, b);
+                    const Shares found = find_route_shares(machine, a, b);
                     REQUIRE(found.size() == expected.size());
                     for (const auto& [ends, share] : expected)
                         CHECK(found.at(ends) == doctest::Approx(share).epsilon(1e-12));
@@ -87,7 +87,7 @@ TEST_CASE("routes take the shortest paths that lead over one global link, in equ
     });
 }
 
-TEST_CASE("a Dragonfly+ says its sizes and names its links") {
+TEST_CASE("a Dragonfly+ describes its sizes and names its links") {
     const Machine machine = make_machine("dragonflyplus:3x4x2,nodes=8,global=2");
     CHECK(machine.node_count() == 96);
     CHECK(machine.describe() == "3x4x2 Dragonfly+, 8 nodes per leaf, 2 global links per spine");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machines given link by link: routes, switches, one-way links, and what is refused.
+// Machines given as lists of links: routes, switches, one-way links, and invalid graphs.
 #include <map>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@ using namespace topoloom;
 
 namespace {
 
-std::vector<std::uint32_t> stops(const Machine& machine, Node a, Node b) {
+std::vector<std::uint32_t> route_vertices(const Machine& machine, Node a, Node b) {
     return with_topology(machine, [&](const auto& t) {
         std::vector<std::uint32_t> visited{t.vertex(a)};
         t.route(a, b, [&](Link link, double) { visited.push_back(t.ends(link).to); });
@@ -21,11 +21,12 @@ std::vector<std::uint32_t> stops(const Machine& machine, Node a, Node b) {
 using Stops = std::vector<std::uint32_t>;
 using SharePerLink = std::map<std::uint32_t, double>;
 
-/// By the definition of routing=ecmp, path by path: what comes to a vertex leaves it on the links that lead nearer.
+/// Reference for routing=ecmp, path by path: incoming traffic of a vertex is split over the links that lead
+/// nearer to the target.
 template <class T>
-class SlowShares {
+class ReferenceShares {
    public:
-    SlowShares(const T& topology, std::uint32_t end)
+    ReferenceShares(const T& topology, std::uint32_t end)
         : topology_(topology), hops_(topology.vertex_count(), far) {
         hops_[end] = 0;
         for (std::size_t round = 0; round < topology.vertex_count(); ++round) {
@@ -39,7 +40,7 @@ class SlowShares {
     }
     SharePerLink from(std::uint32_t start) {
         shares_.clear();
-        move_on(start, 1);
+        split_traffic(start, 1);
         return shares_;
     }
 
@@ -47,10 +48,10 @@ class SlowShares {
     static constexpr std::uint32_t far = ~0U;
 
     static bool forwards(const ExplicitGraph& graph, std::uint32_t v) { return graph.forwards(v); }
-    static bool forwards(const Degraded& degraded, std::uint32_t v) {
+    static bool forwards(const DegradedTopology& degraded, std::uint32_t v) {
         return std::get<ExplicitGraph>(degraded.intact()).forwards(v);
     }
-    void move_on(std::uint32_t at, double amount) {
+    void split_traffic(std::uint32_t at, double amount) {
         if (hops_[at] == 0) return;
         std::vector<Link> nearer;
         double bandwidth = 0;
@@ -64,7 +65,7 @@ class SlowShares {
         for (const Link link : nearer) {
             const double part = amount * topology_.bandwidth(link).value / bandwidth;
             shares_[link.value] += part;
-            move_on(topology_.ends(link).to, part);
+            split_traffic(topology_.ends(link).to, part);
         }
     }
 
@@ -73,18 +74,18 @@ class SlowShares {
     SharePerLink shares_;
 };
 
-/// Whether a message's route is one that the text gives.
-bool is_given(const Machine& machine, Node a, Node b) {
+/// Whether the route of a message is given in the text.
+bool is_route_in_text(const Machine& machine, Node a, Node b) {
     return machine.text().find("route=0>3>2>1") != std::string::npos && a == Node{0} && b == Node{1};
 }
 
 }  // namespace
 
-TEST_CASE("a ring of nodes takes the shorter direction, ties to the lower neighbor") {
+TEST_CASE("a ring of nodes routes in the shorter direction, on ties to the lower neighbor") {
     const Machine machine = make_machine("graph:4:0-1,1-2,2-3,3-0");
-    CHECK(stops(machine, Node{0}, Node{3}) == Stops{0, 3});
-    CHECK(stops(machine, Node{0}, Node{2}) == Stops{0, 1, 2});
-    CHECK(stops(machine, Node{3}, Node{1}) == Stops{3, 0, 1});
+    CHECK(route_vertices(machine, Node{0}, Node{3}) == Stops{0, 3});
+    CHECK(route_vertices(machine, Node{0}, Node{2}) == Stops{0, 1, 2});
+    CHECK(route_vertices(machine, Node{3}, Node{1}) == Stops{3, 0, 1});
 }
 
 TEST_CASE("nodes on a switch are two links apart") {
@@ -92,7 +93,7 @@ TEST_CASE("nodes on a switch are two links apart") {
     CHECK(machine.node_count() == 3);
     CHECK(machine.link_count() == 6);
     CHECK(machine.hops(Node{0}, Node{2}) == 2);
-    CHECK(stops(machine, Node{0}, Node{2}) == Stops{0, 3, 2});
+    CHECK(route_vertices(machine, Node{0}, Node{2}) == Stops{0, 3, 2});
 }
 
 TEST_CASE("one-way links make the route back longer") {
@@ -101,25 +102,25 @@ TEST_CASE("one-way links make the route back longer") {
     CHECK(machine.hops(Node{1}, Node{0}) == 3);
 }
 
-TEST_CASE("given routes are taken, other pairs take a shortest route") {
+TEST_CASE("given routes are used, and other pairs use a shortest route") {
     const Machine machine = make_machine("graph:4:0-1,1-2,2-3,3-0,route=0>3>2>1");
-    CHECK(stops(machine, Node{0}, Node{1}) == Stops{0, 3, 2, 1});
+    CHECK(route_vertices(machine, Node{0}, Node{1}) == Stops{0, 3, 2, 1});
     CHECK(machine.hops(Node{0}, Node{1}) == 3);
     CHECK(machine.max_distance() == 3);
-    CHECK(stops(machine, Node{1}, Node{0}) == Stops{1, 0});
+    CHECK(route_vertices(machine, Node{1}, Node{0}) == Stops{1, 0});
 }
 
 TEST_CASE("with ECMP all shortest routes share traffic hop by hop, also around failures") {
     int graphs = 0;
     for_each_topology([&]<class T>(const Machine& machine, const T& topology) {
-        if constexpr (std::is_same_v<T, ExplicitGraph> || std::is_same_v<T, Degraded>) {
+        if constexpr (std::is_same_v<T, ExplicitGraph> || std::is_same_v<T, DegradedTopology>) {
             const bool is_ecmp = machine.text().find("routing=ecmp") != std::string::npos;
             if (!is_ecmp || machine.text().find("table=") != std::string::npos) return;
             ++graphs;
             for (const Node b : machine.usable_nodes()) {
-                SlowShares expected(topology, topology.vertex(b));
+                ReferenceShares expected(topology, topology.vertex(b));
                 for (const Node a : machine.usable_nodes()) {
-                    if (is_given(machine, a, b)) continue;
+                    if (is_route_in_text(machine, a, b)) continue;
                     SharePerLink shares;
                     topology.route(a, b, [&](Link link, double share) {
                         CHECK(shares.emplace(link.value, share).second);
@@ -135,7 +136,7 @@ TEST_CASE("with ECMP all shortest routes share traffic hop by hop, also around f
     CHECK(graphs == 6);
 }
 
-TEST_CASE("a link that stands for two cables takes two parts of an ECMP route") {
+TEST_CASE("a link that represents two cables gets two shares of an ECMP route") {
     const Machine machine = make_machine("graph:2+4:0-2,1-3,2-4@2B/s,3-4@2B/s,2-5,3-5,routing=ecmp");
     std::map<std::string, double> shares;
     with_topology(machine, [&](const auto& t) {
@@ -146,7 +147,7 @@ TEST_CASE("a link that stands for two cables takes two parts of an ECMP route") 
     CHECK(shares["switch 5 -> switch 3"] == doctest::Approx(1.0 / 3));
 }
 
-TEST_CASE("a route visited inside another visit is the same") {
+TEST_CASE("a route visited within another visit is the same") {
     const Machine machine = make_machine(random_graph(12, 9, 4) + ",routing=ecmp");
     with_topology(machine, [&](const auto& t) {
         SharePerLink alone;
@@ -161,11 +162,11 @@ TEST_CASE("a route visited inside another visit is the same") {
 }
 
 TEST_CASE("routes avoid nodes that do not forward") {
-    // Two switches in line, and a node on both, by which the way would be as short.
+    // Two joined switches and a node on both: the path through the node would be equally short.
     const std::string text = "graph:3+3:0-3,0-5,1-3,2-5,3-4,4-5";
-    CHECK(stops(make_machine(text), Node{1}, Node{2}) == Stops{1, 3, 0, 5, 2});
-    CHECK(stops(make_machine(text + ",forward=no"), Node{1}, Node{2}) == Stops{1, 3, 4, 5, 2});
-    CHECK(stops(make_machine(text + ",forward=no"), Node{1}, Node{0}) == Stops{1, 3, 0});
+    CHECK(route_vertices(make_machine(text), Node{1}, Node{2}) == Stops{1, 3, 0, 5, 2});
+    CHECK(route_vertices(make_machine(text + ",forward=no"), Node{1}, Node{2}) == Stops{1, 3, 4, 5, 2});
+    CHECK(route_vertices(make_machine(text + ",forward=no"), Node{1}, Node{0}) == Stops{1, 3, 0});
 }
 
 TEST_CASE("links are named by their endpoints") {
@@ -184,7 +185,7 @@ TEST_CASE("invalid graphs are refused with the reason") {
         {"graph:4:0-1,2-3",
          "the machine is disconnected: node 2 has no route to node 0; add links between them"},
         {"graph:2:0>1", "the machine is disconnected: node 1 has no route to node 0; add links between them"},
-        // Before a table of 8 GiB is made.
+        // Refused before a table of 8 GiB is allocated.
         {"graph:65536:0-1",
          "the machine is disconnected: node 2 has no route to node 0; add links between them"},
         {"graph:3:0-1,1-2,forward=no",
@@ -198,7 +199,7 @@ TEST_CASE("invalid graphs are refused with the reason") {
         {"graph:2+1:0-2,1-2,route=0>2", "a route lists the vertices from one node to another node"},
         {"graph:3:0-1,1-2,route=0>1>0>1>2", "the route from node 0 to node 2 passes vertex 0 twice"},
         {"graph:3:0-1,1-2,route=0>1,route=0>1", "the route from node 0 to node 1 is given twice"},
-        // Before gigabytes are taken for their ways.
+        // Refused before gigabytes are allocated for the routes.
         {"graph:2+2000000000:0-1",
          "the machine graph has 2000000000 switches, more than its 2 links can join; "
          "leave out switches without a link"},
@@ -210,7 +211,7 @@ TEST_CASE("invalid graphs are refused with the reason") {
     }
 }
 
-TEST_CASE("distances that memory cannot hold are refused before work starts") {
+TEST_CASE("distances that do not fit in memory are refused before work starts") {
     CHECK_THROWS_WITH_AS(make_machine("graph:2000000000:0-1"),
                          doctest::Contains("Describe the machine as a torus"), Error);
 }

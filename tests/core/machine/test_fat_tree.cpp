@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fat trees are wired and routed as Zahavi defines them, and their loads are those of the definition.
+// Fat trees are wired and routed as Zahavi defines them, and their loads match the definition.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -27,11 +27,11 @@ const std::vector<std::string> fat_trees{
     "fattree:2:3:2:2,up=2:2:1:3,parallel=2:3:4:2",
 };
 
-FatTree fat_tree(const std::string& text) { return std::get<FatTree>(make_machine(text).topology()); }
+FatTree get_fat_tree(const std::string& text) { return std::get<FatTree>(make_machine(text).topology()); }
 
 using Cable = LabeledFatTree::Cable;
 
-/// Parallel links have the number of the cable at the end of their names.
+/// The names of parallel links end with the number of the cable.
 Cable cable_of(const FatTree& tree, Link link) {
     const std::string name = tree.link_name(link);
     const std::size_t number = name.find(", cable ");
@@ -39,7 +39,7 @@ Cable cable_of(const FatTree& tree, Link link) {
             number == name.npos ? 0 : static_cast<std::uint32_t>(std::stoul(name.substr(number + 8)))};
 }
 
-std::vector<Cable> routed(const FatTree& tree, Node a, Node b) {
+std::vector<Cable> find_route_cables(const FatTree& tree, Node a, Node b) {
     std::vector<Cable> route;
     tree.route(a, b, [&](Link link, double share) {
         CHECK(share == 1);
@@ -49,7 +49,7 @@ std::vector<Cable> routed(const FatTree& tree, Node a, Node b) {
 }
 
 /// Messages between all pairs of different nodes, by link.
-std::vector<double> all_to_all(const FatTree& tree) {
+std::vector<double> compute_all_to_all_loads(const FatTree& tree) {
     std::vector<double> load(tree.link_count(), 0);
     for (const Node a : ids<Node>(tree.node_count())) {
         for (const Node b : ids<Node>(tree.node_count()))
@@ -62,7 +62,7 @@ std::vector<double> all_to_all(const FatTree& tree) {
 
 TEST_CASE("k-ary n-trees have k^n nodes and n k^(n-1) switches of k ports in each direction") {
     const auto counts = [](const std::string& text) {
-        const FatTree tree = fat_tree(text);
+        const FatTree tree = get_fat_tree(text);
         return std::pair(tree.node_count(), tree.vertex_count() - tree.node_count());
     };
     CHECK(counts("fattree:4:4:4") == std::pair<std::size_t, std::size_t>{64, 48});
@@ -70,16 +70,16 @@ TEST_CASE("k-ary n-trees have k^n nodes and n k^(n-1) switches of k ports in eac
     CHECK(counts("fattree:16:16") == std::pair<std::size_t, std::size_t>{256, 32});
 }
 
-TEST_CASE("a k-ary n-tree joins switches whose words agree except possibly in one digit") {
-    // Switch (w, l), w in {0..k-1}^(n-1), is joined to (w', l + 1) where they agree but for digit n-2-l; node p is
-    // attached to (p without its last digit, 0).
+TEST_CASE("a k-ary n-tree joins switches whose words agree in all but one digit") {
+    // Switch (w, l), w in {0..k-1}^(n-1), is joined to (w', l + 1) if w and w' agree in all digits except
+    // n-2-l. Node p is attached to switch (p without its last digit, 0).
     const std::uint32_t k = 3;
-    const FatTree tree = fat_tree("fattree:3:3:3");
+    const FatTree tree = get_fat_tree("fattree:3:3:3");
     std::map<std::pair<std::uint32_t, std::uint32_t>, int> joined;
     for (const Link link : ids<Link>(tree.link_count())) ++joined[{tree.ends(link).from, tree.ends(link).to}];
     const std::uint32_t nodes = 27;
     for (std::uint32_t p = 0; p < nodes; ++p) CHECK(joined[{p, nodes + p / k}] == 1);
-    // Words of level 1 may differ from those of level 0 in digit 1, of level 2 from those of level 1 in digit 0.
+    // Words of levels 0 and 1 may differ in digit 1, words of levels 1 and 2 in digit 0.
     std::vector<std::vector<std::uint32_t>> place(3, std::vector<std::uint32_t>(9));
     for (std::uint32_t w = 0; w < 9; ++w) {
         const std::uint32_t w0 = w / k;
@@ -104,28 +104,28 @@ TEST_CASE("a k-ary n-tree joins switches whose words agree except possibly in on
 TEST_CASE("routes agree with the labels of vertices, by target, by source and for SimGrid") {
     for (const std::string& text : fat_trees) {
         CAPTURE(text);
-        const FatTree by_target = fat_tree(text);
-        const FatTree by_source = fat_tree(text + ",routing=s-mod-k");
-        const FatTree simgrid = fat_tree(text + ",routing=simgrid");
+        const FatTree by_target = get_fat_tree(text);
+        const FatTree by_source = get_fat_tree(text + ",routing=s-mod-k");
+        const FatTree simgrid = get_fat_tree(text + ",routing=simgrid");
         const LabeledFatTree labels(by_target.spec());
         CHECK(by_target.vertex_count() == labels.vertex_count());
         for (const Node a : ids<Node>(by_target.node_count())) {
             for (const Node b : ids<Node>(by_target.node_count())) {
-                if (routed(by_target, a, b) != labels.route(a.value, b.value, b.value))
+                if (find_route_cables(by_target, a, b) != labels.route(a.value, b.value, b.value))
                     FAIL_CHECK(a.value, " to ", b.value, " by target");
-                if (routed(by_source, a, b) != labels.route(a.value, b.value, a.value))
+                if (find_route_cables(by_source, a, b) != labels.route(a.value, b.value, a.value))
                     FAIL_CHECK(a.value, " to ", b.value, " by source");
-                if (routed(simgrid, a, b) != labels.simgrid_route(a.value, b.value))
+                if (find_route_cables(simgrid, a, b) != labels.simgrid_route(a.value, b.value))
                     FAIL_CHECK(a.value, " to ", b.value, " by SimGrid");
             }
         }
     }
 }
 
-TEST_CASE("all-to-all loads each link as routes by labels do") {
+TEST_CASE("loads of all-to-all match those of routes by labels") {
     for (const std::string& text : fat_trees) {
         CAPTURE(text);
-        const FatTree tree = fat_tree(text);
+        const FatTree tree = get_fat_tree(text);
         const LabeledFatTree labels(tree.spec());
         std::map<Cable, double> expected;
         const auto nodes = static_cast<std::uint32_t>(tree.node_count());
@@ -134,7 +134,7 @@ TEST_CASE("all-to-all loads each link as routes by labels do") {
                 for (const Cable& cable : labels.route(a, b, b)) ++expected[cable];
             }
         }
-        const std::vector<double> load = all_to_all(tree);
+        const std::vector<double> load = compute_all_to_all_loads(tree);
         for (const Link link : ids<Link>(tree.link_count()))
             if (load[link.value] != expected[cable_of(tree, link)]) FAIL_CHECK(tree.link_name(link));
     }
@@ -144,8 +144,8 @@ TEST_CASE("all-to-all on a k-ary n-tree puts N - k^l messages on every link abov
     for (const std::string text :
          {"fattree:4:4:4", "fattree:4:4:4,routing=s-mod-k", "fattree:4:4:4,routing=random"}) {
         CAPTURE(text);
-        const FatTree tree = fat_tree(text);
-        const std::vector<double> load = all_to_all(tree);
+        const FatTree tree = get_fat_tree(text);
+        const std::vector<double> load = compute_all_to_all_loads(tree);
         std::size_t size = 1;
         for (const LinkRun& level : tree.bandwidth_runs()) {
             CHECK(level.count == 128);
@@ -159,9 +159,9 @@ TEST_CASE("all-to-all on a k-ary n-tree puts N - k^l messages on every link abov
 TEST_CASE("random routing splits traffic out of a subtree equally over the cables above it") {
     for (const std::string& text : fat_trees) {
         CAPTURE(text);
-        const FatTree tree = fat_tree(text + ",routing=random");
+        const FatTree tree = get_fat_tree(text + ",routing=random");
         const FatTreeSpec& spec = tree.spec();
-        const std::vector<double> load = all_to_all(tree);
+        const std::vector<double> load = compute_all_to_all_loads(tree);
         std::size_t below = 1;
         std::size_t roots = 1;
         std::size_t level = 0;
@@ -178,35 +178,35 @@ TEST_CASE("random routing splits traffic out of a subtree equally over the cable
     }
 }
 
-TEST_CASE("collected messages settle to the loads of their routes") {
+TEST_CASE("accumulated messages give the loads of their routes") {
     for (const std::string& text : fat_trees) {
         for (const std::string routing : {"d-mod-k", "random", "simgrid"}) {
             CAPTURE(text);
             CAPTURE(routing);
-            const FatTree tree = fat_tree(text + ",routing=" + routing);
+            const FatTree tree = get_fat_tree(text + ",routing=" + routing);
             std::vector<double> load(tree.link_count(), 0);
             for (const Node a : ids<Node>(tree.node_count())) {
                 for (const Node b : ids<Node>(tree.node_count()))
                     tree.collect(a, b, [&](Link link, double) { load[link.value] += 1; });
             }
             tree.settle(load);
-            const std::vector<double> routed = all_to_all(tree);
+            const std::vector<double> routed = compute_all_to_all_loads(tree);
             for (const Link link : ids<Link>(tree.link_count()))
                 CHECK(load[link.value] == doctest::Approx(routed[link.value]));
         }
     }
 }
 
-TEST_CASE("the average distance counts two links for every level that a pair climbs") {
+TEST_CASE("the average distance counts two links for every level that a pair ascends") {
     // Of the 63 other nodes 3 are 2 hops away, 12 are 4 and 48 are 6.
     CHECK(make_machine("fattree:4:4:4").average_distance() ==
           doctest::Approx((3 * 2 + 12 * 4 + 48 * 6) / 63.0));
-    CHECK(fat_tree("fattree:4:4:4").diameter() == 6);
-    CHECK(fat_tree("fattree:4:4:1").diameter() == 4);
+    CHECK(get_fat_tree("fattree:4:4:4").diameter() == 6);
+    CHECK(get_fat_tree("fattree:4:4:1").diameter() == 4);
 }
 
-TEST_CASE("links are named by the switches at their ends, and by the cable if there are several") {
-    const FatTree tree = fat_tree("fattree:2:2:2,up=1:2:2,parallel=1:1:2");
+TEST_CASE("link names contain the switches at both ends, and the cable if there are several") {
+    const FatTree tree = get_fat_tree("fattree:2:2:2,up=1:2:2,parallel=1:1:2");
     std::vector<std::string> names;
     tree.route(Node{0}, Node{6}, [&](Link link, double) { names.push_back(tree.link_name(link)); });
     CHECK(names ==
@@ -216,8 +216,8 @@ TEST_CASE("links are named by the switches at their ends, and by the cable if th
                                    "level 2 switch 2 to level 1 switch 3", "level 1 switch 3 to node 6"});
 }
 
-TEST_CASE("cables have the bandwidth and the latency of their level") {
-    const FatTree tree = fat_tree("fattree:2:3,bandwidth=1GB/s:250MB/s,latency=1us:3us");
+TEST_CASE("cables have the bandwidth and latency of their level") {
+    const FatTree tree = get_fat_tree("fattree:2:3,bandwidth=1GB/s:250MB/s,latency=1us:3us");
     std::vector<double> rates;
     std::vector<double> times;
     tree.route(Node{0}, Node{5}, [&](Link link, double) {
@@ -259,8 +259,7 @@ TEST_CASE("invalid fat trees are refused") {
               .find("needs 2 entries of bandwidth, not 3") != std::string::npos);
 }
 
-TEST_CASE(
-    "fat trees with more links, switches or levels than can be numbered are refused before memory is taken") {
+TEST_CASE("fat trees with too many links, switches or levels for ids are refused before allocation") {
     CHECK(error_message_of("fattree:60000:35000")
               .find("fattree:60000:35000': the fat tree has more than 2^32 - 1 links") != std::string::npos);
     CHECK(error_message_of("fattree:2:2:2,up=4000000000:4000000000:4000000000").find("2^32 - 1 links") !=
@@ -275,8 +274,8 @@ TEST_CASE(
 }
 
 TEST_CASE("the largest fat trees behave like small ones") {
-    // 2^30 nodes on 2^10 x 2^20, routes at the far end of the ids.
-    const FatTree tree = fat_tree("fattree:1024:1048576,up=1:1");
+    // 2^30 nodes on 2^10 x 2^20; routes of the highest ids.
+    const FatTree tree = get_fat_tree("fattree:1024:1048576,up=1:1");
     const Node last{tree.node_count() - 1};
     std::vector<LinkEnds> route;
     tree.route(Node{0}, last, [&](Link link, double) { route.push_back(tree.ends(link)); });

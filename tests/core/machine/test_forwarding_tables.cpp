@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Graphs with forwarding tables: routes that follow them, distances, failures, and what is refused.
+// Graphs with forwarding tables: routes, distances, failures, and invalid tables.
 #include <string>
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace {
 
 using Stops = std::vector<std::uint32_t>;
 
-Stops stops(const Machine& machine, std::uint32_t a, std::uint32_t b) {
+Stops route_vertices(const Machine& machine, std::uint32_t a, std::uint32_t b) {
     return with_topology(machine, [&](const auto& t) {
         Stops visited{t.vertex(Node{a})};
         t.route(Node{a}, Node{b}, [&](Link link, double share) {
@@ -22,16 +22,18 @@ Stops stops(const Machine& machine, std::uint32_t a, std::uint32_t b) {
     });
 }
 
-/// A random graph, and for every node a random tree that leads to it from everywhere: [vertex][node] is the next.
-struct Tabled {
+/// A random graph, and for every node a random tree that leads to it from everywhere: [vertex][node] is the
+/// next vertex.
+struct RandomTables {
     std::vector<Stops> next;
     std::string text;
 };
 
-Tabled random_tables(std::uint32_t nodes, std::uint32_t switches, std::uint64_t seed) {
+RandomTables random_tables(std::uint32_t nodes, std::uint32_t switches, std::uint64_t seed) {
     Rng rng(seed);
     const std::uint32_t vertices = nodes + switches;
-    Tabled tabled{std::vector<Stops>(vertices, Stops(nodes, no_index)), random_graph(nodes, switches, seed)};
+    RandomTables tabled{std::vector<Stops>(vertices, Stops(nodes, no_index)),
+                        random_graph(nodes, switches, seed)};
     std::vector<Stops> beside(vertices);
     const Machine plain = make_machine(tabled.text);
     for (const Link link : ids<Link>(plain.link_count())) {
@@ -63,42 +65,42 @@ Tabled random_tables(std::uint32_t nodes, std::uint32_t switches, std::uint64_t 
 
 }  // namespace
 
-TEST_CASE("messages follow the tables; nodes with one link need no table") {
-    const Machine machine = make_machine(two_leaves());
-    CHECK(stops(machine, 0, 1) == Stops{0, 4, 1});
-    CHECK(stops(machine, 0, 2) == Stops{0, 4, 7, 5, 2});
-    CHECK(stops(machine, 0, 3) == Stops{0, 4, 8, 5, 3});
-    CHECK(stops(machine, 3, 0) == Stops{3, 5, 8, 4, 0});
+TEST_CASE("messages follow the tables, and nodes with one link need no table") {
+    const Machine machine = make_machine(two_leaves_text());
+    CHECK(route_vertices(machine, 0, 1) == Stops{0, 4, 1});
+    CHECK(route_vertices(machine, 0, 2) == Stops{0, 4, 7, 5, 2});
+    CHECK(route_vertices(machine, 0, 3) == Stops{0, 4, 8, 5, 3});
+    CHECK(route_vertices(machine, 3, 0) == Stops{3, 5, 8, 4, 0});
     CHECK(machine.describe().find("routes by forwarding tables") != std::string::npos);
 }
 
-TEST_CASE("distances follow tables that take detours") {
-    const Machine machine = make_machine(clockwise_ring());
-    CHECK(stops(machine, 1, 0) == Stops{1, 2, 3, 4, 0});
+TEST_CASE("distances follow tables with detours") {
+    const Machine machine = make_machine(clockwise_ring_text());
+    CHECK(route_vertices(machine, 1, 0) == Stops{1, 2, 3, 4, 0});
     CHECK(machine.hops(Node{1}, Node{0}) == 4);
     CHECK(machine.hops(Node{0}, Node{1}) == 1);
 }
 
-TEST_CASE("routes with failures become shortest routes, the others stay") {
-    const Machine one = make_machine(two_leaves() + "+down:4-8");
-    CHECK(stops(one, 0, 2) == Stops{0, 4, 7, 5, 2});
-    CHECK(stops(one, 0, 3) == Stops{0, 4, 6, 5, 3});
-    const Machine ring = make_machine(clockwise_ring() + "+down:1-2");
-    CHECK(stops(ring, 1, 3) == Stops{1, 0, 4, 3});
-    CHECK(stops(ring, 4, 0) == Stops{4, 0});
-    CHECK(stops(ring, 3, 1) == Stops{3, 4, 0, 1});
+TEST_CASE("routes with failures become shortest routes, and the others stay") {
+    const Machine one = make_machine(two_leaves_text() + "+down:4-8");
+    CHECK(route_vertices(one, 0, 2) == Stops{0, 4, 7, 5, 2});
+    CHECK(route_vertices(one, 0, 3) == Stops{0, 4, 6, 5, 3});
+    const Machine ring = make_machine(clockwise_ring_text() + "+down:1-2");
+    CHECK(route_vertices(ring, 1, 3) == Stops{1, 0, 4, 3});
+    CHECK(route_vertices(ring, 4, 0) == Stops{4, 0});
+    CHECK(route_vertices(ring, 3, 1) == Stops{3, 4, 0, 1});
 }
 
-TEST_CASE("routes and hops of random tables agree with the tables step by step") {
+TEST_CASE("routes and hops of random tables equal those of following the tables") {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-        const Tabled tabled = random_tables(7, static_cast<std::uint32_t>(seed % 6), seed);
+        const RandomTables tabled = random_tables(7, static_cast<std::uint32_t>(seed % 6), seed);
         CAPTURE(tabled.text);
         const Machine machine = make_machine(tabled.text);
         for (std::uint32_t a = 0; a < 7; ++a) {
             for (std::uint32_t b = 0; b < 7; ++b) {
                 Stops expected{a};
                 while (expected.back() != b) expected.push_back(tabled.next[expected.back()][b]);
-                CHECK(stops(machine, a, b) == expected);
+                CHECK(route_vertices(machine, a, b) == expected);
                 CHECK(machine.hops(Node{a}, Node{b}) == expected.size() - 1);
             }
         }

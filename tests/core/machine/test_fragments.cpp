@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ragged allocations: the right nodes, as many pieces as asked for, the same on every computer.
+// Fragmented allocations: requested nodes and fragments, the same on every computer.
 #include <algorithm>
 #include <string>
 #include <tuple>
@@ -13,7 +13,7 @@ using namespace topoloom;
 
 namespace {
 
-std::vector<std::uint32_t> nodes(const Allocation& allocation) {
+std::vector<std::uint32_t> node_numbers(const Allocation& allocation) {
     std::vector<std::uint32_t> values;
     for (const Node node : allocation.nodes()) values.push_back(node.value);
     return values;
@@ -53,7 +53,7 @@ TEST_CASE("without coordinates fragments are runs of consecutive nodes") {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-            const std::vector<std::uint32_t> some = nodes(fragmented_allocation(machine, 30, 4, seed));
+            const std::vector<std::uint32_t> some = node_numbers(fragmented_allocation(machine, 30, 4, seed));
             std::size_t runs = 1;
             for (std::size_t i = 1; i < some.size(); ++i) runs += some[i] == some[i - 1] + 1 ? 0 : 1;
             CHECK(runs == 4);
@@ -61,7 +61,7 @@ TEST_CASE("without coordinates fragments are runs of consecutive nodes") {
     }
 }
 
-TEST_CASE("without room for gaps an allocation still has the requested nodes") {
+TEST_CASE("an allocation without room for gaps still has the requested nodes") {
     for (const std::string text : {"torus:4x4x4", "torus:4x4x4,nodes=2", "mesh:8x8", "tree:64", "torus:64"}) {
         const Machine machine = make_machine(text);
         for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -77,9 +77,9 @@ TEST_CASE("without room for gaps an allocation still has the requested nodes") {
 
 TEST_CASE("equal seeds give equal fragments, other seeds other ones") {
     const Machine machine = make_machine("torus:16x16x16");
-    const auto first = nodes(fragmented_allocation(machine, 512, 9, 1));
-    CHECK(nodes(fragmented_allocation(machine, 512, 9, 1)) == first);
-    CHECK(nodes(fragmented_allocation(machine, 512, 9, 2)) != first);
+    const auto first = node_numbers(fragmented_allocation(machine, 512, 9, 1));
+    CHECK(node_numbers(fragmented_allocation(machine, 512, 9, 1)) == first);
+    CHECK(node_numbers(fragmented_allocation(machine, 512, 9, 2)) != first);
 }
 
 TEST_CASE("fragments of a torus are boxes, planes and lines") {
@@ -89,7 +89,7 @@ TEST_CASE("fragments of a torus are boxes, planes and lines") {
     for (const Node a : allocation.nodes()) {
         for (const Node b : allocation.nodes()) joined += machine.hops(a, b) == 1 ? 1 : 0;
     }
-    CHECK(joined >= 2 * allocation.nodes().size());  // a mere tree of nodes would have fewer
+    CHECK(joined >= 2 * allocation.nodes().size());  // a plain tree of nodes would have fewer
 }
 
 TEST_CASE("impossible fragmentations are refused") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Boxes inside allocations: all shapes that there are, and only such as are wholly inside.
+// Boxes inside allocations: all shapes are found, and only boxes that are completely inside.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -12,9 +12,9 @@ using namespace topoloom;
 
 namespace {
 
-/// Shapes of all boxes of `cells` cells inside, by trying every corner and size.
-std::set<std::vector<std::uint32_t>> slow_shapes(const Machine& machine, const std::vector<char>& inside,
-                                                 std::size_t cells) {
+/// Shapes of all boxes of `cells` cells inside, found by trying every corner and size.
+std::set<std::vector<std::uint32_t>> reference_shapes(const Machine& machine, const std::vector<char>& inside,
+                                                      std::size_t cells) {
     const std::vector<std::uint32_t> grid = machine.grid();
     std::set<std::vector<std::uint32_t>> shapes;
     std::vector<std::uint32_t> size(grid.size(), 1);
@@ -45,8 +45,8 @@ std::set<std::vector<std::uint32_t>> slow_shapes(const Machine& machine, const s
     }
 }
 
-/// How far nodes reach along every axis, on the ring where it is one.
-std::vector<std::uint32_t> extents(const Machine& machine, const std::vector<Node>& nodes) {
+/// Extents of the nodes along every axis, around the ring if the axis is one.
+std::vector<std::uint32_t> node_extents(const Machine& machine, const std::vector<Node>& nodes) {
     std::vector<std::uint32_t> extents;
     for (std::size_t axis = 0; axis < machine.grid().size(); ++axis) {
         std::set<std::uint32_t> at;
@@ -58,7 +58,7 @@ std::vector<std::uint32_t> extents(const Machine& machine, const std::vector<Nod
 
 }  // namespace
 
-TEST_CASE("one full box is found of every shape that has one") {
+TEST_CASE("one full box is found for every shape") {
     Rng rng(11);
     for (const std::string text : {"torus:4x4", "mesh:5x4", "torus:3x4x2", "torus:6", "torus:4x3,wrap=01"}) {
         const Machine machine = make_machine(text);
@@ -79,9 +79,9 @@ TEST_CASE("one full box is found of every shape that has one") {
                 for (const std::vector<Node>& box : full_boxes(allocation, count, 1000)) {
                     REQUIRE(box.size() == count);
                     for (const Node node : box) REQUIRE(inside[node.value]);
-                    REQUIRE(shapes.insert(extents(machine, box)).second);
+                    REQUIRE(shapes.insert(node_extents(machine, box)).second);
                 }
-                REQUIRE(shapes == slow_shapes(machine, inside, count));
+                REQUIRE(shapes == reference_shapes(machine, inside, count));
             }
         }
     }
@@ -91,7 +91,7 @@ TEST_CASE("boxes with the shortest sides come first") {
     const Machine machine = make_machine("torus:8x8x8");
     const auto boxes = full_boxes(Allocation::whole(machine), 64, 3);
     REQUIRE(boxes.size() == 3);
-    CHECK(extents(machine, boxes[0]) == std::vector<std::uint32_t>{4, 4, 4});
+    CHECK(node_extents(machine, boxes[0]) == std::vector<std::uint32_t>{4, 4, 4});
 }
 
 TEST_CASE("routers with several nodes are in a box only with all their nodes") {

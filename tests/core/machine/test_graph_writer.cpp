@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machines from lists of links, and the short texts that say the same.
+// Machines from lists of links, and the texts that describe them.
 #include "topoloom/machine/text/graph_writer.hpp"
 
 #include <string>
@@ -11,15 +11,15 @@ using namespace topoloom;
 
 namespace {
 
-/// The links of any machine without several side by side, as a list.
-struct List {
+/// The links of a machine without parallel links, as a list.
+struct LinkList {
     std::vector<std::uint32_t> ends;
     std::vector<double> bandwidth;
     std::vector<double> latency;
 };
 
-List list_of(const Machine& machine) {
-    List list;
+LinkList list_links(const Machine& machine) {
+    LinkList list;
     with_topology(machine, [&](const auto& t) {
         for (const Link link : ids<Link>(t.link_count())) {
             list.ends.push_back(t.ends(link).from);
@@ -33,7 +33,7 @@ List list_of(const Machine& machine) {
 
 }  // namespace
 
-TEST_CASE("the text of an explicit graph reads back into the same links and routes") {
+TEST_CASE("the text of an explicit graph parses to the same links and routes") {
     for (const std::string& text : machine_texts()) {
         if (!text.starts_with("graph:") || text.find('+', text.find(':')) != text.rfind('+')) continue;
         const Machine machine = make_machine(text);
@@ -48,8 +48,8 @@ TEST_CASE("the text of an explicit graph reads back into the same links and rout
         CHECK(read.spec().switches == graph->spec().switches);
         CHECK(read.spec().routes == graph->spec().routes);
         CHECK(read.spec().nodes_forward == graph->spec().nodes_forward);
-        const List before = list_of(machine);
-        const List after = list_of(again);
+        const LinkList before = list_links(machine);
+        const LinkList after = list_links(again);
         CHECK(before.ends == after.ends);
         CHECK(before.bandwidth == after.bandwidth);
         CHECK(before.latency == after.latency);
@@ -59,19 +59,19 @@ TEST_CASE("the text of an explicit graph reads back into the same links and rout
 TEST_CASE("links may have a latency after their bandwidth") {
     const Machine machine = make_machine("graph:3:0-1@1GB/s@2us,1>2@1GB/s,2>1,bandwidth=1GB/s,latency=1us");
     const std::vector<double> expected{2e-6, 2e-6, 1e-6, 1e-6};
-    CHECK(list_of(machine).latency == expected);
+    CHECK(list_links(machine).latency == expected);
     CHECK(graph_text_of(std::get<ExplicitGraph>(machine.topology()).spec()) ==
           "graph:3:0-1@1GB/s@2us,1-2,bandwidth=1GB/s,latency=1us");
 }
 
-TEST_CASE("a list of links is a machine with those links, in both directions unless directed") {
+TEST_CASE("a list of links becomes a machine with those links, in both directions unless directed") {
     const std::vector<std::uint32_t> ends{2, 1, 0, 2};
     const std::vector<double> bandwidth{5e9, 1e9 / 3};
     const std::vector<double> latency{1e-6};
     const Machine both = make_graph_machine({ends, bandwidth, latency}, 2);
-    CHECK(list_of(both).ends == std::vector<std::uint32_t>{0, 2, 1, 2, 2, 0, 2, 1});
-    CHECK(list_of(both).bandwidth == std::vector<double>{1e9 / 3, 5e9, 1e9 / 3, 5e9});
-    CHECK(list_of(make_machine(both.text())).bandwidth == list_of(both).bandwidth);
+    CHECK(list_links(both).ends == std::vector<std::uint32_t>{0, 2, 1, 2, 2, 0, 2, 1});
+    CHECK(list_links(both).bandwidth == std::vector<double>{1e9 / 3, 5e9, 1e9 / 3, 5e9});
+    CHECK(list_links(make_machine(both.text())).bandwidth == list_links(both).bandwidth);
     const std::vector<std::uint32_t> round{0, 1, 1, 2, 2, 0};
     const std::vector<double> one{1};
     const std::vector<double> zero{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The links between nodes and their routers: who has them, how wide they are, and what they leave as it was.
+// Host links between nodes and routers: presence, bandwidth, and unchanged topologies.
 #include <string>
 #include <vector>
 
@@ -15,7 +15,7 @@ struct HostLink {
     double latency;
 };
 
-/// The node's link to its router and back.
+/// The links of a node to its router and back.
 HostLink last_link(const std::string& text) {
     const Machine machine = make_machine(text);
     return with_topology(machine, [&](const auto& t) {
@@ -32,7 +32,7 @@ HostLink last_link(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("nodes have links to switches, and to routers that they share with others") {
+TEST_CASE("nodes have links to switches, and to routers that they share with other nodes") {
     for (const std::string text :
          {"dragonfly:5x4", "dragonfly:5x4,nodes=3", "hyperx:4x3", "hyperx:4x3,nodes=2", "torus:4x4,nodes=2",
           "mesh:4x4,nodes=3", "twisted:4x4,nodes=2", "hypercube:4,nodes=2",
@@ -61,7 +61,9 @@ TEST_CASE("nodes have links to switches, and to routers that they share with oth
     }
 }
 
-TEST_CASE("a host link has the bandwidth of all NICs of the node, by default that of the fastest link each") {
+TEST_CASE(
+    "a host link has the bandwidth of all NICs of the node; the default per NIC is that of the fastest "
+    "link") {
     CHECK(last_link("hyperx:4").bandwidth == 1);
     CHECK(last_link("hyperx:4x4,bandwidth.x=double").bandwidth == 2);
     CHECK(last_link("hyperx:4,bandwidth=10GB/s,cards=4").bandwidth == 40e9);
@@ -71,14 +73,14 @@ TEST_CASE("a host link has the bandwidth of all NICs of the node, by default tha
     CHECK(last_link("hypercube:3,cards=1,bandwidth.host=25GB/s,bandwidth=10GB/s").bandwidth == 25e9);
 }
 
-TEST_CASE("a host link takes the latency of all links, or its own") {
+TEST_CASE("a host link has the latency of all links, or its own") {
     CHECK(last_link("hyperx:4x4").latency == 0);
     CHECK(last_link("hyperx:4x4,latency=2us,latency.x=9us").latency == doctest::Approx(2e-6));
     CHECK(last_link("dragonfly:3x2,latency.host=300ns,latency=1us").latency == doctest::Approx(3e-7));
     CHECK(last_link("twisted:4x4,nodes=2,latency.host=300ns").latency == doctest::Approx(3e-7));
 }
 
-TEST_CASE("a machine describes the NICs of its nodes, and free hosts") {
+TEST_CASE("a machine describes the NICs of its nodes, and hosts=free") {
     CHECK(make_machine("torus:4x4,nodes=2").describe() == "4x4 torus, 2 nodes per router");
     CHECK(make_machine("hyperx:4x4,nodes=2,hosts=free").describe() ==
           "4x4 HyperX, 2 nodes per router, hosts free");
@@ -92,7 +94,7 @@ TEST_CASE("more nodes and routers than ids are refused") {
           "machine 'hyperx:2,nodes=1073741823': the machine has more than 2^31 nodes and routers");
 }
 
-TEST_CASE("distances of slots include host links, weighted as hops") {
+TEST_CASE("distances between slots include host links, weighted like hops") {
     const Machine machine = make_machine("hyperx:4,nodes=2+node:2,distance=5:10,port=0:3");
     CHECK(machine.node_spec().hop_weight == 10);
     CHECK(machine.distance(Slot{0}, Slot{1}) == 5);

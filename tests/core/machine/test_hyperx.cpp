@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HyperX and hypercubes against their definition (Ahn et al. 2009; Kim, Dally, Abts 2007).
+// HyperX and hypercubes compared with their definition (Ahn et al. 2009; Kim, Dally, Abts 2007).
 #include <bit>
 #include <string>
 #include <utility>
@@ -14,8 +14,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Coordinates by division, the last axis the fastest.
-std::vector<std::uint32_t> divided(std::uint32_t router, const std::vector<std::uint32_t>& size) {
+/// Coordinates by division, the last axis fastest.
+std::vector<std::uint32_t> compute_coordinates(std::uint32_t router, const std::vector<std::uint32_t>& size) {
     std::vector<std::uint32_t> at(size.size());
     for (std::size_t d = size.size(); d-- > 0;) {
         at[d] = router % size[d];
@@ -34,7 +34,7 @@ void with_hyperx(const std::string& text, const Use& use) {
 
 }  // namespace
 
-TEST_CASE("hops of a HyperX are the axes on which routers differ") {
+TEST_CASE("hops of a HyperX equal the number of axes on which routers differ") {
     for (const std::string text :
          {"hyperx:4x3x5", "hyperx:7x2,nodes=3", "hyperx:8x4x2,order=2:0:1", "hyperx:1x6x1x3",
           "hyperx:3x3x3x3x2", "hypercube:6", "hyperx:4x3,nodes=2,hosts=free", "hypercube:3,nodes=2"}) {
@@ -43,8 +43,8 @@ TEST_CASE("hops of a HyperX are the axes on which routers differ") {
         with_hyperx(text, [&](const auto& hyperx, const auto& size, std::uint32_t nodes) {
             for (const Node a : ids<Node>(hyperx.node_count())) {
                 for (const Node b : ids<Node>(hyperx.node_count())) {
-                    const auto x = divided(a.value / nodes, size);
-                    const auto y = divided(b.value / nodes, size);
+                    const auto x = compute_coordinates(a.value / nodes, size);
+                    const auto y = compute_coordinates(b.value / nodes, size);
                     std::uint32_t differing = 0;
                     for (std::size_t d = 0; d < size.size(); ++d) differing += x[d] == y[d] ? 0 : 1;
                     const std::uint32_t to_routers = a == b ? 0 : 2 * host_hops(hyperx);
@@ -55,7 +55,7 @@ TEST_CASE("hops of a HyperX are the axes on which routers differ") {
     }
 }
 
-TEST_CASE("routes of a HyperX correct one axis after the other with one link each") {
+TEST_CASE("routes of a HyperX correct the axes in order with one link each") {
     const Machine machine = make_machine("hyperx:4x3x5,hosts=free");
     const Node origin{(3 * 3 + 0) * 5 + 4};
     CHECK(route_names(machine, origin, Node{(1 * 3 + 2) * 5 + 0}) ==
@@ -70,7 +70,7 @@ TEST_CASE("routes of a HyperX correct one axis after the other with one link eac
 }
 
 TEST_CASE("all-to-all loads every link of an axis with routers / extent messages, per pair of nodes") {
-    // Of the two ends of a message, one is free on every axis but the link's own, where both are given.
+    // One end of a message can be any router on all axes except the link's own, on which both ends are fixed.
     for (const std::string text : {"hyperx:4x3x5", "hyperx:4x3x5,order=1:2:0", "hyperx:6x2x1,nodes=3",
                                    "hypercube:5", "hypercube:3,nodes=2,order=2:0:1"}) {
         CAPTURE(text);
@@ -78,8 +78,8 @@ TEST_CASE("all-to-all loads every link of an axis with routers / extent messages
             const auto& hyperx = between_routers(hosted);
             const std::vector<double> loads = all_to_all_loads(hyperx);
             for (const Link link : ids<Link>(hyperx.link_count())) {
-                const auto from = divided(hyperx.ends(link).from, size);
-                const auto to = divided(hyperx.ends(link).to, size);
+                const auto from = compute_coordinates(hyperx.ends(link).from, size);
+                const auto to = compute_coordinates(hyperx.ends(link).to, size);
                 std::size_t axis = 0;
                 while (from[axis] == to[axis]) ++axis;
                 CHECK(loads[link.value] ==
@@ -123,7 +123,7 @@ TEST_CASE("a hypercube links routers whose numbers differ in one bit, and halves
     });
 }
 
-TEST_CASE("a hypercube routes as the mesh of two routers per axis, over the same routers") {
+TEST_CASE("a hypercube routes over the same routers as the mesh of two routers per axis") {
     const Machine cube = make_machine("hypercube:5,order=3:1:4:0:2");
     const Machine mesh = make_machine("mesh:2x2x2x2x2,order=3:1:4:0:2");
     const auto visited = [](const Machine& machine, Node a, Node b) {
@@ -139,7 +139,7 @@ TEST_CASE("a hypercube routes as the mesh of two routers per axis, over the same
     CHECK(cube.grid() == mesh.grid());
 }
 
-TEST_CASE("a hypercube of 20 dimensions takes no table of its pairs") {
+TEST_CASE("a hypercube of 20 dimensions needs no table of its pairs") {
     const Machine machine = make_machine("hypercube:20");
     CHECK(machine.node_count() == 1048576);
     CHECK(machine.link_count() == 20 * 1048576);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The laws of links: numbered without gaps, each between the vertices where the topology has one.
+// Laws of links: numbered without gaps, each between vertices that the topology joins.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -8,7 +8,7 @@
 
 #include "machine/labeled_fat_tree.hpp"
 #include "machine/machines.hpp"
-#include "topoloom/machine/topologies/torus_deposits.hpp"
+#include "topoloom/machine/topologies/torus_load_differences.hpp"
 
 using namespace topoloom;
 
@@ -21,7 +21,7 @@ void join(Ends& ends, std::uint32_t a, std::uint32_t b) {
     ++ends[{b, a}];
 }
 
-/// One link in each direction between every router and the next one along every axis.
+/// One link in each direction between every router and the next router along every axis.
 template <std::size_t Width>
 Ends expected_ends(const BasicTorus<Width>& torus) {
     const std::vector<std::uint32_t>& size = torus.spec().size;
@@ -59,7 +59,7 @@ Ends expected_ends(const FatTree& tree) {
     return ends;
 }
 
-/// Routers whose coordinates differ on just one axis are joined.
+/// Routers are joined if their coordinates differ on exactly one axis.
 template <class Space>
 Ends expected_ends(const BasicHyperX<Space>& hyperx) {
     Ends ends;
@@ -80,7 +80,7 @@ Ends expected_ends(const BasicHyperX<Space>& hyperx) {
     return ends;
 }
 
-/// Stations are joined to the next, the last to the first.
+/// Each station is joined to the next, and the last to the first.
 Ends expected_ends(const RingBus& ring) {
     Ends ends;
     const std::uint32_t stations = ring.spec().stations;
@@ -88,12 +88,12 @@ Ends expected_ends(const RingBus& ring) {
     return ends;
 }
 
-/// A step along an axis; passing its end is as many single steps along others as the twist says.
-void step(const TwistedTorusSpec& spec, std::vector<std::uint32_t>& at, std::size_t axis) {
+/// Advances along an axis; wrapping around shifts the other axes by the twist.
+void advance_along_axis(const TwistedTorusSpec& spec, std::vector<std::uint32_t>& at, std::size_t axis) {
     if (++at[axis] < spec.size[axis]) return;
     at[axis] = 0;
     for (std::size_t d = 0; d < at.size(); ++d) {
-        for (std::uint32_t i = 0; i < spec.twist[axis][d]; ++i) step(spec, at, d);
+        for (std::uint32_t i = 0; i < spec.twist[axis][d]; ++i) advance_along_axis(spec, at, d);
     }
 }
 
@@ -107,7 +107,7 @@ Ends expected_ends(const TwistedTorus& torus) {
                 at[d] = rest % size[d];
                 rest /= size[d];
             }
-            step(torus.spec(), at, axis);
+            advance_along_axis(torus.spec(), at, axis);
             std::uint32_t next = 0;
             for (std::size_t d = 0; d < size.size(); ++d) next = next * size[d] + at[d];
             if (next != router) join(ends, router, next);
@@ -116,7 +116,7 @@ Ends expected_ends(const TwistedTorus& torus) {
     return ends;
 }
 
-/// Every GPU is joined to the NVSwitch of its domain and a leaf of its unit, every leaf to all spines.
+/// Every GPU is joined to the NVSwitch of its domain and to a leaf of its unit, every leaf to all spines.
 Ends expected_ends(const RailCluster& cluster) {
     const RailClusterSpec& spec = cluster.spec();
     const std::uint32_t gpus = spec.gpus * spec.domains * spec.units;
@@ -137,7 +137,7 @@ Ends expected_ends(const RailCluster& cluster) {
     return ends;
 }
 
-/// Port by port: each looks for the group that it leads to, by the definition of its arrangement.
+/// Port by port: each port leads to a group by the definition of its arrangement.
 Ends expected_ends(const Dragonfly& dragonfly) {
     const DragonflySpec& spec = dragonfly.spec();
     const std::uint32_t in_group = spec.rows * spec.columns;
@@ -148,7 +148,8 @@ Ends expected_ends(const Dragonfly& dragonfly) {
             if (same_row || a % in_group % spec.columns == b % in_group % spec.columns) join(ends, a, b);
         }
     }
-    // The groups that the ports of group g connect to, in turn. A port that would connect to g itself is unused.
+    // The groups to which the ports of group g connect, in order. A port that would connect to g itself is
+    // unused.
     const auto turn = [&](std::uint32_t g) {
         std::vector<std::uint32_t> groups;
         for (std::uint32_t i = 0; i < spec.groups; ++i) {
@@ -179,7 +180,7 @@ Ends expected_ends(const Dragonfly& dragonfly) {
     return ends;
 }
 
-/// Leaves to the spines of their group; then port by port, each to the next group in turn.
+/// Leaves to the spines of their group; then port by port, each to the next group in order.
 Ends expected_ends(const DragonflyPlus& network) {
     const DragonflyPlusSpec& spec = network.spec();
     const std::uint32_t leaves = spec.groups * spec.leaves;
@@ -213,7 +214,7 @@ Ends expected_ends(const ExplicitGraph& graph) {
     return ends;
 }
 
-/// As between the routers, and every node is joined to its own.
+/// Links between the routers, and one link in each direction between every node and its router.
 template <class Base>
 Ends expected_ends(const Hosted<Base>& hosted) {
     const Base& routers = hosted.between_routers();
@@ -224,7 +225,7 @@ Ends expected_ends(const Hosted<Base>& hosted) {
     return ends;
 }
 
-Ends expected_ends(const Degraded& degraded) {
+Ends expected_ends(const DegradedTopology& degraded) {
     return std::visit([](const auto& whole) { return expected_ends(whole); }, degraded.intact());
 }
 
@@ -243,7 +244,7 @@ TEST_CASE("links join exactly the neighboring vertices") {
     });
 }
 
-TEST_CASE("every link has a positive bandwidth, no negative latency and a name of its own") {
+TEST_CASE("every link has a positive bandwidth, a nonnegative latency and a unique name") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         std::set<std::string> names;
         for (const Link link : ids<Link>(machine.link_count())) {
@@ -255,7 +256,7 @@ TEST_CASE("every link has a positive bandwidth, no negative latency and a name o
     });
 }
 
-TEST_CASE("runs of equal bandwidth cover all links once") {
+TEST_CASE("runs of equal bandwidth cover each link once") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         std::vector<int> covered(machine.link_count(), 0);
         for (const LinkRun& run : topology.bandwidth_runs()) {
@@ -269,18 +270,18 @@ TEST_CASE("runs of equal bandwidth cover all links once") {
     });
 }
 
-TEST_CASE("deposits on a torus settle to the loads of the routes") {
+TEST_CASE("accumulated messages give the loads of their routes") {
     Rng rng(7);
     for_each_topology([&](const Machine& machine, const auto& whole) {
         const auto& topology = between_routers(whole);
         using T = std::remove_cvref_t<decltype(topology)>;
-        if constexpr (requires { typename T::template Deposits<void (*)(std::size_t, double)>; }) {
+        if constexpr (requires { typename T::template LoadDifferences<void (*)(std::size_t, double)>; }) {
             std::vector<double> routed(topology.link_count(), 0.0);
             std::vector<double> deposited(topology.link_count(), 0.0);
             const auto nodes = static_cast<std::uint32_t>(machine.node_count());
             const auto add = [&](std::size_t link, double amount) { deposited[link] += amount; };
             {
-                typename T::template Deposits<decltype(add)> deposits(topology, add);
+                typename T::template LoadDifferences<decltype(add)> deposits(topology, add);
                 for (int sender = 0; sender < 50; ++sender) {
                     const Node a{rng.below(nodes)};
                     deposits.from(topology.point(a));

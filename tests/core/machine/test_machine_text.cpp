@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Short texts become machines; bad ones are refused with the place and the way out.
+// Machine texts are parsed; invalid ones are refused with the position and a remedy.
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,7 +49,7 @@ TEST_CASE("unknown parts after a topology are refused with the known ones") {
     }
 }
 
-TEST_CASE("a torus text gives extents, rings and a node per router") {
+TEST_CASE("a torus text gives extents, rings and one node per router") {
     const Machine machine = make_machine("torus:8x8x8");
     CHECK(machine.grid() == std::vector<std::uint32_t>{8, 8, 8});
     CHECK(machine.wraps() == std::vector<bool>{true, true, true});
@@ -66,7 +66,7 @@ TEST_CASE("a mesh text gives lines instead of rings") {
     CHECK(machine.describe() == "4x4x4 mesh");
 }
 
-TEST_CASE("wrap opens some rings of a torus") {
+TEST_CASE("wrap= opens some rings of a torus") {
     CHECK(make_machine("torus:4x5x6,wrap=010").wraps() == std::vector<bool>{false, true, false});
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("a machine with two nodes per router and slow y links has 6528 nodes")
     CHECK(bandwidth_from(machine, machine.node_at({0, 0, 0}), machine.node_at({0, 0, 1})).value == 1.0);
 }
 
-TEST_CASE("bandwidth and latency are set for all links, an axis or one direction, in any order") {
+TEST_CASE("bandwidth and latency are set for all links, for an axis or for one direction, in any order") {
     const Machine machine = make_machine(
         "torus:4x4,bandwidth.y-=double,latency=1.3us,bandwidth=9.4 GB/s,latency.0=90ns,bandwidth.x=75Gbit/s");
     const Node origin = machine.node_at({1, 1});
@@ -100,7 +100,7 @@ TEST_CASE("axes beyond the letters are named by number") {
     CHECK(bandwidth_from(machine, Node{0}, Node{9}).value == 2.0);
 }
 
-TEST_CASE("levels inside a node have distances, and the network a weight") {
+TEST_CASE("levels inside a node have distances, and the network has a hop weight") {
     const Machine plain = make_machine("torus:4x4+node:12:2");
     CHECK(plain.slots_per_node() == 24);
     CHECK(plain.slot_count() == 384);
@@ -112,7 +112,7 @@ TEST_CASE("levels inside a node have distances, and the network a weight") {
     CHECK(near_far.distance(Slot{0}, Slot{0}) == 0);
     CHECK(near_far.distance(Slot{0}, Slot{11}) == 1);
     CHECK(near_far.distance(Slot{0}, Slot{12}) == 3);
-    CHECK(near_far.distance(Slot{0}, Slot{24}) == 6);  // twice as far as the farthest slot
+    CHECK(near_far.distance(Slot{0}, Slot{24}) == 6);  // twice the distance of the farthest slot
     CHECK(near_far.max_distance() == 24);
     const Machine given = make_machine("torus:4x4+node:12:2,distance=1:3:1");
     CHECK(given.distance(Slot{0}, Slot{24}) == 1);
@@ -125,11 +125,11 @@ TEST_CASE("levels inside a node have distances, and the network a weight") {
     CHECK(weighted.max_distance() == 500);
 }
 
-TEST_CASE("distances between nodes include those of both slots to their network ports") {
+TEST_CASE("distances between nodes include the distances of both slots to their network ports") {
     const Machine machine = make_machine("torus:4x4,nodes=2,hosts=free+node:2:4,distance=1:2:10,port=0:3");
     CHECK(machine.distance(Slot{3}, Slot{4}) == 2);
     CHECK(machine.distance(Slot{6}, Slot{7}) == 1);
-    CHECK(machine.distance(Slot{3}, Slot{8}) == 0);  // two nodes of one router
+    CHECK(machine.distance(Slot{3}, Slot{8}) == 0);  // two nodes of the same router
     CHECK(machine.distance(Slot{7}, Slot{8}) == 3);
     CHECK(machine.distance(Slot{0}, Slot{16}) == 10);
     CHECK(machine.distance(Slot{0}, Slot{20}) == 13);
@@ -137,7 +137,7 @@ TEST_CASE("distances between nodes include those of both slots to their network 
     CHECK(make_machine("torus:4+node:4,port=5").distance(Slot{0}, Slot{4}) == 11);
     CHECK(make_machine("torus:4+node:4,port=0:0").distance(Slot{0}, Slot{4}) == 1);
 
-    for (const std::string& text : machine_texts_with_insides()) {
+    for (const std::string& text : machine_texts_with_node_levels()) {
         CAPTURE(text);
         const Machine any = make_machine(text);
         if (any.slot_count() > 500) continue;
@@ -160,7 +160,7 @@ TEST_CASE("interchangeable slots have equal distances to all others") {
     CHECK(interchangeable_slots("torus:4x4+node:12:2,port=0:1:2") == 8);
     CHECK(interchangeable_slots("torus:4x4+node:2:3,distance=1:3,port=0:1") == 1);
 
-    for (const std::string& text : machine_texts_with_insides()) {
+    for (const std::string& text : machine_texts_with_node_levels()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         if (machine.slot_count() > 500) continue;
@@ -177,21 +177,21 @@ TEST_CASE("interchangeable slots have equal distances to all others") {
     }
 }
 
-TEST_CASE("a graph text has a + for switches and may have nodes with slots inside") {
+TEST_CASE("a graph text has a + for switches, and its nodes may have several slots") {
     const Machine machine = make_machine("graph:2+1:0-2,1-2+node:4");
     CHECK(machine.node_count() == 2);
     CHECK(machine.slot_count() == 8);
     CHECK(machine.distance(Slot{0}, Slot{7}) == 2);
 }
 
-TEST_CASE("links of a graph may have a bandwidth each, next to a default") {
+TEST_CASE("links of a graph may have individual bandwidths besides a default") {
     const Machine machine = make_machine("graph:3:0-1@2GB/s,1-2@half,2-0,bandwidth=8Gbps");
     CHECK(bandwidth_from(machine, Node{0}, Node{1}).value == 2e9);
     CHECK(bandwidth_from(machine, Node{1}, Node{2}).value == 0.5e9);
     CHECK(bandwidth_from(machine, Node{2}, Node{0}).value == 1e9);
 }
 
-TEST_CASE("coordinates that do not exist are refused") {
+TEST_CASE("nonexistent coordinates are refused") {
     const Machine machine = make_machine("torus:4x5");
     CHECK_THROWS_WITH_AS((void)machine.node_at({1, 5}),
                          "coordinate 5 is outside 0..4 on axis 1 of the machine", Error);
@@ -326,7 +326,7 @@ TEST_CASE("error messages are one short line for any bytes") {
     }
 }
 
-TEST_CASE("random edits of a text either make a machine or an Error") {
+TEST_CASE("random edits of a text give a machine or an Error") {
     Rng rng(11);
     const std::string alphabet = "0123456789x:,=+-.@>ab\n\xff";
     const std::vector<std::string> seeds{

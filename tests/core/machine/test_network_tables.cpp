@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrices of hops, distances and routes are what a machine answers pair by pair.
+// Matrices of hops, distances and routes equal the results for single pairs.
 #include "topoloom/machine/network_tables.hpp"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ using namespace topoloom;
 
 namespace {
 
-/// Nodes that are up, reversed, as far as failures leave routes between all of them.
-std::vector<Node> some_nodes(const Machine& machine) {
+/// Nodes that are up, in reverse order, as long as failures leave routes between all of them.
+std::vector<Node> reversed_up_nodes(const Machine& machine) {
     std::vector<Node> nodes;
     for (const Node node : machine.usable_nodes()) {
         const bool reaches = std::ranges::all_of(nodes, [&](Node other) {
@@ -31,7 +31,7 @@ TEST_CASE("matrices have the hops and distances of every pair") {
     for (const std::string& text : machine_texts()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
-        const std::vector<Node> nodes = some_nodes(machine);
+        const std::vector<Node> nodes = reversed_up_nodes(machine);
         const PairMatrix hops = hop_matrix(machine, nodes);
         std::vector<Slot> slots;
         for (const Node node : nodes) slots.push_back(machine.slot(node, machine.slots_per_node() - 1));
@@ -45,11 +45,11 @@ TEST_CASE("matrices have the hops and distances of every pair") {
     }
 }
 
-TEST_CASE("rows of the route matrix are routes, each link once") {
+TEST_CASE("rows of the route matrix are routes with each link once") {
     for (const std::string& text : machine_texts()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
-        const std::vector<Node> nodes = some_nodes(machine);
+        const std::vector<Node> nodes = reversed_up_nodes(machine);
         std::vector<Node> from;
         std::vector<Node> to;
         for (const Node a : nodes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Defaults of machines: weights that keep nodes together, and speeds, assumed and reported.
+// Default hop weights that separate nodes, and default speeds, assumed and reported.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-bool remarks_on(const std::string& text, const std::string& what) {
+bool has_remark(const std::string& text, const std::string& what) {
     const Machine machine = make_machine(text);
     return std::ranges::any_of(machine.remarks(),
                                [&](const std::string& line) { return line.find(what) != std::string::npos; });
@@ -50,18 +50,19 @@ TEST_CASE("by default other nodes are at least twice as far as the farthest slot
     }
 }
 
-TEST_CASE("the default hop weight is the least that does so") {
+TEST_CASE("the default hop weight is the smallest that separates nodes") {
     const auto weight = [](const std::string& text) { return make_machine(text).node_spec().hop_weight; };
     CHECK(weight("torus:4") == 1);
     CHECK(weight("torus:4+node:4") == 1);
     CHECK(weight("torus:4+node:4,distance=3") == 6);
     CHECK(weight("torus:4+node:2:2,distance=1:3") == 6);
-    CHECK(weight("tree:4:4+node:4,distance=3") == 3);  // the nearest are 2 apart
+    CHECK(weight("tree:4:4+node:4,distance=3") == 3);  // the nearest nodes are 2 hops apart
     CHECK(weight("hyperx:4+node:4,distance=5") == 4);  // 3 apart
     CHECK(weight("hyperx:4,nodes=2+node:4,distance=5") == 5);
     CHECK(weight("torus:4,nodes=2,hosts=free+node:4,distance=5") == 1);
     CHECK(weight("torus:4+node:4,distance=5:1") == 1);
-    CHECK(weight("graph:4:0-2,2-1,1-3,3-0+node:4,distance=3") == 6);  // no rank next to the next by number
+    // No node is adjacent to the node with the next number.
+    CHECK(weight("graph:4:0-2,2-1,1-3,3-0+node:4,distance=3") == 6);
     CHECK(weight("graph:2+2:0-2,1-3,2-3,forward=no+node:4,distance=3") == 3);
     CHECK(weight("torus:8+down:1,3,5+node:4,distance=3") == 6);
     CHECK(weight("dragonfly:5x4,hosts=free+down:0,1+node:4,distance=3") == 6);
@@ -73,12 +74,12 @@ TEST_CASE("a hop weight that makes another node nearer than the same node causes
                 "given; leave "
                 "out the weight of a hop to have it fit"});
     CHECK(make_machine("torus:4+node:4,distance=3:3").remarks().empty());
-    CHECK(remarks_on("torus:4,nodes=2,hosts=free+node:4,distance=3", "hosts=free leaves out the links"));
+    CHECK(has_remark("torus:4,nodes=2,hosts=free+node:4,distance=3", "hosts=free leaves out the links"));
     CHECK(make_machine("hyperx:4+node:4,distance=3:1").remarks().empty());  // 3 hops
     CHECK(make_machine("torus:1+node:4,distance=3:1").remarks().empty());
 }
 
-TEST_CASE("bandwidths are known if each link has one of at least 100 kB/s") {
+TEST_CASE("bandwidths are known if each link has at least 100 kB/s") {
     const auto known = [](const std::string& text) { return make_machine(text).has_bandwidths(); };
     CHECK(known("torus:4,bandwidth=9.4GB/s,bandwidth.x+=half"));
     CHECK(known("hyperx:4,nodes=2,bandwidth=9.4GB/s,bandwidth.host=half"));
@@ -92,7 +93,7 @@ TEST_CASE("bandwidths are known if each link has one of at least 100 kB/s") {
     CHECK_FALSE(known("torus:1+node:4"));
 }
 
-TEST_CASE("a machine with bandwidths for some links only is refused in one line") {
+TEST_CASE("a machine with bandwidths for some links only is refused with a one-line error") {
     for (const auto& [text, fast, speed, other] : std::vector<std::array<std::string, 4>>{
              {"torus:4x4,bandwidth.x=9.4GB/s", "(0,0) +x", "9.4", "(0,0) +y"},
              {"hyperx:4,bandwidth.host=25GB/s", "node 0 up", "25", "(0) to x=1"},
@@ -102,9 +103,9 @@ TEST_CASE("a machine with bandwidths for some links only is refused in one line"
              {"graph:3:0-1@2GB/s,1-2", "node 0 -> node 1", "2", "node 1 -> node 2"},
              {"torus:4x4,bandwidth.x=9.4GB/s+down:0", "(0,0) +x", "9.4", "(0,0) +y"}}) {
         CAPTURE(text);
-        CHECK(error_message_of(text) == "machine '" + text + "': the machine says how fast '" + fast +
-                                            "' is, " + speed + " GB/s, but nothing of '" + other +
-                                            "'; give the bandwidth of all links");
+        CHECK(error_message_of(text) == "machine '" + text + "': link '" + fast + "' has a bandwidth, " +
+                                            speed + " GB/s, but link '" + other +
+                                            "' has none; give the bandwidth of all links");
     }
 }
 
@@ -134,30 +135,30 @@ TEST_CASE("missing speeds of nodes are assumed and reported if bandwidths are kn
 }
 
 TEST_CASE("bandwidths below those of real links, and speeds without bandwidths, cause remarks") {
-    CHECK(remarks_on("torus:4,bandwidth=20kB/s", "below 100 kB/s count as relative"));
-    CHECK(remarks_on("torus:4x4,bandwidth=1GB/s,bandwidth.y=2kB/s", "below 100 kB/s"));
-    CHECK_FALSE(remarks_on("torus:4,bandwidth=2", "relative"));
-    CHECK(remarks_on("torus:4+node:4,startup=5us", "how fast nodes are counts nowhere"));
+    CHECK(has_remark("torus:4,bandwidth=20kB/s", "below 100 kB/s count as relative"));
+    CHECK(has_remark("torus:4x4,bandwidth=1GB/s,bandwidth.y=2kB/s", "below 100 kB/s"));
+    CHECK_FALSE(has_remark("torus:4,bandwidth=2", "relative"));
+    CHECK(has_remark("torus:4+node:4,startup=5us", "how fast nodes are counts nowhere"));
 }
 
-TEST_CASE("only speeds that matter are assumed") {
-    CHECK(make_machine("hyperx:4+node:4").remarks().empty());  // no bandwidths, no times
+TEST_CASE("only needed speeds are assumed") {
+    CHECK(make_machine("hyperx:4+node:4").remarks().empty());  // no bandwidths, hence no times
     CHECK(make_machine("hyperx:4+node:4").speeds().startup == Seconds{0});
-    // One slot per node: nothing is sent inside. Who gives a startup has thought of latency.
+    // One slot per node: no intra-node messages. A given startup implies that latency was considered.
     const Machine flat = make_machine("torus:4,bandwidth=10GB/s+node:1,startup=1us");
     CHECK(flat.speeds().latency == Seconds{0});
     CHECK(flat.remarks().empty());
-    CHECK_FALSE(remarks_on("torus:4,bandwidth=10GB/s", "network card"));  // no host links
-    CHECK_FALSE(remarks_on("hyperx:4,bandwidth=10GB/s,hosts=free", "network card"));
-    CHECK_FALSE(remarks_on("hyperx:4,bandwidth=10GB/s,bandwidth.host=5GB/s", "network card"));
-    CHECK(remarks_on("hyperx:4,bandwidth=10GB/s+node:1,startup=1us", "network card"));
-    // One node: nothing is sent over the network.
+    CHECK_FALSE(has_remark("torus:4,bandwidth=10GB/s", "network card"));  // no host links
+    CHECK_FALSE(has_remark("hyperx:4,bandwidth=10GB/s,hosts=free", "network card"));
+    CHECK_FALSE(has_remark("hyperx:4,bandwidth=10GB/s,bandwidth.host=5GB/s", "network card"));
+    CHECK(has_remark("hyperx:4,bandwidth=10GB/s+node:1,startup=1us", "network card"));
+    // One node: no inter-node messages.
     const Machine one = make_machine("torus:1+node:4,memory=100GB/s");
     CHECK(one.remarks() ==
           Lines{"assumed: a message inside a node takes its sender 0.3 us (in +node: memory-startup=)"});
-    CHECK(remarks_on("torus:4,bandwidth=10GB/s+node:4,latency=1us",
+    CHECK(has_remark("torus:4,bandwidth=10GB/s+node:4,latency=1us",
                      "takes its sender 0.5 us (in +node: startup="));
-    CHECK_FALSE(remarks_on("torus:4,bandwidth=10GB/s+node:4,latency=1us", "to arrive"));
+    CHECK_FALSE(has_remark("torus:4,bandwidth=10GB/s+node:4,latency=1us", "to arrive"));
 }
 
 TEST_CASE("a degraded machine has the same assumptions") {

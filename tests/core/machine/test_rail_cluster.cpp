@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rail-optimized GPU clusters: the links that pairs share, and the loads of all-to-all in closed form.
+// Rail-optimized GPU clusters: routes of pairs, and loads of all-to-all in closed form.
 #include <map>
 #include <string>
 #include <utility>
@@ -15,8 +15,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Links by the class of their ends' names, such as "GPU -> NVSwitch".
-std::string class_of(const std::string& link_name) {
+/// Number of links by the classes of their ends, such as "GPU -> NVSwitch".
+std::string classify_link(const std::string& link_name) {
     std::string words;
     for (const char c : link_name) {
         if (c != ' ' && (c < '0' || c > '9')) words += c;
@@ -26,7 +26,7 @@ std::string class_of(const std::string& link_name) {
 
 }  // namespace
 
-TEST_CASE("GPUs meet at the NVSwitch of their domain, or at the leaf of their rail") {
+TEST_CASE("GPUs meet at the NVSwitch of their domain or at the leaf of their rail") {
     const Machine machine = make_machine("rails:4:2:2,spines=2");
     CHECK(route_names(machine, Node{0}, Node{3}) == Names{"GPU 0 -> NVSwitch 0", "NVSwitch 0 -> GPU 3"});
     CHECK(route_names(machine, Node{1}, Node{5}) ==
@@ -37,7 +37,7 @@ TEST_CASE("GPUs meet at the NVSwitch of their domain, or at the leaf of their ra
                 "spine 1 -> unit 1 rail 1 * 0.500000", "unit 1 rail 1 -> GPU 9"});
 }
 
-TEST_CASE("to another rail messages change GPU by NVLink first, or leaf over the spines") {
+TEST_CASE("messages to another rail first change GPU by NVLink, or change leaf over the spines") {
     const Machine nvlink = make_machine("rails:4:2:2,spines=1");
     CHECK(route_names(nvlink, Node{0}, Node{6}) == Names{"GPU 0 -> NVSwitch 0", "NVSwitch 0 -> GPU 2",
                                                          "GPU 2 -> unit 0 rail 2", "unit 0 rail 2 -> GPU 6"});
@@ -73,7 +73,7 @@ TEST_CASE("all-to-all loads each class of links in closed form") {
             std::map<std::string, double> expected;
             expected["GPU->NVSwitch"] = s.gpus - 1 + (by_nvlink ? (all_domains - 1) * (s.gpus - on_rail) : 0);
             expected["NVSwitch->GPU"] = expected["GPU->NVSwitch"];
-            // A GPU passes on what its domain sends to GPUs of its index elsewhere.
+            // A GPU forwards messages from its domain to GPUs with its index in other domains.
             expected["GPU->unitrail"] = from_elsewhere;
             expected["unitrail->GPU"] = from_elsewhere;
             const double up = by_nvlink ? s.gpus * s.domains * out_of_unit * on_rail
@@ -91,16 +91,16 @@ TEST_CASE("all-to-all loads each class of links in closed form") {
             with_topology(make_machine(text), [&](const auto& t) {
                 const std::vector<double> loads = all_to_all_loads(t);
                 for (const Link link : ids<Link>(t.link_count()))
-                    CHECK(loads[link.value] == doctest::Approx(expected.at(class_of(t.link_name(link)))));
+                    CHECK(loads[link.value] ==
+                          doctest::Approx(expected.at(classify_link(t.link_name(link)))));
             });
         }
     }
 }
 
 TEST_CASE(
-    "a DGX H100 scalable unit has a rail for each of 8 GPUs, and 32 uplinks a leaf when there are more "
-    "units") {
-    // NVIDIA DGX SuperPOD reference architecture, H100: 32 systems of 8 GPUs a scalable unit, 8 leaves.
+    "a DGX H100 scalable unit has a rail for each of 8 GPUs, and 32 uplinks per leaf with several units") {
+    // NVIDIA DGX SuperPOD reference architecture, H100: 32 systems of 8 GPUs and 8 leaves per scalable unit.
     const Machine one = make_machine("rails:8:32:1");
     CHECK(one.describe() == "rail cluster of 256 GPUs: 1 x 32 domains of 8, 8 rails");
     CHECK(one.link_count() == 4 * 256);
@@ -112,7 +112,7 @@ TEST_CASE(
     CHECK(make_machine("rails:8:1:1").max_distance() == 2);
 }
 
-TEST_CASE("NVLinks, rails and spines have bandwidths and latencies of their own") {
+TEST_CASE("NVLinks, rails and spines have separate bandwidths and latencies") {
     const Machine machine = make_machine(
         "rails:2:2:2,bandwidth.nvlink=450GB/s,bandwidth=50GB/"
         "s,bandwidth.spine=half,latency=1us,latency.nvlink=300ns");
@@ -127,9 +127,10 @@ TEST_CASE("NVLinks, rails and spines have bandwidths and latencies of their own"
     });
 }
 
-TEST_CASE("a link counts in distances by its slowdown over NVLink, if bandwidths are known") {
+TEST_CASE("a link's distance is its slowdown relative to NVLink if bandwidths are known") {
     const auto distances = [](const std::string& text) {
-        // To the own domain, another in the unit, there another rail, another unit, there another rail.
+        // To a GPU of the same domain; another domain in the unit, same and other rail; another unit, same
+        // and other rail.
         const Machine machine = make_machine("rails:4:2:2," + text);
         std::vector<std::uint32_t> found;
         for (const std::uint32_t to : {1U, 4U, 5U, 8U, 9U}) {
@@ -148,12 +149,13 @@ TEST_CASE("a link counts in distances by its slowdown over NVLink, if bandwidths
           Distances{2, 2 * 9, 2 * (9 + 9), 2 * (9 + 9), 2 * (9 + 9)});
     // Never less than 1.
     CHECK(distances("bandwidth=50GB/s,bandwidth.nvlink=25GB/s") == Distances{2, 2, 4, 4, 6});
-    CHECK(distances("bandwidth.nvlink=double") == Distances{2, 2, 4, 4, 6});  // who knows what others are
+    // Only some bandwidths are given.
+    CHECK(distances("bandwidth.nvlink=double") == Distances{2, 2, 4, 4, 6});
     CHECK(distances("bandwidth=1MB/s,bandwidth.nvlink=900GB/s") ==
           Distances{2, 2 * 1000, 2 * 1001, 2 * 2000, 2 * 2001});
 }
 
-TEST_CASE("hops count links, whatever their weights in distances") {
+TEST_CASE("hops count links, regardless of their distances") {
     const Machine plain = make_machine("rails:4:2:2");
     const Machine weighed = make_machine("rails:4:2:2,bandwidth=50GB/s,bandwidth.nvlink=450GB/s");
     CHECK(plain.distances_are_hops());
@@ -165,18 +167,19 @@ TEST_CASE("hops count links, whatever their weights in distances") {
     CHECK(weighed.max_distance() == 38);
 }
 
-TEST_CASE("clusters of small units are large without being classed") {
+TEST_CASE("clusters of small units are large but not grouped into classes") {
     const Machine machine = make_machine("rails:2:1:2100");  // 4,200 leaves
     CHECK(machine.distance(Slot{0}, Slot{1}) == 2);
     CHECK(machine.distance(Slot{0}, Slot{2}) == 4);
     CHECK(machine.distance(Slot{0}, Slot{3}) == 6);
 }
 
-TEST_CASE("distances in large clusters are those of the definition") {
+TEST_CASE("distances in large clusters equal their definition") {
     for (const std::string options :
          {"", ",cross=spine", ",rails=4", ",bandwidth=50GB/s,bandwidth.nvlink=450GB/s"}) {
         const Machine large = make_machine("rails:8:96:8" + options);
-        // Small enough for a table of all pairs; what is far in one is as far in the other.
+        // Small enough for a table of all pairs; pairs of the large cluster have corresponding pairs in the
+        // small one.
         const Machine small = make_machine("rails:8:3:3" + options);
         const auto counterpart = [](std::uint32_t unit, std::uint32_t domain, std::uint32_t gpu) {
             return std::pair(Slot{(unit * 96 + domain) * 8 + gpu}, Slot{(unit * 3 + domain) * 8 + gpu});
@@ -204,7 +207,7 @@ TEST_CASE("an invalid rail cluster is refused") {
          "machine 'rails:8:0:1': a rail cluster has at least 1 GPU in a domain, 1 domain in a unit and 1 "
          "unit"},
         {"rails:8:4:1,rails=3",
-         "machine 'rails:8:4:1,rails=3': the 8 GPUs of a domain cannot be dealt out evenly to 3 rails"},
+         "machine 'rails:8:4:1,rails=3': the 8 GPUs of a domain cannot be divided evenly among 3 rails"},
         {"rails:8:4:1,rails=0",
          "cannot read machine 'rails:8:4:1,rails=0': a rail cluster has at least 1 rail; at column 19"},
         {"rails:8:4:2,spines=0",
@@ -224,7 +227,7 @@ TEST_CASE("an invalid rail cluster is refused") {
     for (const auto& [text, reason] : bad) CHECK(error_message_of(text) == reason);
 }
 
-TEST_CASE("a host is a domain or as given, also with failures") {
+TEST_CASE("a host is a domain unless given, also with failures") {
     for (const char* const down : {"", "+down:5"}) {
         const Machine domains = make_machine(std::string("rails:8:2:1") + down);
         const Machine trays = make_machine(std::string("rails:8:2:1,host=4") + down);
@@ -235,7 +238,7 @@ TEST_CASE("a host is a domain or as given, also with failures") {
     }
     CHECK_THROWS_WITH_AS(
         make_machine("rails:8:2:1,host=3"),
-        "machine 'rails:8:2:1,host=3': the 8 GPUs of a domain cannot be dealt out evenly to hosts of 3",
+        "machine 'rails:8:2:1,host=3': the 8 GPUs of a domain cannot be divided evenly into hosts of 3",
         Error);
     CHECK_THROWS_AS(make_machine("rails:8:2:1,host=0"), Error);
 }

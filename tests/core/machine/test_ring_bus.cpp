@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ring buses; the Cell processor's against the counts derived from Sudheer 2012, section 4.4.
+// Ring buses; the Cell processor compared with the counts derived from Sudheer 2012, section 4.4.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -25,24 +25,24 @@ constexpr const char* cell = "ring:12,rings=2,transfers=3,bandwidth=25.6GB/s";
 constexpr std::array<std::uint32_t, 8> station_of_spe{10, 1, 9, 2, 8, 3, 7, 4};
 
 using Pattern = std::vector<std::pair<std::size_t, std::size_t>>;  // sender, receiver
-using Affinity = std::array<std::size_t, 8>;                       // thread on each SPE
+using Affinity = std::array<std::size_t, 8>;                       // SPE of each thread
 
 template <class Message>
-Pattern pattern(std::size_t messages, const Message& message) {
+Pattern make_pattern(std::size_t messages, const Message& message) {
     Pattern pairs;
     for (std::size_t i = 0; i < messages; ++i) pairs.push_back(message(i));
     return pairs;
 }
 
-/// By name, in the source's order.
-std::vector<std::pair<std::string, Pattern>> patterns() {
+/// Affinities by name, in the order of the source.
+std::vector<std::pair<std::string, Pattern>> named_patterns() {
     return {
-        {"Ring", pattern(8, [](std::size_t i) { return std::pair(i, (i + 1) % 8); })},
-        {"Recursive doubling 1", pattern(8, [](std::size_t i) { return std::pair(i, i ^ 1); })},
-        {"Recursive doubling 2", pattern(8, [](std::size_t i) { return std::pair(i, i ^ 2); })},
-        {"Recursive doubling 3", pattern(8, [](std::size_t i) { return std::pair(i, i ^ 4); })},
-        {"Bruck 2", pattern(8, [](std::size_t i) { return std::pair((i + 2) % 8, i); })},
-        {"Binomial tree 3", pattern(4, [](std::size_t i) { return std::pair(2 * i, 2 * i + 1); })},
+        {"Ring", make_pattern(8, [](std::size_t i) { return std::pair(i, (i + 1) % 8); })},
+        {"Recursive doubling 1", make_pattern(8, [](std::size_t i) { return std::pair(i, i ^ 1); })},
+        {"Recursive doubling 2", make_pattern(8, [](std::size_t i) { return std::pair(i, i ^ 2); })},
+        {"Recursive doubling 3", make_pattern(8, [](std::size_t i) { return std::pair(i, i ^ 4); })},
+        {"Bruck 2", make_pattern(8, [](std::size_t i) { return std::pair((i + 2) % 8, i); })},
+        {"Binomial tree 3", make_pattern(4, [](std::size_t i) { return std::pair(2 * i, 2 * i + 1); })},
     };
 }
 
@@ -58,12 +58,12 @@ std::array<Node, 8> stations_of_threads(const Affinity& affinity) {
     return station;
 }
 
-/// Clockwise, counter-clockwise and half-way messages; pairs of clockwise and of counter-clockwise ones that share a
+/// Numbers of clockwise, counter-clockwise and half-way messages, and of pairs of each direction that share a
 /// link.
 using Counts = std::array<int, 5>;
 
 template <class T>
-Counts counts_of(const T& bus, const Pattern& messages, const Affinity& affinity) {
+Counts count_messages(const T& bus, const Pattern& messages, const Affinity& affinity) {
     const auto station = stations_of_threads(affinity);
     Counts counts{};
     std::array<std::vector<std::vector<Link>>, 2> routes;  // by direction
@@ -89,11 +89,11 @@ Counts counts_of(const T& bus, const Pattern& messages, const Affinity& affinity
     return counts;
 }
 
-/// Load of each link, clockwise ones first.
+/// Load of each link, clockwise links first.
 using RingLoads = std::array<double, 24>;
 
-/// How good an affinity is; less is better: the largest load, how far the directions differ, what exceeds 2 on
-/// links, half-way messages.
+/// Score of an affinity, less is better: maximum load, load difference of the directions, excess over 2 per
+/// link, half-way messages.
 using Score = std::tuple<double, double, double, double>;
 
 struct Arc {
@@ -101,8 +101,8 @@ struct Arc {
     double half_way = 0;
 };
 
-Score score_of(const Pattern& messages, const std::array<Node, 8>& station,
-               const std::vector<std::vector<Arc>>& arcs) {
+Score compute_score(const Pattern& messages, const std::array<Node, 8>& station,
+                    const std::vector<std::vector<Arc>>& arcs) {
     RingLoads loads{};
     double half_way = 0;
     double clockwise = 0;
@@ -121,7 +121,7 @@ Score score_of(const Pattern& messages, const std::array<Node, 8>& station,
 
 }  // namespace
 
-TEST_CASE("messages on a ring bus take the shorter arc, and both when they go half-way") {
+TEST_CASE("messages on a ring bus take the shorter arc, and both arcs if they are half-way") {
     const Machine machine = make_machine("ring:6");
     CHECK(route_names(machine, Node{4}, Node{0}) == Names{"station 4 clockwise", "station 5 clockwise"});
     CHECK(route_names(machine, Node{1}, Node{5}) ==
@@ -140,7 +140,7 @@ TEST_CASE("messages on a ring bus take the shorter arc, and both when they go ha
           Names{"station 1 clockwise", "station 2 clockwise", "station 3 clockwise"});
 }
 
-TEST_CASE("the rings of one direction are one link, as wide as all of them") {
+TEST_CASE("the rings of one direction form one link with their total bandwidth") {
     with_topology(make_machine(cell), [](const auto& bus) {
         CHECK(bus.link_count() == 24);
         for (const Link link : ids<Link>(24)) CHECK(bus.bandwidth(link).value == 2 * 25.6e9);
@@ -150,8 +150,9 @@ TEST_CASE("the rings of one direction are one link, as wide as all of them") {
     CHECK(make_machine("ring:8").describe() == "ring bus of 8 stations");
 }
 
-TEST_CASE("all-to-all loads every link of a ring bus alike") {
-    // Each station has arcs of 1, 2 ... links in either direction, and for even counts half an arc of n / 2 links.
+TEST_CASE("all-to-all loads every link of a ring bus equally") {
+    // Each station has arcs of 1, 2 ... links in either direction, and for even counts half an arc of n / 2
+    // links.
     for (const std::uint32_t n : {2U, 3U, 7U, 8U, 12U}) {
         double load = 0;
         for (std::uint32_t length = 1; 2 * length < n; ++length) load += length;
@@ -162,8 +163,7 @@ TEST_CASE("all-to-all loads every link of a ring bus alike") {
     }
 }
 
-TEST_CASE(
-    "on the Cell's bus, affinities send messages each way and overlap as Sudheer 2012, section 4.4, says") {
+TEST_CASE("affinities on the Cell's bus have the directions and overlaps of Sudheer 2012, section 4.4") {
     const std::vector<std::pair<std::string, std::array<Counts, 5>>> published{
         {"Ring", {{{3, 3, 2, 1, 1}, {0, 8, 0, 0, 0}, {3, 1, 4, 3, 0}, {3, 3, 2, 1, 1}, {4, 4, 0, 0, 0}}}},
         {"Recursive doubling 1",
@@ -177,20 +177,19 @@ TEST_CASE(
          {{{2, 2, 0, 1, 1}, {0, 4, 0, 0, 0}, {0, 0, 4, 0, 0}, {2, 2, 0, 1, 1}, {2, 2, 0, 0, 0}}}},
     };
     with_topology(make_machine(cell), [&](const auto& bus) {
-        const auto all = patterns();
+        const auto all = named_patterns();
         for (std::size_t p = 0; p < all.size(); ++p) {
             REQUIRE(published[p].first == all[p].first);
             for (std::size_t a = 0; a < affinities.size(); ++a) {
                 CAPTURE(all[p].first);
                 CAPTURE(affinities[a].first);
-                CHECK(counts_of(bus, all[p].second, affinities[a].second) == published[p].second[a]);
+                CHECK(count_messages(bus, all[p].second, affinities[a].second) == published[p].second[a]);
             }
         }
     });
 }
 
-TEST_CASE(
-    "of all 40,320 affinities of the Cell, as many are best as there should be (Sudheer 2012, section 4.6)") {
+TEST_CASE("the number of best affinities of the Cell is as in Sudheer 2012, section 4.6") {
     std::vector<std::vector<Arc>> arcs(12, std::vector<Arc>(12));
     with_topology(make_machine(cell), [&](const auto& bus) {
         for (const Node a : ids<Node>(12)) {
@@ -206,14 +205,14 @@ TEST_CASE(
         }
     });
     const std::vector<int> expected{896, 768, 768, 768, 1728, 4224};
-    const auto all = patterns();
+    const auto all = named_patterns();
     for (std::size_t p = 0; p < all.size(); ++p) {
         CAPTURE(all[p].first);
         std::map<Score, int> count;
         Affinity affinity;
         std::iota(affinity.begin(), affinity.end(), std::size_t{0});
         do {
-            ++count[score_of(all[p].second, stations_of_threads(affinity), arcs)];
+            ++count[compute_score(all[p].second, stations_of_threads(affinity), arcs)];
         } while (std::ranges::next_permutation(affinity).found);
         const auto& [best, times] = *count.begin();
         CHECK(std::get<0>(best) == 1);

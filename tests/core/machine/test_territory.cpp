@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which routers and switches belong to an allocation, and what pieces they form.
+// Territory: the routers and switches of an allocation, and their connected components.
 #include <algorithm>
 #include <set>
 #include <vector>
@@ -11,19 +11,19 @@ using namespace topoloom;
 
 namespace {
 
-std::size_t components(const Machine& machine, const std::vector<std::uint32_t>& ids) {
+std::size_t count_components(const Machine& machine, const std::vector<std::uint32_t>& ids) {
     std::vector<Node> nodes;
     for (const std::uint32_t id : ids) nodes.emplace_back(id);
     return Territory(Allocation(machine, nodes)).component_count();
 }
 
-/// The definition, vertex by vertex: sets instead of marks, searches instead of joins.
+/// Reference: vertex by vertex, with sets and graph searches.
 template <class T>
-struct SlowTerritory {
+struct ReferenceTerritory {
     std::set<std::uint32_t> held;
     std::vector<std::set<std::uint32_t>> neighbors;
 
-    SlowTerritory(const T& network, const std::vector<Node>& usable, std::span<const Node> nodes)
+    ReferenceTerritory(const T& network, const std::vector<Node>& usable, std::span<const Node> nodes)
         : neighbors(network.vertex_count()) {
         for (const Link link : ids<Link>(network.link_count())) {
             if (!is_up(network, link)) continue;
@@ -44,7 +44,7 @@ struct SlowTerritory {
         for (std::uint32_t v = 0; v < network.vertex_count(); ++v) {
             if (near.contains(v)) continue;
             const std::set<std::uint32_t> around =
-                reached(v, [&](std::uint32_t w) { return !near.contains(w); });
+                find_reached(v, [&](std::uint32_t w) { return !near.contains(w); });
             const bool enclosed = std::ranges::none_of(
                 usable, [&](Node node) { return around.contains(network.vertex(node)); });
             if (enclosed) held.insert(v);
@@ -52,7 +52,7 @@ struct SlowTerritory {
     }
 
     template <class Pass>
-    [[nodiscard]] std::set<std::uint32_t> reached(std::uint32_t start, const Pass& pass) const {
+    [[nodiscard]] std::set<std::uint32_t> find_reached(std::uint32_t start, const Pass& pass) const {
         std::set<std::uint32_t> seen{start};
         std::vector<std::uint32_t> queue{start};
         for (std::size_t i = 0; i < queue.size(); ++i) {
@@ -73,14 +73,14 @@ TEST_CASE("the territory of an allocation agrees with its definition on every to
         for (int trial = 0; trial < 10; ++trial) {
             const Allocation allocation(machine, random_subset(usable, rng));
             const Territory territory(allocation);
-            const SlowTerritory slow(network, usable, allocation.nodes());
+            const ReferenceTerritory slow(network, usable, allocation.nodes());
             for (std::uint32_t v = 0; v < network.vertex_count(); ++v)
                 REQUIRE(territory.holds(v) == slow.held.contains(v));
             const auto component = territory.component_of_node();
             REQUIRE(component.size() == allocation.nodes().size());
             for (std::size_t i = 0; i < component.size(); ++i) {
-                const auto piece = slow.reached(network.vertex(allocation.nodes()[i]),
-                                                [&](std::uint32_t v) { return slow.held.contains(v); });
+                const auto piece = slow.find_reached(network.vertex(allocation.nodes()[i]),
+                                                     [&](std::uint32_t v) { return slow.held.contains(v); });
                 for (std::size_t j = 0; j < component.size(); ++j) {
                     const bool joined = piece.contains(network.vertex(allocation.nodes()[j]));
                     REQUIRE((component[i] == component[j]) == joined);
@@ -90,7 +90,7 @@ TEST_CASE("the territory of an allocation agrees with its definition on every to
     });
 }
 
-TEST_CASE("a whole machine is one component, and owned completely") {
+TEST_CASE("a whole machine is one component and completely owned") {
     for_each_topology([&](const Machine& machine, const auto& network) {
         const Territory territory(Allocation::whole(machine));
         CHECK(territory.component_count() == 1);
@@ -99,31 +99,32 @@ TEST_CASE("a whole machine is one component, and owned completely") {
     });
 }
 
-TEST_CASE("neighbors on a grid are joined, also around its rings") {
+TEST_CASE("grid neighbors are joined, also around rings") {
     const Machine ring = make_machine("torus:8");
-    CHECK(components(ring, {0, 7, 3}) == 2);
+    CHECK(count_components(ring, {0, 7, 3}) == 2);
     const Machine line = make_machine("mesh:8");
-    CHECK(components(line, {0, 7, 3}) == 3);
+    CHECK(count_components(line, {0, 7, 3}) == 3);
     const Machine pairs = make_machine("torus:8,nodes=2");
-    CHECK(components(pairs, {0, 1, 2, 8}) == 2);
-    CHECK(components(pairs, {0, 1}) == 1);  // one router
-    CHECK(components(pairs, {0, 4}) == 2);  // diagonal neighbors are none
+    CHECK(count_components(pairs, {0, 1, 2, 8}) == 2);
+    CHECK(count_components(pairs, {0, 1}) == 1);  // one router
+    CHECK(count_components(pairs, {0, 4}) == 2);  // no diagonal neighbors
 }
 
-TEST_CASE("nodes on one switch are joined, nodes on different ones are not") {
+TEST_CASE("nodes on one switch are joined, nodes on different switches are not") {
     const Machine tree = make_machine("tree:4:8:2");
-    CHECK(components(tree, {0, 3}) == 1);
-    CHECK(components(tree, {3, 4}) == 2);
-    CHECK(components(tree, {0, 1, 2, 3, 4, 5, 6, 7}) == 2);
+    CHECK(count_components(tree, {0, 3}) == 1);
+    CHECK(count_components(tree, {3, 4}) == 2);
+    CHECK(count_components(tree, {0, 1, 2, 3, 4, 5, 6, 7}) == 2);
     const Machine star = make_machine("graph:4+1:0-4,1-4,2-4,3-4,forward=no");
-    CHECK(components(star, {0, 3}) == 1);
+    CHECK(count_components(star, {0, 3}) == 1);
     const Machine three = make_machine("graph:6+4:0-6,1-6,2-7,3-7,4-8,5-8,6-9,7-9,8-9,forward=no");
-    CHECK(components(three, {0, 1, 2}) == 2);
-    CHECK(components(three, {0, 1, 2, 4}) == 1);  // all others reach the upper switch only through theirs
+    CHECK(count_components(three, {0, 1, 2}) == 2);
+    // All other nodes reach the upper switch only through their own switches.
+    CHECK(count_components(three, {0, 1, 2, 4}) == 1);
 }
 
-TEST_CASE("switches that are neighbors join their nodes, as routers do") {
+TEST_CASE("adjacent switches join their nodes, as routers do") {
     const Machine line = make_machine("graph:3+3:0-3,1-4,2-5,3-4,4-5,forward=no");
-    CHECK(components(line, {0, 1}) == 1);
-    CHECK(components(line, {0, 2}) == 2);
+    CHECK(count_components(line, {0, 1}) == 1);
+    CHECK(count_components(line, {0, 2}) == 2);
 }

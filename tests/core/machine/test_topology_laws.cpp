@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The laws of routes, hops and distances that every topology obeys.
+// Laws of routes, hops and distances that hold for every topology.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -18,34 +18,34 @@ bool mentions(const Machine& machine, const char* word) {
 bool is_a(const Machine& machine, const char* kind) { return machine.text().starts_with(kind); }
 
 bool has_shortest_routes(const Machine& machine) {
-    // GPUs keep off the spines, where NVLinks lead to the target's rail.
+    // GPUs do not use the spines if NVLinks lead to the target's rail.
     const bool by_nvlink = is_a(machine, "rails:") && !mentions(machine, "cross=spine");
-    // A dragonfly crosses one global link, even where two would be nearer.
+    // A dragonfly route uses one global link, even if two would be shorter.
     return !mentions(machine, "route=") && !by_nvlink && !is_a(machine, "dragonfly:") &&
-           !mentions(machine, clockwise_ring().c_str());
+           !mentions(machine, clockwise_ring_text().c_str());
 }
-bool same_both_ways(const Machine& machine) {
-    // Other NVLinks lead there than back; if one is down, the way there alone is shorter.
+bool is_symmetric(const Machine& machine) {
+    // The NVLinks differ by direction; if one is down, the route of one direction alone is shorter.
     const bool half_around = is_a(machine, "rails:") && mentions(machine, "+down:");
-    return !mentions(machine, ">") && !half_around && !mentions(machine, clockwise_ring().c_str());
+    return !mentions(machine, ">") && !half_around && !mentions(machine, clockwise_ring_text().c_str());
 }
-bool splits(const Machine& machine) {
+bool splits_traffic(const Machine& machine) {
     return mentions(machine, "ties=split") || mentions(machine, "routing=random") ||
            mentions(machine, "routing=ecmp") || is_a(machine, "rails:") || is_a(machine, "dragonfly") ||
            (is_a(machine, "ring:") && !mentions(machine, "ties=plus"));
 }
-bool detours(const Machine& machine) { return mentions(machine, "routing=valiant"); }
-/// Location of a node, or the router that it is attached to.
+bool makes_detours(const Machine& machine) { return mentions(machine, "routing=valiant"); }
+/// Location of a node, or its router.
 template <class T>
 std::uint32_t router_of(const T& topology, Node node) {
-    if constexpr (std::is_same_v<T, Degraded>) {
+    if constexpr (std::is_same_v<T, DegradedTopology>) {
         return std::visit([&](const auto& whole) { return router_of(whole, node); }, topology.intact());
     } else {
         return between_routers(topology).vertex(node);
     }
 }
-/// Thirds and their kin do not add up exactly.
-bool as_good_as(double a, double b) { return std::abs(a - b) < 1e-12; }
+/// Shares such as a third do not add up exactly.
+bool is_almost_equal(double a, double b) { return std::abs(a - b) < 1e-12; }
 
 using Matrix = std::vector<std::vector<std::uint32_t>>;
 
@@ -64,9 +64,9 @@ bool nodes_forward(const Machine& machine) {
     return !mentions(machine, "forward=no") && !is_a(machine, "fattree:");
 }
 
-/// Links on a shortest route between the vertices of all nodes, found by breadth-first search over the links' ends.
+/// Links on a shortest route between the vertices of all nodes, found by breadth-first search over the links.
 template <class T>
-Matrix searched_hops(const Machine& machine, const T& topology) {
+Matrix breadth_first_hops(const Machine& machine, const T& topology) {
     const std::size_t ends_only = nodes_forward(machine) ? 0 : topology.node_count();
     std::vector<std::vector<std::uint32_t>> next(topology.vertex_count());
     for (const Link link : ids<Link>(topology.link_count())) {
@@ -104,7 +104,7 @@ void for_each_pair(const Machine& machine, const auto& check) {
 
 }  // namespace
 
-TEST_CASE("the shares of the links on a route sum to its hops, to more on detours") {
+TEST_CASE("the shares of the links on a route sum to its hops, or to more with detours") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         for_each_pair(machine, [&](Node a, Node b) {
             double sum = 0;
@@ -114,7 +114,7 @@ TEST_CASE("the shares of the links on a route sum to its hops, to more on detour
                 sum += share;
             });
             const double more = sum - machine.hops(a, b);
-            if (!as_good_as(more, 0) && !(more > 0 && detours(machine)))
+            if (!is_almost_equal(more, 0) && !(more > 0 && makes_detours(machine)))
                 FAIL_CHECK(a.value, " to ", b.value, ": ", sum);
         });
     });
@@ -131,16 +131,16 @@ TEST_CASE("routes conserve flow: traffic that enters a vertex leaves it, except 
                 surplus[topology.ends(link).to] += share;
             });
             for (const auto& [vertex, amount] : surplus) {
-                if (!as_good_as(amount, 0))
+                if (!is_almost_equal(amount, 0))
                     FAIL_CHECK(a.value, " to ", b.value, " breaks at vertex ", vertex);
             }
         });
     });
 }
 
-TEST_CASE("routes that are not split visit their links in order") {
+TEST_CASE("unsplit routes visit their links in order") {
     for_each_topology([](const Machine& machine, const auto& topology) {
-        if (splits(machine)) return;
+        if (splits_traffic(machine)) return;
         for_each_pair(machine, [&](Node a, Node b) {
             std::uint32_t at = topology.vertex(a);
             topology.route(a, b, [&](Link link, double share) {
@@ -153,10 +153,10 @@ TEST_CASE("routes that are not split visit their links in order") {
     });
 }
 
-TEST_CASE("hops are those of a shortest route, and no fewer on given routes") {
+TEST_CASE("hops equal the length of a shortest route, and are no fewer on given routes") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         const Matrix hops = all_hops(machine, topology);
-        const Matrix searched = searched_hops(machine, topology);
+        const Matrix searched = breadth_first_hops(machine, topology);
         if (has_shortest_routes(machine)) {
             CHECK(hops == searched);
             return;
@@ -176,7 +176,7 @@ TEST_CASE("only nodes of one vertex are 0 hops apart") {
     });
 }
 
-TEST_CASE("the diameter is the longest of all routes, the largest distance that of all pairs") {
+TEST_CASE("the diameter is the longest route, and the maximum distance that of all pairs") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         std::uint32_t longest = 0;
         std::uint32_t farthest = 0;
@@ -192,7 +192,7 @@ TEST_CASE("the diameter is the longest of all routes, the largest distance that 
     });
 }
 
-TEST_CASE("a distance is that of the geometry plus host links, and hops without weights") {
+TEST_CASE("a distance is the geometry's distance plus host links, and equals hops without weights") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         const auto& geometry = topology.geometry();
         for_each_pair(machine, [&](Node a, Node b) {
@@ -208,7 +208,7 @@ TEST_CASE("a distance is that of the geometry plus host links, and hops without 
 
 TEST_CASE("distances are symmetric if links are") {
     for_each_topology([](const Machine& machine, const auto& topology) {
-        if (!same_both_ways(machine)) return;
+        if (!is_symmetric(machine)) return;
         for_each_pair(machine, [&](Node a, Node b) {
             const auto p = topology.point(a);
             const auto q = topology.point(b);
@@ -237,7 +237,7 @@ TEST_CASE("no detour is shorter than the route itself") {
     });
 }
 
-TEST_CASE("coordinates lie in the grid and lead back to the first node there") {
+TEST_CASE("coordinates lie in the grid and map back to the first node there") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         const auto grid = machine.grid();
         CHECK(machine.wraps().size() == grid.size());
@@ -257,7 +257,7 @@ TEST_CASE("coordinates lie in the grid and lead back to the first node there") {
     });
 }
 
-TEST_CASE("total distances are the sums over all given points") {
+TEST_CASE("total distances are sums over all given points") {
     Rng rng(5);
     for_each_topology([&](const Machine& machine, const auto& topology) {
         const auto& geometry = topology.geometry();
@@ -274,7 +274,7 @@ TEST_CASE("total distances are the sums over all given points") {
     });
 }
 
-TEST_CASE("a distance sum adds up weighted distances to its points, and its bound is never above") {
+TEST_CASE("a distance sum adds weighted distances to its points, and its lower bound never exceeds it") {
     Rng rng(6);
     for_each_topology([&](const Machine& machine, const auto& topology) {
         const auto& geometry = topology.geometry();

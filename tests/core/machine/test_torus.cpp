@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tori and meshes against their textbook: Sudheer 2012, ch. 3.
+// Tori and meshes compared with textbook formulas: Sudheer 2012, ch. 3.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -24,8 +24,8 @@ std::uint32_t diameter(const std::string& text) {
     return with_topology(make_machine(text), [](const auto& t) { return t.diameter(); });
 }
 
-/// Sum over axes of |a - b|, or in the other direction of the ring if that is shorter.
-std::uint32_t defined_hops(const Machine& machine, Node a, Node b) {
+/// Sum over axes of |a - b|, or the other direction of the ring if shorter.
+std::uint32_t reference_hops(const Machine& machine, Node a, Node b) {
     const auto x = machine.coordinates(a);
     const auto y = machine.coordinates(b);
     const auto size = machine.grid();
@@ -52,7 +52,7 @@ TEST_CASE("distances are sums over axes of the shorter direction") {
             for (const Node b : ids<Node>(machine.node_count())) {
                 const std::uint32_t to_routers =
                     a == b ? 0 : 2 * with_topology(machine, [](const auto& t) { return host_hops(t); });
-                if (machine.hops(a, b) != defined_hops(machine, a, b) + to_routers)
+                if (machine.hops(a, b) != reference_hops(machine, a, b) + to_routers)
                     FAIL_CHECK(a.value, " to ", b.value);
             }
         }
@@ -92,27 +92,27 @@ TEST_CASE("routes correct the axes in the given order") {
           Names{"(0,0) -y", "(0,4) +x"});
 }
 
-TEST_CASE("half-way around a ring goes in the positive direction") {
+TEST_CASE("half-way messages around a ring use the positive direction") {
     const Machine machine = make_machine("torus:4");
     CHECK(half_route_names(machine, Node{0}, Node{2}) == Names{"(0) +x", "(1) +x"});
     CHECK(half_route_names(machine, Node{2}, Node{0}) == Names{"(2) +x", "(3) +x"});
 }
 
-TEST_CASE("half-way around a ring may go half in each direction") {
+TEST_CASE("half-way messages around a ring may be split over both directions") {
     const Machine machine = make_machine("torus:4,ties=split");
     CHECK(half_route_names(machine, Node{0}, Node{2}) ==
           Names{"(0) +x half", "(1) +x half", "(0) -x half", "(3) -x half"});
     CHECK(half_route_names(machine, Node{0}, Node{1}) == Names{"(0) +x"});
 }
 
-TEST_CASE("half-way around a ring may go as in SimGrid") {
+TEST_CASE("half-way messages around a ring may be routed as in SimGrid") {
     const Machine machine = make_machine("torus:4,ties=simgrid");
     CHECK(half_route_names(machine, Node{2}, Node{0}) == Names{"(2) -x", "(1) -x"});
     CHECK(half_route_names(machine, Node{0}, Node{2}) == Names{"(0) +x", "(1) +x"});
     CHECK(half_route_names(machine, Node{3}, Node{1}) == Names{"(3) +x", "(0) +x"});
 }
 
-TEST_CASE("the last axis varies fastest, and nodes of a router follow each other") {
+TEST_CASE("the last axis varies fastest, and nodes of a router are consecutive") {
     const Machine machine = make_machine("torus:2x3x4,nodes=2");
     CHECK(machine.coordinates(Node{0}) == std::vector<std::uint32_t>{0, 0, 0});
     CHECK(machine.coordinates(Node{1}) == std::vector<std::uint32_t>{0, 0, 0});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trees and levels follow the hierarchy strings of KaHIP: bottom-up, absolute distances.
+// Trees and levels follow the hierarchy strings of KaHIP: bottom-up, with absolute distances.
 #include <string>
 #include <vector>
 
@@ -10,9 +10,10 @@ using namespace topoloom;
 
 namespace {
 
-/// 0 for the same member, else the distance of the lowest level j with p div (a1..aj) == q div (a1..aj).
-std::uint32_t defined_distance(const std::vector<std::uint32_t>& arity,
-                               const std::vector<std::uint32_t>& distance, std::uint32_t p, std::uint32_t q) {
+/// 0 for the same member, otherwise the distance of the lowest level j with p div (a1..aj) == q div (a1..aj).
+std::uint32_t reference_distance(const std::vector<std::uint32_t>& arity,
+                                 const std::vector<std::uint32_t>& distance, std::uint32_t p,
+                                 std::uint32_t q) {
     if (p == q) return 0;
     for (std::size_t j = 0; j < arity.size(); ++j) {
         p /= arity[j];
@@ -25,7 +26,7 @@ std::uint32_t defined_distance(const std::vector<std::uint32_t>& arity,
 
 }  // namespace
 
-TEST_CASE("levels are the mixed radix of KaHIP, the first arity fastest") {
+TEST_CASE("levels have the mixed radix of KaHIP, the first arity fastest") {
     const std::vector<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> shapes{
         {{4, 8, 2}, {1, 10, 100}},    {{1}, {0}},       {{3, 5, 7}, {1, 2, 3}},
         {{1, 6, 1, 2}, {1, 2, 3, 4}}, {{5, 1}, {0, 9}}, {{2, 2, 2, 2, 2, 2}, {0, 0, 1, 1, 5, 5}}};
@@ -34,7 +35,7 @@ TEST_CASE("levels are the mixed radix of KaHIP, the first arity fastest") {
         for (std::uint32_t p = 0; p < levels.size(); ++p) {
             for (std::uint32_t q = 0; q < levels.size(); ++q) {
                 if (levels.distance(levels.key(p), levels.key(q)) !=
-                    defined_distance(arity, distance, p, q)) {
+                    reference_distance(arity, distance, p, q)) {
                     FAIL_CHECK(p, " and ", q, " in levels from ", arity[0], " up");
                 }
             }
@@ -60,7 +61,7 @@ TEST_CASE("a tree without distances counts the links up and down") {
     CHECK(machine.distance(Slot{0}, Slot{7}) == 6);
 }
 
-TEST_CASE("links of a tree are named by their group and direction") {
+TEST_CASE("link names of a tree contain the group and direction") {
     const Machine machine = make_machine("tree:2:2");
     std::vector<std::string> names;
     with_topology(machine, [&](const auto& t) {

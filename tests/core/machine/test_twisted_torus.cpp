@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Twisted tori against search over their links, known lattices, and plain tori.
+// Twisted tori compared with searches over their links, known lattices, and plain tori.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -15,8 +15,8 @@ using namespace topoloom;
 
 namespace {
 
-/// How many nodes are how many links from node 0, found by search over the links.
-std::map<std::uint32_t, int> nodes_by_distance(const std::string& text) {
+/// Number of nodes by number of links from node 0, found by search over the links.
+std::map<std::uint32_t, int> count_nodes_by_distance(const std::string& text) {
     return with_topology(make_machine(text), [](const auto& t) {
         std::vector<std::vector<std::uint32_t>> next(t.vertex_count());
         for (const Link link : ids<Link>(t.link_count())) next[t.ends(link).from].push_back(t.ends(link).to);
@@ -36,8 +36,8 @@ std::map<std::uint32_t, int> nodes_by_distance(const std::string& text) {
     });
 }
 
-/// Directed links out of the best half of the routers that lies between two planes across an axis.
-std::size_t links_out_of_half(const std::string& text, const std::vector<std::uint32_t>& size) {
+/// Directed links out of the best half of the routers between two planes across an axis.
+std::size_t count_bisection_links(const std::string& text, const std::vector<std::uint32_t>& size) {
     return with_topology(make_machine(text), [&](const auto& t) {
         std::size_t least = t.link_count();
         for (std::size_t axis = 0; axis < size.size(); ++axis) {
@@ -69,7 +69,7 @@ TEST_CASE("without a twist, routes are those of a torus, link by link") {
     }
 }
 
-TEST_CASE("passing the end of x shifts along z, in both directions") {
+TEST_CASE("wrapping around x shifts along z, in both directions") {
     const Machine machine = make_machine("twisted:4x4x8,twist.x=0:0:4");
     const auto node = [](std::uint32_t x, std::uint32_t y, std::uint32_t z) {
         return Node{(x * 4 + y) * 8 + z};
@@ -83,14 +83,14 @@ TEST_CASE("passing the end of x shifts along z, in both directions") {
 }
 
 TEST_CASE("a 2a x a torus twisted by a has the distances of the Gaussian network a + ai") {
-    // Martinez et al. 2008: 4 s nodes at each distance s below a, 2 a - 1 at distance a.
+    // Martinez et al. 2008: 4 s nodes at each distance s below a, and 2 a - 1 nodes at distance a.
     for (const std::uint32_t a : {2U, 3U, 4U, 7U}) {
         const std::string text = "twisted:" + std::to_string(2 * a) + "x" + std::to_string(a) +
                                  ",twist.y=" + std::to_string(a) + ":0";
         CAPTURE(text);
         std::map<std::uint32_t, int> expected{{0, 1}, {a, 2 * static_cast<int>(a) - 1}};
         for (std::uint32_t s = 1; s < a; ++s) expected[s] = 4 * static_cast<int>(s);
-        CHECK(nodes_by_distance(text) == expected);
+        CHECK(count_nodes_by_distance(text) == expected);
         const Machine machine = make_machine(text);
         std::map<std::uint32_t, int> counted;
         for (const Node node : ids<Node>(machine.node_count())) ++counted[machine.hops(Node{0}, node)];
@@ -102,7 +102,7 @@ TEST_CASE("a single ring twisted onto itself is a circulant graph") {
     const Machine machine = make_machine("twisted:1x16,twist.x=0:4");
     for (std::uint32_t a = 0; a < 16; ++a) {
         for (std::uint32_t b = 0; b < 16; ++b) {
-            std::uint32_t least = 16;  // steps of 4 and of 1, either way
+            std::uint32_t least = 16;  // steps of 4 and of 1, in both directions
             for (int fours = -4; fours <= 4; ++fours) {
                 for (int ones = -8; ones <= 8; ++ones) {
                     if ((4 * fours + ones - static_cast<int>(b) + static_cast<int>(a)) % 16 != 0) continue;
@@ -114,9 +114,9 @@ TEST_CASE("a single ring twisted onto itself is a circulant graph") {
     }
 }
 
-TEST_CASE("the twisted slices of TPU v4 are cubic lattices: a lower diameter and twice the bisection") {
-    // The face- and the body-centered cubic lattice of side a have diameter 3a/2 (Camarero, Martinez, Beivide 2015);
-    // Jouppi et al. 2023 twist slices of 4x4x8 and 4x8x8 for their bisection.
+TEST_CASE("the twisted slices of TPU v4 are cubic lattices with a lower diameter and twice the bisection") {
+    // The face- and the body-centered cubic lattice of side a have diameter 3a/2 (Camarero, Martinez, Beivide
+    // 2015). Jouppi et al. 2023 twist slices of 4x4x8 and 4x8x8 for their bisection.
     struct Slice {
         std::vector<std::uint32_t> size;
         std::string extents;
@@ -131,14 +131,14 @@ TEST_CASE("the twisted slices of TPU v4 are cubic lattices: a lower diameter and
         CAPTURE(slice.extents);
         const std::string twisted = "twisted:" + slice.extents + slice.twist;
         const std::string straight = "torus:" + slice.extents;
-        CHECK(nodes_by_distance(twisted).rbegin()->first == slice.diameter);
+        CHECK(count_nodes_by_distance(twisted).rbegin()->first == slice.diameter);
         CHECK(make_machine(twisted).max_distance() == slice.diameter);
         CHECK(make_machine(straight).max_distance() == slice.straight_diameter);
-        CHECK(links_out_of_half(straight, slice.size) == slice.straight_cut);
-        CHECK(links_out_of_half(twisted, slice.size) == 2 * slice.straight_cut);
+        CHECK(count_bisection_links(straight, slice.size) == slice.straight_cut);
+        CHECK(count_bisection_links(twisted, slice.size) == 2 * slice.straight_cut);
         double sum = 0;
         double nodes = 0;
-        for (const auto& [hops, count] : nodes_by_distance(twisted)) {
+        for (const auto& [hops, count] : count_nodes_by_distance(twisted)) {
             sum += hops * count;
             nodes += count;
         }
@@ -147,7 +147,7 @@ TEST_CASE("the twisted slices of TPU v4 are cubic lattices: a lower diameter and
     }
 }
 
-TEST_CASE("all-to-all loads all links of one axis and direction alike, together with all hops") {
+TEST_CASE("all-to-all loads all links of an axis and direction equally, and the loads sum to all hops") {
     for (const std::string text : {"twisted:4x4x8,twist.x=0:0:4,twist.y=0:0:4",
                                    "twisted:3x5,twist.y=1:0,nodes=2", "twisted:1x9,twist.x=0:2"}) {
         CAPTURE(text);

@@ -12,8 +12,8 @@
 #include "topoloom/pattern/comm_graph.hpp"
 
 /// Reference link loads of all messages over minimal routes.
-inline std::vector<double> slow_loads(const topoloom::CommGraph& graph, const topoloom::Machine& machine,
-                                      std::span<const topoloom::Slot> slots) {
+inline std::vector<double> reference_loads(const topoloom::CommGraph& graph, const topoloom::Machine& machine,
+                                           std::span<const topoloom::Slot> slots) {
     using namespace topoloom;
     const LoadQuantizer quantizer(graph.total_bytes());
     std::vector<double> loads(machine.link_count());
@@ -32,7 +32,7 @@ inline std::vector<double> slow_loads(const topoloom::CommGraph& graph, const to
     return loads;
 }
 
-/// Ranks on slots, and the changes made.
+/// Ranks on slots, and the changes made so far.
 struct RandomChanges {
     std::vector<topoloom::Slot> slots;
     std::vector<topoloom::Slot> free;
@@ -47,9 +47,9 @@ struct RandomChanges {
         free.erase(free.begin(), placed);
     }
 
-    /// Any change: unconditional, if better, or if the soft value allows it.
+    /// Makes a random change: unconditionally, if better, or if the soft value allows it.
     template <class Loads>
-    void make(Loads& loads, topoloom::Rng& rng) {
+    void make_random_change(Loads& loads, topoloom::Rng& rng) {
         const auto some = [&](std::size_t count) { return rng.below(static_cast<std::uint32_t>(count)); };
         before = slots;
         free_before = free;

@@ -8,7 +8,7 @@
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
-/// Sparse and directed, with self-messages, duplicates, and messages of 0 bytes.
+/// A sparse directed pattern with self-messages, duplicates, and messages of 0 bytes.
 inline topoloom::CommGraph random_pattern(std::size_t ranks, std::size_t edges, topoloom::Rng& rng) {
     using namespace topoloom;
     std::vector<Rank> sources;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reference for judge(): every number from its definition, by loops over all pairs of ranks.
+// Reference for judge(): every number by its definition, in loops over all pairs of ranks.
 #pragma once
 
 #include <algorithm>
@@ -11,21 +11,21 @@
 
 #include "topoloom/metric/judge.hpp"
 
-struct SlowMessage {
+struct ReferenceMessage {
     topoloom::Rank source;
     topoloom::Rank target;
     std::int64_t bytes;
     std::int64_t messages;
 };
 
-/// Traffic of every ordered pair of different ranks, including pairs without any.
-inline std::vector<SlowMessage> all_pairs(const topoloom::CommGraph& graph) {
+/// Traffic of every ordered pair of different ranks, including pairs without traffic.
+inline std::vector<ReferenceMessage> all_pairs(const topoloom::CommGraph& graph) {
     using namespace topoloom;
-    std::vector<SlowMessage> pairs;
+    std::vector<ReferenceMessage> pairs;
     for (const Rank u : ids<Rank>(graph.rank_count())) {
         for (const Rank v : ids<Rank>(graph.rank_count())) {
             if (u == v) continue;
-            SlowMessage pair{u, v, 0, 0};
+            ReferenceMessage pair{u, v, 0, 0};
             for (const Edge edge : graph.sends(u)) {
                 if (edge.peer != v) continue;
                 pair.bytes += edge.bytes.value;
@@ -37,9 +37,10 @@ inline std::vector<SlowMessage> all_pairs(const topoloom::CommGraph& graph) {
     return pairs;
 }
 
-/// The share of a message from a to b that each link carries; if routing adapts, with this part on minimal routes.
-inline std::map<std::uint32_t, double> shares(const topoloom::Machine& machine, topoloom::Node a,
-                                              topoloom::Node b, std::optional<double> minimal_share) {
+/// The fraction of a message from a to b on each link; for adaptive routing, with fraction `minimal` on
+/// minimal routes.
+inline std::map<std::uint32_t, double> route_shares(const topoloom::Machine& machine, topoloom::Node a,
+                                                    topoloom::Node b, std::optional<double> minimal_share) {
     std::map<std::uint32_t, double> on_link;
     const auto add = [&](topoloom::Link link, double share) { on_link[link.value] += share; };
     topoloom::with_topology(machine, [&](const auto& t) {
@@ -51,7 +52,7 @@ inline std::map<std::uint32_t, double> shares(const topoloom::Machine& machine, 
     return on_link;
 }
 
-/// The host of a node; on rails host= GPUs, or the NVLink domain.
+/// The host of a node; on rails a group of host= GPUs, or the NVLink domain.
 inline std::uint32_t host_of(const topoloom::Machine& machine, topoloom::Node node) {
     const std::string text = machine.text();
     if (!text.starts_with("rails:")) return node.value;
@@ -75,7 +76,7 @@ inline topoloom::Judgement reference_judge(const topoloom::CommGraph& graph, con
     double all_bytes = 0;
     double all_messages = 0;
     double message_hops = 0;
-    for (const SlowMessage& pair : all_pairs(graph)) {
+    for (const ReferenceMessage& pair : all_pairs(graph)) {
         const Slot from = placement[pair.source];
         const Slot to = placement[pair.target];
         const Node a = machine.node(from);
@@ -93,7 +94,7 @@ inline topoloom::Judgement reference_judge(const topoloom::CommGraph& graph, con
         result.bytes_in[b.value] += Bytes{pair.bytes};
         result.messages_out[a.value] += pair.messages;
         result.messages_in[b.value] += pair.messages;
-        for (const auto& [link, share] : shares(machine, a, b, minimal_share)) {
+        for (const auto& [link, share] : route_shares(machine, a, b, minimal_share)) {
             result.loads[link] += share * static_cast<double>(pair.bytes);
         }
         const std::uint32_t hops = machine.hops(a, b);

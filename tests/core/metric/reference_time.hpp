@@ -11,12 +11,13 @@
 #include "metric/random_changes.hpp"
 #include "topoloom/metric/loads/time_parts.hpp"
 
-/// Bytes / bandwidth of every link.
-inline std::vector<double> slow_congestion(const topoloom::CommGraph& phase, const topoloom::Machine& machine,
-                                           std::span<const topoloom::Slot> slots,
-                                           std::span<const double> background = {}) {
+/// Bytes / bandwidth of every link, in seconds.
+inline std::vector<double> reference_congestion(const topoloom::CommGraph& phase,
+                                                const topoloom::Machine& machine,
+                                                std::span<const topoloom::Slot> slots,
+                                                std::span<const double> background = {}) {
     using namespace topoloom;
-    std::vector<double> seconds = slow_loads(phase, machine, slots);
+    std::vector<double> seconds = reference_loads(phase, machine, slots);
     with_topology(machine, [&](const auto& network) {
         for (const Link link : ids<Link>(seconds.size())) {
             if (!background.empty()) seconds[link.value] += background[link.value];
@@ -26,11 +27,11 @@ inline std::vector<double> slow_congestion(const topoloom::CommGraph& phase, con
     return seconds;
 }
 
-/// Loads of every node by bandwidth: sent through its port, received, read from its memory, and
-/// written there, including messages inside the node.
-inline std::vector<double> slow_node_seconds(const topoloom::CommGraph& phase,
-                                             const topoloom::Machine& machine,
-                                             std::span<const topoloom::Slot> slots) {
+/// Loads of every node divided by bandwidth: sent through its port, received, read from its memory, and
+/// written there; memory includes intra-node messages.
+inline std::vector<double> reference_node_seconds(const topoloom::CommGraph& phase,
+                                                  const topoloom::Machine& machine,
+                                                  std::span<const topoloom::Slot> slots) {
     using namespace topoloom;
     const std::size_t nodes = machine.node_count();
     std::vector<double> seconds(4 * nodes);
@@ -51,11 +52,11 @@ inline std::vector<double> slow_node_seconds(const topoloom::CommGraph& phase,
     return seconds;
 }
 
-/// All pairs need `rounds` rounds. PhaseTime defines the longest resource.
-inline topoloom::TimeParts slow_rounds(const topoloom::CommGraph& phase, double rounds,
-                                       const topoloom::Machine& machine,
-                                       std::span<const topoloom::Slot> slots,
-                                       std::span<const double> background) {
+/// The time if all pairs need `rounds` rounds, with the longest part as in PhaseTime.
+inline topoloom::TimeParts reference_rounds(const topoloom::CommGraph& phase, double rounds,
+                                            const topoloom::Machine& machine,
+                                            std::span<const topoloom::Slot> slots,
+                                            std::span<const double> background) {
     using namespace topoloom;
     const NodeSpeeds& speeds = machine.speeds();
     struct Sender {
@@ -100,11 +101,11 @@ inline topoloom::TimeParts slow_rounds(const topoloom::CommGraph& phase, double 
         late = std::max(late, rounds * sender.late(speeds));
         arrived = std::max(arrived, rounds * sender.late(speeds) + sender.transfer);
     }
-    const std::vector<double> of_nodes = slow_node_seconds(phase, machine, slots);
+    const std::vector<double> of_nodes = reference_node_seconds(phase, machine, slots);
     const auto memory_at = of_nodes.begin() + static_cast<std::ptrdiff_t>(of_nodes.size() / 2);
     const double memory = *std::max_element(memory_at, of_nodes.end());
     double network = *std::max_element(of_nodes.begin(), memory_at);
-    for (const double seconds : slow_congestion(phase, machine, slots, background))
+    for (const double seconds : reference_congestion(phase, machine, slots, background))
         network = std::max(network, seconds);
     const double startup = (leaving > 0 ? speeds.startup : speeds.memory_startup).value;
     const double first = rounds * (way + startup);
@@ -117,7 +118,7 @@ inline topoloom::TimeParts slow_rounds(const topoloom::CommGraph& phase, double 
             std::max(network, memory)};
 }
 
-/// Round by round, with the pairs that still need it.
+/// The time round by round, with the pairs that still have messages.
 inline topoloom::TimeParts reference_time_parts(const topoloom::CommGraph& phase,
                                                 const topoloom::Machine& machine,
                                                 std::span<const topoloom::Slot> slots,
@@ -150,7 +151,7 @@ inline topoloom::TimeParts reference_time_parts(const topoloom::CommGraph& phase
         std::vector<double> others(background.begin(), background.end());
         for (double& load : others) load *= rounds / static_cast<double>(*counts.rbegin());
         const bool is_silent = graph.total_messages() == 0;
-        const TimeParts more = slow_rounds(graph, is_silent ? 0 : rounds, machine, slots, others);
+        const TimeParts more = reference_rounds(graph, is_silent ? 0 : rounds, machine, slots, others);
         parts.all += more.all;
         parts.busy += more.busy;
         first = last;

@@ -16,13 +16,14 @@ using namespace topoloom;
 
 namespace {
 
-double best(const std::vector<double>& minimal, const std::vector<double>& detours) {
+double find_best_split(const std::vector<double>& minimal, const std::vector<double>& detours) {
     const std::array runs{LinkRun{Link{0}, minimal.size(), BytesPerSecond{1}}};
     return best_minimal_share(minimal, detours, runs);
 }
 
-/// Every node of 9 groups of 8 sends 630 bytes to the same node of the next group: the worst case of minimal routes.
-CommGraph to_next_group() {
+/// Every node of 9 groups of 8 nodes sends 630 bytes to the corresponding node of the next group: the worst
+/// case of minimal routing.
+CommGraph make_next_group_pattern() {
     std::vector<Rank> from;
     std::vector<Rank> to;
     for (std::uint32_t i = 0; i < 72; ++i) {
@@ -32,7 +33,7 @@ CommGraph to_next_group() {
     return CommGraph::from_edges(72, from, to, std::vector<Bytes>(72, Bytes{630}));
 }
 
-Judgement judged(const std::string& routing, const CommGraph& graph) {
+Judgement judge_routing(const std::string& routing, const CommGraph& graph) {
     const Machine machine = make_machine("dragonfly:9x4,nodes=2,arrangement=palmtree,routing=" + routing);
     const ids<Slot> slots(graph.rank_count());
     return judge(graph, machine, Placement(Allocation::whole(machine), {slots.begin(), slots.end()}));
@@ -41,18 +42,18 @@ Judgement judged(const std::string& routing, const CommGraph& graph) {
 }  // namespace
 
 TEST_CASE("the split balances a busy minimal route and its detours") {
-    CHECK(best({10, 0}, {0, 5}) == doctest::Approx(1.0 / 3));     // 10 f = 5 (1 - f)
-    CHECK(best({10, 4}, {0, 10}) == doctest::Approx(10.0 / 16));  // 10 f = 10 - 6 f
-    CHECK(best({10, 20, 0, 1}, {2, 10, 0, 4}) == 0);
-    CHECK(best({10, 3}, {12, 30}) == 1);
-    CHECK(best({0, 0}, {0, 0}) == 1);
-    CHECK(best({}, {}) == 1);
+    CHECK(find_best_split({10, 0}, {0, 5}) == doctest::Approx(1.0 / 3));     // 10 f = 5 (1 - f)
+    CHECK(find_best_split({10, 4}, {0, 10}) == doctest::Approx(10.0 / 16));  // 10 f = 10 - 6 f
+    CHECK(find_best_split({10, 20, 0, 1}, {2, 10, 0, 4}) == 0);
+    CHECK(find_best_split({10, 3}, {12, 30}) == 1);
+    CHECK(find_best_split({0, 0}, {0, 0}) == 1);
+    CHECK(find_best_split({}, {}) == 1);
 }
 
-TEST_CASE("of equally good splits the one with the fewest detours is taken") {
-    CHECK(best({10}, {10}) == 1);
-    CHECK(best({10, 5}, {10, 20}) == 1);                         // from 2/3 on
-    CHECK(best({10, 20}, {10, 5}) == doctest::Approx(1.0 / 3));  // up to 1/3
+TEST_CASE("the split with the fewest detours is chosen among equally good ones") {
+    CHECK(find_best_split({10}, {10}) == 1);
+    CHECK(find_best_split({10, 5}, {10, 20}) == 1);                         // from 2/3 on
+    CHECK(find_best_split({10, 20}, {10, 5}) == doctest::Approx(1.0 / 3));  // up to 1/3
 }
 
 TEST_CASE("links of different bandwidth count by time") {
@@ -62,7 +63,7 @@ TEST_CASE("links of different bandwidth count by time") {
     CHECK(best_minimal_share(minimal, detours, runs) == doctest::Approx(5.0 / 6));  // f = 5 (1 - f)
 }
 
-TEST_CASE("no other split makes the busiest link less busy") {
+TEST_CASE("no other split lowers the load of the busiest link") {
     Rng rng(41);
     for (int round = 0; round < 200; ++round) {
         std::vector<double> minimal;
@@ -78,7 +79,7 @@ TEST_CASE("no other split makes the busiest link less busy") {
             }
             return most;
         };
-        const double share = best(minimal, detours);
+        const double share = find_best_split(minimal, detours);
         REQUIRE(share >= 0);
         REQUIRE(share <= 1);
         const double least = congestion(share);
@@ -90,24 +91,24 @@ TEST_CASE("no other split makes the busiest link less busy") {
 }
 
 TEST_CASE("traffic to the next group is split as in the closed form") {
-    const CommGraph graph = to_next_group();
-    // Minimal: all 8 nodes' bytes on one global link. Valiant: a seventh of them on each, from two groups. In between
-    // 8 f = 16 (1 - f) / 7.
-    CHECK(judged("minimal", graph).congestion_max == 8 * 630);
-    CHECK(judged("valiant", graph).congestion_max == doctest::Approx(16.0 / 7 * 630));
-    const Judgement ugal = judged("ugal", graph);
+    const CommGraph graph = make_next_group_pattern();
+    // Minimal: the bytes of all 8 nodes on one global link. Valiant: a seventh of them on each link, from two
+    // groups. Balanced fraction f: 8 f = 16 (1 - f) / 7.
+    CHECK(judge_routing("minimal", graph).congestion_max == 8 * 630);
+    CHECK(judge_routing("valiant", graph).congestion_max == doctest::Approx(16.0 / 7 * 630));
+    const Judgement ugal = judge_routing("ugal", graph);
     CHECK(*ugal.minimal_share == doctest::Approx(2.0 / 9));
     CHECK(ugal.congestion_max == doctest::Approx(16.0 / 9 * 630));
-    CHECK_FALSE(judged("minimal", graph).minimal_share.has_value());
+    CHECK_FALSE(judge_routing("minimal", graph).minimal_share.has_value());
 }
 
-TEST_CASE("uniform traffic goes minimally") {
-    const Judgement ugal = judged("ugal", all_to_all(72, Bytes{10}));
+TEST_CASE("uniform traffic uses minimal routes") {
+    const Judgement ugal = judge_routing("ugal", all_to_all(72, Bytes{10}));
     CHECK(*ugal.minimal_share == 1);
-    CHECK(ugal.congestion_max == judged("minimal", all_to_all(72, Bytes{10})).congestion_max);
+    CHECK(ugal.congestion_max == judge_routing("minimal", all_to_all(72, Bytes{10})).congestion_max);
 }
 
-TEST_CASE("adaptive routing is never worse than either of its own routes") {
+TEST_CASE("adaptive routing is never worse than minimal or Valiant routing") {
     Rng rng(42);
     for (const std::string shape : {"5x4,global=2", "6x2x3", "9x4,nodes=2", "2x4"}) {
         CAPTURE(shape);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The shape of an allocation, counted link by link and pair by pair, and by hand on small machines.
+// The shape of an allocation, compared with counts link by link and pair by pair, and by hand on small
+// machines.
 #include "topoloom/metric/allocation_shape.hpp"
 
 #include <map>
@@ -21,7 +22,7 @@ AllocationShape shape_of(const Machine& machine, const std::vector<std::uint32_t
 
 }  // namespace
 
-TEST_CASE("links are counted and loaded as their definitions say, on every topology") {
+TEST_CASE("link counts and loads equal their definitions on every topology") {
     Rng rng(8);
     for_each_topology([&](const Machine& machine, const auto& network) {
         const Allocation allocation(machine, random_subset(machine.usable_nodes(), rng));
@@ -99,11 +100,11 @@ TEST_CASE("a box of a torus has the surface of a box") {
     CHECK(shape.components == 1);
     CHECK(shape.links_leaving == 2 * (2 * 3 + 3 * 2 + 2 * 2));
     CHECK(shape.links_inside == 2 * (1 * 3 * 2 + 2 * 2 * 2 + 2 * 3 * 1));
-    CHECK(shape.links_used == shape.links_inside);  // routes of a box stay inside
+    CHECK(shape.links_used == shape.links_inside);  // routes within a box stay inside
     CHECK(shape.foreign_share == 0);
 }
 
-TEST_CASE("two distant nodes of a line communicate over links of others") {
+TEST_CASE("two distant nodes of a line communicate over foreign links") {
     const Machine line = make_machine("mesh:6");
     const AllocationShape shape = shape_of(line, {1, 4});
     CHECK(shape.components == 2);
@@ -114,19 +115,19 @@ TEST_CASE("two distant nodes of a line communicate over links of others") {
     CHECK(shape.foreign_share == 1);
 }
 
-TEST_CASE("on a tree the links above the switches are shared with others") {
+TEST_CASE("links above the switches of a tree are foreign") {
     const Machine tree = make_machine("tree:4:3");
     const AllocationShape shape = shape_of(tree, {0, 1, 4});
     CHECK(shape.components == 2);
-    CHECK(shape.links_inside == 6);       // three nodes, both ways
-    CHECK(shape.links_leaving == 5 + 2);  // to five other nodes of the two switches, and up
+    CHECK(shape.links_inside == 6);       // three nodes, both directions
+    CHECK(shape.links_leaving == 5 + 2);  // to five other nodes of the two switches, and upward
     CHECK(shape.links_used == 6 + 4);
     CHECK(shape.foreign.size() == 4);
     CHECK(shape.foreign_share == doctest::Approx(8.0 / (2 * 2 + 4 * 4)));
 }
 
 TEST_CASE("links that a job shares with jobs on its switches or routers are foreign") {
-    // All up-links of the tree, and all links between the routers; not those of the nodes.
+    // All uplinks of the tree, and all links between the routers, but no host links.
     CHECK(shape_of(make_machine("tree:2:4"), {0, 2, 4, 6}).foreign.size() == 8);
     CHECK(shape_of(make_machine("tree:2:4"), {0, 1, 2, 3, 4, 5, 6}).foreign.size() == 2 * 4);
     const AllocationShape half = shape_of(make_machine("dragonfly:3x2,nodes=2"), {0, 2, 4, 6, 8, 10});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bandwidth of messages on ring buses, as pieces that wait for a free ring.
+// Bandwidth of messages on ring buses, sent as pieces that wait for a free ring.
 #include <doctest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 constexpr std::int64_t kib = 1024;
 constexpr double ring_rate = 25.6e9;
 
-const Machine& cell() {
+const Machine& cell_bus() {
     static const Machine machine = make_machine("ring:12,rings=2,transfers=3,bandwidth=25.6GB/s");
     return machine;
 }
@@ -31,17 +31,17 @@ BusRates rates_on(const Machine& machine, const std::vector<BusMessage>& message
     return bus_rates(std::get<RingBus>(machine.topology()), messages, timing);
 }
 
-BusMessage message(std::uint32_t from, std::uint32_t to, std::int64_t bytes = 64 * kib) {
+BusMessage make_message(std::uint32_t from, std::uint32_t to, std::int64_t bytes = 64 * kib) {
     return {Node{from}, Node{to}, Bytes{bytes}};
 }
 
-/// Messages of any size between different stations of a bus.
+/// Random messages of any size between different stations of a bus.
 std::vector<BusMessage> random_messages(std::uint32_t stations, Rng& rng) {
     std::vector<BusMessage> messages;
     for (std::size_t i = 0; i < 1 + rng.below(7); ++i) {
         const auto from = static_cast<std::uint32_t>(rng.below(stations));
         const auto to = static_cast<std::uint32_t>((from + 1 + rng.below(stations - 1)) % stations);
-        messages.push_back(message(from, to, static_cast<std::int64_t>(1 + rng.below(100'000))));
+        messages.push_back(make_message(from, to, static_cast<std::int64_t>(1 + rng.below(100'000))));
     }
     return messages;
 }
@@ -73,11 +73,11 @@ TEST_CASE("no message is faster than a ring, and no station faster than its port
     }
 }
 
-TEST_CASE("turning or mirroring a bus keeps its rates") {
+TEST_CASE("rotating or mirroring a bus does not change its rates") {
     Rng rng(2);
     for (int trial = 0; trial < 20; ++trial) {
         const auto messages = random_messages(12, rng);
-        const BusRates found = rates_on(cell(), messages);
+        const BusRates found = rates_on(cell_bus(), messages);
         auto turned = messages;
         auto mirrored = messages;
         for (BusMessage& each : turned)
@@ -85,7 +85,7 @@ TEST_CASE("turning or mirroring a bus keeps its rates") {
         for (BusMessage& each : mirrored)
             each = {Node{11 - each.from.value}, Node{11 - each.to.value}, each.bytes};
         for (const auto& same : {turned, mirrored}) {
-            const BusRates again = rates_on(cell(), same);
+            const BusRates again = rates_on(cell_bus(), same);
             for (std::size_t i = 0; i < messages.size(); ++i) {
                 CHECK(again.of_message[i].worst == found.of_message[i].worst);
                 CHECK(again.of_message[i].best == found.of_message[i].best);
@@ -94,20 +94,20 @@ TEST_CASE("turning or mirroring a bus keeps its rates") {
     }
 }
 
-TEST_CASE("two overlapping messages in one direction run at full speed, a third waits") {
-    const std::vector<BusMessage> three{message(0, 4), message(1, 5), message(2, 6)};
+TEST_CASE("two overlapping messages in one direction run at full speed, and a third waits") {
+    const std::vector<BusMessage> three{make_message(0, 4), make_message(1, 5), make_message(2, 6)};
     const std::vector<BusMessage> two(three.begin(), three.end() - 1);
-    CHECK(rates_on(cell(), two).slowest.worst.value == doctest::Approx(ring_rate));
+    CHECK(rates_on(cell_bus(), two).slowest.worst.value == doctest::Approx(ring_rate));
     // 12 pieces, two at a time.
-    CHECK(rates_on(cell(), three).slowest.worst.value == doctest::Approx(ring_rate * 4 / 6));
+    CHECK(rates_on(cell_bus(), three).slowest.worst.value == doctest::Approx(ring_rate * 4 / 6));
     const auto other_way = [](BusMessage m) { return BusMessage{m.to, m.from, m.bytes}; };
-    CHECK(rates_on(cell(), {three[0], three[1], other_way(three[2])}).slowest.worst.value ==
+    CHECK(rates_on(cell_bus(), {three[0], three[1], other_way(three[2])}).slowest.worst.value ==
           doctest::Approx(ring_rate));
 }
 
 TEST_CASE("a ring carries as many transfers as the machine states") {
     std::vector<BusMessage> around;
-    for (std::uint32_t i = 0; i < 12; ++i) around.push_back(message(i, (i + 1) % 12));
+    for (std::uint32_t i = 0; i < 12; ++i) around.push_back(make_message(i, (i + 1) % 12));
     for (const std::uint32_t transfers : {1U, 2U, 3U, 4U, 6U, 12U}) {
         for (const std::uint32_t rings : {1U, 2U}) {
             const Machine machine = make_machine("ring:12,bandwidth=25.6GB/s,rings=" + std::to_string(rings) +
@@ -123,55 +123,57 @@ TEST_CASE("a ring carries as many transfers as the machine states") {
 
 TEST_CASE("messages shorter than a piece neither wait nor delay others") {
     std::vector<BusMessage> small;
-    for (std::uint32_t i = 0; i < 4; ++i) small.push_back(message(i, i + 5, 16 * kib - 1));
-    CHECK(rates_on(cell(), small).slowest.worst.value == doctest::Approx(ring_rate));
+    for (std::uint32_t i = 0; i < 4; ++i) small.push_back(make_message(i, i + 5, 16 * kib - 1));
+    CHECK(rates_on(cell_bus(), small).slowest.worst.value == doctest::Approx(ring_rate));
     auto large = small;
     for (BusMessage& each : large) each.bytes = Bytes{16 * kib};
-    CHECK(rates_on(cell(), large).slowest.worst.value == doctest::Approx(ring_rate / 2));
+    CHECK(rates_on(cell_bus(), large).slowest.worst.value == doctest::Approx(ring_rate / 2));
     auto mixed = small;
-    mixed.push_back(message(0, 5));
-    CHECK(rates_on(cell(), mixed).of_message.back().worst.value == doctest::Approx(ring_rate));
+    mixed.push_back(make_message(0, 5));
+    CHECK(rates_on(cell_bus(), mixed).of_message.back().worst.value == doctest::Approx(ring_rate));
 }
 
-TEST_CASE("messages of unequal sizes wait for each other's pieces only") {
-    // On one ring in turns: the small one ends after its second piece, the large one then has the ring alone.
+TEST_CASE("messages of unequal sizes wait only for each other's pieces") {
+    // Alternating on one ring: the small message ends after its second piece, then the large one has the ring
+    // to itself.
     const Machine machine = make_machine("ring:8,bandwidth=25.6GB/s");
-    const BusRates found = rates_on(machine, {message(0, 3, 32 * kib), message(1, 4, 96 * kib)});
+    const BusRates found = rates_on(machine, {make_message(0, 3, 32 * kib), make_message(1, 4, 96 * kib)});
     CHECK(found.of_message[0].worst.value == doctest::Approx(ring_rate * 2 / 3));
     CHECK(found.of_message[1].worst.value == doctest::Approx(ring_rate * 6 / 8));
 }
 
 TEST_CASE("half-way messages may take either direction") {
-    // Four that overlap if all go clockwise.
-    const BusRates found = rates_on(cell(), {message(0, 6), message(1, 7), message(2, 8), message(3, 9)});
+    // Four messages that would overlap if all went clockwise.
+    const BusRates found = rates_on(
+        cell_bus(), {make_message(0, 6), make_message(1, 7), make_message(2, 8), make_message(3, 9)});
     CHECK(found.ways == 16);
     CHECK(found.slowest.worst.value == doctest::Approx(ring_rate / 2));
     CHECK(found.slowest.best.value == doctest::Approx(ring_rate));
     CHECK(found.slowest.worst < found.slowest.mean);
     CHECK(found.slowest.mean < found.slowest.best);
-    CHECK(rates_on(cell(), {message(0, 5)}).ways == 1);
+    CHECK(rates_on(cell_bus(), {make_message(0, 5)}).ways == 1);
     const Machine decided = make_machine("ring:12,ties=plus,bandwidth=25.6GB/s");
-    CHECK(rates_on(decided, {message(0, 6)}).ways == 1);
+    CHECK(rates_on(decided, {make_message(0, 6)}).ways == 1);
 }
 
-TEST_CASE("the memory controller handles one piece at a time, so that eight elements get less than 4 GB/s") {
+TEST_CASE("the memory controller handles one piece at a time, so eight elements get less than 4 GB/s") {
     std::vector<BusMessage> reads;
     for (const Node element : cell_elements) reads.push_back({cell_memory, element, Bytes{128 * kib}});
     BusTiming timing;
     timing.memory = cell_memory;
-    const double all = rates_on(cell(), reads, timing).slowest.worst.value;
+    const double all = rates_on(cell_bus(), reads, timing).slowest.worst.value;
     CHECK(all == doctest::Approx(ring_rate / 8));
     CHECK(all < 4e9);
-    // Half of them write: both directions count together.
+    // Half of the elements write: both directions count together.
     for (std::size_t i = 0; i < 4; ++i) std::swap(reads[i].from, reads[i].to);
-    CHECK(rates_on(cell(), reads, timing).slowest.worst.value == doctest::Approx(ring_rate / 8));
-    CHECK(rates_on(cell(), reads).slowest.worst.value == doctest::Approx(ring_rate / 4));
+    CHECK(rates_on(cell_bus(), reads, timing).slowest.worst.value == doctest::Approx(ring_rate / 8));
+    CHECK(rates_on(cell_bus(), reads).slowest.worst.value == doctest::Approx(ring_rate / 4));
 }
 
 TEST_CASE("three equal messages across an end of the bus may slow down, unequal ones do not") {
-    // One ring each way; two of the three pass an end, over two links.
+    // One ring each way; two of the three messages cross an end, over two links.
     const Machine machine = make_machine("ring:12,transfers=3,bandwidth=25.6GB/s");
-    std::vector<BusMessage> messages{message(11, 1), message(4, 6), message(8, 10)};
+    std::vector<BusMessage> messages{make_message(11, 1), make_message(4, 6), make_message(8, 10)};
     BusTiming observed;
     observed.ring_ends = true;
     CHECK(rates_on(machine, messages).slowest.worst.value == doctest::Approx(ring_rate));
@@ -184,21 +186,21 @@ TEST_CASE("each message counts one startup") {
     BusTiming timing;
     timing.startup = Seconds{1e-7};
     const double seconds = 1e-7 + 4096 / ring_rate;
-    CHECK(rates_on(cell(), {message(0, 1, 4096)}, timing).slowest.worst.value ==
+    CHECK(rates_on(cell_bus(), {make_message(0, 1, 4096)}, timing).slowest.worst.value ==
           doctest::Approx(4096 / seconds));
 }
 
 TEST_CASE("impossible messages are refused") {
-    CHECK_THROWS_AS((void)rates_on(cell(), {message(3, 3)}), Error);
-    CHECK_THROWS_AS((void)rates_on(cell(), {message(0, 12)}), Error);
-    CHECK_THROWS_AS((void)rates_on(cell(), {message(0, 1, 0)}), Error);
-    CHECK_THROWS_AS((void)rates_on(cell(), {message(0, 1, std::int64_t{1} << 40)}), Error);
-    CHECK_THROWS_AS((void)rates_on(cell(), std::vector<BusMessage>(13, message(0, 6))), Error);
-    CHECK_THROWS_AS((void)rates_on(make_machine("ring:65"), {message(0, 1)}), Error);
+    CHECK_THROWS_AS((void)rates_on(cell_bus(), {make_message(3, 3)}), Error);
+    CHECK_THROWS_AS((void)rates_on(cell_bus(), {make_message(0, 12)}), Error);
+    CHECK_THROWS_AS((void)rates_on(cell_bus(), {make_message(0, 1, 0)}), Error);
+    CHECK_THROWS_AS((void)rates_on(cell_bus(), {make_message(0, 1, std::int64_t{1} << 40)}), Error);
+    CHECK_THROWS_AS((void)rates_on(cell_bus(), std::vector<BusMessage>(13, make_message(0, 6))), Error);
+    CHECK_THROWS_AS((void)rates_on(make_machine("ring:65"), {make_message(0, 1)}), Error);
 }
 
-TEST_CASE("elements have the Cell's names on its own bus, and are the allocated slots on others") {
-    CHECK(elements_of(Allocation::whole(cell())) == cell_elements);
+TEST_CASE("elements have the Cell's names on its own bus, and are the allocated slots on other buses") {
+    CHECK(elements_of(Allocation::whole(cell_bus())) == cell_elements);
     const Machine eight = make_machine("ring:8");
     for (std::uint32_t i = 0; i < 8; ++i) CHECK(elements_of(Allocation::whole(eight))[i] == Node{i});
     CHECK_THROWS_AS((void)elements_of(Allocation::whole(make_machine("ring:10"))), Error);

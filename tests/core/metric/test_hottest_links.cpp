@@ -14,9 +14,10 @@ using namespace topoloom;
 
 namespace {
 
-/// All links by congestion, each with its three largest contributions, straight from the definition.
-std::vector<HotLink> slow_hottest(const CommGraph& graph, const Machine& machine, const Placement& placement,
-                                  const Judgement& judgement, std::size_t count) {
+/// Reference: all links by congestion, each with its three largest contributors.
+std::vector<HotLink> reference_hottest(const CommGraph& graph, const Machine& machine,
+                                       const Placement& placement, const Judgement& judgement,
+                                       std::size_t count) {
     std::vector<HotLink> links;
     with_topology(machine, [&](const auto& t) {
         for (const Link link : ids<Link>(machine.link_count())) {
@@ -29,9 +30,9 @@ std::vector<HotLink> slow_hottest(const CommGraph& graph, const Machine& machine
                      [](const auto& a, const auto& b) { return a.congestion > b.congestion; });
     if (links.size() > count) links.resize(count);
     for (HotLink& hot : links) {
-        for (const SlowMessage& pair : all_pairs(graph)) {
-            const auto on_link = shares(machine, machine.node(placement[pair.source]),
-                                        machine.node(placement[pair.target]), judgement.minimal_share);
+        for (const ReferenceMessage& pair : all_pairs(graph)) {
+            const auto on_link = route_shares(machine, machine.node(placement[pair.source]),
+                                              machine.node(placement[pair.target]), judgement.minimal_share);
             const auto share = on_link.find(hot.link.value);
             if (share == on_link.end() || pair.bytes == 0) continue;
             hot.contributors.push_back(
@@ -74,7 +75,7 @@ TEST_CASE("the hottest links and their contributors agree with the definition") 
         const Judgement judgement = judge(graph, machine, placement);
         for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{10}}) {
             check_equal(hottest_links(graph, machine, placement, judgement, count),
-                        slow_hottest(graph, machine, placement, judgement, count));
+                        reference_hottest(graph, machine, placement, judgement, count));
         }
     }
 }

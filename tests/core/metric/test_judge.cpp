@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Evaluations against their definitions and hand counts, for any number of threads.
+// Evaluations compared with their definitions and counts by hand, for any number of threads.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -18,8 +18,8 @@ using namespace topoloom;
 
 namespace {
 
-/// Rank i on slot i.
-Placement in_order(const Allocation& allocation, std::size_t ranks) {
+/// A placement of rank i on slot i.
+Placement place_in_order(const Allocation& allocation, std::size_t ranks) {
     return {allocation,
             {allocation.slots().begin(), allocation.slots().begin() + static_cast<std::ptrdiff_t>(ranks)}};
 }
@@ -29,7 +29,7 @@ CommGraph one_message(std::size_t ranks, int from, int to, std::int64_t bytes, s
                                  std::array{Bytes{bytes}}, std::array{messages});
 }
 
-/// Loads up to rounding: sums of shares such as a third depend on their order.
+/// Equality of loads up to rounding: sums of shares such as a third depend on their order.
 void check_equal(const Judgement& a, const Judgement& b, double tolerance = 0) {
     const auto equal = [&](double x, double y) { return std::abs(x - y) <= tolerance * std::abs(y); };
     CHECK(a.hop_bytes == b.hop_bytes);
@@ -50,7 +50,7 @@ void check_equal(const Judgement& a, const Judgement& b, double tolerance = 0) {
 
 }  // namespace
 
-TEST_CASE("judge agrees with the definition of every number on every kind of machine") {
+TEST_CASE("judge() agrees with the definition of every number on every kind of machine") {
     Rng rng(21);
     for (const std::string& network : machine_texts()) {
         for (const std::string inside : {"", "+node:3", "+node:2:2,distance=1:5", "+node:2,distance=3:7",
@@ -109,11 +109,11 @@ TEST_CASE("link loads sum to bytes times hops") {
     CHECK(sum == static_cast<double>(result.hop_bytes));
 }
 
-TEST_CASE("a stencil on its own torus costs one hop per message and loads every link alike") {
+TEST_CASE("a stencil on a torus of the same shape costs one hop per message and loads every link equally") {
     const Machine machine = make_machine("torus:4x4x4");
     const std::array<GridAxis, 3> grid{{{4}, {4}, {4}}};
     const Judgement result = judge(stencil(grid, StencilShape::star, Bytes{10}), machine,
-                                   in_order(Allocation::whole(machine), 64));
+                                   place_in_order(Allocation::whole(machine), 64));
     CHECK(result.hop_bytes == 64 * 6 * 10);
     CHECK(result.hops_per_byte == 1);
     CHECK(result.dilation_average == 1);
@@ -126,13 +126,13 @@ TEST_CASE("a stencil on its own torus costs one hop per message and loads every 
     CHECK(result.bytes_out == std::vector<Bytes>(64, Bytes{60}));
 }
 
-TEST_CASE("messages within a node cost no hops but count in the averages") {
+TEST_CASE("intra-node messages cost no hops but count in the averages") {
     const Machine machine = make_machine("torus:4+node:2");
     const std::array sources{Rank{0}, Rank{0}};
     const std::array peers{Rank{1}, Rank{2}};
     const std::array bytes{Bytes{100}, Bytes{300}};
     const CommGraph graph = CommGraph::from_edges(4, sources, peers, bytes);
-    const Judgement result = judge(graph, machine, in_order(Allocation::whole(machine), 4));
+    const Judgement result = judge(graph, machine, place_in_order(Allocation::whole(machine), 4));
     CHECK(result.hop_bytes == 300);
     CHECK(result.hops_per_byte == 0.75);
     CHECK(result.dilation_average == 0.5);
@@ -143,7 +143,7 @@ TEST_CASE("messages within a node cost no hops but count in the averages") {
 TEST_CASE("messages of a rank to itself are never counted") {
     const Machine machine = make_machine("torus:4");
     const Judgement result =
-        judge(one_message(2, 1, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
+        judge(one_message(2, 1, 1, 1000), machine, place_in_order(Allocation::whole(machine), 2));
     CHECK(result.hop_bytes == 0);
     CHECK(result.hops_per_byte == 0);
     CHECK(result.dilation_average == 0);
@@ -155,7 +155,7 @@ TEST_CASE("messages of a rank to itself are never counted") {
 TEST_CASE("messages between two nodes of a router use both host links") {
     const Machine machine = make_machine("torus:4,nodes=2");
     const Judgement result =
-        judge(one_message(2, 0, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
+        judge(one_message(2, 0, 1, 1000), machine, place_in_order(Allocation::whole(machine), 2));
     CHECK(result.hop_bytes == 2000);
     CHECK(result.dilation_max == 2);
     CHECK(result.congestion_max == 1000);
@@ -163,10 +163,10 @@ TEST_CASE("messages between two nodes of a router use both host links") {
     CHECK(result.inter_node_max == Bytes{1000});
 }
 
-TEST_CASE("with hosts=free, messages between nodes of a router leave the node but use no link") {
+TEST_CASE("with hosts=free, messages between nodes of a router count as inter-node but use no link") {
     const Machine machine = make_machine("torus:4,nodes=2,hosts=free");
     const Judgement result =
-        judge(one_message(2, 0, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
+        judge(one_message(2, 0, 1, 1000), machine, place_in_order(Allocation::whole(machine), 2));
     CHECK(result.hop_bytes == 0);
     CHECK(result.congestion_max == 0);
     CHECK(result.inter_node_bytes == Bytes{1000});
@@ -174,7 +174,7 @@ TEST_CASE("with hosts=free, messages between nodes of a router leave the node bu
     CHECK(result.bytes_in[1] == Bytes{1000});
 }
 
-TEST_CASE("congestion along a slow axis counts double") {
+TEST_CASE("congestion along an axis of half bandwidth counts double") {
     const Machine machine = make_machine("torus:17x8x24,nodes=2,bandwidth.y=half");
     const Allocation all = Allocation::whole(machine);
     const auto congestion = [&](std::vector<std::uint32_t> from, std::vector<std::uint32_t> to) {
@@ -190,11 +190,11 @@ TEST_CASE("congestion along a slow axis counts double") {
 TEST_CASE("congestion is bytes divided by bandwidth, in seconds") {
     const Machine machine = make_machine("torus:4x4,bandwidth=2GB/s");
     const Judgement result =
-        judge(one_message(2, 0, 1, 4'000'000'000), machine, in_order(Allocation::whole(machine), 2));
+        judge(one_message(2, 0, 1, 4'000'000'000), machine, place_in_order(Allocation::whole(machine), 2));
     CHECK(result.congestion_max == 2.0);
 }
 
-TEST_CASE("amounts that could overflow a sum are refused, and the largest others are exact") {
+TEST_CASE("amounts that could overflow a sum are refused, and the largest allowed ones are exact") {
     const Machine machine = make_machine("torus:8");
     const Allocation all = Allocation::whole(machine);
     const Placement placement(all, {Slot{0}, Slot{4}});
@@ -212,7 +212,7 @@ TEST_CASE("amounts that could overflow a sum are refused, and the largest others
 
 TEST_CASE("a placement of another pattern or machine is refused") {
     const Machine machine = make_machine("torus:8");
-    const Placement placement = in_order(Allocation::whole(machine), 4);
+    const Placement placement = place_in_order(Allocation::whole(machine), 4);
     const CommGraph graph = ring(5, Bytes{1});
     CHECK_THROWS_WITH_AS((void)judge(graph, machine, placement),
                          "the pattern has 5 ranks, but the placement has 4", Error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Incremental link loads equal those of the current placement bit for bit.
+// Incremental link loads equal recomputed loads bit for bit.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,7 +20,7 @@ using namespace topoloom;
 
 namespace {
 
-CongestionKey slow_key(std::span<const double> loads, const Machine& machine, std::int64_t hop_bytes) {
+CongestionKey reference_key(std::span<const double> loads, const Machine& machine, std::int64_t hop_bytes) {
     CongestionKey key{0, 0, hop_bytes};
     with_topology(machine, [&](const auto& network) {
         for (const Link link : ids<Link>(loads.size()))
@@ -33,7 +33,7 @@ CongestionKey slow_key(std::span<const double> loads, const Machine& machine, st
     return key;
 }
 
-double slow_soft(std::span<const double> loads, const Machine& machine, double scale) {
+double reference_soft(std::span<const double> loads, const Machine& machine, double scale) {
     double sum = 0;
     with_topology(machine, [&](const auto& network) {
         for (const Link link : ids<Link>(loads.size()))
@@ -42,11 +42,11 @@ double slow_soft(std::span<const double> loads, const Machine& machine, double s
     return sum;
 }
 
-/// By rank, whether it uses the busiest link, port or memory.
-std::vector<char> ends_of_busiest(const CommGraph& graph, const Machine& machine, std::span<const Slot> slots,
-                                  std::span<const double> seconds) {
+/// Whether a rank uses the busiest link, port or memory, by rank.
+std::vector<char> ranks_on_busiest_links(const CommGraph& graph, const Machine& machine,
+                                         std::span<const Slot> slots, std::span<const double> seconds) {
     const double least = std::ranges::max(seconds) * (1 - 1e-12);
-    std::vector<char> found(graph.rank_count(), 0);
+    std::vector<char> is_busy(graph.rank_count(), 0);
     const auto of_nodes = seconds.subspan(machine.link_count());
     for (const Rank u : ids<Rank>(graph.rank_count())) {
         for (const Edge edge : graph.sends(u)) {
@@ -62,13 +62,13 @@ std::vector<char> ends_of_busiest(const CommGraph& graph, const Machine& machine
                 network.route(from, to,
                               [&](Link link, double) { busy = busy || seconds[link.value] >= least; });
             });
-            if (busy) found[u.value] = found[edge.peer.value] = 1;
+            if (busy) is_busy[u.value] = is_busy[edge.peer.value] = 1;
         }
     }
-    return found;
+    return is_busy;
 }
 
-bool adapts(const Machine& machine) {
+bool has_adaptive_routing(const Machine& machine) {
     return with_topology(machine, [](const auto& network) {
         if constexpr (requires { network.is_adaptive(); }) return network.is_adaptive();
         return false;
@@ -77,7 +77,7 @@ bool adapts(const Machine& machine) {
 
 }  // namespace
 
-TEST_CASE("after any changes loads, maximum, hop-bytes and soft value equal those of the placement") {
+TEST_CASE("loads, maximum, hop-bytes and soft value match the placement after any changes") {
     Rng rng(5);
     for (const std::string& network : machine_texts()) {
         for (const std::string inside : {"", "+node:2,distance=3:7"}) {
@@ -93,18 +93,18 @@ TEST_CASE("after any changes loads, maximum, hop-bytes and soft value equal thos
             const double scale = std::max(1.0, loads.key().congestion / 2);
             loads.set_soft_scale(scale);
             for (int round = 0; round < 12; ++round) {
-                for (int i = 0; i < 4; ++i) changes.make(loads, rng);
+                for (int i = 0; i < 4; ++i) changes.make_random_change(loads, rng);
                 const Placement placement(whole, changes.slots);
-                const std::vector<double> slow = slow_loads(graph, machine, changes.slots);
+                const std::vector<double> slow = reference_loads(graph, machine, changes.slots);
                 const BigVector<double> now = loads.loads();
                 const Judgement judgement = judge(graph, machine, placement, 1);
-                if (!adapts(machine)) CHECK(now == judgement.loads);
+                if (!has_adaptive_routing(machine)) CHECK(now == judgement.loads);
                 CHECK(std::ranges::equal(now, slow, [](double a, double b) {
-                    return std::abs(a - b) <= 1e-12 * b;  // a fat tree sums up, then divides
+                    return std::abs(a - b) <= 1e-12 * b;  // fat trees accumulate loads before dividing
                 }));
-                CHECK(loads.key() == slow_key(now, machine, judgement.hop_bytes));
+                CHECK(loads.key() == reference_key(now, machine, judgement.hop_bytes));
                 CHECK(static_cast<double>(loads.soft()) / 0x1p20 ==
-                      doctest::Approx(slow_soft(now, machine, scale)).epsilon(0.001));
+                      doctest::Approx(reference_soft(now, machine, scale)).epsilon(0.001));
                 LinkLoads fresh(machine, graph, changes.slots);
                 fresh.set_soft_scale(scale);
                 CHECK(fresh.soft() == loads.soft());
@@ -113,7 +113,7 @@ TEST_CASE("after any changes loads, maximum, hop-bytes and soft value equal thos
     }
 }
 
-TEST_CASE("ports and memories of nodes are counted like links, after any changes") {
+TEST_CASE("node ports and memories are counted like links after any changes") {
     Rng rng(6);
     for (const std::string& network : machine_texts()) {
         for (const std::string inside : {"+node:2,bandwidth=300MB/s", "+node:2:2,memory=100MB/s,port=0:1",
@@ -131,9 +131,9 @@ TEST_CASE("ports and memories of nodes are counted like links, after any changes
             const double scale = busiest > 0 ? busiest / 2 : 1;
             loads.set_soft_scale(scale);
             for (int round = 0; round < 6; ++round) {
-                for (int i = 0; i < 4; ++i) changes.make(loads, rng);
-                std::vector<double> seconds = slow_congestion(graph, machine, changes.slots);
-                for (const double more : slow_node_seconds(graph, machine, changes.slots))
+                for (int i = 0; i < 4; ++i) changes.make_random_change(loads, rng);
+                std::vector<double> seconds = reference_congestion(graph, machine, changes.slots);
+                for (const double more : reference_node_seconds(graph, machine, changes.slots))
                     seconds.push_back(more);
                 const double most = std::ranges::max(seconds);
                 const CongestionKey key = loads.key();
@@ -145,7 +145,8 @@ TEST_CASE("ports and memories of nodes are counted like links, after any changes
                 double soft = 0;
                 for (const double s : seconds) soft += std::min(0x1p20, std::pow(s / scale, 8));
                 CHECK(static_cast<double>(loads.soft()) / 0x1p20 == doctest::Approx(soft).epsilon(0.001));
-                const std::vector<char> at_most = ends_of_busiest(graph, machine, changes.slots, seconds);
+                const std::vector<char> at_most =
+                    ranks_on_busiest_links(graph, machine, changes.slots, seconds);
                 for (const Rank u : ids<Rank>(ranks)) {
                     if (loads.is_on_busiest_link(u) != (at_most[u.value] != 0)) FAIL_CHECK("rank ", u.value);
                 }

@@ -15,8 +15,8 @@ namespace {
 
 using Nodes = std::vector<std::uint32_t>;
 
-/// The node of every cell where each takes a tile.
-Nodes tiled(const Extents& grid, const Extents& tile) {
+/// The node of every cell if each node has one tile.
+Nodes tile_nodes(const Extents& grid, const Extents& tile) {
     Nodes nodes;
     for (std::uint32_t r = 0; r < grid[0]; ++r) {
         for (std::uint32_t c = 0; c < grid[1]; ++c)
@@ -25,15 +25,15 @@ Nodes tiled(const Extents& grid, const Extents& tile) {
     return nodes;
 }
 
-/// From the definition, for two axes.
-Nodes slow_leaving(const Extents& grid, const Nodes& nodes, std::size_t axis) {
-    Nodes leaving(*std::ranges::max_element(nodes) + 1, 0);
+/// Reference for two axes.
+Nodes reference_leaving(const Extents& grid, const Nodes& nodes, std::size_t axis) {
+    Nodes links(*std::ranges::max_element(nodes) + 1, 0);
     const auto node = [&](std::uint32_t r, std::uint32_t c) { return nodes[r * grid[1] + c]; };
     for (std::uint32_t r = 0; r + (axis == 0) < grid[0]; ++r) {
         for (std::uint32_t c = 0; c + (axis == 1) < grid[1]; ++c)
-            leaving[node(r, c)] += node(r, c) != node(r + (axis == 0), c + (axis == 1));
+            links[node(r, c)] += node(r, c) != node(r + (axis == 0), c + (axis == 1));
     }
-    return leaving;
+    return links;
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ TEST_CASE("4 nodes of 4 cores and a 4x4 grid, by rows and in tiles, give the pub
     CHECK(by_rows.leaving[1] == Nodes{0, 0, 0, 0});
     CHECK(by_rows.leaving[0] == Nodes{4, 4, 4, 0});
     CHECK(by_rows.external_links() == 4);
-    const NodeMap in_tiles = node_map({4, 4}, tiled({4, 4}, {2, 2}));
+    const NodeMap in_tiles = node_map({4, 4}, tile_nodes({4, 4}, {2, 2}));
     CHECK(in_tiles.leaving[1] == Nodes{2, 0, 2, 0});
     CHECK(in_tiles.leaving[0] == Nodes{2, 2, 0, 0});
     CHECK(in_tiles.external_links() == 4);
@@ -59,14 +59,15 @@ TEST_CASE("the node map of any grid equals its definition") {
         Nodes nodes(grid[0] * grid[1]);
         for (auto& node : nodes) node = rng.below(std::min(4U, static_cast<std::uint32_t>(nodes.size())));
         const NodeMap map = node_map(grid, nodes);
-        for (const std::size_t axis : {0, 1}) CHECK(map.leaving[axis] == slow_leaving(grid, nodes, axis));
+        for (const std::size_t axis : {0, 1})
+            CHECK(map.leaving[axis] == reference_leaving(grid, nodes, axis));
     }
 }
 
-TEST_CASE("a tile inside a larger grid has its surface as external links: 6 with 8 cores, 7 with 12") {
+TEST_CASE("a tile inside a larger grid has as many external links as surface: 6 with 8 cores, 7 with 12") {
     for (const Extents& tile : {Extents{1, 8}, {2, 4}, {4, 2}, {8, 1}, {1, 12}, {2, 6}, {3, 4}, {12, 1}}) {
         const Extents grid{3 * tile[0], 3 * tile[1]};
-        CHECK(node_map(grid, tiled(grid, tile)).external_links() == tile_surface(tile));
+        CHECK(node_map(grid, tile_nodes(grid, tile)).external_links() == tile_surface(tile));
     }
     CHECK(tile_surface({2, 4}) == 6);
     CHECK(tile_surface({3, 4}) == 7);
@@ -77,7 +78,7 @@ TEST_CASE("a tile inside a larger grid has its surface as external links: 6 with
     CHECK(tile_surface({2, 4}, weight) == 4 + 3 * 2);
 }
 
-TEST_CASE("tiles gain the published 1.25, 1.5 and 1.86 in 2-D, 1.42 and 1.56 in 3-D") {
+TEST_CASE("tiles gain the published factors 1.25, 1.5 and 1.86 in 2-D, 1.42 and 1.56 in 3-D") {
     const auto gain = [](const Extents& tile) {
         Extents line(tile.size(), 1);
         line.back() = std::accumulate(tile.begin(), tile.end(), 1U, std::multiplies<>{});
@@ -91,15 +92,14 @@ TEST_CASE("tiles gain the published 1.25, 1.5 and 1.86 in 2-D, 1.42 and 1.56 in 
 }
 
 TEST_CASE(
-    "a pipeline takes one step per segment and link; as printed the gain of tiles is that of their "
-    "surfaces") {
+    "a pipeline takes one step per segment and link; the printed gain of tiles equals their surface gain") {
     const GridLinks wire{.latency_s = 1e-6, .outer_s_per_byte = 1e-9};
-    // One chain of 8 nodes, 10 segments: (8 - 2 + 10) steps. All links leave their node.
+    // One chain of 8 nodes, 10 segments: (8 - 2 + 10) steps. All links are inter-node.
     const NodeMap chain = node_map({8}, Nodes{0, 1, 2, 3, 4, 5, 6, 7});
     CHECK(pipelined_time(chain, wire, 1e6, 1e5) == doctest::Approx((8 - 2 + 10) * (1e-6 + 1e-4)));
     const GridLinks fast{.latency_s = 0, .outer_s_per_byte = 1e-9, .channels = 2};
-    const NodeMap strips = node_map({32, 32}, tiled({32, 32}, {1, 8}));
-    const NodeMap tiles = node_map({32, 32}, tiled({32, 32}, {2, 4}));
+    const NodeMap strips = node_map({32, 32}, tile_nodes({32, 32}, {1, 8}));
+    const NodeMap tiles = node_map({32, 32}, tile_nodes({32, 32}, {2, 4}));
     const auto gain = [&](FormulaVariant reading) {
         return pipelined_time(strips, fast, 1e6, 1e4, reading) /
                pipelined_time(tiles, fast, 1e6, 1e4, reading);
@@ -112,9 +112,7 @@ TEST_CASE(
     CHECK(gain(FormulaVariant::counted) == doctest::Approx((8.0 / 2 + 1) / (4.0 / 2 + 1)));
 }
 
-TEST_CASE(
-    "counted pipelines: a message to another node is never faster than alone, nor by more channels than it "
-    "needs") {
+TEST_CASE("more channels never slow counted pipelines, down to the time of a single message per step") {
     Rng rng(5);
     for (int round = 0; round < 40; ++round) {
         const Extents grid{2 + static_cast<std::uint32_t>(rng.below(7)),
@@ -125,7 +123,7 @@ TEST_CASE(
         GridLinks links{1e-6, 1e-9, 2e-10, 0, 1};
         const auto time = [&] { return pipelined_time(map, links, 1e6, 1e4); };
         double before = time();
-        // One channel: a step takes as long as all messages of the busiest node one after the other.
+        // One channel: a step takes as long as all messages of the busiest node in sequence.
         double all = 0;
         for (const std::size_t axis : {0, 1}) {
             const double byte = std::max(1e-9 * map.external_links(axis), 2e-10);
@@ -145,7 +143,7 @@ TEST_CASE(
 
 TEST_CASE("no other segment is faster than the best one") {
     const GridLinks links{5e-6, 1e-9, 2e-10, 1e-10, 2};
-    const NodeMap map = node_map({32, 32}, tiled({32, 32}, {2, 4}));
+    const NodeMap map = node_map({32, 32}, tile_nodes({32, 32}, {2, 4}));
     for (const FormulaVariant reading : {FormulaVariant::counted, FormulaVariant::printed}) {
         const double best = best_segment(map, links, 1e6, reading);
         const double time = pipelined_time(map, links, 1e6, best, reading);
@@ -156,11 +154,14 @@ TEST_CASE("no other segment is faster than the best one") {
     }
 }
 
-TEST_CASE("binomial trees have log2 rounds per axis, those inside nodes first, and share channels outside") {
+TEST_CASE(
+    "binomial trees have log2 rounds per axis, intra-node rounds first, and inter-node messages share "
+    "channels") {
     const GridLinks links{.latency_s = 1, .outer_s_per_byte = 10, .inner_s_per_byte = 1, .channels = 1};
-    const NodeMap map = node_map({8, 16}, tiled({8, 16}, {2, 4}));
+    const NodeMap map = node_map({8, 16}, tile_nodes({8, 16}, {2, 4}));
     CHECK(map.inner_rounds == Nodes{1, 2});
-    // Axis 0: 3 rounds, 1 inside; 4 messages leave a node at once. Axis 1: 4 rounds, 2 inside; 2 messages.
+    // Axis 0: 3 rounds, 1 intra-node; 4 messages leave a node at once. Axis 1: 4 rounds, 2 intra-node; 2
+    // messages.
     const auto expected = [&](double outer_0, double outer_1) {
         return (1 + 10) * outer_0 * 2 + (1 + 1) + (1 + 10) * outer_1 * 2 + (1 + 1) * 2;
     };
@@ -172,7 +173,7 @@ TEST_CASE("binomial trees have log2 rounds per axis, those inside nodes first, a
     summing.reduce_s_per_byte = 0.5;
     CHECK(binomial_time(map, GridCollective::reduce, summing, 1) ==
           doctest::Approx(expected(4, 2) + 7 * 0.5));
-    // A scatter from one process to 8: 4, 2 and 1 shares; sec. 4.3 calls the cost 7/8 of the 8 shares.
+    // A scatter from one process to 8: 4, 2 and 1 shares; sec. 4.3 states a cost of 7/8 of the 8 shares.
     const NodeMap line = node_map({8}, Nodes{0, 1, 2, 3, 4, 5, 6, 7});
     const GridLinks bytes_only{.outer_s_per_byte = 1};
     CHECK(binomial_time(line, GridCollective::scatter, bytes_only, 1) == 7);

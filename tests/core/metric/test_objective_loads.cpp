@@ -20,7 +20,7 @@ using namespace topoloom;
 
 namespace {
 
-double slow_norm(std::span<const double> seconds) {
+double reference_norm(std::span<const double> seconds) {
     double sum = 0;
     for (const double s : seconds) sum += std::pow(s, 8);
     return std::pow(sum, 1.0 / 8);
@@ -33,7 +33,7 @@ const std::vector<std::string> insides{
 
 }  // namespace
 
-TEST_CASE("after any changes every objective equals its definition over all phases") {
+TEST_CASE("every objective equals its definition over all phases after any changes") {
     Rng rng(7);
     for (const std::string& network : machine_texts()) {
         for (const std::string& inside : insides) {
@@ -58,15 +58,15 @@ TEST_CASE("after any changes every objective equals its definition over all phas
             RandomChanges changes(whole, ranks, rng);
             ObjectiveLoads loads(machine, objective, changes.slots);
             for (int round = 0; round < 4; ++round) {
-                for (int i = 0; i < 4; ++i) changes.make(loads, rng);
+                for (int i = 0; i < 4; ++i) changes.make_random_change(loads, rng);
                 loads.set_soft_scale();
                 std::array<double, 4> slow{};
                 for (const CommGraph* phase : objective.phases) {
                     const std::vector<double> seconds =
-                        slow_congestion(*phase, machine, changes.slots, background);
+                        reference_congestion(*phase, machine, changes.slots, background);
                     slow[0] += static_cast<double>(hop_bytes(*phase, machine, changes.slots, 1));
                     slow[1] += seconds.empty() ? 0 : std::ranges::max(seconds);
-                    slow[2] += slow_norm(seconds);
+                    slow[2] += reference_norm(seconds);
                     slow[3] += reference_time(*phase, machine, changes.slots, background);
                 }
                 const std::array<double, 4> now = loads.measures();
@@ -91,7 +91,7 @@ TEST_CASE("after any changes every objective equals its definition over all phas
     }
 }
 
-TEST_CASE("an undone change leaves every objective as it was") {
+TEST_CASE("undoing a change restores every objective") {
     Rng rng(8);
     for (const std::string network :
          {"torus:4x3,nodes=2,bandwidth=1GB/s,latency=1us", "dragonfly:5x4,nodes=2,cards=4,bandwidth=25GB/s",
@@ -171,7 +171,7 @@ TEST_CASE("the time of a phase equals a value computed by hand") {
     CHECK(time(0, 4, 80'000, 0) == doctest::Approx(80));
 }
 
-TEST_CASE("a sender of many messages is limited by their startups") {
+TEST_CASE("the startups of its messages limit a sender") {
     const Machine machine = make_machine("tree:8,bandwidth=1GB/s+node:1,startup=3us,latency=5us");
     std::vector<Rank> peers;
     for (std::uint32_t v = 1; v < 8; ++v) peers.emplace_back(v);
@@ -195,7 +195,7 @@ TEST_CASE("an objective in one phase without background equals that of link load
           congestion_key(graph, machine, slots).congestion);
 }
 
-TEST_CASE("objectives are parsed, and errors name the wrong part") {
+TEST_CASE("objectives are parsed, and errors name the invalid part") {
     CHECK(parse_objective("time").is(ObjectiveKind::time));
     CHECK_FALSE(parse_objective("weighted(time=1)").is(ObjectiveKind::time));
     const Objective mix = parse_objective("weighted(hop-bytes=1;congestion=2.5)");

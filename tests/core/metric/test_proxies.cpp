@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages through proxies against their definition, slot by slot, and in judge().
+// Messages through proxies compared with their definition, slot by slot, and in judge().
 #include <doctest.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ using namespace topoloom;
 
 namespace {
 
-/// Bytes times distance, each slot counted once by a proxied rank: the sender's side of the definition in a map.
-std::int64_t slow_hop_bytes(const CommGraph& graph, const Machine& machine, const Placement& placement) {
+/// Reference: bytes times distance, with each slot counted once per proxied rank.
+std::int64_t reference_hop_bytes(const CommGraph& graph, const Machine& machine, const Placement& placement) {
     std::map<std::tuple<bool, Rank, Slot>, std::int64_t> once;
     std::int64_t sum = 0;
     const auto is_proxied = [&](Rank u) { return std::ranges::binary_search(graph.proxied(), u); };
@@ -64,7 +64,7 @@ TEST_CASE("a proxied rank and a slot exchange one message each way, for any numb
                     allocation.slots()[rng.below(static_cast<std::uint32_t>(machine.slot_count()))]);
             const Placement placement(allocation, slots, SlotUse::shared);
             const Judgement judged = judge(graph, machine, placement);
-            CHECK(judged.hop_bytes == slow_hop_bytes(graph, machine, placement));
+            CHECK(judged.hop_bytes == reference_hop_bytes(graph, machine, placement));
             const CommGraph sent = apply_proxies(graph, slots);
             CHECK(sent.proxied().empty());
             CHECK(judged.hop_bytes == hop_bytes(sent, machine, slots));
@@ -74,7 +74,7 @@ TEST_CASE("a proxied rank and a slot exchange one message each way, for any numb
     }
 }
 
-TEST_CASE("with one rank per slot proxies save no messages") {
+TEST_CASE("proxies save no messages with one rank per slot") {
     Rng rng(3);
     const Machine machine = make_machine("torus:4x3+node:2");
     const Allocation allocation = Allocation::whole(machine);

@@ -17,9 +17,9 @@ namespace {
 
 using Cell = std::vector<std::uint32_t>;
 
-/// Hops summed over the directed messages of a periodic stencil whose point number i lives on node node_of[i].
-std::int64_t hop_count(const std::string& network, const std::vector<GridAxis>& grid,
-                       const std::vector<Node>& node_of) {
+/// Hops summed over the directed messages of a periodic stencil with point number i on node node_of[i].
+std::int64_t count_hops(const std::string& network, const std::vector<GridAxis>& grid,
+                        const std::vector<Node>& node_of) {
     std::vector<std::uint32_t> on_node(make_machine(network).node_count(), 0);
     for (const Node node : node_of) ++on_node[node.value];
     const std::uint32_t most = *std::max_element(on_node.begin(), on_node.end());
@@ -43,7 +43,7 @@ void for_each_cell(const std::vector<GridAxis>& grid, const auto& use) {
 }
 
 /// Equal boxes of chares on the nodes of a 3-D mesh.
-std::int64_t boxes_on_mesh(const Cell& nodes, std::uint32_t chares_per_axis) {
+std::int64_t count_box_hops(const Cell& nodes, std::uint32_t chares_per_axis) {
     const std::string text =
         "mesh:" + std::to_string(nodes[0]) + "x" + std::to_string(nodes[1]) + "x" + std::to_string(nodes[2]);
     const Machine machine = make_machine(text);
@@ -54,7 +54,7 @@ std::int64_t boxes_on_mesh(const Cell& nodes, std::uint32_t chares_per_axis) {
             machine.node_at({c[0] * nodes[0] / chares_per_axis, c[1] * nodes[1] / chares_per_axis,
                              c[2] * nodes[2] / chares_per_axis}));
     });
-    return hop_count(text, grid, node_of);
+    return count_hops(text, grid, node_of);
 }
 
 std::string torus_text(const Cell& shape) {
@@ -62,8 +62,8 @@ std::string torus_text(const Cell& shape) {
            std::to_string(shape[2]);
 }
 
-/// A 2-D array on a 3-D torus: the short axis on x, the long one through the planes of z and y within each.
-std::int64_t planes_on_torus(const Cell& shape, std::uint32_t wide, std::uint32_t tall) {
+/// A 2-D array on a 3-D torus: the short axis along x, the long axis along y within planes and then along z.
+std::int64_t count_plane_hops(const Cell& shape, std::uint32_t wide, std::uint32_t tall) {
     const Machine machine = make_machine(torus_text(shape));
     const std::vector<GridAxis> grid{{wide}, {tall}};
     const std::uint32_t plane = tall / shape[2];
@@ -72,11 +72,13 @@ std::int64_t planes_on_torus(const Cell& shape, std::uint32_t wide, std::uint32_
         node_of.push_back(
             machine.node_at({c[0] * shape[0] / wide, c[1] % plane * shape[1] / plane, c[1] / plane}));
     });
-    return hop_count(torus_text(shape), grid, node_of);
+    return count_hops(torus_text(shape), grid, node_of);
 }
 
-/// Chares dealt out to the processors of a torus by number(x, y); processors are numbered with x fastest.
-std::int64_t dealt_on_torus(const Cell& shape, std::uint32_t wide, std::uint32_t tall, const auto& number) {
+/// Chares assigned round-robin to the processors of a torus by number(x, y); processors are numbered with x
+/// fastest.
+std::int64_t count_round_robin_hops(const Cell& shape, std::uint32_t wide, std::uint32_t tall,
+                                    const auto& number) {
     const Machine machine = make_machine(torus_text(shape));
     const std::vector<GridAxis> grid{{wide}, {tall}};
     std::vector<Node> node_of;
@@ -85,37 +87,37 @@ std::int64_t dealt_on_torus(const Cell& shape, std::uint32_t wide, std::uint32_t
         node_of.push_back(
             machine.node_at({rank % shape[0], rank / shape[0] % shape[1], rank / shape[0] / shape[1]}));
     });
-    return hop_count(torus_text(shape), grid, node_of);
+    return count_hops(torus_text(shape), grid, node_of);
 }
 
 }  // namespace
 
 TEST_CASE("3-D stencils on meshes have the hops of Bhatele and Kale 2008, table 4") {
-    CHECK(boxes_on_mesh({4, 4, 8}, 32) == 53248);
-    CHECK(boxes_on_mesh({4, 4, 8}, 16) == 13312);
-    CHECK(boxes_on_mesh({4, 8, 8}, 32) == 69632);
-    CHECK(boxes_on_mesh({4, 8, 8}, 16) == 17408);
+    CHECK(count_box_hops({4, 4, 8}, 32) == 53248);
+    CHECK(count_box_hops({4, 4, 8}, 16) == 13312);
+    CHECK(count_box_hops({4, 8, 8}, 32) == 69632);
+    CHECK(count_box_hops({4, 8, 8}, 16) == 17408);
 }
 
 TEST_CASE("2-D stencils on tori have the hops of Bhatele and Kale 2008, table 5") {
-    CHECK(planes_on_torus({8, 8, 8}, 64, 1024) == 25600);
-    CHECK(planes_on_torus({8, 8, 8}, 32, 512) == 12800);
-    CHECK(planes_on_torus({8, 16, 16}, 64, 1024) == 51200);
-    CHECK(planes_on_torus({8, 16, 16}, 32, 512) == 25600);
+    CHECK(count_plane_hops({8, 8, 8}, 64, 1024) == 25600);
+    CHECK(count_plane_hops({8, 8, 8}, 32, 512) == 12800);
+    CHECK(count_plane_hops({8, 16, 16}, 64, 1024) == 51200);
+    CHECK(count_plane_hops({8, 16, 16}, 32, 512) == 25600);
 }
 
 TEST_CASE("round-robin has the hops of Bhatele and Kale 2008, table 5, flat and hashed") {
     const auto flat = [](std::uint32_t x, std::uint32_t y) { return x * 1024 + y; };
-    CHECK(dealt_on_torus({8, 8, 8}, 64, 1024, flat) == 149504);
+    CHECK(count_round_robin_hops({8, 8, 8}, 64, 1024, flat) == 149504);
     const auto hashed = [](std::uint32_t x, std::uint32_t y) {
         const std::uint32_t h = x + std::rotl(y, 21) + std::rotl(y, 16);
         return static_cast<std::uint32_t>((std::uint64_t{h} + 739) % 1280107);
     };
-    CHECK(dealt_on_torus({8, 8, 8}, 32, 512, hashed) == 298736);
+    CHECK(count_round_robin_hops({8, 8, 8}, 32, 512, hashed) == 298736);
 }
 
 TEST_CASE(
-    "column groups of 48 load no link on one router chip, and 2 messages' worth across two (Aktulga 2012)") {
+    "column groups of 48 load no link on one router chip, and 2 messages per link on two (Aktulga 2012)") {
     const Machine machine = make_machine("torus:17x8x24,nodes=2,hosts=free,bandwidth.y=half+node:24");
     const Allocation all = Allocation::whole(machine);
     const CommGraph group = binomial_tree(48, Bytes{25});  // s = 2.5, in tenths

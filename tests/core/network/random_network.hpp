@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Randomly configured switch networks, run until all packets have arrived.
+// Random switch networks, run until all packets have arrived.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace topoloom::testing {
 
-/// Nodes send random packets to random nodes, and some answer each packet.
-class Exchange final : public Workload {
+/// Nodes send random packets to random nodes, and some nodes reply to each packet.
+class RandomExchange final : public Workload {
    public:
-    Exchange(std::size_t nodes, std::uint32_t longest, std::uint32_t packets, bool answers, Rng& rng)
+    RandomExchange(std::size_t nodes, std::uint32_t longest, std::uint32_t packets, bool answers, Rng& rng)
         : longest_(longest), answers_(answers), due_(nodes) {
         for (std::vector<PacketRequest>& due : due_)
             for (std::uint32_t i = 0; i < packets; ++i) {
@@ -45,27 +45,27 @@ class Exchange final : public Workload {
         if (answers_ && order.message != no_index)
             due_[node.value].push_back({Node{order.message}, longest_, no_index, cycle});
     }
-    /// Packets that have not arrived.
-    [[nodiscard]] std::uint64_t left() const { return left_; }
+    /// Number of packets that have not arrived.
+    [[nodiscard]] std::uint64_t remaining_packets() const { return left_; }
 
    private:
     std::uint32_t longest_;
     bool answers_;
-    std::vector<std::vector<PacketRequest>> due_;  // [node], the next one last
+    std::vector<std::vector<PacketRequest>> due_;  // by node, the next packet last
     std::uint64_t left_ = 0;
 };
 
-/// Machines and their routes.
-struct Wired {
-    explicit Wired(const std::string& text, Routing routing = Routing::own)
+/// Random machines and their routes.
+struct WiredMachine {
+    explicit WiredMachine(const std::string& text, Routing routing = Routing::own)
         : machine(make_machine(text)), paths(fabric, routing) {}
     Machine machine;
     Fabric fabric{machine};
     Paths paths;
 };
 
-/// Crosspoints in a quarter of the cases that they support.
-inline std::unique_ptr<PacketNetwork> random_switches(const Wired& wired, Workload& workload,
+/// Uses crosspoint switches in a quarter of the cases that they support.
+inline std::unique_ptr<PacketNetwork> random_switches(const WiredMachine& wired, Workload& workload,
                                                       SwitchOptions options, std::uint64_t seed, Rng& rng) {
     const bool fits = options.buffer >= workload.longest_packet() && wired.paths.escape_classes() == 0;
     if (!fits || rng.below(4) > 0)
@@ -76,12 +76,13 @@ inline std::unique_ptr<PacketNetwork> random_switches(const Wired& wired, Worklo
     return make_crosspoint_network(wired.fabric, wired.paths, workload, options, seed);
 }
 
-/// Runs one; conservation is checked every `check_every` cycles. Throws Error if a packet is lost or blocked.
-inline void run_random(const std::vector<std::unique_ptr<Wired>>& machines, std::uint64_t seed,
-                       std::uint64_t check_every) {
+/// Runs a network and checks conservation every `check_every` cycles. Throws Error if a packet is lost or
+/// blocked.
+inline void run_random_network(const std::vector<std::unique_ptr<WiredMachine>>& machines, std::uint64_t seed,
+                               std::uint64_t check_every) {
     constexpr std::uint64_t max_cycles = 100000;
     Rng rng(seed);
-    const Wired& wired = *machines[rng.below(static_cast<std::uint32_t>(machines.size()))];
+    const WiredMachine& wired = *machines[rng.below(static_cast<std::uint32_t>(machines.size()))];
     SwitchOptions options;
     options.vcs = wired.paths.class_count() + rng.below(4);
     options.buffer = 1 + rng.below(10);
@@ -99,35 +100,36 @@ inline void run_random(const std::vector<std::unique_ptr<Wired>>& machines, std:
         options.vcs = wired.paths.class_count();
     }
     if (options.buffer >= longest && rng.below(2) == 0) options.switching = Switching::cut_through;
-    Exchange exchange(wired.machine.node_count(), longest, 1 + rng.below(8), rng.below(2) == 0, rng);
+    RandomExchange exchange(wired.machine.node_count(), longest, 1 + rng.below(8), rng.below(2) == 0, rng);
     const auto network = random_switches(wired, exchange, options, seed, rng);
-    while (exchange.left() > 0) {
+    while (exchange.remaining_packets() > 0) {
         network->run(check_every);
         network->check();
         if (network->cycle() > max_cycles)
-            fail(exchange.left(), " packets stand still on ", wired.machine.text(), ", seed ", seed);
+            fail(exchange.remaining_packets(), " packets stand still on ", wired.machine.text(), ", seed ",
+                 seed);
     }
 }
 
-/// Small machines with each kind of routes.
-inline std::vector<std::unique_ptr<Wired>> small_machines() {
-    std::vector<std::unique_ptr<Wired>> machines;
+/// Small machines for each kind of routes.
+inline std::vector<std::unique_ptr<WiredMachine>> small_machines() {
+    std::vector<std::unique_ptr<WiredMachine>> machines;
     for (const char* const text : {"torus:4x3", "torus:5", "torus:3x3x2", "mesh:3x3", "fattree:3:3",
                                    "hyperx:3x3", "dragonfly:4x2x2,routing=minimal"})
-        machines.push_back(std::make_unique<Wired>(text));
+        machines.push_back(std::make_unique<WiredMachine>(text));
     return machines;
 }
 
-/// These, and machines with adaptive routing.
-inline std::vector<std::unique_ptr<Wired>> routed_machines() {
-    std::vector<std::unique_ptr<Wired>> machines = small_machines();
+/// The same machines, and machines with adaptive routing.
+inline std::vector<std::unique_ptr<WiredMachine>> routed_machines() {
+    std::vector<std::unique_ptr<WiredMachine>> machines = small_machines();
     for (const char* const text :
          {"torus:4x3", "torus:5", "torus:4x4x3", "mesh:3x3", "fattree:3:3", "hyperx:3x3"})
-        machines.push_back(std::make_unique<Wired>(text, Routing::minimal_adaptive));
+        machines.push_back(std::make_unique<WiredMachine>(text, Routing::minimal_adaptive));
     for (const char* const text :
          {"dragonfly:4x2x2", "dragonfly:5x1x4,nodes=2", "dragonfly:4x1x2,nodes=2,routing=valiant"})
         for (const Routing routing : {Routing::valiant, Routing::ugal})
-            machines.push_back(std::make_unique<Wired>(text, routing));
+            machines.push_back(std::make_unique<WiredMachine>(text, routing));
     return machines;
 }
 

@@ -12,7 +12,7 @@
 
 namespace topoloom::testing {
 
-inline std::vector<Node> in_order(std::size_t ranks, std::uint32_t per_node = 1) {
+inline std::vector<Node> ranks_in_order(std::size_t ranks, std::uint32_t per_node = 1) {
     std::vector<Node> nodes;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) nodes.push_back(Node{rank / per_node});
     return nodes;
@@ -23,9 +23,9 @@ inline std::uint64_t alone(std::uint64_t routers, std::uint64_t flits, const Swi
     return options.channel + routers * (options.routing + 1 + options.crossing + options.channel) + flits - 1;
 }
 
-/// A collective of up to three ranks per node, on random nodes.
+/// A random collective of up to three ranks per node, on random nodes.
 struct RandomProgram {
-    RandomProgram(const Wired& wired, Rng& rng) {
+    RandomProgram(const WiredMachine& wired, Rng& rng) {
         const std::uint32_t per_node = wired.machine.node_count() > 20 ? 1 : 1 + rng.below(3);
         const auto ranks = static_cast<std::uint32_t>(wired.machine.node_count()) * per_node - rng.below(2);
         std::vector<const ScheduleEntry*> entries;
@@ -41,12 +41,12 @@ struct RandomProgram {
         call.bytes = Bytes{call.operation == Operation::barrier ? 0 : rng.below(500)};
         call.root = Rank{rng.below(ranks)};
         name = entry->name;
-        nodes = in_order(ranks, per_node);
+        nodes = ranks_in_order(ranks, per_node);
         for (std::uint32_t i = ranks - 1; i > 0; --i) std::swap(nodes[i], nodes[rng.below(i + 1)]);
     }
 
     Call call{};
-    std::string name;  // of the schedule
+    std::string name;  // messages of the schedule
     std::vector<Node> nodes;
 };
 

@@ -15,7 +15,7 @@ using namespace topoloom;
 namespace {
 
 /// Throughput of a switch in flits per node and cycle, for one-flit packets to any output.
-Received pass(const SwitchOptions& options, double load, std::uint64_t cycles) {
+Received run_switch(const SwitchOptions& options, double load, std::uint64_t cycles) {
     const Machine machine = make_machine("fattree:16");
     const Fabric fabric(machine);
     const Paths paths(fabric);
@@ -30,11 +30,11 @@ Received pass(const SwitchOptions& options, double load, std::uint64_t cycles) {
 }
 
 double throughput(const SwitchOptions& options) {
-    return static_cast<double>(pass(options, 1, 4000).flits) / 4000 / 16;
+    return static_cast<double>(run_switch(options, 1, 4000).flits) / 4000 / 16;
 }
 
-/// The size of a maximum matching, by augmenting paths.
-std::size_t most_pairs(Matching& matching, std::uint32_t outputs) {
+/// The size of a maximum matching, computed by augmenting paths.
+std::size_t max_matching_size(Matching& matching, std::uint32_t outputs) {
     std::vector<std::uint32_t> from(outputs, no_index);
     std::size_t pairs = 0;
     for (std::uint32_t input = 0; input < matching.inputs(); ++input) {
@@ -56,7 +56,7 @@ std::size_t most_pairs(Matching& matching, std::uint32_t outputs) {
 
 }  // namespace
 
-TEST_CASE("a matching pairs only requests, and a wavefront leaves no free pair") {
+TEST_CASE("a matching pairs only requests, and a wavefront arbiter leaves no free pair") {
     Rng rng(3);
     Matching matching;
     for (int drawn = 0; drawn < 500; ++drawn) {
@@ -85,7 +85,7 @@ TEST_CASE("a matching pairs only requests, and a wavefront leaves no free pair")
         for (std::uint32_t i = 0; i < inputs; ++i)
             for (std::uint32_t o = 0; o < outputs; ++o)
                 if (matching.request(i, o) != 0) CHECK((matching.output_of(i) != no_index || taken[o]));
-        const std::size_t most = most_pairs(matching, outputs);
+        const std::size_t most = max_matching_size(matching, outputs);
         CHECK(pairs <= most);
         CHECK(2 * pairs >= most);
     }
@@ -107,9 +107,10 @@ TEST_CASE("more iterations of iSLIP never match less per cycle") {
     }
 }
 
-// Karol, Hluchyj, Morgan 1987 for one queue: 0.6 with 16 inputs. McKeown 1999 for queues by output: 1, where a packet needs no
-// virtual channel first; here those of a queue ask for one in between, and one iteration does not make up for that.
-TEST_CASE("virtual output queues pass the full load, a single queue three fifths") {
+// One queue: 0.6 with 16 inputs (Karol, Hluchyj, Morgan 1987). Virtual output queues: 1 (McKeown 1999) if a
+// packet needs no virtual channel. Here packets first request a virtual channel, and one iteration does not
+// compensate for this.
+TEST_CASE("virtual output queues sustain the full load, a single queue three fifths") {
     const SwitchOptions fifo{.vcs = 1, .buffer = 64, .routing = 0};
     CHECK(throughput(fifo) == doctest::Approx(0.602).epsilon(0.03));
     SwitchOptions voq{.vcs = 1, .buffer = 16, .routing = 0, .queues = InputQueues::by_output};
@@ -122,7 +123,7 @@ TEST_CASE("virtual output queues pass the full load, a single queue three fifths
 
 TEST_CASE("serving the oldest packet first shortens the longest latencies") {
     const auto longest = [](Arbiter arbiter) {
-        const Received received = pass({.vcs = 4, .buffer = 8, .arbiter = arbiter}, 0.7, 20000);
+        const Received received = run_switch({.vcs = 4, .buffer = 8, .arbiter = arbiter}, 0.7, 20000);
         std::uint64_t left = received.packets / 1000, cycles = received.by_latency.size();
         while (left > 0) left -= std::min(left, received.by_latency[--cycles]);
         return cycles;

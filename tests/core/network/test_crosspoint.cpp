@@ -26,7 +26,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Switches under a load.
+/// Crosspoint switches under a load.
 struct LoadedCrosspoint {
     Machine machine;
     Fabric fabric{machine};
@@ -43,7 +43,7 @@ struct LoadedCrosspoint {
           senders(traffic, machine.node_count(), packet, load, 1),
           network(make_crosspoint_network(fabric, paths, senders, options, 1)) {}
 
-    double accepted(std::uint64_t cycles) {
+    double measure_accepted_load(std::uint64_t cycles) {
         network->run(2000);
         (void)network->take_received();
         network->run(cycles);
@@ -66,13 +66,13 @@ std::vector<Node> all_nodes(const Machine& machine) {
     return nodes;
 }
 
-SwitchGroup group_of(const Machine& machine, SwitchCollective collective, Node root,
-                     std::vector<Node> members) {
+SwitchGroup make_group(const Machine& machine, SwitchCollective collective, Node root,
+                       std::vector<Node> members) {
     return {collective, tree_of(machine, {root, members}), std::move(members)};
 }
 
 /// The time of a collective, and the load of its channels.
-struct Done {
+struct CollectiveResult {
     std::uint64_t end = 0;
     std::vector<std::uint64_t> carried{};
     std::vector<std::uint64_t> finish{};
@@ -86,8 +86,8 @@ struct Setting {
     std::vector<ChannelTimes> times{};
 };
 
-Done run_collective(const Machine& machine, const std::vector<SwitchGroup>& groups, std::int64_t bytes,
-                    Setting setting = {}) {
+CollectiveResult run_collective(const Machine& machine, const std::vector<SwitchGroup>& groups,
+                                std::int64_t bytes, Setting setting = {}) {
     const Fabric fabric(machine);
     const Paths paths(fabric);
     setting.options.vcs = paths.class_count();
@@ -96,7 +96,7 @@ Done run_collective(const Machine& machine, const std::vector<SwitchGroup>& grou
                                                  groups, setting.combine);
     const Budget budget;
     Meter meter(budget);
-    Done done{.end = run_to_end(*network, members, meter)};
+    CollectiveResult done{.end = run_to_end(*network, members, meter)};
     network->run(1000);
     network->check();
     CHECK(network->usage().stored == 0);
@@ -105,22 +105,22 @@ Done run_collective(const Machine& machine, const std::vector<SwitchGroup>& grou
     return done;
 }
 
-/// Switches with groups that multicast.
-struct Multicasting {
+/// Switches with multicast groups.
+struct MulticastSwitches {
     Machine machine;
     Fabric fabric{machine};
     Paths paths{fabric};
     MulticastSets sets;
     std::vector<SwitchGroup> groups = multicast_groups(machine, sets);
 
-    Multicasting(const std::string& text, std::string_view traffic)
+    MulticastSwitches(const std::string& text, std::string_view traffic)
         : machine(make_machine(text)), sets(traffic, machine.node_count(), 1) {}
 };
 
 /// Two workloads that send alternately.
-class Both final : public Workload {
+class AlternatingWorkloads final : public Workload {
    public:
-    Both(Workload& single, Workload& groups, std::size_t nodes)
+    AlternatingWorkloads(Workload& single, Workload& groups, std::size_t nodes)
         : single_(single), groups_(groups), nodes_(nodes) {}
     [[nodiscard]] std::uint32_t longest_packet() const override {
         return std::max(single_.longest_packet(), groups_.longest_packet());
@@ -150,7 +150,7 @@ const char* const machines[] = {"fattree:3:3", "fattree:4:4:2", "torus:4x3",
 
 }  // namespace
 
-TEST_CASE("a packet without contention takes the time of crosspoints and channels") {
+TEST_CASE("a packet without contention takes the time of its crosspoints and channels") {
     for (const std::uint32_t flits : {1U, 4U})
         for (const std::uint32_t routing : {0U, 1U, 3U})
             for (const std::uint32_t channel : {1U, 5U}) {
@@ -166,7 +166,8 @@ TEST_CASE("a packet without contention takes the time of crosspoints and channel
 }
 
 TEST_CASE("packets wait at outputs as in separate queues") {
-    // Karol, Hluchyj, Morgan 1987: N inputs with chance p per slot; the mean wait is (N - 1) / N p / (2 (1 - p)).
+    // Karol, Hluchyj, Morgan 1987: N inputs with probability p per slot; the mean wait is (N - 1) / N p / (2
+    // (1 - p)).
     for (const double load : {0.5, 0.8}) {
         const SwitchOptions options{.vcs = 1, .buffer = 256, .routing = 0};
         LoadedCrosspoint one("fattree:16", "uniform", 1, options, load);
@@ -182,18 +183,18 @@ TEST_CASE("packets wait at outputs as in separate queues") {
     }
 }
 
-TEST_CASE("a fat tree passes a full load of complement traffic and most of uniform traffic") {
+TEST_CASE("a fat tree sustains the full load of complement traffic and most of uniform traffic") {
     const SwitchOptions options{.vcs = 1, .buffer = 16};
-    CHECK(LoadedCrosspoint("fattree:4:4:4", "complement", 4, options, 1).accepted(20000) > 0.99);
+    CHECK(LoadedCrosspoint("fattree:4:4:4", "complement", 4, options, 1).measure_accepted_load(20000) > 0.99);
     CHECK(LoadedCrosspoint("fattree:16:16", "uniform", 4, options, 1, Routing::minimal_adaptive)
-              .accepted(5000) > 0.75);
+              .measure_accepted_load(5000) > 0.75);
 }
 
 TEST_CASE("packets and credits are conserved in any configuration, and all packets arrive") {
     Rng rng(3);
     const auto wired = testing::small_machines();
     for (int drawn = 0; drawn < 200; ++drawn) {
-        const testing::Wired& one = *wired[rng.below(static_cast<std::uint32_t>(wired.size()))];
+        const testing::WiredMachine& one = *wired[rng.below(static_cast<std::uint32_t>(wired.size()))];
         const std::uint32_t longest = 1 + rng.below(5);
         const SwitchOptions options{.vcs = one.paths.class_count() + rng.below(3),
                                     .buffer = longest * (1 + rng.below(3)),
@@ -202,10 +203,10 @@ TEST_CASE("packets and credits are conserved in any configuration, and all packe
                                     .channel = 1 + rng.below(4),
                                     .arbiter = static_cast<Arbiter>(rng.below(3)),
                                     .fanout = static_cast<Fanout>(rng.below(3))};
-        testing::Exchange exchange(one.machine.node_count(), longest, 1 + rng.below(8), rng.below(2) == 0,
+        testing::RandomExchange exchange(one.machine.node_count(), longest, 1 + rng.below(8), rng.below(2) == 0,
                                    rng);
         const auto network = make_crosspoint_network(one.fabric, one.paths, exchange, options, drawn);
-        while (exchange.left() > 0) {
+        while (exchange.remaining_packets() > 0) {
             network->run(1);
             network->check();
             REQUIRE(network->cycle() < 100000);
@@ -213,26 +214,26 @@ TEST_CASE("packets and credits are conserved in any configuration, and all packe
     }
 }
 
-TEST_CASE("multicasts and single packets do not disturb each other") {
+TEST_CASE("multicasts and unicast packets do not delay each other") {
     Rng rng(17);
     const auto wired = testing::small_machines();
     for (int drawn = 0; drawn < 100; ++drawn) {
-        const testing::Wired& one = *wired[rng.below(static_cast<std::uint32_t>(wired.size()))];
+        const testing::WiredMachine& one = *wired[rng.below(static_cast<std::uint32_t>(wired.size()))];
         const std::vector<Node> nodes = all_nodes(one.machine);
         std::vector<SwitchGroup> groups;
         const bool multicasts_only = rng.below(2) == 0;
         for (std::uint32_t group = 0; group < 1 + rng.below(5); ++group)
-            groups.push_back(group_of(
+            groups.push_back(make_group(
                 one.machine,
                 multicasts_only ? SwitchCollective::multicast : static_cast<SwitchCollective>(rng.below(3)),
                 nodes[rng.below(static_cast<std::uint32_t>(nodes.size()))], nodes));
         CollectiveRun members(groups, nodes.size(), Bytes{rng.below(2000)}, {32, 128, 0}, {});
-        testing::Exchange exchange(nodes.size(), 4, 1 + rng.below(8), rng.below(2) == 0, rng);
-        Both both(exchange, members, nodes.size());
+        testing::RandomExchange exchange(nodes.size(), 4, 1 + rng.below(8), rng.below(2) == 0, rng);
+        AlternatingWorkloads both(exchange, members, nodes.size());
         const SwitchOptions options{.vcs = one.paths.class_count(), .buffer = 4 * (1 + rng.below(3))};
         const auto network = make_crosspoint_network(one.fabric, one.paths, both, options, drawn, {}, groups,
                                                      {.units = 1 + rng.below(4)});
-        while (exchange.left() > 0 || !members.is_done()) {
+        while (exchange.remaining_packets() > 0 || !members.is_done()) {
             network->run(1);
             network->check();
             REQUIRE(network->cycle() < 100000);
@@ -240,7 +241,7 @@ TEST_CASE("multicasts and single packets do not disturb each other") {
     }
 }
 
-TEST_CASE("a multicast uses each link of its tree once, whichever member sends") {
+TEST_CASE("a multicast uses each link of its tree once, for any sender") {
     Rng rng(5);
     for (const char* const text : machines) {
         const Machine machine = make_machine(text);
@@ -250,8 +251,8 @@ TEST_CASE("a multicast uses each link of its tree once, whichever member sends")
                 if (rng.below(2) == 0) members.push_back(node);
             if (members.size() < 2) continue;
             const Node root = members[rng.below(static_cast<std::uint32_t>(members.size()))];
-            const SwitchGroup group = group_of(machine, SwitchCollective::multicast, root, members);
-            const Done done = run_collective(machine, {group}, 1000);
+            const SwitchGroup group = make_group(machine, SwitchCollective::multicast, root, members);
+            const CollectiveResult done = run_collective(machine, {group}, 1000);
             const TreeLoads loads = tree_loads(machine, std::vector<SpanningTree>{group.tree});
             // Four packets, 3 of 8 flits and one of 232 bytes.
             for (const Link link : ids<Link>(machine.link_count()))
@@ -266,14 +267,14 @@ TEST_CASE("a reduction uses each link of its tree once, towards the root") {
         const Machine machine = make_machine(text);
         for (const std::uint32_t units : {1U, 3U}) {
             const SwitchGroup group =
-                group_of(machine, SwitchCollective::reduce, Node{2}, all_nodes(machine));
+                make_group(machine, SwitchCollective::reduce, Node{2}, all_nodes(machine));
             Setting setting;
             setting.combine.units = units;
-            const Done done = run_collective(machine, {group}, 1000, setting);
+            const CollectiveResult done = run_collective(machine, {group}, 1000, setting);
             const std::uint64_t flits =
                 std::accumulate(done.carried.begin(), done.carried.end(), std::uint64_t{0});
             const Fabric fabric(machine);
-            // Nodes that are their own routers have a channel to it, and the root one from it.
+            // Nodes that are their own routers have a channel to it, and the root has one from it.
             std::uint64_t own = 0;
             for (const Node node : ids<Node>(machine.node_count())) own += fabric.is_own_router(node) ? 1 : 0;
             CHECK(flits == 32 * (group.tree.links.size() + own));
@@ -284,39 +285,40 @@ TEST_CASE("a reduction uses each link of its tree once, towards the root") {
 TEST_CASE("all members get the result of an all-reduce, and none before all have sent their data") {
     for (const char* const text : machines) {
         const Machine machine = make_machine(text);
-        const SwitchGroup group = group_of(machine, SwitchCollective::allreduce, Node{0}, all_nodes(machine));
+        const SwitchGroup group =
+            make_group(machine, SwitchCollective::allreduce, Node{0}, all_nodes(machine));
         for (const std::int64_t bytes : {0, 8, 5000}) {
-            const Done done = run_collective(machine, {group}, bytes);
+            const CollectiveResult done = run_collective(machine, {group}, bytes);
             for (const std::uint64_t finish : done.finish) CHECK(finish > 0);
             CHECK(done.end == std::ranges::max(done.finish));
         }
     }
 }
 
-TEST_CASE("a reduction in a switch takes the time of its channels and its unit") {
+TEST_CASE("a reduction in a switch takes the time of its channels and its reduction unit") {
     const Machine machine = make_machine("fattree:8");
     Setting setting{.options = {.buffer = 64, .routing = 1, .crossing = 2, .channel = 5}};
     setting.costs = {.send = 100, .receive = 70};
-    const SwitchGroup group = group_of(machine, SwitchCollective::reduce, Node{3}, all_nodes(machine));
+    const SwitchGroup group = make_group(machine, SwitchCollective::reduce, Node{3}, all_nodes(machine));
     for (const std::uint32_t flits : {1U, 4U}) {
         for (const std::uint32_t period : {1U, 3U}) {
             setting.combine = {.units = 1, .period = period * ChannelTimes::cycle};
-            const Done done = run_collective(machine, {group}, 32 * flits, setting);
+            const CollectiveResult done = run_collective(machine, {group}, 32 * flits, setting);
             const std::uint64_t to_unit = 5 + 3 + flits - 1, from_unit = 3 + 5 + flits - 1;
             CHECK(done.end == 100 + to_unit + 7 * flits * period + from_unit + 70);
         }
     }
-    // Of three units, two leaves take four of eight inputs each, one of which is the root's.
+    // Of three units, two are leaves with four of eight inputs each, one of which is the root's.
     setting.combine = {.units = 3, .period = ChannelTimes::cycle};
     CHECK(run_collective(machine, {group}, 32, setting).end == 100 + 8 + 4 + 3 + 1 + 3 + 5 + 70);
 }
 
-TEST_CASE("trees without a common link multiply the bandwidth of a broadcast") {
+TEST_CASE("link-disjoint trees multiply the bandwidth of a broadcast") {
     const Machine machine = make_machine("torus:4x4");
     const Fabric fabric(machine);
     const std::vector<Node> members = all_nodes(machine);
     Setting setting;
-    // Nodes feed all four links of their router.
+    // Nodes use all four links of their router.
     for (const ChannelId id : ids<ChannelId>(fabric.channel_count())) {
         const Channel& channel = fabric.channel(id);
         const bool is_node = channel.is_entry() || channel.is_exit();
@@ -330,38 +332,38 @@ TEST_CASE("trees without a common link multiply the bandwidth of a broadcast") {
     });
     REQUIRE(disjoint.size() == 4);
     const std::int64_t bytes = 1 << 20;
-    const SwitchGroup one = group_of(machine, SwitchCollective::multicast, Node{0}, members);
+    const SwitchGroup one = make_group(machine, SwitchCollective::multicast, Node{0}, members);
     const double alone = static_cast<double>(run_collective(machine, {one}, bytes, setting).end);
     const double together = static_cast<double>(run_collective(machine, disjoint, bytes / 4, setting).end);
     CHECK(alone / together >= 0.9 * 4);
 }
 
-TEST_CASE("concurrent groups do all that each does alone") {
+TEST_CASE("concurrent groups give the same results as separate groups") {
     Rng rng(11);
     for (const char* const text : machines) {
         const Machine machine = make_machine(text);
         std::vector<SwitchGroup> groups;
         for (std::uint32_t group = 0; group < 6; ++group)
-            groups.push_back(group_of(machine, static_cast<SwitchCollective>(group % 3),
-                                      Node{rng.below(static_cast<std::uint32_t>(machine.node_count()))},
-                                      all_nodes(machine)));
+            groups.push_back(make_group(machine, static_cast<SwitchCollective>(group % 3),
+                                        Node{rng.below(static_cast<std::uint32_t>(machine.node_count()))},
+                                        all_nodes(machine)));
         Setting setting{.options = {.buffer = 8}};
         setting.combine.units = 1 + rng.below(4);
         std::vector<std::uint64_t> alone(Fabric(machine).channel_count());
         for (const SwitchGroup& group : groups) {
-            const Done one = run_collective(machine, {group}, 3000, setting);
+            const CollectiveResult one = run_collective(machine, {group}, 3000, setting);
             for (std::size_t c = 0; c < alone.size(); ++c) alone[c] += one.carried[c];
         }
         CHECK(run_collective(machine, groups, 3000, setting).carried == alone);
     }
 }
 
-TEST_CASE("multicasts with a mean of four copies saturate a switch at a quarter of the rate") {
-    const Multicasting to("fattree:8", "multicast(fanout=4,sets=64)");
+TEST_CASE("multicasts with four copies on average saturate a switch at a quarter of the rate") {
+    const MulticastSwitches switches("fattree:8", "multicast(fanout=4,sets=64)");
     const auto measure = [&](double load) {
-        MulticastLoad senders(to.sets, 8, 4, load, 1);
-        const auto network =
-            make_crosspoint_network(to.fabric, to.paths, senders, {.vcs = 1, .buffer = 16}, 1, {}, to.groups);
+        MulticastLoad senders(switches.sets, 8, 4, load, 1);
+        const auto network = make_crosspoint_network(switches.fabric, switches.paths, senders,
+                                                     {.vcs = 1, .buffer = 16}, 1, {}, switches.groups);
         const Budget budget;
         Meter meter(budget);
         return measure_load(*network, senders, {}, meter);
@@ -370,51 +372,52 @@ TEST_CASE("multicasts with a mean of four copies saturate a switch at a quarter 
     CHECK(measure(0.28).saturated);
 }
 
-TEST_CASE(
-    "packets behind each other at inputs pass less than crosspoints, and least if all copies go at once") {
-    const Multicasting to("fattree:10", "multicast(fanout=4,sets=512,senders=2)");
-    const auto accepted = [&](Fanout fanout) {
-        MulticastLoad senders(to.sets, 10, 1, 1, 1);
-        const auto network = make_crosspoint_network(
-            to.fabric, to.paths, senders, {.vcs = 1, .buffer = 16, .fanout = fanout}, 1, {}, to.groups);
+TEST_CASE("input queues pass less than crosspoints, and least if all copies leave at once") {
+    const MulticastSwitches switches("fattree:10", "multicast(fanout=4,sets=512,senders=2)");
+    const auto accepted_load = [&](Fanout fanout) {
+        MulticastLoad senders(switches.sets, 10, 1, 1, 1);
+        const auto network =
+            make_crosspoint_network(switches.fabric, switches.paths, senders,
+                                    {.vcs = 1, .buffer = 16, .fanout = fanout}, 1, {}, switches.groups);
         network->run(1000);
         network->check();
         (void)network->take_received();
         network->run(20000);
         network->check();
-        return static_cast<double>(network->take_received().flits) / 20000 / (2 * to.sets.fanout);
+        return static_cast<double>(network->take_received().flits) / 20000 / (2 * switches.sets.fanout);
     };
-    const double split = accepted(Fanout::split), whole = accepted(Fanout::whole);
+    const double split = accepted_load(Fanout::split), whole = accepted_load(Fanout::whole);
     CHECK(whole < split);
-    CHECK(split < accepted(Fanout::crosspoints));
-    // Two senders conflict unless their sets are disjoint; then one of them waits.
+    CHECK(split < accepted_load(Fanout::crosspoints));
+    // Two senders conflict unless their target sets are disjoint; on a conflict one of them waits.
     CHECK(whole > 0.5);
 }
 
-TEST_CASE("single packets in one queue pass 2 - sqrt 2 of the load of a large switch") {
+TEST_CASE("unicast packets in one queue reach 2 - sqrt 2 of the load of a large switch") {
     for (const Fanout fanout : {Fanout::split, Fanout::whole}) {
         const SwitchOptions options{.vcs = 1, .buffer = 64, .routing = 0, .fanout = fanout};
-        CHECK(LoadedCrosspoint("fattree:256", "uniform", 1, options, 1).accepted(4000) ==
+        CHECK(LoadedCrosspoint("fattree:256", "uniform", 1, options, 1).measure_accepted_load(4000) ==
               doctest::Approx(2 - std::sqrt(2.0)).epsilon(0.01));
     }
 }
 
-TEST_CASE("options without support by crosspoints are refused in one line") {
+TEST_CASE("options that crosspoints do not support are refused with a one-line error") {
     const auto refused = [](const SwitchOptions& options, const char* text, const char* why,
                             Routing routing = Routing::own) {
         CHECK_THROWS_WITH_AS(LoadedCrosspoint(text, "uniform", 4, options, 0.1, routing), why, Error);
     };
     refused({.vcs = 1, .buffer = 3}, "fattree:4",
             "the buffer of a crosspoint, 3 flits, cannot hold a packet of 4; enlarge it");
-    refused({.vcs = 3, .buffer = 8}, "torus:4x4",
-            "packets that choose their channels on 'torus:4x4' need channels to escape by, which crosspoint "
-            "switches do not have; choose the machine's own routing ('own'), or queues at inputs",
-            Routing::minimal_adaptive);
+    refused(
+        {.vcs = 3, .buffer = 8}, "torus:4x4",
+        "adaptive routing on 'torus:4x4' needs escape channels, which output-queued switches do not have; "
+        "choose the machine's own routing ('own'), or input-queued switches",
+        Routing::minimal_adaptive);
     const Machine machine = make_machine("fattree:4");
     const SwitchGroup alone{SwitchCollective::multicast, {Node{0}, {}}, {Node{0}}};
-    CHECK_THROWS_WITH_AS(run_collective(machine, {alone}, 8),
-                         "a group of one node has nobody to send to; name two members or more", Error);
-    SwitchGroup missing = group_of(machine, SwitchCollective::reduce, Node{0}, {Node{0}, Node{1}});
+    CHECK_THROWS_WITH_AS(run_collective(machine, {alone}, 8), "a group needs at least two members, not one",
+                         Error);
+    SwitchGroup missing = make_group(machine, SwitchCollective::reduce, Node{0}, {Node{0}, Node{1}});
     missing.members.push_back(Node{2});
     CHECK_THROWS_WITH_AS(run_collective(machine, {missing}, 8),
                          "the tree of node 0 does not lead to node 2, a member", Error);

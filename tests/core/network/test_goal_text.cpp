@@ -8,7 +8,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("operations, dependencies and matching operations are read") {
+TEST_CASE("operations, dependencies and matching operations are parsed") {
     const OperationGraph graph = read_goal_text(
         "// two ranks\nnum_ranks 2\n\nrank 0 {\nl1: calc 100\nl2: send 8b to 1 tag 3 cpu 1 nic 0\nl2 "
         "requires "
@@ -36,12 +36,12 @@ TEST_CASE("messages between two ranks match in order, by tag") {
     CHECK(graph[OperationId{2}].match == OperationId{5});
 }
 
-TEST_CASE("operations in a cyclic wait are named, and no others") {
+TEST_CASE("only operations in a cyclic wait are named") {
     const std::string begin = "num_ranks 2\nrank 0 {\nr: recv 8b from 1\ns: send 8b to 1\n";
     const std::string middle = "}\nrank 1 {\nr: recv 8b from 0\ns: send 8b to 0\n";
     CHECK_NOTHROW((void)read_goal_text(begin + middle + "}\n"));
     CHECK_NOTHROW((void)read_goal_text(begin + "s requires r\n" + middle + "}\n"));
-    // A receive starts as soon as the rank is ready for it.
+    // A receive starts as soon as its rank reaches it.
     CHECK_NOTHROW((void)read_goal_text(begin + "s irequires r\n" + middle + "s irequires r\n}\n"));
     try {
         (void)read_goal_text(begin + "s requires r\n" + middle + "s requires r\n}\n");
@@ -50,15 +50,15 @@ TEST_CASE("operations in a cyclic wait are named, and no others") {
         const std::string text = error.what();
         CHECK(text.find('\n') == std::string::npos);
         for (const char* part :
-             {"circle", "recv 8b from 1 of rank 0 (line 3)", "send 8b to 1 of rank 0 (line 4)",
+             {"cycle", "recv 8b from 1 of rank 0 (line 3)", "send 8b to 1 of rank 0 (line 4)",
               "recv 8b from 0 of rank 1 (line 8)", "send 8b to 0 of rank 1 (line 9)"})
             CHECK(text.find(part) != std::string::npos);
     }
     CHECK_THROWS_WITH_AS((void)read_goal_text("num_ranks 1\nrank 0 {\na: calc 1\na requires a\n}\n"),
-                         doctest::Contains("circle, each for the next: calc 1 of rank 0 (line 3)"), Error);
+                         doctest::Contains("cycle, each for the next: calc 1 of rank 0 (line 3)"), Error);
 }
 
-TEST_CASE("invalid GOAL is refused in one line with its position") {
+TEST_CASE("invalid GOAL is refused with a one-line error and its position") {
     const auto refused = [](const std::string& text, const std::string& why) {
         CHECK_THROWS_WITH_AS((void)read_goal_text(text), doctest::Contains(why.c_str()), Error);
     };
@@ -79,7 +79,7 @@ TEST_CASE("invalid GOAL is refused in one line with its position") {
     refused(one + "a: calc 1\n", "expected '}'");
 }
 
-TEST_CASE("labels, blanks and comments are read as by the GOAL tools") {
+TEST_CASE("labels, blanks and comments are parsed as by the GOAL tools") {
     const OperationGraph graph = read_goal_text(
         "// by hand\nnum_ranks 2 /* ranks,\n  two of them */\n/* the first */ rank 0{\nsend 8b to 1 // at "
         "once\n"

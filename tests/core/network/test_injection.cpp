@@ -18,13 +18,13 @@ using namespace topoloom;
 
 namespace {
 
-/// [cycle]: packets that a source makes.
-std::vector<int> counts(const std::string& injection, double load, std::uint32_t packet, std::uint64_t seed,
-                        std::size_t cycles) {
+/// Number of packets of a source, by cycle.
+std::vector<int> count_packets(const std::string& injection, double load, std::uint32_t packet,
+                               std::uint64_t seed, std::size_t cycles) {
     PacketSource source(Injection(injection), load, packet, seed, 0);
-    std::vector<int> made(cycles);
-    for (; source.next() < cycles; source.take()) ++made[source.next()];
-    return made;
+    std::vector<int> packets(cycles);
+    for (; source.next() < cycles; source.take()) ++packets[source.next()];
+    return packets;
 }
 
 double mean(const std::vector<int>& made) {
@@ -33,7 +33,7 @@ double mean(const std::vector<int>& made) {
     return sum / static_cast<double>(made.size());
 }
 
-/// Variance of the packets of a window over their mean; 1 for independent packets.
+/// Variance of the packet count of a window divided by its mean; 1 for independent packets.
 double dispersion(const std::vector<int>& made, std::size_t window) {
     const std::size_t windows = made.size() / window;
     double sum = 0, squared = 0;
@@ -47,7 +47,7 @@ double dispersion(const std::vector<int>& made, std::size_t window) {
     return (squared / static_cast<double>(windows) - middle * middle) / middle;
 }
 
-/// The same for a two-state Markov source over a long window, from its covariances.
+/// The same ratio for a two-state Markov source over a long window, from its covariances.
 double markov_dispersion(double load, std::uint32_t packet, double length, double peak) {
     const double chance = peak / packet, share = load / peak;
     const double stays = 1 - 1 / length - share / (1 - share) / length;
@@ -56,8 +56,8 @@ double markov_dispersion(double load, std::uint32_t packet, double length, doubl
 
 constexpr std::size_t many = 4000000;
 
-LoadMeasure measured(const Machine& machine, const std::string& injection, double load, std::uint32_t packet,
-                     int threads = 1, const std::string& text = "shift") {
+LoadMeasure measure_latency(const Machine& machine, const std::string& injection, double load,
+                            std::uint32_t packet, int threads = 1, const std::string& text = "shift") {
     const Fabric fabric(machine);
     const Paths paths(fabric);
     const TrafficPattern traffic(text, fabric.node_count(), 1);
@@ -78,25 +78,26 @@ TEST_CASE("all injections have the mean rate of the load") {
         for (const std::uint32_t packet : {1U, 4U})
             for (const char* text : {"bernoulli", "poisson", "on-off", "on-off(length=20,peak=90)"}) {
                 CAPTURE(text);
-                CHECK(mean(counts(text, load, packet, 5, many)) ==
+                CHECK(mean(count_packets(text, load, packet, 5, many)) ==
                       doctest::Approx(load / packet).epsilon(0.03));
             }
 }
 
 TEST_CASE("the variance of packet counts follows the theory of each process") {
     constexpr std::size_t window = 2000;
-    CHECK(dispersion(counts("bernoulli", 0.3, 1, 3, many), window) == doctest::Approx(0.7).epsilon(0.1));
-    CHECK(dispersion(counts("poisson", 0.3, 1, 3, many), window) == doctest::Approx(1).epsilon(0.1));
-    CHECK(dispersion(counts("on-off(length=50)", 0.3, 1, 3, many), window) ==
+    CHECK(dispersion(count_packets("bernoulli", 0.3, 1, 3, many), window) ==
+          doctest::Approx(0.7).epsilon(0.1));
+    CHECK(dispersion(count_packets("poisson", 0.3, 1, 3, many), window) == doctest::Approx(1).epsilon(0.1));
+    CHECK(dispersion(count_packets("on-off(length=50)", 0.3, 1, 3, many), window) ==
           doctest::Approx(markov_dispersion(0.3, 1, 50, 1)).epsilon(0.1));
-    CHECK(dispersion(counts("on-off(length=50,peak=50)", 0.3, 4, 3, many), window) ==
+    CHECK(dispersion(count_packets("on-off(length=50,peak=50)", 0.3, 4, 3, many), window) ==
           doctest::Approx(markov_dispersion(0.3, 4, 50, 0.5)).epsilon(0.1));
-    CHECK(dispersion(counts("on-off(length=1)", 0.3, 1, 3, many), window) ==
+    CHECK(dispersion(count_packets("on-off(length=1)", 0.3, 1, 3, many), window) ==
           doctest::Approx(markov_dispersion(0.3, 1, 1, 1)).epsilon(0.1));
 }
 
-TEST_CASE("bursts and pauses have their given mean lengths") {
-    const std::vector<int> made = counts("on-off(length=40)", 0.25, 1, 9, many);
+TEST_CASE("bursts and pauses have the given mean lengths") {
+    const std::vector<int> made = count_packets("on-off(length=40)", 0.25, 1, 9, many);
     double bursts = 0, on = 0;
     for (std::size_t cycle = 1; cycle < made.size(); ++cycle) {
         bursts += made[cycle] > 0 && made[cycle - 1] == 0 ? 1 : 0;
@@ -107,14 +108,15 @@ TEST_CASE("bursts and pauses have their given mean lengths") {
 }
 
 TEST_CASE("bursts without pauses send at the peak rate") {
-    CHECK(counts("on-off(length=3)", 1, 1, 2, 1000) == counts("bernoulli", 1, 1, 2, 1000));
+    CHECK(count_packets("on-off(length=3)", 1, 1, 2, 1000) == count_packets("bernoulli", 1, 1, 2, 1000));
 }
 
 TEST_CASE("a window is sent once per round trip") {
     const Machine machine = make_machine("torus:8");
-    const double alone = measured(machine, "closed(window=1)", 0.001, 1).latency_mean;
+    const double alone = measure_latency(machine, "closed(window=1)", 0.001, 1).latency_mean;
     for (const int window : {1, 2}) {
-        const LoadMeasure found = measured(machine, "closed(window=" + std::to_string(window) + ")", 1, 1);
+        const LoadMeasure found =
+            measure_latency(machine, "closed(window=" + std::to_string(window) + ")", 1, 1);
         CHECK(found.latency_mean == doctest::Approx(alone).epsilon(0.02));
         CHECK(found.accepted == doctest::Approx(window / (2 * alone)).epsilon(0.02));
         CHECK(found.saturated);
@@ -122,25 +124,25 @@ TEST_CASE("a window is sent once per round trip") {
 }
 
 TEST_CASE("a window that is never full changes only the replies") {
-    const LoadMeasure found = measured(make_machine("torus:8"), "closed(window=1000,reply=2)", 0.1, 4);
+    const LoadMeasure found = measure_latency(make_machine("torus:8"), "closed(window=1000,reply=2)", 0.1, 4);
     CHECK(found.accepted == doctest::Approx(0.1).epsilon(0.02));
     CHECK_FALSE(found.saturated);
     CHECK(found.offered == 0.1);
 }
 
-TEST_CASE("the window bounds waiting packets, and threads change no result") {
+TEST_CASE("the window limits waiting packets, and threads do not change the result") {
     const Machine machine = make_machine("torus:4x4");
-    const LoadMeasure one = measured(machine, "closed(window=4)", 1, 4, 1, "uniform");
-    const LoadMeasure two = measured(machine, "closed(window=4)", 1, 4, 2, "uniform");
+    const LoadMeasure one = measure_latency(machine, "closed(window=4)", 1, 4, 1, "uniform");
+    const LoadMeasure two = measure_latency(machine, "closed(window=4)", 1, 4, 2, "uniform");
     CHECK(one.latency_p99 < 1000);
     CHECK(one.latency_mean == two.latency_mean);
     CHECK(one.by_latency == two.by_latency);
     CHECK(one.by_source == two.by_source);
-    // Little's law: the packets that have no reply are the window.
+    // Little's law: the number of packets without a reply is the window.
     CHECK(one.accepted / 4 * 2 * one.latency_mean == doctest::Approx(4).epsilon(0.02));
 }
 
-TEST_CASE("unknown or unsuitable injections are refused in one line") {
+TEST_CASE("unknown or unsuitable injections are refused with a one-line error") {
     const auto refused = [](const std::string& text, double load, const std::string& why) {
         CHECK_THROWS_WITH_AS(PacketSource(Injection(text), load, 1, 1, 0), doctest::Contains(why.c_str()),
                              Error);

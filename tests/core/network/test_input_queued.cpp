@@ -16,7 +16,7 @@ using namespace topoloom;
 
 namespace {
 
-/// A network with all objects that it refers to.
+/// A network with all objects to which it refers.
 struct LoadedRouters {
     Machine machine;
     Fabric fabric{machine};
@@ -58,7 +58,8 @@ TEST_CASE("a packet without contention takes the sum of its steps") {
 
 TEST_CASE("flits and credits are conserved in any configuration, and all packets arrive") {
     const auto machines = testing::routed_machines();
-    for (std::uint64_t seed = 0; seed < 300; ++seed) CHECK_NOTHROW(testing::run_random(machines, seed, 1));
+    for (std::uint64_t seed = 0; seed < 300; ++seed)
+        CHECK_NOTHROW(testing::run_random_network(machines, seed, 1));
 }
 
 TEST_CASE("equal seeds give equal packets, different seeds different ones") {
@@ -102,18 +103,19 @@ TEST_CASE("any number of threads gives the same packets at the same times") {
 }
 
 // Karol, Hluchyj, Morgan, Input Versus Output Queueing on a Space-Division Packet Switch, IEEE Trans. Comm. 35, 1987.
-TEST_CASE("input queues pass 2 - sqrt 2 of the load of a large switch") {
+TEST_CASE("input queues reach 2 - sqrt 2 of the load of a large switch") {
     const SwitchOptions options{.vcs = 1, .buffer = 64, .routing = 0};
-    LoadedRouters one("fattree:256", "uniform", 1, options, 1);
-    one.network->run(2000);
-    (void)one.network->take_received();
-    one.network->run(4000);
-    const double accepted = static_cast<double>(one.network->take_received().flits) / 4000 / 256;
+    LoadedRouters routers("fattree:256", "uniform", 1, options, 1);
+    routers.network->run(2000);
+    (void)routers.network->take_received();
+    routers.network->run(4000);
+    const double accepted = static_cast<double>(routers.network->take_received().flits) / 4000 / 256;
     CHECK(accepted == doctest::Approx(2 - std::sqrt(2.0)).epsilon(0.01));
 }
 
 TEST_CASE("a NIC is a queue with a fixed service time") {
-    // Geo/D/1: arrivals with chance p per cycle, service s; the wait is p s (s - 1) / (2 (1 - p s)).
+    // Geo/D/1: arrivals with probability p per cycle, service time s; the mean wait is p s (s - 1) / (2 (1 -
+    // p s)).
     for (const double load : {0.4, 0.8}) {
         const SwitchOptions options{.vcs = 1, .buffer = 64, .routing = 0};
         LoadedRouters one("fattree:2", "shift", 8, options, load);
@@ -126,7 +128,7 @@ TEST_CASE("a NIC is a queue with a fixed service time") {
     }
 }
 
-TEST_CASE("a load is measured until its mean is known, and a load that is too high is saturated") {
+TEST_CASE("a load is measured until its mean is known, and too high a load is reported as saturated") {
     const auto measure = [](double load) {
         LoadedRouters one("torus:4x4", "uniform", 4, {.vcs = 4}, load);
         const Budget budget;
@@ -144,7 +146,7 @@ TEST_CASE("a load is measured until its mean is known, and a load that is too hi
 }
 
 TEST_CASE("a load is saturated even if only a few nodes cannot send it") {
-    // Nodes 0 and 1 share a cable, to nodes 2 and 3 as from 58 and 59; all others have one of their own.
+    // Nodes 0 and 1 share a cable to the switch of all others, which have one cable each.
     std::string star = "graph:60+2:0-60,1-60,60-61";
     for (int node = 2; node < 60; ++node) star += "," + std::to_string(node) + "-61";
     const auto is_saturated = [&](double load) {
@@ -157,14 +159,14 @@ TEST_CASE("a load is saturated even if only a few nodes cannot send it") {
     CHECK(is_saturated(0.6));
 }
 
-TEST_CASE("a stopped measurement is marked as such") {
+TEST_CASE("a stopped measurement is marked as stopped") {
     LoadedRouters one("torus:4x4", "uniform", 4, {}, 0.1);
     const Budget budget{.keep_going = [](std::uint64_t) { return false; }};
     Meter meter(budget);
     CHECK_FALSE(measure_load(*one.network, one.senders, {}, meter).complete);
 }
 
-TEST_CASE("impossible simulations are refused in one line") {
+TEST_CASE("impossible simulations are refused with a one-line error") {
     const auto refused = [](const SwitchOptions& options, double load, const std::string& why) {
         CHECK_THROWS_WITH_AS(LoadedRouters("torus:8", "uniform", 4, options, load),
                              doctest::Contains(why.c_str()), Error);

@@ -34,7 +34,7 @@ const std::vector<std::string> texts{"torus:8",
                                      "rails:4:4:2",
                                      "twisted:4x4x4,twist.x=0:0:2"};
 
-/// Paths of Valiant and minimal routing, as ugal uses them.
+/// Machines for Valiant and minimal paths, as in UGAL.
 const std::vector<std::string> with_detours{"dragonfly:9x1x4,nodes=2", "dragonfly:4x2x2", "dragonfly:5x1x3"};
 
 using Place = std::pair<std::uint32_t, std::uint32_t>;  // channel and class
@@ -65,7 +65,7 @@ void check_paths(const Fabric& fabric, const Paths& paths, int draws, bool is_sh
     std::size_t longest = 0;
     Rng rng(1);
     Paths::Workspace room;
-    /// Adds the dependencies of a path, in any classes.
+    /// Adds the dependencies between the channels of a path, in any classes.
     const auto add = [&](std::span<const Hop> path) {
         std::set<Place> before;
         for (std::size_t i = 0; i < path.size(); ++i) {
@@ -73,7 +73,7 @@ void check_paths(const Fabric& fabric, const Paths& paths, int draws, bool is_sh
             CHECK(hop.classes <= paths.class_count());
             CHECK(hop.highest < hop.classes);
             std::set<Place> here;
-            // After any class there is a class to take.
+            // A packet of any class can proceed to some class.
             const auto take = [&](std::uint32_t lowest, const Place* last) {
                 CHECK(lowest <= hop.highest);
                 for (std::uint32_t klass = lowest; klass <= hop.highest; ++klass) {
@@ -110,7 +110,7 @@ void check_paths(const Fabric& fabric, const Paths& paths, int draws, bool is_sh
 
 }  // namespace
 
-TEST_CASE("paths lead from node to node, without cyclic dependencies of channels") {
+TEST_CASE("paths lead from node to node without cyclic channel dependencies") {
     for (const std::string& text : texts) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
@@ -142,7 +142,7 @@ TEST_CASE("large machines are wired without visiting all pairs") {
     CHECK(classes("torus:32x32,nodes=16") == 2);
 }
 
-TEST_CASE("rings need a second class of virtual channels; meshes and trees do not") {
+TEST_CASE("rings need a second class of virtual channels, meshes and trees do not") {
     const auto classes = [](const std::string& text) {
         const Machine machine = make_machine(text);
         const Fabric fabric(machine);

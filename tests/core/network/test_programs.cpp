@@ -15,22 +15,22 @@
 #include "topoloom/schedule/collectives/registry.hpp"
 
 using namespace topoloom;
-using testing::alone, testing::in_order;
+using testing::alone, testing::ranks_in_order;
 
 namespace {
 
-struct Ran {
+struct RunResult {
     std::uint64_t end = 0;
     std::vector<std::uint64_t> finish{};
     std::uint64_t packets = 0, flits = 0;
 };
 
-Ran run(const testing::Wired& wired, const Program& program, const std::vector<Node>& nodes,
-        const PacketFormat& format = {}, const MessageCycles& costs = {}, const SwitchOptions& options = {},
-        int threads = 1, std::uint64_t slice = 0) {
+RunResult run(const testing::WiredMachine& wired, const Program& program, const std::vector<Node>& nodes,
+              const PacketFormat& format = {}, const MessageCycles& costs = {},
+              const SwitchOptions& options = {}, int threads = 1, std::uint64_t slice = 0) {
     ProgramRun ranks(program, nodes, wired.machine.node_count(), format, costs);
     const auto network = make_input_queued_network(wired.fabric, wired.paths, ranks, options, 1, threads);
-    Ran ran;
+    RunResult ran;
     if (slice == 0) {
         Meter meter{Budget{}};
         ran.end = run_to_end(*network, ranks, meter);
@@ -49,12 +49,13 @@ Ran run(const testing::Wired& wired, const Program& program, const std::vector<N
 }  // namespace
 
 TEST_CASE("a single message takes the time of its packets plus the overheads of its ranks") {
-    const testing::Wired wired("torus:8");
+    const testing::WiredMachine machine("torus:8");
     const PacketFormat format{.flit = 32, .payload = 256, .header = 16};
     const SwitchOptions options{.vcs = 2, .buffer = 64};
     for (const std::int64_t bytes : {0, 1, 16, 17, 256, 257, 5000}) {
         const StoredProgram program(8, std::vector<StoredMessage>{{Rank{1}, Rank{4}, 0, Bytes{bytes}}});
-        const Ran ran = run(wired, program, in_order(8), format, {.send = 100, .receive = 70}, options);
+        const RunResult ran =
+            run(machine, program, ranks_in_order(8), format, {.send = 100, .receive = 70}, options);
         std::uint64_t flits = 0, left = static_cast<std::uint64_t>(bytes);
         do {
             const std::uint64_t carried = std::min<std::uint64_t>(left, 256);
@@ -62,8 +63,8 @@ TEST_CASE("a single message takes the time of its packets plus the overheads of 
             left -= carried;
         } while (left > 0);
         CHECK(ran.flits == flits);
-        // With several packets, the second takes other virtual channels, and follows as fast as the channel takes
-        // flits.
+        // The second of several packets uses other virtual channels, and follows as fast as the channel
+        // accepts flits.
         CHECK(ran.finish[4] == 100 + alone(4, flits, options) + 70);
         CHECK(ran.end == ran.finish[4]);
         CHECK(ran.finish[1] == 100 + flits);
@@ -72,15 +73,15 @@ TEST_CASE("a single message takes the time of its packets plus the overheads of 
 }
 
 TEST_CASE("channels have the given latency") {
-    const testing::Wired wired("torus:8");
+    const testing::WiredMachine machine("torus:8");
     const SwitchOptions options{.vcs = 2, .buffer = 64};
     const PacketFormat format{.flit = 32, .payload = 256, .header = 0};
-    std::vector<ChannelTimes> times(wired.fabric.channel_count());
+    std::vector<ChannelTimes> times(machine.fabric.channel_count());
     const auto run_one = [&](std::int64_t bytes) {
         const StoredProgram program(8, std::vector<StoredMessage>{{Rank{1}, Rank{4}, 0, Bytes{bytes}}});
-        ProgramRun ranks(program, in_order(8), 8, format, {});
+        ProgramRun ranks(program, ranks_in_order(8), 8, format, {});
         const auto network =
-            make_input_queued_network(wired.fabric, wired.paths, ranks, options, 1, 1, times);
+            make_input_queued_network(machine.fabric, machine.paths, ranks, options, 1, 1, times);
         Meter meter{Budget{}};
         (void)run_to_end(*network, ranks, meter);
         return std::pair(ranks.finish(Rank{4}), network->carried());
@@ -101,22 +102,23 @@ TEST_CASE("channels have the given latency") {
     CHECK_THROWS_AS(run_one(1), Error);
 }
 
-TEST_CASE("a rank sends only after the messages that it waits for") {
-    const testing::Wired wired("torus:8");
+TEST_CASE("a rank sends only after the messages for which it waits") {
+    const testing::WiredMachine machine("torus:8");
     std::vector<StoredMessage> relay;
     for (std::uint32_t i = 0; i < 7; ++i) relay.push_back({Rank{i}, Rank{i + 1}, i, Bytes{100}});
-    const Ran ran = run(wired, StoredProgram(8, relay), in_order(8), {}, {.send = 50, .receive = 30});
+    const RunResult ran =
+        run(machine, StoredProgram(8, relay), ranks_in_order(8), {}, {.send = 50, .receive = 30});
     const std::uint64_t hop = 50 + alone(2, 4, {}) + 30;
     for (std::uint64_t i = 0; i < 7; ++i) CHECK(ran.finish[i] == i * hop + 50 + 4);
     CHECK(ran.finish[7] == 7 * hop);
 }
 
-TEST_CASE(
-    "schedules end on any machine, with as many bytes as they send, however threads and cycles are divided") {
+TEST_CASE("schedules end on any machine with all their bytes, for any division of threads and cycles") {
     Rng rng(3);
     const auto machines = testing::small_machines();
     for (int drawn = 0; drawn < 120; ++drawn) {
-        const testing::Wired& wired = *machines[rng.below(static_cast<std::uint32_t>(machines.size()))];
+        const testing::WiredMachine& wired =
+            *machines[rng.below(static_cast<std::uint32_t>(machines.size()))];
         const testing::RandomProgram it(wired, rng);
         const std::vector<Node>& nodes = it.nodes;
         const AnySchedule schedule = make_schedule(it.call, it.name);
@@ -141,22 +143,23 @@ TEST_CASE(
                     if (nodes[message.peer.value] != nodes[rank.value])
                         packets += format.packets(message.bytes);
             }
-        const Ran ran = run(wired, program, nodes, format, costs, options);
+        const RunResult ran = run(wired, program, nodes, format, costs, options);
         CHECK(ran.packets == packets);
-        // Threads wait for each other often, which takes long where cores are taken.
+        // Threads wait for each other often, which is slow on busy cores.
         if (ran.end < 2000) CHECK(run(wired, program, nodes, format, costs, options, 2).finish == ran.finish);
-        const Ran sliced = run(wired, program, nodes, format, costs, options, 1, 1 + rng.below(50));
+        const RunResult sliced = run(wired, program, nodes, format, costs, options, 1, 1 + rng.below(50));
         CHECK(sliced.finish == ran.finish);
     }
 }
 
-TEST_CASE("a rank continues to send while messages are on their way to it") {
-    const testing::Wired wired("torus:8");
+TEST_CASE("a rank continues to send while messages to it are in flight") {
+    const testing::WiredMachine machine("torus:8");
     for (const std::uint32_t count : {15U, 16U, 17U, 40U}) {
         std::vector<StoredMessage> messages{{Rank{4}, Rank{0}, 0, Bytes{64}}};
         for (std::uint32_t i = 0; i < count; ++i) messages.push_back({Rank{0}, Rank{1}, 0, Bytes{256}});
         const auto finish = [&](std::uint64_t latency) {
-            return run(wired, StoredProgram(8, messages), in_order(8), {}, {.latency = latency}).finish;
+            return run(machine, StoredProgram(8, messages), ranks_in_order(8), {}, {.latency = latency})
+                .finish;
         };
         const std::vector<std::uint64_t> at_once = finish(0), late = finish(20000);
         CHECK(late[1] == at_once[1] + 20000);
@@ -165,40 +168,41 @@ TEST_CASE("a rank continues to send while messages are on their way to it") {
     }
 }
 
-TEST_CASE("messages of a later step do not delay the earlier step") {
-    const testing::Wired wired("mesh:3");
-    // Ranks 0 and 1 are on a node whose memory takes long; what rank 1 sends there is for rank 0's second step.
+TEST_CASE("messages of a later step do not delay an earlier step") {
+    const testing::WiredMachine machine("mesh:3");
+    // Ranks 0 and 1 share a node with slow memory; rank 1 sends data for the second step of rank 0.
     const std::vector<StoredMessage> messages{{Rank{2}, Rank{0}, 0, Bytes{8}},
                                               {Rank{1}, Rank{0}, 1, Bytes{100000}},
                                               {Rank{0}, Rank{2}, 1, Bytes{8}}};
     const std::vector<Node> nodes{Node{0}, Node{0}, Node{1}};
-    const Ran ran = run(wired, StoredProgram(3, messages), nodes, {}, {.memory_rate = 1});
+    const RunResult ran = run(machine, StoredProgram(3, messages), nodes, {}, {.memory_rate = 1});
     CHECK(ran.finish[0] >= 100000);
     CHECK(ran.finish[2] < 100);
 }
 
 TEST_CASE("ranks of a node share its NIC and memory") {
-    const testing::Wired wired("mesh:2");
+    const testing::WiredMachine machine("mesh:2");
     std::vector<StoredMessage> both;
     for (std::uint32_t i = 0; i < 4; ++i) both.push_back({Rank{i}, Rank{4 + i}, 0, Bytes{256 * 100}});
     const PacketFormat format{.flit = 32, .payload = 256, .header = 0};
-    const Ran four = run(wired, StoredProgram(8, both), in_order(8, 4), format, {}, {.vcs = 4, .buffer = 32});
+    const RunResult four =
+        run(machine, StoredProgram(8, both), ranks_in_order(8, 4), format, {}, {.vcs = 4, .buffer = 32});
     CHECK(four.end >= 4 * 800);
     CHECK(four.end < 4 * 800 * 1.05);
-    // All in turns, hence about equally late.
+    // All messages take turns, hence arrive about equally late.
     for (std::uint32_t i = 4; i < 8; ++i) CHECK(four.finish[i] > 3.9 * 800);
 
     std::vector<StoredMessage> inside;
     for (std::uint32_t i = 0; i < 2; ++i) inside.push_back({Rank{i}, Rank{2 + i}, 0, Bytes{1000}});
-    const Ran shared =
-        run(wired, StoredProgram(4, inside), in_order(4, 4), format, {.memory_rate = 10, .memory = 7});
+    const RunResult shared = run(machine, StoredProgram(4, inside), ranks_in_order(4, 4), format,
+                                 {.memory_rate = 10, .memory = 7});
     CHECK(shared.packets == 0);
     CHECK(shared.finish[2] == 107);
     CHECK(shared.finish[3] == 207);
 }
 
-TEST_CASE("jobs without shared links take as long as alone, and others longer") {
-    const testing::Wired wired("mesh:8");
+TEST_CASE("jobs without shared links take as long as alone, and other jobs take longer") {
+    const testing::WiredMachine machine("mesh:8");
     std::vector<StoredMessage> ring, rings;
     for (std::uint32_t i = 0; i < 4; ++i) ring.push_back({Rank{i}, Rank{(i + 1) % 4}, 0, Bytes{4000}});
     for (std::uint32_t first : {0U, 4U})
@@ -208,26 +212,25 @@ TEST_CASE("jobs without shared links take as long as alone, and others longer") 
             rings.push_back(message);
         }
     const StoredProgram job(4, ring), two(8, rings);
-    const std::uint64_t alone_there = run(wired, job, in_order(4)).end;
-    CHECK(run(wired, two, in_order(8)).end == alone_there);
+    const std::uint64_t alone_there = run(machine, job, ranks_in_order(4)).end;
+    CHECK(run(machine, two, ranks_in_order(8)).end == alone_there);
     const std::vector<Node> mixed{Node{0}, Node{2}, Node{4}, Node{6}, Node{1}, Node{3}, Node{5}, Node{7}};
     const std::vector<Node> half(mixed.begin(), mixed.begin() + 4);
-    CHECK(run(wired, two, mixed).end > run(wired, job, half).end);
+    CHECK(run(machine, two, mixed).end > run(machine, job, half).end);
 }
 
 TEST_CASE("packets of ranks in a cyclic wait are named") {
-    const testing::Wired wired("torus:8");
+    const testing::WiredMachine machine("torus:8");
     std::vector<StoredMessage> round;
     for (std::uint32_t i = 0; i < 8; ++i) round.push_back({Rank{i}, Rank{(i + 3) % 8}, 0, Bytes{100000}});
-    CHECK_THROWS_WITH_AS(run(wired, StoredProgram(8, round), in_order(8), {}, {},
+    CHECK_THROWS_WITH_AS(run(machine, StoredProgram(8, round), ranks_in_order(8), {}, {},
                              {.vcs = 1, .buffer = 2, .allow_deadlock = true}),
-                         doctest::Contains("packets wait for each other for ever: the packet to node"),
-                         Error);
+                         doctest::Contains("packets are deadlocked: the packet to node"), Error);
 }
 
-TEST_CASE("a program that waits for a message never sent is named") {
+TEST_CASE("a program that waits for an unsent message is named") {
     /// Rank 1 waits for rank 0, which sends no message.
-    class Silent final : public Program {
+    class SilentProgram final : public Program {
        public:
         [[nodiscard]] std::size_t rank_count() const override { return 3; }
         [[nodiscard]] std::uint64_t step_count() const override { return 2; }
@@ -238,10 +241,10 @@ TEST_CASE("a program that waits for a message never sent is named") {
             if (rank.value == 1 && step == 1) messages.push_back({Rank{0}, Bytes{8}});
         }
     };
-    const testing::Wired wired("mesh:3");
-    CHECK_THROWS_WITH_AS(run(wired, Silent{}, in_order(3)),
-                         "the program waits for itself: rank 1 waits in step 1 for rank 0", Error);
-    CHECK_THROWS_AS(ProgramRun(Silent{}, in_order(2), 3, {}, {}), Error);
-    CHECK_THROWS_AS(ProgramRun(Silent{}, in_order(3), 2, {}, {}), Error);
-    CHECK_THROWS_AS(ProgramRun(Silent{}, in_order(3), 3, {.flit = 0}, {}), Error);
+    const testing::WiredMachine machine("mesh:3");
+    CHECK_THROWS_WITH_AS(run(machine, SilentProgram{}, ranks_in_order(3)),
+                         "the program deadlocks: rank 1 waits in step 1 for rank 0", Error);
+    CHECK_THROWS_AS(ProgramRun(SilentProgram{}, ranks_in_order(2), 3, {}, {}), Error);
+    CHECK_THROWS_AS(ProgramRun(SilentProgram{}, ranks_in_order(3), 2, {}, {}), Error);
+    CHECK_THROWS_AS(ProgramRun(SilentProgram{}, ranks_in_order(3), 3, {.flit = 0}, {}), Error);
 }

@@ -17,7 +17,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Received flits per node and cycle, and a fingerprint of the run.
+/// Received flits per node and cycle, and a hash of the run.
 struct Outcome {
     double accepted;
     std::tuple<std::uint64_t, std::vector<std::uint64_t>, std::vector<std::uint64_t>> all;
@@ -44,7 +44,7 @@ Outcome run(const std::string& text, Routing routing, const std::string& to, dou
 }  // namespace
 
 // Kim, Dally, Scott, Abts, ISCA 2008, 4.2: all nodes of a group send to the next group, over one channel.
-TEST_CASE("detours carry more than one channel between groups, and UGAL takes them only there") {
+TEST_CASE("detours carry more than one channel between groups, and UGAL uses them only there") {
     const std::string text = "dragonfly:9x1x4,nodes=2";
     const double alone = 1.0 / (4 * 2);
     const auto next_group = [&](Routing routing) {
@@ -61,7 +61,7 @@ TEST_CASE("detours carry more than one channel between groups, and UGAL takes th
     CHECK(uniform(Routing::valiant) < 0.55);
 }
 
-TEST_CASE("a machine with adaptive routing is simulated with it") {
+TEST_CASE("a machine with adaptive routing is simulated with adaptive routing") {
     const auto routing = [](const std::string& text) {
         const Machine machine = make_machine(text);
         const Fabric fabric(machine);
@@ -80,7 +80,7 @@ TEST_CASE("adaptive routing on fat trees spreads traffic that static routes conc
     CHECK(adaptive > 1.3 * own);
 }
 
-TEST_CASE("each step of an adaptive packet lies on a shortest route, and trees need no escape channel") {
+TEST_CASE("each step of an adaptive packet is on a shortest route, and trees need no escape channel") {
     for (const char* const text : {"torus:4x4", "fattree:3:3:2", "mesh:3x4"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
@@ -135,7 +135,7 @@ TEST_CASE("deadlocked packets are found and named") {
     const Paths paths(fabric);
     const TrafficPattern traffic("shift(by=3)", 8, 1);
     OpenLoop senders(traffic, 8, 4, 1, 1);
-    // Before a run by the turns of routes; without that check, in a run by blocked packets.
+    // Before the run by the turns of routes; without that check, during the run by blocked packets.
     CHECK_THROWS_WITH_AS(make_input_queued_network(fabric, paths, senders, {.vcs = 1, .buffer = 2}, 1),
                          doctest::Contains("could wait for each other in a circle"), Error);
     const auto network =
@@ -160,14 +160,14 @@ TEST_CASE("packets that wait for arbitration are not reported as deadlocked") {
     }
 }
 
-TEST_CASE("routings that do not fit the machine are refused in one line") {
+TEST_CASE("routings that do not fit the machine are refused with a one-line error") {
     const auto refused = [](const std::string& text, Routing routing, const std::string& why) {
         const Machine machine = make_machine(text);
         const Fabric fabric(machine);
         CHECK_THROWS_WITH_AS(Paths(fabric, routing), doctest::Contains(why.c_str()), Error);
     };
-    refused("torus:4x4", Routing::ugal, "over groups of a dragonfly, and 'torus:4x4' has none");
-    refused("rails:4:4:2", Routing::minimal_adaptive, "switches without nodes have no routes to leave it by");
+    refused("torus:4x4", Routing::ugal, "need the groups of a dragonfly, but 'torus:4x4' has none");
+    refused("rails:4:4:2", Routing::minimal_adaptive, "switches without nodes have no escape routes");
     refused("fattree:4:4", Routing::valiant, "'fattree:4:4' has none");
     CHECK_THROWS_WITH_AS((void)routing_of("minimal"), doctest::Contains("no routing 'minimal'"), Error);
 }

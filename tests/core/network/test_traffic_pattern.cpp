@@ -24,7 +24,7 @@ TEST_CASE("traffic patterns send to the destinations of their definitions") {
     CHECK(TrafficPattern("transpose", 16, 1).sends(Node{7}));
 }
 
-TEST_CASE("a permutation reaches every node, and none sends to itself") {
+TEST_CASE("a permutation reaches every node, and no node sends to itself") {
     for (const std::size_t nodes : {2U, 3U, 17U, 64U}) {
         const TrafficPattern traffic("permutation", nodes, 3);
         std::set<Node> reached;
@@ -37,7 +37,7 @@ TEST_CASE("a permutation reaches every node, and none sends to itself") {
     }
 }
 
-TEST_CASE("uniform traffic reaches all others equally, and a hot spot gets its share") {
+TEST_CASE("uniform traffic reaches all other nodes equally, and a hot spot gets its share") {
     Rng rng(7);
     constexpr int packets = 30000;
     std::vector<int> uniform(8), hot(8);
@@ -52,7 +52,7 @@ TEST_CASE("uniform traffic reaches all others equally, and a hot spot gets its s
     CHECK(hot[5] == doctest::Approx(packets * (0.3 + 0.7 / 7)).epsilon(0.1));
 }
 
-TEST_CASE("unsuitable traffic is refused in one line") {
+TEST_CASE("unsuitable traffic is refused with a one-line error") {
     const auto refused = [](const std::string& text, std::size_t nodes, const std::string& why) {
         CHECK_THROWS_WITH_AS(TrafficPattern(text, nodes, 1), doctest::Contains(why.c_str()), Error);
     };

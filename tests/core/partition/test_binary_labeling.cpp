@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binary labeling against enumeration.
+// Binary labeling compared with enumeration.
 #include <doctest.h>
 
 #include <cstdint>
@@ -13,7 +13,7 @@ using namespace topoloom;
 
 namespace {
 
-struct Choices {
+struct LabelingProblem {
     partition::WeightedGraph graph;
     std::vector<std::int64_t> bias;
 
@@ -29,15 +29,15 @@ struct Choices {
     }
 };
 
-/// Every pair of vertices has an edge with probability 1/2; some vertices have no choice.
-Choices random_choices(std::uint32_t size, std::uint64_t seed) {
+/// A random problem: every pair of vertices has an edge with probability 1/2; some labels are fixed.
+LabelingProblem make_random_problem(std::uint32_t size, std::uint64_t seed) {
     Rng rng(seed);
     std::vector<std::vector<std::int64_t>> weight(size, std::vector<std::int64_t>(size, 0));
     for (std::uint32_t a = 0; a < size; ++a) {
         for (std::uint32_t b = 0; b < a; ++b)
             weight[a][b] = weight[b][a] = rng.below(2) == 0 ? 0 : std::int64_t{rng.below(21)} - 10;
     }
-    Choices c;
+    LabelingProblem c;
     for (std::uint32_t a = 0; a < size; ++a) {
         for (std::uint32_t b = 0; b < size; ++b) {
             if (weight[a][b] == 0) continue;
@@ -53,11 +53,11 @@ Choices random_choices(std::uint32_t size, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("two-way choices are never worse than none, and mostly optimal") {
+TEST_CASE("labelings are never worse than the start, and mostly optimal") {
     int best_found = 0;
     constexpr int cases = 200;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
-        const Choices c = random_choices(1 + static_cast<std::uint32_t>(seed % 9), seed);
+        const LabelingProblem c = make_random_problem(1 + static_cast<std::uint32_t>(seed % 9), seed);
         const std::vector<char> chosen = partition::BinaryLabeling(c.graph, c.bias).run();
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         std::vector<char> all(c.graph.size());
@@ -77,10 +77,10 @@ TEST_CASE("two-way choices are never worse than none, and mostly optimal") {
     CHECK(best_found > cases * 9 / 10);
 }
 
-TEST_CASE("coupled pairs turn together") {
-    // A chain that prefers 1 only as a whole: every single flip loses.
+TEST_CASE("coupled vertices change their labels together") {
+    // A chain that prefers label 1 only as a whole: every single change is worse.
     constexpr std::uint32_t size = 30;
-    Choices c;
+    LabelingProblem c;
     for (std::uint32_t v = 0; v < size; ++v) {
         for (const std::uint32_t u : {v - 1, v + 1}) {
             if (u >= size) continue;

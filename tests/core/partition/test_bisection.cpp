@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bisection: costs match the definition, capacities hold, small graphs are solved optimally.
+// Bisection: costs equal the definition, capacities hold, small graphs are solved optimally.
 #include <doctest.h>
 
 #include <algorithm>
@@ -42,7 +42,8 @@ std::int64_t optimum(const partition::WeightedGraph& graph, const std::vector<st
     return best;
 }
 
-std::array<std::int64_t, 2> masses(const partition::WeightedGraph& graph, const std::vector<char>& side) {
+std::array<std::int64_t, 2> sum_side_masses(const partition::WeightedGraph& graph,
+                                            const std::vector<char>& side) {
     std::array<std::int64_t, 2> mass{0, 0};
     for (std::uint32_t v = 0; v < graph.size(); ++v) mass[side[v] == 0 ? 0 : 1] += graph.mass[v];
     return mass;
@@ -50,7 +51,7 @@ std::array<std::int64_t, 2> masses(const partition::WeightedGraph& graph, const 
 
 }  // namespace
 
-TEST_CASE("unit masses meet capacities exactly, and the cost equals its definition") {
+TEST_CASE("unit masses fill capacities exactly, and the cost equals its definition") {
     Rng rng(1, 0);
     for (std::uint32_t round = 0; round < 60; ++round) {
         CAPTURE(round);
@@ -65,7 +66,7 @@ TEST_CASE("unit masses meet capacities exactly, and the cost equals its definiti
         const partition::Bisection halves =
             partition::bisect(graph, bias, {left, n - left}, {.cycles = round % 3}, rng);
         CHECK(halves.excess == 0);
-        CHECK(masses(graph, halves.side) == std::array<std::int64_t, 2>{left, n - left});
+        CHECK(sum_side_masses(graph, halves.side) == std::array<std::int64_t, 2>{left, n - left});
         CHECK(halves.cost == cost_of(graph, bias, halves.side));
     }
 }
@@ -87,7 +88,7 @@ TEST_CASE("small graphs are nearly always cut optimally") {
     CHECK(missed <= 12);
 }
 
-TEST_CASE("a bias without edges is followed exactly") {
+TEST_CASE("a bias without edges determines the sides") {
     partition::WeightedGraph graph;
     graph.first.assign(41, 0);
     graph.mass.assign(40, 1);
@@ -97,7 +98,7 @@ TEST_CASE("a bias without edges is followed exactly") {
     CHECK(halves.cost == -100);
 }
 
-TEST_CASE("a grid is cut straight") {
+TEST_CASE("a grid is cut along a straight line") {
     const partition::WeightedGraph graph = grid_graph(16, 8);
     CHECK(partition::bisect(graph, {}, {64, 64}, {.starts = 64, .cycles = 4}, Rng(3)).cost == 8);
 }
@@ -123,6 +124,6 @@ TEST_CASE("different masses stay within capacities with room for the heaviest") 
         const partition::Bisection halves =
             partition::bisect(graph, {}, {mass / 3 + 10, mass - mass / 3 + 10}, {}, rng);
         CHECK(halves.excess == 0);
-        CHECK(masses(graph, halves.side)[0] <= mass / 3 + 10);
+        CHECK(sum_side_masses(graph, halves.side)[0] <= mass / 3 + 10);
     }
 }

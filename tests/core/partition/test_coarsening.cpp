@@ -12,7 +12,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Contracts the clusters one vertex and edge at a time.
+/// Reference: contracts the clusters one vertex and edge at a time.
 partition::WeightedGraph contract(const partition::WeightedGraph& fine, const std::vector<Vertex>& coarse_of,
                                   std::uint32_t clusters) {
     std::vector<std::int64_t> mass(clusters, 0);
@@ -28,7 +28,7 @@ partition::WeightedGraph contract(const partition::WeightedGraph& fine, const st
     return weighted_graph(mass, edges);
 }
 
-std::map<std::uint32_t, std::int64_t> row(const partition::WeightedGraph& graph, Vertex v) {
+std::map<std::uint32_t, std::int64_t> edges_of_vertex(const partition::WeightedGraph& graph, Vertex v) {
     std::map<std::uint32_t, std::int64_t> row;
     for (std::uint32_t i = 0; i < graph.degree(v); ++i) row[graph.peers(v)[i].value] += graph.weights(v)[i];
     return row;
@@ -47,7 +47,7 @@ TEST_CASE("the coarse graph has the masses and edges of its clusters") {
         for (const Vertex c : wanted.vertices()) {
             CHECK(step.graph.mass[c.value] == wanted.mass[c.value]);
             CHECK(step.graph.mass[c.value] <= max_mass);
-            CHECK(row(step.graph, c) == row(wanted, c));
+            CHECK(edges_of_vertex(step.graph, c) == edges_of_vertex(wanted, c));
         }
     }
 }
@@ -75,7 +75,7 @@ TEST_CASE("grids, stars, cliques and isolated vertices shrink by at least a thir
     }
 }
 
-TEST_CASE("a graph coarsened in windows is the same for any number of threads, and its edges add up") {
+TEST_CASE("coarsening in windows gives the same graph for any number of threads, and its edges add up") {
     const partition::WeightedGraph graph = random_graph(60'000, 6, 9, 3, Rng(3));
     const partition::Coarsening one = partition::coarsen(graph, 12, Rng(4), {}, 512, 1);
     const partition::Coarsening three = partition::coarsen(graph, 12, Rng(4), {}, 512, 3);
@@ -83,7 +83,7 @@ TEST_CASE("a graph coarsened in windows is the same for any number of threads, a
     CHECK(one.graph.first == three.graph.first);
     CHECK(one.graph.peer == three.graph.peer);
     CHECK(one.graph.weight == three.graph.weight);
-    REQUIRE(one.graph.size() > 1U << 14);  // made in several pieces
+    REQUIRE(one.graph.size() > 1U << 14);  // built in several windows
     std::int64_t between = 0;
     for (const Vertex v : graph.vertices()) {
         for (std::size_t e = 0; e < graph.degree(v); ++e)

@@ -12,7 +12,7 @@
 
 namespace topoloom {
 
-/// Edges are (u, v) -> weight with u < v.
+/// A graph with edges (u, v) -> weight, u < v.
 using EdgeWeights = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
 
 inline partition::WeightedGraph weighted_graph(const std::vector<std::int64_t>& mass,
@@ -34,7 +34,7 @@ inline partition::WeightedGraph weighted_graph(const std::vector<std::int64_t>& 
     return graph;
 }
 
-/// About `degree` edges per vertex, weights 0 .. max_weight, masses 1 .. max_mass.
+/// A random graph with about `degree` edges per vertex, weights 0 .. max_weight, and masses 1 .. max_mass.
 inline partition::WeightedGraph random_graph(std::uint32_t vertices, std::uint32_t degree,
                                              std::uint32_t max_weight, std::uint32_t max_mass, Rng rng) {
     std::vector<std::int64_t> mass;

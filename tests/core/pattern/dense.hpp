@@ -14,13 +14,13 @@ struct Cell {
     friend bool operator==(const Cell&, const Cell&) = default;
 };
 
-/// dense[u][v] is what u sends to v; the diagonal is what u sends to itself.
+/// dense[u][v] is the number of bytes from u to v; the diagonal counts self-messages.
 using Dense = std::vector<std::vector<Cell>>;
 
-inline Dense no_messages(std::size_t rank_count) { return Dense(rank_count, std::vector<Cell>(rank_count)); }
+inline Dense empty_matrix(std::size_t rank_count) { return Dense(rank_count, std::vector<Cell>(rank_count)); }
 
-inline Dense dense(const topoloom::CommGraph& graph) {
-    Dense matrix = no_messages(graph.rank_count());
+inline Dense to_dense_matrix(const topoloom::CommGraph& graph) {
+    Dense matrix = empty_matrix(graph.rank_count());
     for (const topoloom::Rank u : topoloom::ids<topoloom::Rank>(graph.rank_count())) {
         matrix[u.value][u.value] = {graph.self_bytes(u).value, graph.self_messages(u)};
         for (const topoloom::Edge edge : graph.sends(u)) {
@@ -35,7 +35,7 @@ inline void add(Dense& matrix, std::size_t u, std::size_t v, std::int64_t bytes,
     matrix[u][v].messages += messages;
 }
 
-inline Dense transposed(const Dense& matrix) {
+inline Dense transpose_matrix(const Dense& matrix) {
     Dense result = matrix;
     for (std::size_t u = 0; u < matrix.size(); ++u) {
         for (std::size_t v = 0; v < matrix.size(); ++v) result[v][u] = matrix[u][v];

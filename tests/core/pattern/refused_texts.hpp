@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Laws of every reader of communication graphs: what it refuses, and with which message.
+// Checks for all readers of communication graphs: invalid texts and their messages.
 #pragma once
 
 #include <doctest.h>
@@ -10,7 +10,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
 
-/// A text, and the message with which a reader refuses it.
+/// An invalid text, and the message with which a reader refuses it.
 struct RefusedText {
     std::string text;
     std::string message;
@@ -25,7 +25,7 @@ void check_refused(const Read& read, const std::vector<RefusedText>& refused) {
     }
 }
 
-/// Checks that a reader reads or refuses a text with one changed byte, and does both for some.
+/// Checks that a reader parses or refuses a text with one changed byte, and that both occur.
 template <class Read>
 void check_changed_bytes(const Read& read, const std::string& text) {
     topoloom::Rng rng(1);

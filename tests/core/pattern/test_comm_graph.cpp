@@ -33,7 +33,7 @@ Edges random_edges(std::size_t rank_count, std::size_t edge_count, std::uint64_t
 }
 
 Dense dense_of_edges(const Edges& edges, std::size_t rank_count) {
-    Dense matrix = no_messages(rank_count);
+    Dense matrix = empty_matrix(rank_count);
     for (std::size_t i = 0; i < edges.sources.size(); ++i) {
         add(matrix, edges.sources[i].value, edges.peers[i].value, edges.bytes[i].value, edges.messages[i]);
     }
@@ -47,14 +47,14 @@ CommGraph one_edge(std::size_t rank_count, int u, int v, std::int64_t bytes, std
 
 }  // namespace
 
-TEST_CASE("a graph from edges sums duplicates and keeps the diagonal separately") {
+TEST_CASE("a graph from edges sums duplicates and stores the diagonal separately") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const std::size_t rank_count = 1 + seed;
         const Edges edges = random_edges(rank_count, 10 * seed, seed);
         const auto graph =
             CommGraph::from_edges(rank_count, edges.sources, edges.peers, edges.bytes, edges.messages);
         const Dense expected = dense_of_edges(edges, rank_count);
-        CHECK(dense(graph) == expected);
+        CHECK(to_dense_matrix(graph) == expected);
         std::int64_t bytes = 0;
         std::int64_t messages = 0;
         for (std::size_t u = 0; u < rank_count; ++u) {
@@ -92,8 +92,8 @@ TEST_CASE("the symmetric graph is the matrix plus its transpose") {
         const Edges edges = random_edges(rank_count, 10 * seed, seed);
         const auto graph =
             CommGraph::from_edges(rank_count, edges.sources, edges.peers, edges.bytes, edges.messages);
-        Dense expected = no_messages(rank_count);
-        const Dense matrix = dense(graph);
+        Dense expected = empty_matrix(rank_count);
+        const Dense matrix = to_dense_matrix(graph);
         for (std::size_t u = 0; u < rank_count; ++u) {
             for (std::size_t v = 0; v < rank_count; ++v) {
                 if (u == v) continue;
@@ -102,14 +102,14 @@ TEST_CASE("the symmetric graph is the matrix plus its transpose") {
             }
         }
         const auto symmetric = graph.symmetric();
-        Dense found = dense(symmetric);
+        Dense found = to_dense_matrix(symmetric);
         for (std::size_t u = 0; u < rank_count; ++u) found[u][u] = {};
         CHECK(found == expected);
         CHECK(graph.symmetric_edge_count() == symmetric.edge_count());
         CHECK(symmetric.total_bytes().value == 2 * graph.total_bytes().value);
         CHECK(symmetric.total_messages() == 2 * graph.total_messages());
         // If every edge already has its reverse, all amounts double.
-        Dense doubled = dense(symmetric.symmetric());
+        Dense doubled = to_dense_matrix(symmetric.symmetric());
         for (std::size_t u = 0; u < rank_count; ++u) {
             doubled[u][u] = {};
             for (auto& entry : found[u]) entry = {2 * entry.bytes, 2 * entry.messages};
@@ -118,7 +118,7 @@ TEST_CASE("the symmetric graph is the matrix plus its transpose") {
     }
 }
 
-TEST_CASE("the symmetric graph keeps loads and messages of ranks to themselves") {
+TEST_CASE("the symmetric graph keeps loads and self-messages of ranks") {
     const auto graph =
         CommGraph::from_edges(2, std::vector{Rank{0}, Rank{1}}, std::vector{Rank{1}, Rank{1}},
                               std::vector{Bytes{5}, Bytes{7}}, std::vector<std::int64_t>{1, 2}, {1.5, 2.5});
@@ -137,16 +137,16 @@ TEST_CASE("compressed rows give the graph of the same edges, in any order and wi
     const auto graph =
         CommGraph::from_csr(first, peers, bytes, {}, {}, std::vector{Bytes{9}, Bytes{0}, Bytes{0}},
                             std::vector<std::int64_t>{2, 0, 1});
-    Dense expected = no_messages(3);
+    Dense expected = empty_matrix(3);
     add(expected, 0, 2, 4, 2);
     add(expected, 0, 1, 2);
     add(expected, 2, 0, 4);
     add(expected, 0, 0, 9, 2);
     add(expected, 2, 2, 0, 1);
-    CHECK(dense(graph) == expected);
+    CHECK(to_dense_matrix(graph) == expected);
 }
 
-TEST_CASE("taking over arrays gives the same graph as copying them") {
+TEST_CASE("moving arrays into a graph gives the same graph as copying them") {
     const Edges edges = random_edges(20, 300, 7);
     const auto graph = CommGraph::from_edges(20, edges.sources, edges.peers, edges.bytes, edges.messages);
     const auto copied = [](const auto& span) {
@@ -160,8 +160,8 @@ TEST_CASE("taking over arrays gives the same graph as copying them") {
     rows.messages = copied(graph.all_messages());
     rows.self_bytes = copied(graph.all_self_bytes());
     rows.self_messages = copied(graph.all_self_messages());
-    CHECK(dense(CommGraph::from_csr(rows)) == dense(graph));
-    // A duplicate edge: arrays can no longer be used unchanged.
+    CHECK(to_dense_matrix(CommGraph::from_csr(rows)) == to_dense_matrix(graph));
+    // With a duplicate edge the arrays cannot be used unchanged.
     rows.peers.push_back(rows.peers.back());
     rows.bytes.push_back(Bytes{7});
     rows.messages.push_back(3);
@@ -178,7 +178,7 @@ TEST_CASE("the arrays of a graph give the same graph again") {
     const auto again =
         CommGraph::from_csr(graph.first(), graph.all_peers(), graph.all_bytes(), graph.all_messages(), {},
                             graph.all_self_bytes(), graph.all_self_messages());
-    CHECK(dense(again) == dense(graph));
+    CHECK(to_dense_matrix(again) == to_dense_matrix(graph));
 }
 
 TEST_CASE("inconsistent compressed rows are refused") {
@@ -197,7 +197,7 @@ TEST_CASE("inconsistent compressed rows are refused") {
     CHECK_THROWS_AS((void)CommGraph::from_csr(Starts{0, 1}, peers, bytes), Error);
 }
 
-TEST_CASE("rows made on one thread and on several are the same graph") {
+TEST_CASE("rows built on one thread and on several give the same graph") {
     const auto emit = [](Rank u, const auto& add) {
         for (std::uint32_t step = 1; step < 20; ++step)
             add(Edge{Rank{(u.value * step) % 10'000}, Bytes{step}});
@@ -211,7 +211,7 @@ TEST_CASE("rows made on one thread and on several are the same graph") {
     CHECK(std::ranges::equal(one.all_self_bytes(), four.all_self_bytes()));
 }
 
-TEST_CASE("invalid edges are refused with their ranks and amounts") {
+TEST_CASE("errors of invalid edges name ranks and amounts") {
     CHECK_THROWS_WITH_AS(one_edge(2, 0, 7, 1), "an edge joins ranks 0 and 7, but there are only 2 ranks",
                          Error);
     CHECK_THROWS_AS(one_edge(2, 7, 0, 1), Error);
@@ -225,7 +225,7 @@ TEST_CASE("invalid edges are refused with their ranks and amounts") {
 TEST_CASE("sums of bytes or messages beyond 64 bits are refused") {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
     const std::vector<Rank> sources{Rank{0}, Rank{0}};
-    for (const int second : {1, 2}) {  // the same peer, and another one
+    for (const int second : {1, 2}) {  // the same peer, and another peer
         const std::vector<Rank> peers{Rank{1}, Rank{second}};
         CHECK_THROWS_AS((void)CommGraph::from_edges(3, sources, peers, std::vector{Bytes{most}, Bytes{1}}),
                         Error);
@@ -236,7 +236,7 @@ TEST_CASE("sums of bytes or messages beyond 64 bits are refused") {
     CHECK(one_edge(2, 0, 1, most).total_bytes().value == most);
 }
 
-TEST_CASE("loads are 1 unless given, and must be finite, not negative, and one per rank") {
+TEST_CASE("loads are 1 by default, and must be finite, not negative, and one per rank") {
     const auto with_load = [](std::vector<double> load) {
         return CommGraph::from_edges(2, {}, {}, {}, {}, std::move(load));
     };

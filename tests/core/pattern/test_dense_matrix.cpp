@@ -11,9 +11,8 @@
 
 using namespace topoloom;
 
-TEST_CASE(
-    "row i, column j of a dense matrix is what rank i sends to rank j, in any spelling of the numbers") {
-    Dense expected = no_messages(3);
+TEST_CASE("row i, column j of a dense matrix gives the bytes from rank i to rank j, in any number format") {
+    Dense expected = empty_matrix(3);
     add(expected, 0, 1, 1000);
     add(expected, 1, 2, 20);
     add(expected, 2, 2, 3);
@@ -21,12 +20,12 @@ TEST_CASE(
                              "0 1000 0\r\n0 0 20\r\n0 0 3", "\n 0 1e3 0\n\n0 0 20.0\n0.000e+00 0 3\n\n",
                              "0.0 1.000000000000000000e+03 0.0\n0 0 2e1\n0 0 3.\n"}) {
         CAPTURE(std::string(text));
-        CHECK(dense(read_dense_matrix(text)) == expected);
+        CHECK(to_dense_matrix(read_dense_matrix(text)) == expected);
     }
     CHECK(read_dense_matrix("0").rank_count() == 1);
 }
 
-TEST_CASE("dense matrices that are not square or not bytes are refused with the line") {
+TEST_CASE("dense matrices that are not square or have invalid byte counts are refused with the line") {
     check_refused(
         read_dense_matrix,
         {

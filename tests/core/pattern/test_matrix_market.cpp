@@ -18,43 +18,41 @@ const std::string symmetric = "%%MatrixMarket matrix coordinate integer symmetri
 
 }  // namespace
 
-TEST_CASE(
-    "row i, column j is what rank i - 1 sends to rank j - 1; repeated entries are summed and zeros are "
-    "nothing") {
+TEST_CASE("row i, column j gives the bytes from rank i - 1 to rank j - 1; repeated entries add up") {
     const auto graph =
         read_matrix_market(general + "% a comment\n\n3 3 6\n1 2 5\n3 1 7\n2 2 9\n1 2 6\n\n2 3 0\n2 1 1\n");
-    Dense expected = no_messages(3);
+    Dense expected = empty_matrix(3);
     add(expected, 0, 1, 11, 2);
     add(expected, 2, 0, 7);
     add(expected, 1, 1, 9);
     add(expected, 1, 0, 1);
-    CHECK(dense(graph) == expected);
+    CHECK(to_dense_matrix(graph) == expected);
     CHECK(graph.total_bytes() == Bytes{19});
 }
 
-TEST_CASE("a symmetric matrix stands for both of its halves, with its diagonal once") {
-    Dense expected = no_messages(3);
+TEST_CASE("a symmetric matrix is expanded to both halves, with its diagonal once") {
+    Dense expected = empty_matrix(3);
     add(expected, 0, 1, 5);
     add(expected, 1, 0, 5);
     add(expected, 2, 1, 8);
     add(expected, 1, 2, 8);
     add(expected, 2, 2, 9);
-    CHECK(dense(read_matrix_market(symmetric + "3 3 3\n2 1 5\n3 2 8\n3 3 9\n")) == expected);
+    CHECK(to_dense_matrix(read_matrix_market(symmetric + "3 3 3\n2 1 5\n3 2 8\n3 3 9\n")) == expected);
     const std::string array = "%%MatrixMarket matrix array real symmetric\n3 3\n0\n5\n0\n0\n8.0\n9\n";
-    CHECK(dense(read_matrix_market(array)) == expected);
+    CHECK(to_dense_matrix(read_matrix_market(array)) == expected);
 }
 
 TEST_CASE("arrays are stored by column") {
-    Dense expected = no_messages(2);
+    Dense expected = empty_matrix(2);
     add(expected, 0, 0, 1);
     add(expected, 1, 0, 2);
     add(expected, 0, 1, 3);
     add(expected, 1, 1, 4);
-    CHECK(dense(read_matrix_market("%%MatrixMarket matrix array integer general\n2 2\n1\n2\n3\n4\n")) ==
-          expected);
+    CHECK(to_dense_matrix(read_matrix_market(
+              "%%MatrixMarket matrix array integer general\n2 2\n1\n2\n3\n4\n")) == expected);
 }
 
-TEST_CASE("integers are read in every notation of reals, and a pattern has one byte per entry") {
+TEST_CASE("integers are parsed in every notation of reals, and a pattern matrix has one byte per entry") {
     for (const char* value :
          {"1024", "1024.0", "1.024e3", "1.0240000000000000E+03", "+1024", "10240e-1", "01024"}) {
         CAPTURE(value);
@@ -142,7 +140,7 @@ TEST_CASE("invalid Matrix Market texts are refused with the line and the reason"
     CHECK_THROWS_AS((void)read_matrix_market(general + "2 2 2\n1 2 9223372036854775807\n1 2 1\n"), Error);
 }
 
-TEST_CASE("a Matrix Market text with one changed byte is read or refused") {
+TEST_CASE("a Matrix Market text with one changed byte is parsed or refused") {
     const std::string text = symmetric + "% made by hand\n5 5 5\n2 1 10\n3 1 1.5e1\n4 2 30\n5 3 40\n5 5 50\n";
     check_changed_bytes(read_matrix_market, text);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traffic of meshes equals the collective of each group.
+// Traffic of meshes equals the collectives of each group.
 #include <doctest.h>
 
 #include <bit>
@@ -16,13 +16,13 @@ namespace {
 
 using Extents = std::vector<std::uint32_t>;
 
-constexpr std::int64_t bytes = 840;  // divides by all that the tests divide by
+constexpr std::int64_t bytes = 840;  // a multiple of all divisors in the tests
 
 Dense matrix_of(const Extents& extents, const MeshTraffic& traffic) {
     Dense sum;
     for (const CommGraph& phase : mesh_phases(extents, traffic)) {
-        const Dense one = dense(phase);
-        if (sum.empty()) sum = no_messages(one.size());
+        const Dense one = to_dense_matrix(phase);
+        if (sum.empty()) sum = empty_matrix(one.size());
         for (std::size_t u = 0; u < one.size(); ++u) {
             for (std::size_t v = 0; v < one.size(); ++v) add(sum, u, v, one[u][v].bytes, one[u][v].messages);
         }
@@ -30,36 +30,36 @@ Dense matrix_of(const Extents& extents, const MeshTraffic& traffic) {
     return sum;
 }
 
-std::int64_t sent(const Dense& matrix, std::size_t u) {
+std::int64_t sent_bytes(const Dense& matrix, std::size_t u) {
     std::int64_t sum = 0;
     for (const Cell& cell : matrix[u]) sum += cell.bytes;
     return sum;
 }
 
-/// The ranks of a 2x3x4 mesh, the first axis the fastest, by their positions.
-std::size_t rank(std::size_t x, std::size_t y, std::size_t z) { return x + 2 * y + 6 * z; }
+/// The ranks of a 2x3x4 mesh by their positions, the first axis fastest.
+std::size_t mesh_rank(std::size_t x, std::size_t y, std::size_t z) { return x + 2 * y + 6 * z; }
 
 }  // namespace
 
 TEST_CASE("a ring along an axis joins ranks with equal coordinates on all others") {
-    Dense expected = no_messages(24);
+    Dense expected = empty_matrix(24);
     for (std::size_t x = 0; x < 2; ++x) {
         for (std::size_t y = 0; y < 3; ++y) {
             for (std::size_t z = 0; z < 4; ++z) {
-                add(expected, rank(x, y, z), rank(x, y, (z + 1) % 4), bytes / 2);
-                add(expected, rank(x, y, z), rank(x, y, (z + 3) % 4), bytes / 2);
+                add(expected, mesh_rank(x, y, z), mesh_rank(x, y, (z + 1) % 4), bytes / 2);
+                add(expected, mesh_rank(x, y, z), mesh_rank(x, y, (z + 3) % 4), bytes / 2);
             }
         }
     }
     CHECK(matrix_of({2, 3, 4}, {{2}, MeshCollective::ring, Bytes{bytes}}) == expected);
 }
 
-TEST_CASE("members of a group along several axes are counted along the first of them first") {
-    Dense expected = no_messages(24);
+TEST_CASE("members of a group along several axes are numbered with the first axis fastest") {
+    Dense expected = empty_matrix(24);
     for (std::size_t y = 0; y < 3; ++y) {
         for (std::size_t i = 0; i + 1 < 8; ++i) {  // member i: z is the fast axis
-            const std::size_t here = rank(i / 4, y, i % 4);
-            const std::size_t next = rank((i + 1) / 4, y, (i + 1) % 4);
+            const std::size_t here = mesh_rank(i / 4, y, i % 4);
+            const std::size_t next = mesh_rank((i + 1) / 4, y, (i + 1) % 4);
             add(expected, here, next, bytes / 2);
             add(expected, next, here, bytes / 2);
         }
@@ -67,21 +67,21 @@ TEST_CASE("members of a group along several axes are counted along the first of 
     CHECK(matrix_of({2, 3, 4}, {{2, 0}, MeshCollective::chain, Bytes{bytes}}) == expected);
 }
 
-TEST_CASE("every member sends the requested bytes, the ends of a chain half of them") {
+TEST_CASE("every member sends the requested bytes, and the ends of a chain half of them") {
     for (const std::uint32_t n : {2U, 3U, 4U, 8U}) {
         for (const MeshCollective collective :
              {MeshCollective::ring, MeshCollective::all_to_all, MeshCollective::halving}) {
             if (collective == MeshCollective::halving && !std::has_single_bit(n)) continue;
             const Dense matrix = matrix_of({3, n}, {{1}, collective, Bytes{bytes}});
-            for (std::size_t u = 0; u < matrix.size(); ++u) CHECK(sent(matrix, u) == bytes);
+            for (std::size_t u = 0; u < matrix.size(); ++u) CHECK(sent_bytes(matrix, u) == bytes);
         }
         const Dense chain = matrix_of({n}, {{0}, MeshCollective::chain, Bytes{bytes}});
         for (std::size_t u = 0; u < n; ++u)
-            CHECK(sent(chain, u) == (u == 0 || u + 1 == n ? bytes / 2 : bytes));
+            CHECK(sent_bytes(chain, u) == (u == 0 || u + 1 == n ? bytes / 2 : bytes));
     }
 }
 
-TEST_CASE("each round of halving sends half as much twice as far") {
+TEST_CASE("each round of halving sends half as much over twice the distance") {
     const auto rounds = mesh_phases(Extents{8}, {{0}, MeshCollective::halving, Bytes{700}});
     REQUIRE(rounds.size() == 3);
     for (std::uint32_t k = 0; k < 3; ++k) {
@@ -93,15 +93,16 @@ TEST_CASE("each round of halving sends half as much twice as far") {
     }
 }
 
-TEST_CASE("a single axis is the pattern of the collective, and groups of one send nothing") {
-    CHECK(matrix_of({7}, {{0}, MeshCollective::all_to_all, Bytes{60}}) == dense(all_to_all(7, Bytes{10})));
+TEST_CASE("a single axis gives the pattern of the collective, and groups of one rank send nothing") {
+    CHECK(matrix_of({7}, {{0}, MeshCollective::all_to_all, Bytes{60}}) ==
+          to_dense_matrix(all_to_all(7, Bytes{10})));
     CHECK(mesh_phases(Extents{1, 4}, {{0}, MeshCollective::ring, Bytes{10}}).empty());
 }
 
 TEST_CASE("parts are rounded up, and large parts stay exact") {
-    CHECK(sent(matrix_of({4}, {{0}, MeshCollective::all_to_all, Bytes{10}}), 0) == 12);
+    CHECK(sent_bytes(matrix_of({4}, {{0}, MeshCollective::all_to_all, Bytes{10}}), 0) == 12);
     const std::int64_t most = 7 * (std::int64_t{1} << 57);
-    CHECK(sent(matrix_of({8}, {{0}, MeshCollective::halving, Bytes{most}}), 3) == most);
+    CHECK(sent_bytes(matrix_of({8}, {{0}, MeshCollective::halving, Bytes{most}}), 3) == most);
 }
 
 TEST_CASE("invalid traffic is refused with valid alternatives") {

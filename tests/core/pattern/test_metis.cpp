@@ -16,8 +16,8 @@ using namespace topoloom;
 namespace {
 
 /// 1 - 2 (weight 5), 2 - 3 (weight 7), and 4 alone.
-Dense path_and_one() {
-    Dense matrix = no_messages(4);
+Dense path_and_isolated_rank() {
+    Dense matrix = empty_matrix(4);
     add(matrix, 0, 1, 5);
     add(matrix, 1, 0, 5);
     add(matrix, 1, 2, 7);
@@ -25,7 +25,7 @@ Dense path_and_one() {
     return matrix;
 }
 
-std::string text_of(const CommGraph& graph) {
+std::string write_graph(const CommGraph& graph) {
     std::ostringstream text;
     text << graph.rank_count() << ' ' << graph.edge_count() / 2 << " 1\n";
     for (const Rank u : ids<Rank>(graph.rank_count())) {
@@ -37,8 +37,8 @@ std::string text_of(const CommGraph& graph) {
 
 }  // namespace
 
-TEST_CASE("an edge of weight w is w bytes in each direction, and an empty line an isolated rank") {
-    CHECK(dense(read_metis("4 2 1\n2 5\n1 5 3 7\n2 7\n\n")) == path_and_one());
+TEST_CASE("an edge of weight w gives w bytes in each direction, and an empty line an isolated rank") {
+    CHECK(to_dense_matrix(read_metis("4 2 1\n2 5\n1 5 3 7\n2 7\n\n")) == path_and_isolated_rank());
 }
 
 TEST_CASE("comments, blanks, unsorted lists, CR LF and a missing last line end change nothing") {
@@ -49,11 +49,11 @@ TEST_CASE("comments, blanks, unsorted lists, CR LF and a missing last line end c
           "4 2 1\n2 5\n1 5 3 7\n2 7\n\n\n\n", "4 2 001\n2 5\n1 5 3 7\n2 7\n\n",
           "4 2 01\n2 5\n1 5 3 7\n2 7\n\n", "4 2 1 1\n2 5\n1 5 3 7\n2 7\n\n"}) {
         CAPTURE(std::string(text));
-        CHECK(dense(read_metis(text)) == path_and_one());
+        CHECK(to_dense_matrix(read_metis(text)) == path_and_isolated_rank());
     }
 }
 
-TEST_CASE("edges weigh 1 unless the header says that they have weights") {
+TEST_CASE("edges have weight 1 unless the header declares weights") {
     for (const char* text :
          {"3 2\n2\n1 3\n2\n", "3 2 0\n2\n1 3\n2\n", "3 2 000\n2\n1 3\n2\n", "3 2 00\n2\n1 3\n2"}) {
         CAPTURE(std::string(text));
@@ -82,9 +82,9 @@ TEST_CASE("vertex weights are loads and vertex sizes are skipped") {
     }
 }
 
-TEST_CASE("a graph written line by line is read back the same") {
+TEST_CASE("a written graph is parsed back to the same graph") {
     const auto graph = random_geometric(500, Bytes{123'456'789'012}, 1, 6);
-    CHECK(dense(read_metis(text_of(graph))) == dense(graph));
+    CHECK(to_dense_matrix(read_metis(write_graph(graph))) == to_dense_matrix(graph));
 }
 
 TEST_CASE("invalid METIS graphs are refused with the line and the reason") {
@@ -156,7 +156,7 @@ TEST_CASE("a truncated METIS graph is refused, unless only the last line end is 
     CHECK_NOTHROW((void)read_metis(text.substr(0, text.size() - 1)));
 }
 
-TEST_CASE("a METIS graph with one changed byte is read or refused") {
-    const std::string text = text_of(random_geometric(20, Bytes{1000}, 1, 4));
+TEST_CASE("a METIS graph with one changed byte is parsed or refused") {
+    const std::string text = write_graph(random_geometric(20, Bytes{1000}, 1, 4));
     check_changed_bytes(read_metis, text);
 }

@@ -13,8 +13,8 @@ namespace {
 
 using Cells = std::array<std::uint32_t, 3>;
 
-/// Cells that touch, round the ends, straight from the definition.
-bool touch(std::uint32_t a, std::uint32_t b, const Cells& cells) {
+/// Reference: cells that touch, including across periodic boundaries.
+bool are_touching(std::uint32_t a, std::uint32_t b, const Cells& cells) {
     for (std::size_t axis = 3; axis-- > 0;) {
         const int extent = static_cast<int>(cells[axis]);
         const int apart = std::abs(static_cast<int>(a) % extent - static_cast<int>(b) % extent);
@@ -27,7 +27,7 @@ bool touch(std::uint32_t a, std::uint32_t b, const Cells& cells) {
 
 }  // namespace
 
-TEST_CASE("every pair of patches that touch has one compute, in order, and so has every patch itself") {
+TEST_CASE("every pair of touching patches has one compute, in order, and so has every patch itself") {
     for (const Cells cells :
          {Cells{4, 5, 3}, Cells{2, 1, 6}, Cells{1, 1, 1}, Cells{2, 2, 2}, Cells{7, 7, 5}}) {
         const std::uint32_t patches = cells[0] * cells[1] * cells[2];
@@ -35,7 +35,7 @@ TEST_CASE("every pair of patches that touch has one compute, in order, and so ha
         Rank compute{patches};
         for (std::uint32_t a = 0; a < patches; ++a) {
             for (std::uint32_t b = a; b < patches; ++b) {
-                if (!touch(a, b, cells)) continue;
+                if (!are_touching(a, b, cells)) continue;
                 const auto peers = graph.peers(compute);
                 REQUIRE(peers.size() == (a == b ? 1 : 2));
                 CHECK(peers.front() == Rank{a});
@@ -47,7 +47,8 @@ TEST_CASE("every pair of patches that touch has one compute, in order, and so ha
     }
 }
 
-TEST_CASE("positions and forces are as large as the patch, and the work of a compute is its pairs of atoms") {
+TEST_CASE(
+    "positions and forces are proportional to the patch, and the work of a compute to its pairs of atoms") {
     const CommGraph graph = molecular_dynamics({4, 4, 4}, 92'224, 1);
     double atoms = 0;
     double pairs = 0;
@@ -67,7 +68,7 @@ TEST_CASE("positions and forces are as large as the patch, and the work of a com
         pairs += graph.load(u);
     }
     CHECK(atoms == 92'224);
-    // Half of each patch's 27 neighborhoods, up to the spread of the atoms.
+    // Half of the 27 neighborhoods of each patch, up to the variation of atoms.
     CHECK(pairs == doctest::Approx(92'224.0 * 92'224 / 64 * 27 / 2).epsilon(0.01));
 }
 
@@ -80,7 +81,7 @@ TEST_CASE("equal seeds give equal atoms, different seeds different ones") {
     CHECK(bytes(1) != bytes(2));
 }
 
-TEST_CASE("a box is cut into cells that are wide enough") {
+TEST_CASE("a box is cut into cells of sufficient width") {
     CHECK(molecular_cells(apoa1) == Cells{6, 6, 4});
     CHECK(molecular_cells(apoa1, 15) == Cells{7, 7, 5});
     CHECK(molecular_cells(apoa1, 1000) == Cells{1, 1, 1});
@@ -90,6 +91,6 @@ TEST_CASE("a box is cut into cells that are wide enough") {
 
 TEST_CASE("cells without extent, or too many cells, are refused") {
     CHECK_THROWS_WITH_AS((void)molecular_dynamics({4, 0, 4}, 10, 1),
-                         "cells of 4x0x4 have an axis without any", Error);
+                         "cells of 4x0x4 have an axis of 0 cells; give at least 1 per axis", Error);
     CHECK_THROWS_AS((void)molecular_dynamics({100'000, 100'000, 1}, 10, 1), Error);
 }

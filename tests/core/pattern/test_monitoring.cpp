@@ -13,8 +13,8 @@ using namespace topoloom;
 
 namespace {
 
-// Output of Open MPI 4.1.4 for two of four ranks that ran a ring exchange, a reduction, puts and gets; histograms
-// shortened.
+// Output of Open MPI 4.1.4 for two of four ranks of a program with a ring exchange, a reduction, puts and
+// gets; histograms are shortened.
 const std::string rank_0 =
     "# POINT TO POINT\n"
     "E\t0\t1\t300 bytes\t3 msgs sent\t4,0,0,15,4,2,1,3\n"
@@ -41,17 +41,17 @@ const std::string rank_2 =
 
 }  // namespace
 
-TEST_CASE("files of several ranks make one graph, in which a get flows to its caller") {
-    Dense expected = no_messages(4);
+TEST_CASE("files of several ranks give one graph, in which a get sends data to its caller") {
+    Dense expected = empty_matrix(4);
     add(expected, 0, 1, 300 + 4292 + 32, 3 + 27 + 1);
     add(expected, 0, 3, 0, 4);
     add(expected, 2, 3, 900 + 112, 3 + 12);
     add(expected, 3, 2, 64, 1);
-    CHECK(dense(read_monitoring(rank_0 + rank_2)) == expected);
-    CHECK(dense(read_monitoring(rank_2 + "\r\n" + rank_0)) == expected);
+    CHECK(to_dense_matrix(read_monitoring(rank_0 + rank_2)) == expected);
+    CHECK(to_dense_matrix(read_monitoring(rank_2 + "\r\n" + rank_0)) == expected);
 }
 
-TEST_CASE("the selected kinds of messages are counted") {
+TEST_CASE("only the selected kinds of messages are counted") {
     const MonitoringKinds none{false, false, false, false};
     const auto total = [&](bool MonitoringKinds::* kind) {
         MonitoringKinds only = none;
@@ -66,11 +66,11 @@ TEST_CASE("the selected kinds of messages are counted") {
                          "no line has messages of the kinds asked for; is this monitoring output?", Error);
 }
 
-TEST_CASE("phases of a rank are summed, and silent ranks exist if their number is given") {
+TEST_CASE("phases of a rank are summed, and a given number of ranks includes silent ones") {
     const std::string line = "E\t0\t1\t10 bytes\t2 msgs sent\n";
-    Dense expected = no_messages(5);
+    Dense expected = empty_matrix(5);
     add(expected, 0, 1, 20, 4);
-    CHECK(dense(read_monitoring(line + line, {}, 5)) == expected);
+    CHECK(to_dense_matrix(read_monitoring(line + line, {}, 5)) == expected);
     CHECK(read_monitoring(line).rank_count() == 2);
 }
 

@@ -20,8 +20,8 @@ struct Pair {
     std::size_t v;
 };
 
-/// All pairs of the points that the seed stands for.
-std::vector<Pair> pairs_of(std::size_t n, std::uint64_t seed) {
+/// Distances of all pairs of the points of this seed.
+std::vector<Pair> point_pairs(std::size_t n, std::uint64_t seed) {
     Rng rng(seed);
     std::vector<double> x, y;
     for (std::size_t u = 0; u < n; ++u) {
@@ -42,10 +42,10 @@ TEST_CASE("exactly the pairs of points within some radius communicate") {
         for (std::uint64_t seed = 0; seed < 3; ++seed) {
             CAPTURE(degree);
             CAPTURE(seed);
-            const auto matrix = dense(random_geometric(200, Bytes{5}, seed, degree));
+            const auto matrix = to_dense_matrix(random_geometric(200, Bytes{5}, seed, degree));
             double longest_edge = 0;
             double shortest_gap = std::numeric_limits<double>::infinity();
-            for (const Pair& pair : pairs_of(200, seed)) {
+            for (const Pair& pair : point_pairs(200, seed)) {
                 const Cell cell = matrix[pair.u][pair.v];
                 if (cell.messages > 0) {
                     CHECK(cell == Cell{5, 1});
@@ -55,7 +55,7 @@ TEST_CASE("exactly the pairs of points within some radius communicate") {
                 }
             }
             CHECK(longest_edge < shortest_gap);
-            CHECK(transposed(matrix) == matrix);
+            CHECK(transpose_matrix(matrix) == matrix);
         }
     }
 }
@@ -68,7 +68,9 @@ TEST_CASE("the average degree is as requested") {
 }
 
 TEST_CASE("equal seeds give equal graphs, different seeds different ones") {
-    const auto edges = [](std::uint64_t seed) { return dense(random_geometric(100, Bytes{1}, seed, 5)); };
+    const auto edges = [](std::uint64_t seed) {
+        return to_dense_matrix(random_geometric(100, Bytes{1}, seed, 5));
+    };
     CHECK(edges(1) == edges(1));
     CHECK(edges(1) != edges(2));
 }

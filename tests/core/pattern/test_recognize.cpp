@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recognition under any numbering, and rejection of near misses.
+// Recognition of patterns under any numbering, and rejection of near misses.
 #include <doctest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using namespace topoloom;
 
 namespace {
 
-/// The axes of a stencil on this grid that its edges show; see recognize().
+/// The axes of a stencil on this grid that its edges determine; see recognize().
 std::vector<PatternAxis> expected_axes(const std::vector<GridAxis>& grid, StencilShape shape) {
     std::vector<PatternAxis> axes;
     std::uint32_t twins = 1;
@@ -34,14 +34,14 @@ std::vector<PatternAxis> expected_axes(const std::vector<GridAxis>& grid, Stenci
     return axes;
 }
 
-std::vector<PatternAxis> sorted(std::vector<PatternAxis> axes) {
+std::vector<PatternAxis> sort_axes(std::vector<PatternAxis> axes) {
     std::sort(axes.begin(), axes.end(), [](const PatternAxis& a, const PatternAxis& b) {
         return std::pair(a.extent, a.kind) < std::pair(b.extent, b.kind);
     });
     return axes;
 }
 
-/// Whether two cells communicate, from the definition.
+/// Reference: whether two cells communicate.
 bool are_partners(const GridPattern& pattern, std::uint32_t a, std::uint32_t b) {
     std::size_t moved = 0;
     const auto stride = strides_of(pattern.axes);
@@ -58,17 +58,17 @@ bool are_partners(const GridPattern& pattern, std::uint32_t a, std::uint32_t b) 
     return pattern.shape == StencilShape::star ? moved == 1 : moved > 0;
 }
 
-/// Every rank has one cell, and the edges are those of the pattern.
+/// Checks that every rank has one cell, and that the edges are those of the pattern.
 void check_pattern(const CommGraph& graph, const GridPattern& pattern) {
     const std::size_t n = graph.rank_count();
     REQUIRE(pattern.rank_of_cell.size() == n);
     std::vector<std::uint32_t> cell_of(n, 0);
-    std::vector<char> seen(n, 0);
+    std::vector<char> is_seen(n, 0);
     for (std::uint32_t c = 0; c < n; ++c) {
         cell_of[pattern.rank_of_cell[c].value] = c;
-        seen[pattern.rank_of_cell[c].value] = 1;
+        is_seen[pattern.rank_of_cell[c].value] = 1;
     }
-    REQUIRE(std::accumulate(seen.begin(), seen.end(), std::size_t{0}) == n);
+    REQUIRE(std::accumulate(is_seen.begin(), is_seen.end(), std::size_t{0}) == n);
     for (const Rank u : ids<Rank>(n)) {
         const auto peers = graph.peers(u);
         for (const Rank v : ids<Rank>(n)) {
@@ -79,27 +79,27 @@ void check_pattern(const CommGraph& graph, const GridPattern& pattern) {
     }
 }
 
-std::string text_of(const std::vector<GridAxis>& grid) {
+std::string format_axes(const std::vector<GridAxis>& grid) {
     std::string text;
     for (const GridAxis& axis : grid) text += std::to_string(axis.extent) + (axis.periodic ? "p " : " ");
     return text;
 }
 
 void check_stencil(const std::vector<GridAxis>& grid, StencilShape shape) {
-    CAPTURE(text_of(grid));
+    CAPTURE(format_axes(grid));
     CAPTURE(shape == StencilShape::box);
-    const CommGraph graph = renumbered(stencil(grid, shape, Bytes{10}), 5).symmetric();
+    const CommGraph graph = renumber_ranks(stencil(grid, shape, Bytes{10}), 5).symmetric();
     if (graph.edge_count() == 0) return;
     const auto pattern = recognize(graph, 1);
     REQUIRE(pattern);
     const std::size_t n = graph.rank_count();
     const bool all_to_all = graph.edge_count() == n * (n - 1);
-    if (all_to_all && !pattern->uniform) return;  // seen as the groups that its unequal bytes make
+    if (all_to_all && !pattern->uniform) return;  // recognized as the groups of its unequal bytes
     check_pattern(graph, *pattern);
     auto expected = expected_axes(grid, shape);
     const bool one_ring = expected.size() == 1 && expected[0].kind == AxisKind::ring;
     if (shape == StencilShape::box && one_ring && n == 4) expected = {2, {2, AxisKind::path}};
-    CHECK(sorted(pattern->axes) == sorted(expected));
+    CHECK(sort_axes(pattern->axes) == sort_axes(expected));
 }
 
 }  // namespace
@@ -133,7 +133,7 @@ TEST_CASE("grids of four to six axes are recognized") {
 }
 
 TEST_CASE("a hypercube exchange is recognized, with its bytes by dimension") {
-    const CommGraph graph = renumbered(recursive_doubling(64, Bytes{3}), 2).symmetric();
+    const CommGraph graph = renumber_ranks(recursive_doubling(64, Bytes{3}), 2).symmetric();
     const auto pattern = recognize(graph);
     REQUIRE(pattern);
     check_pattern(graph, *pattern);
@@ -144,15 +144,15 @@ TEST_CASE("a hypercube exchange is recognized, with its bytes by dimension") {
     CHECK(weights == std::vector<double>{6, 12, 24, 48, 96, 192});
 }
 
-TEST_CASE("different bytes by axis change only the weights") {
+TEST_CASE("bytes that differ by axis change only the weights") {
     const std::vector<GridAxis> grid{{6, false}, {5, true}, {3, false}};
     const CommGraph even = stencil(grid, StencilShape::star, Bytes{1});
-    const CommGraph graph = renumbered(with_bytes(even,
-                                                  [](Rank u, Rank v, std::int64_t) {
-                                                      if (u.value / 15 != v.value / 15) return 100;
-                                                      return u.value / 3 != v.value / 3 ? 10 : 1;
-                                                  }),
-                                       9)
+    const CommGraph graph = renumber_ranks(replace_bytes(even,
+                                                         [](Rank u, Rank v, std::int64_t) {
+                                                             if (u.value / 15 != v.value / 15) return 100;
+                                                             return u.value / 3 != v.value / 3 ? 10 : 1;
+                                                         }),
+                                           9)
                                 .symmetric();
     const auto pattern = recognize(graph);
     REQUIRE(pattern);
@@ -162,18 +162,18 @@ TEST_CASE("different bytes by axis change only the weights") {
     CHECK(pattern->uniform);
 }
 
-TEST_CASE("rows and columns that talk all to all are recognized") {
+TEST_CASE("rows and columns with all-to-all are recognized") {
     const CommGraph graph = CommGraph::from_rows(35, [](Rank u, const auto& add) {
         for (const Rank v : ids<Rank>(35)) {
             if (u != v && (u.value / 7 == v.value / 7 || u.value % 7 == v.value % 7)) add(Edge{v, Bytes{1}});
         }
     });
-    const auto pattern = recognize(renumbered(graph, 1));
+    const auto pattern = recognize(renumber_ranks(graph, 1));
     REQUIRE(pattern);
     CHECK(pattern->axes == std::vector<PatternAxis>{{7, AxisKind::clique}, {5, AxisKind::clique}});
 }
 
-TEST_CASE("an added, missing or moved edge makes no grid, different bytes no uniform one") {
+TEST_CASE("a grid with an added, missing or moved edge is rejected, and different bytes are not uniform") {
     for (const StencilShape shape : {StencilShape::star, StencilShape::box}) {
         for (const bool periodic : {false, true}) {
             const std::vector<GridAxis> grid{{6, periodic}, {5, periodic}, {5, false}};
@@ -184,16 +184,18 @@ TEST_CASE("an added, missing or moved edge makes no grid, different bytes no uni
                 const auto peers = whole.peers(a);
                 const Rank b = peers[rng.below(static_cast<std::uint32_t>(peers.size()))];
                 const auto on_edge = [&](Rank u, Rank v) { return (u == a && v == b) || (u == b && v == a); };
-                const CommGraph less = with_bytes(
+                const CommGraph less = replace_bytes(
                     whole, [&](Rank u, Rank v, std::int64_t bytes) { return on_edge(u, v) ? -1 : bytes; });
-                CHECK_FALSE(recognize(renumbered(less, seed).symmetric()));
+                CHECK_FALSE(recognize(renumber_ranks(less, seed).symmetric()));
                 Rank c{rng.below(150)};
                 while (c == a || std::binary_search(peers.begin(), peers.end(), c)) c = Rank{rng.below(150)};
-                CHECK_FALSE(recognize(renumbered(with_edge(whole, a, c, Bytes{10}), seed).symmetric()));
-                CHECK_FALSE(recognize(renumbered(with_edge(less, a, c, Bytes{10}), seed).symmetric()));
-                const CommGraph other = with_bytes(
+                CHECK_FALSE(recognize(
+                    renumber_ranks(add_bidirectional_edge(whole, a, c, Bytes{10}), seed).symmetric()));
+                CHECK_FALSE(recognize(
+                    renumber_ranks(add_bidirectional_edge(less, a, c, Bytes{10}), seed).symmetric()));
+                const CommGraph other = replace_bytes(
                     whole, [&](Rank u, Rank v, std::int64_t bytes) { return on_edge(u, v) ? 11 : bytes; });
-                const auto pattern = recognize(renumbered(other, seed).symmetric());
+                const auto pattern = recognize(renumber_ranks(other, seed).symmetric());
                 REQUIRE(pattern);
                 CHECK_FALSE(pattern->uniform);
             }
@@ -216,7 +218,7 @@ TEST_CASE("complete groups are recognized, also among lighter messages") {
     };
     for (const std::uint32_t light : {0U, 1U, 40U}) {
         CAPTURE(light);
-        const CommGraph graph = renumbered(groups(light), 3).symmetric();
+        const CommGraph graph = renumber_ranks(groups(light), 3).symmetric();
         const auto pattern = recognize(graph);
         REQUIRE(pattern);
         CHECK(pattern->text() == "12 groups of 5");
@@ -227,17 +229,17 @@ TEST_CASE("complete groups are recognized, also among lighter messages") {
             }
         }
     }
-    const CommGraph broken = with_bytes(groups(1), [](Rank u, Rank v, std::int64_t bytes) {
+    const CommGraph broken = replace_bytes(groups(1), [](Rank u, Rank v, std::int64_t bytes) {
         return u.value + v.value == 47 + 48 ? 1 : bytes;
     });
-    CHECK_FALSE(recognize(renumbered(broken, 3).symmetric()));
+    CHECK_FALSE(recognize(renumber_ranks(broken, 3).symmetric()));
 }
 
-TEST_CASE("all-to-all is one clique, and heavy groups in it are recognized") {
-    const auto even = recognize(renumbered(all_to_all(30, Bytes{4}), 1).symmetric());
+TEST_CASE("all-to-all is one clique, and heavy groups within it are recognized") {
+    const auto even = recognize(renumber_ranks(all_to_all(30, Bytes{4}), 1).symmetric());
     REQUIRE(even);
     CHECK(even->text() == "all-to-all of 30");
-    const CommGraph uneven = with_bytes(all_to_all(30, Bytes{4}), [](Rank u, Rank v, std::int64_t bytes) {
+    const CommGraph uneven = replace_bytes(all_to_all(30, Bytes{4}), [](Rank u, Rank v, std::int64_t bytes) {
         return u.value % 10 == v.value % 10 ? 10 * bytes : bytes;
     });
     const auto groups = recognize(uneven.symmetric());

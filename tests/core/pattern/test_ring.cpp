@@ -14,11 +14,11 @@ constexpr std::int64_t block = 8;
 
 }  // namespace
 
-TEST_CASE("in a ring each rank sends to the next, and a single rank sends nothing") {
+TEST_CASE("each rank of a ring sends to the next, and a single rank sends nothing") {
     for (std::size_t n = 2; n < 6; ++n) {
-        Dense expected = no_messages(n);
+        Dense expected = empty_matrix(n);
         for (std::size_t u = 0; u < n; ++u) add(expected, u, (u + 1) % n, block);
-        CHECK(dense(ring(n, Bytes{block})) == expected);
+        CHECK(to_dense_matrix(ring(n, Bytes{block})) == expected);
     }
     CHECK(ring(1, Bytes{block}).edge_count() == 0);
     CHECK(ring(1, Bytes{block}).self_messages(Rank{0}) == 0);

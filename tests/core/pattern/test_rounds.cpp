@@ -13,12 +13,12 @@
 
 using namespace topoloom;
 
-TEST_CASE("a phase whose pairs all send the same number of messages is not split") {
+TEST_CASE("a phase is not split if all pairs send the same number of messages") {
     CHECK(split_rounds(ring(8, Bytes{100})).empty());
     CHECK(split_rounds(CommGraph()).empty());
 }
 
-TEST_CASE("rounds contain all messages and bytes of a phase, each pair from the first round on") {
+TEST_CASE("rounds contain all messages and bytes of a phase, and each pair from the first round on") {
     Rng rng(1);
     for (int i = 0; i < 20; ++i) {
         const CommGraph phase = random_pattern(9, 40, rng);

@@ -21,8 +21,8 @@ std::vector<int> coordinates(const Grid& grid, std::size_t rank) {
     return at;
 }
 
-/// How often v is a neighbor of u in the stencil, from the definition.
-int neighbors_that_are(const Grid& grid, StencilShape shape, std::size_t u, std::size_t v) {
+/// Reference: how often v is a neighbor of u in the stencil.
+int count_neighbors(const Grid& grid, StencilShape shape, std::size_t u, std::size_t v) {
     const auto from = coordinates(grid, u);
     const auto to = coordinates(grid, v);
     std::size_t steps = 1;
@@ -45,13 +45,13 @@ int neighbors_that_are(const Grid& grid, StencilShape shape, std::size_t u, std:
     return found;
 }
 
-Dense slow_stencil(const Grid& grid, StencilShape shape, std::int64_t bytes) {
+Dense reference_stencil(const Grid& grid, StencilShape shape, std::int64_t bytes) {
     std::size_t rank_count = 1;
     for (const GridAxis& axis : grid) rank_count *= axis.extent;
-    Dense matrix = no_messages(rank_count);
+    Dense matrix = empty_matrix(rank_count);
     for (std::size_t u = 0; u < rank_count; ++u) {
         for (std::size_t v = 0; v < rank_count; ++v) {
-            const int count = u == v ? 0 : neighbors_that_are(grid, shape, u, v);
+            const int count = u == v ? 0 : count_neighbors(grid, shape, u, v);
             matrix[u][v] = {count * bytes, count};
         }
     }
@@ -73,7 +73,7 @@ TEST_CASE("a stencil joins the same pairs as an exhaustive check") {
             for (const StencilShape shape : {StencilShape::star, StencilShape::box}) {
                 CAPTURE(extents);
                 CAPTURE(wraps);
-                CHECK(dense(stencil(grid, shape, Bytes{10})) == slow_stencil(grid, shape, 10));
+                CHECK(to_dense_matrix(stencil(grid, shape, Bytes{10})) == reference_stencil(grid, shape, 10));
             }
         }
     }
@@ -95,7 +95,8 @@ TEST_CASE("the last axis is the fastest") {
     CHECK(std::vector(peers.begin(), peers.end()) == std::vector{Rank{1}, Rank{3}});
 }
 
-TEST_CASE("both messages around a periodic axis of two go to the same rank, and none around one of one") {
+TEST_CASE(
+    "on a periodic axis of extent two both messages go to the same rank, and on extent one none is sent") {
     const auto pair = stencil(Grid{{2}}, StencilShape::star, Bytes{100});
     CHECK(pair.edge_count() == 2);
     CHECK(pair.bytes(Rank{0})[0] == Bytes{200});

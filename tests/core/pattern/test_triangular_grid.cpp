@@ -22,8 +22,8 @@ constexpr std::array groups{TriangularGroup::column, TriangularGroup::row,
 constexpr std::array backward{TriangularGroup::column_reduction, TriangularGroup::row_reduction,
                               TriangularGroup::gather};
 
-/// As figure 4 prints it: ranks from 1, rows separated by |.
-std::string picture(std::uint32_t rows, TriangularOrder order) {
+/// The layout of figure 4: ranks from 1, rows separated by |.
+std::string format_layout(std::uint32_t rows, TriangularOrder order) {
     const auto cells = triangular_grid(rows, order);
     std::string text;
     for (std::uint32_t i = 0; i < rows; ++i) {
@@ -36,9 +36,9 @@ std::string picture(std::uint32_t rows, TriangularOrder order) {
     return text;
 }
 
-/// The groups from the definition: ranks in order.
-std::vector<std::vector<std::uint32_t>> members(std::uint32_t rows, TriangularOrder order,
-                                                TriangularGroup group) {
+/// Reference: ranks of a group in order.
+std::vector<std::vector<std::uint32_t>> list_group_members(std::uint32_t rows, TriangularOrder order,
+                                                           TriangularGroup group) {
     const auto cells = triangular_grid(rows, order);
     std::set<std::pair<std::uint32_t, std::uint32_t>> balanced;
     for (const TriangularCell cell : triangular_grid(rows, bdm)) balanced.insert({cell.row, cell.column});
@@ -54,8 +54,8 @@ std::vector<std::vector<std::uint32_t>> members(std::uint32_t rows, TriangularOr
 
 using Messages = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
 
-/// Bytes by sender and receiver, or by receiver and sender.
-Messages messages_of(const CommGraph& graph, bool back = false) {
+/// Bytes by sender and receiver, or with `back` by receiver and sender.
+Messages sum_messages(const CommGraph& graph, bool back = false) {
     Messages found;
     for (const Rank u : ids<Rank>(graph.rank_count())) {
         for (const Edge edge : graph.sends(u)) {
@@ -70,10 +70,10 @@ Messages messages_of(const CommGraph& graph, bool back = false) {
 }  // namespace
 
 TEST_CASE("the four orders of five rows equal those of figure 4") {
-    CHECK(picture(5, dm) == "1 . . . .|6 2 . . .|10 7 3 . .|13 11 8 4 .|15 14 12 9 5");
-    CHECK(picture(5, cm) == "1 . . . .|2 6 . . .|3 7 10 . .|4 8 11 13 .|5 9 12 14 15");
-    CHECK(picture(5, bdm) == "1 . . 14 10|6 2 . . 15|11 7 3 . .|. 12 8 4 .|. . 13 9 5");
-    CHECK(picture(5, bcm) == "1 . . 12 14|2 4 . . 15|3 5 7 . .|. 6 8 10 .|. . 9 11 13");
+    CHECK(format_layout(5, dm) == "1 . . . .|6 2 . . .|10 7 3 . .|13 11 8 4 .|15 14 12 9 5");
+    CHECK(format_layout(5, cm) == "1 . . . .|2 6 . . .|3 7 10 . .|4 8 11 13 .|5 9 12 14 15");
+    CHECK(format_layout(5, bdm) == "1 . . 14 10|6 2 . . 15|11 7 3 . .|. 12 8 4 .|. . 13 9 5");
+    CHECK(format_layout(5, bcm) == "1 . . 12 14|2 4 . . 15|3 5 7 . .|. 6 8 10 .|. . 9 11 13");
 }
 
 TEST_CASE("every unordered pair of a row and a column has one rank") {
@@ -89,13 +89,11 @@ TEST_CASE("every unordered pair of a row and a column has one rank") {
     }
 }
 
-TEST_CASE(
-    "rows and columns of balanced grids, and all that orthogonalize together, have the same number of "
-    "ranks") {
+TEST_CASE("rows and columns of balanced grids, and orthogonalization groups, have equally many ranks") {
     for (const TriangularOrder order : orders) {
         for (const TriangularGroup group : groups) {
             if ((order == dm || order == cm) && group != TriangularGroup::orthogonalization) continue;
-            for (const auto& ranks : members(23, order, group)) CHECK(ranks.size() == 12);
+            for (const auto& ranks : list_group_members(23, order, group)) CHECK(ranks.size() == 12);
         }
     }
 }
@@ -107,13 +105,13 @@ TEST_CASE("messages go down a binomial tree from the diagonal of every group") {
             const auto cells = triangular_grid(9, order);
             const CommGraph graph = triangular_messages(9, order, group, Bytes{1000});
             std::size_t edges = 0;
-            for (const auto& ranks : members(9, order, group)) {
+            for (const auto& ranks : list_group_members(9, order, group)) {
                 const auto root = static_cast<std::size_t>(
                     std::ranges::find_if(ranks, [&](auto u) { return cells[u].row == cells[u].column; }) -
                     ranks.begin());
                 const std::size_t size = ranks.size();
                 const auto rank = [&](std::size_t relative) { return ranks[(root + relative) % size]; };
-                std::vector<std::int64_t> below(size, 1);  // ranks that a message is for
+                std::vector<std::int64_t> below(size, 1);  // target ranks of a message
                 for (std::size_t v = size; v-- > 1;) below[v & (v - 1)] += below[v];
                 const auto part = static_cast<std::int64_t>((1000 + size - 1) / size);
                 for (std::size_t v = 1; v < size; ++v, ++edges) {
@@ -135,12 +133,12 @@ TEST_CASE("reductions and gathers send the messages of broadcasts and scatters i
         for (std::size_t i = 0; i < groups.size(); ++i) {
             const auto there = triangular_messages(9, order, groups[i], Bytes{1000});
             const auto back = triangular_messages(9, order, backward[i], Bytes{1000});
-            CHECK(messages_of(there) == messages_of(back, true));
+            CHECK(sum_messages(there) == sum_messages(back, true));
         }
     }
 }
 
-TEST_CASE("levels add up to the messages, and no rank receives data that it has passed on") {
+TEST_CASE("levels sum to the messages, and no rank receives data after sending them") {
     const auto all = {
         groups[0], groups[1], groups[2], backward[0], backward[1], backward[2], TriangularGroup::all_reduce};
     for (const TriangularOrder order : orders) {
@@ -150,7 +148,7 @@ TEST_CASE("levels add up to the messages, and no rank receives data that it has 
             std::set<std::uint32_t> sent, received;
             for (const CommGraph& level : triangular_levels(11, order, group, Bytes{1000})) {
                 std::set<std::uint32_t> senders, receivers;
-                for (const auto& [pair, bytes] : messages_of(level)) {
+                for (const auto& [pair, bytes] : sum_messages(level)) {
                     sum[pair] += bytes;
                     CHECK(senders.insert(pair.first).second);  // one message at a time
                     CHECK(receivers.insert(pair.second).second);
@@ -160,12 +158,12 @@ TEST_CASE("levels add up to the messages, and no rank receives data that it has 
                 for (const std::uint32_t u : senders) CHECK((!up || !sent.contains(u)));
                 sent.merge(senders);
             }
-            CHECK(sum == messages_of(triangular_messages(11, order, group, Bytes{1000})));
+            CHECK(sum == sum_messages(triangular_messages(11, order, group, Bytes{1000})));
         }
     }
 }
 
-TEST_CASE("after the levels of an all-reduce every rank has the sum of all, once") {
+TEST_CASE("after the levels of an all-reduce every rank has the sum of all ranks once") {
     for (const TriangularOrder order : orders) {
         for (const std::uint32_t rows : {1U, 3U, 7U}) {
             const std::size_t ranks = triangular_grid(rows, order).size();
@@ -175,7 +173,7 @@ TEST_CASE("after the levels of an all-reduce every rank has the sum of all, once
             for (std::size_t level = 0; level < levels.size(); ++level) {
                 const bool down = level >= levels.size() / 2;
                 const std::vector<std::uint64_t> before = sum;
-                for (const auto& [pair, bytes] : messages_of(levels[level])) {
+                for (const auto& [pair, bytes] : sum_messages(levels[level])) {
                     CHECK(bytes == 8);
                     if (!down) CHECK((before[pair.second] & before[pair.first]) == 0);
                     sum[pair.second] = down ? before[pair.first] : sum[pair.second] | before[pair.first];
@@ -204,7 +202,7 @@ TEST_CASE("orders and groups have names") {
                          "no order 'bmc' (did you mean 'dm'?); there are: dm, cm, bdm, bcm", Error);
 }
 
-TEST_CASE("dividing by threads gives the nearest odd number of rows") {
+TEST_CASE("hybrid_rows() returns an odd number of rows if ranks have several threads") {
     CHECK(hybrid_rows(95, 6) == 39);
     CHECK(hybrid_rows(191, 6) == 77);
     CHECK(hybrid_rows(24, 1) == 24);

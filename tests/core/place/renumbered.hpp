@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Graphs for tests of recognition: shuffled ranks, bytes by axis, single changed edges.
+// Graphs for tests of recognition: permuted ranks, bytes by axis, single changed edges.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace topoloom {
 
-/// The same graph with its ranks in an order drawn from the seed.
-inline CommGraph renumbered(const CommGraph& graph, std::uint64_t seed) {
+/// The same graph with ranks in random order.
+inline CommGraph renumber_ranks(const CommGraph& graph, std::uint64_t seed) {
     std::vector<Rank> to;
     for (const Rank u : ids<Rank>(graph.rank_count())) to.push_back(u);
     Rng(seed, 77).shuffle(std::span<Rank>(to));
@@ -28,9 +28,9 @@ inline CommGraph renumbered(const CommGraph& graph, std::uint64_t seed) {
     return CommGraph::from_edges(graph.rank_count(), sources, peers, bytes);
 }
 
-/// The graph with other bytes: change(u, v, bytes) says how many; a negative number removes the edge.
-inline CommGraph with_bytes(const CommGraph& graph,
-                            const std::function<std::int64_t(Rank, Rank, std::int64_t)>& change) {
+/// The graph with bytes replaced by change(u, v, bytes); a negative result removes the edge.
+inline CommGraph replace_bytes(const CommGraph& graph,
+                               const std::function<std::int64_t(Rank, Rank, std::int64_t)>& change) {
     return CommGraph::from_rows(graph.rank_count(), [&](Rank u, const auto& add) {
         for (const Edge edge : graph.sends(u)) {
             const std::int64_t bytes = change(u, edge.peer, edge.bytes.value);
@@ -40,7 +40,7 @@ inline CommGraph with_bytes(const CommGraph& graph,
 }
 
 /// The graph with one more edge, in both directions.
-inline CommGraph with_edge(const CommGraph& graph, Rank a, Rank b, Bytes bytes) {
+inline CommGraph add_bidirectional_edge(const CommGraph& graph, Rank a, Rank b, Bytes bytes) {
     return CommGraph::from_rows(graph.rank_count(), [&](Rank u, const auto& add) {
         for (const Edge edge : graph.sends(u)) add(edge);
         if (u == a) add(Edge{b, bytes});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Annealing, and the base of local searches: exact gains, fast distances, lists of near slots.
+// Annealing, and components of local searches: exact gains, fast distances, lists of near slots.
 #include <doctest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include "topoloom/place/local/anneal.hpp"
 #include "topoloom/place/local/region_anneal.hpp"
 #include "topoloom/place/mapper.hpp"
-#include "topoloom/place/simple/simple.hpp"
+#include "topoloom/place/simple/launcher_orders.hpp"
 #include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/near_slots.hpp"
 #include "topoloom/place/state/packed_graph.hpp"
@@ -39,7 +39,7 @@ const std::vector<std::string>& annealed_machines() {
     return all;
 }
 
-Allocation four_fifths(const Machine& machine, std::uint64_t seed) {
+Allocation random_four_fifths(const Machine& machine, std::uint64_t seed) {
     const Allocation whole = Allocation::whole(machine);
     std::vector<Slot> slots(whole.slots().begin(), whole.slots().end());
     Rng(seed).shuffle(std::span<Slot>(slots));
@@ -57,7 +57,7 @@ TEST_CASE("fast distances equal those of the machine") {
     for (const std::string& text : annealed_machines()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
-        const Allocation allocation = four_fifths(machine, 1);
+        const Allocation allocation = random_four_fifths(machine, 1);
         with_fast_space(allocation, [&](const auto& space, const auto& points) {
             bool equal = true;
             for (std::size_t a = 0; a < points.size(); ++a) {
@@ -73,7 +73,7 @@ TEST_CASE("fast distances equal those of the machine") {
 TEST_CASE("near slots equal those found by sorting all slots") {
     for (const std::string& text : annealed_machines()) {
         const Machine machine = make_machine(text);
-        const Allocation allocation = four_fifths(machine, 2);
+        const Allocation allocation = random_four_fifths(machine, 2);
         for (const std::uint32_t count : {1U, 7U, 24U, 5000U}) {
             CAPTURE(text);
             CAPTURE(count);
@@ -106,7 +106,7 @@ TEST_CASE("gains of an arrangement are differences of its value, and undoing res
     for (const std::string& text : annealed_machines()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
-        const Allocation allocation = four_fifths(machine, 3);
+        const Allocation allocation = random_four_fifths(machine, 3);
         const std::size_t ranks = allocation.slot_count() - 3;
         const CommGraph graph = random_pattern(ranks, 6 * ranks, rng);
         const CommGraph symmetric = graph.symmetric();
@@ -137,7 +137,7 @@ TEST_CASE("gains of an arrangement are differences of its value, and undoing res
     }
 }
 
-TEST_CASE("a packed graph has the renumbered edges of the graph, without those of 0 bytes") {
+TEST_CASE("a packed graph has the renumbered edges of the graph, without edges of 0 bytes") {
     Rng rng(5);
     const CommGraph graph = random_pattern(40, 300, rng).symmetric();
     std::vector<Rank> order;
@@ -146,7 +146,7 @@ TEST_CASE("a packed graph has the renumbered edges of the graph, without those o
     for (const std::int64_t factor : {std::int64_t{1}, std::int64_t{1} << 30}) {
         std::vector<Bytes> bytes;
         for (const Bytes b : graph.all_bytes()) bytes.emplace_back(b.value * factor);
-        // Then no divisor makes them fit 32 bits.
+        // No common divisor makes these fit 32 bits.
         bytes.back() = Bytes{bytes.back().value + (factor > 1 ? 1 : 0)};
         const CommGraph big = CommGraph::from_csr(graph.first(), graph.all_peers(), bytes);
         const std::int64_t divisor = std::max<std::int64_t>(1, common_divisor(big));
@@ -165,7 +165,7 @@ TEST_CASE("a packed graph has the renumbered edges of the graph, without those o
     }
 }
 
-TEST_CASE("anneal finds a ring on a ring and a torus on a torus") {
+TEST_CASE("anneal reaches the optimum for a ring on a ring and a torus on a torus") {
     const Machine circle = make_machine("torus:16");
     const Allocation on_circle = Allocation::whole(circle);
     const CommGraph round = ring(16, Bytes{10});
@@ -180,7 +180,8 @@ TEST_CASE("anneal finds a ring on a ring and a torus on a torus") {
           64 * 6 * 10);
 }
 
-TEST_CASE("anneal is the same on any number of threads, never worse than swap, and uses free slots") {
+TEST_CASE(
+    "anneal gives the same result on any number of threads, is never worse than swap, and uses free slots") {
     const Machine machine = make_machine("torus:12x12x12");
     const Allocation allocation = fragmented_allocation(machine, 220, 4, 2);
     const CommGraph graph = random_geometric(200, Bytes{100}, 3, 8);
@@ -194,7 +195,7 @@ TEST_CASE("anneal is the same on any number of threads, never worse than swap, a
     CHECK(hop_bytes_by(problem, "random,swap,anneal(heat=0)") <= hop_bytes_by(problem, "random,swap"));
 }
 
-TEST_CASE("with sweeps=0 annealing spends exactly its work budget") {
+TEST_CASE("with sweeps=0 annealing uses exactly its work budget") {
     const Machine machine = make_machine("torus:8x8x8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(512, Bytes{1}, 3, 8);
@@ -207,7 +208,7 @@ TEST_CASE("with sweeps=0 annealing spends exactly its work budget") {
     CHECK(std::ranges::equal(one.placement.slots(), two.placement.slots()));
     CHECK(one.work == two.work);
     CHECK(one.work > 1'700'000);
-    CHECK(one.work < 2'400'000);  // a round of every chain may be begun
+    CHECK(one.work < 2'400'000);  // every chain may start another round
 }
 
 TEST_CASE("annealing stops on request") {
@@ -226,7 +227,7 @@ TEST_CASE("annealing by regions is never worse and the same for any number of th
     for (const std::string& text : annealed_machines()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
-        const Allocation allocation = four_fifths(machine, 2);
+        const Allocation allocation = random_four_fifths(machine, 2);
         for (const std::uint32_t region_size : {1U, 7U, 1000U}) {
             CAPTURE(region_size);
             const auto ranks = static_cast<std::uint32_t>(allocation.slot_count() - region_size % 3);
@@ -249,7 +250,7 @@ TEST_CASE("annealing by regions is never worse and the same for any number of th
 
 TEST_CASE("regions contain each slot of a rank with partners once") {
     const Machine machine = make_machine("torus:6x6x6");
-    const Allocation allocation = four_fifths(machine, 4);
+    const Allocation allocation = random_four_fifths(machine, 4);
     const CommGraph graph = random_geometric(150, Bytes{8}, 1, 5).symmetric();
     std::vector<Rank> order;
     for (const Rank u : ids<Rank>(graph.rank_count())) order.push_back(u);
@@ -258,14 +259,14 @@ TEST_CASE("regions contain each slot of a rank with partners once") {
     std::ranges::copy(order, occupant.begin());
     const NearSlots near(allocation, 6, 1);
     const local::SlotRegions regions(graph, 150, near, position, occupant, 20, Rng(1));
-    std::vector<int> seen(allocation.slot_count(), 0);
+    std::vector<int> is_seen(allocation.slot_count(), 0);
     for (const Part r : ids<Part>(regions.size())) {
         for (const Position p : regions.positions(r)) {
-            ++seen[p.value];
+            ++is_seen[p.value];
             CHECK(regions.region_of(p) == r);
             CHECK(regions.positions(r)[regions.local(p).value] == p);
         }
     }
-    CHECK(std::ranges::all_of(std::span(seen).first(150), [](int times) { return times == 1; }));
-    CHECK(std::ranges::all_of(seen, [](int times) { return times <= 1; }));
+    CHECK(std::ranges::all_of(std::span(is_seen).first(150), [](int times) { return times == 1; }));
+    CHECK(std::ranges::all_of(is_seen, [](int times) { return times <= 1; }));
 }

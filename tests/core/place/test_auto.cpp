@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The portfolio is never worse than its parts, also on tiny and irregular problems.
+// The auto portfolio is never worse than its parts, also on tiny and irregular problems.
 #include <doctest.h>
 
 #include <algorithm>
@@ -27,13 +27,13 @@ std::int64_t value_by(const Problem& problem, std::string_view chain, const Budg
     return problem.value(place(problem, chain, budget).placement.slots());
 }
 
-bool one_rank_a_slot(const Placement& placement) {
+bool has_one_rank_per_slot(const Placement& placement) {
     return std::set<Slot>(placement.slots().begin(), placement.slots().end()).size() ==
            placement.rank_count();
 }
 
-/// Every rank with rank 0, in both directions.
-CommGraph star(std::size_t ranks, Bytes bytes) {
+/// A pattern in which every rank exchanges messages with rank 0.
+CommGraph make_star(std::size_t ranks, Bytes bytes) {
     return CommGraph::from_rows(ranks, [&](Rank u, const auto& add) {
         if (u.value > 0) return add(Edge{Rank{0}, bytes});
         for (std::uint32_t v = 1; v < ranks; ++v) add(Edge{Rank{v}, bytes});
@@ -54,7 +54,7 @@ TEST_CASE("auto is never worse than block order or its own parts") {
         const std::size_t slots = allocation.slot_count();
         std::vector<CommGraph> graphs;
         graphs.push_back(random_pattern(slots, 5 * slots, rng));
-        graphs.push_back(renumbered(ring(slots - slots / 5, Bytes{10}), 2));
+        graphs.push_back(renumber_ranks(ring(slots - slots / 5, Bytes{10}), 2));
         if (slots > 10) graphs.push_back(random_geometric(slots - 1, Bytes{100}, 3, 5));
         for (const CommGraph& graph : graphs) {
             const Problem problem(graph, allocation, 5, 2);
@@ -67,8 +67,8 @@ TEST_CASE("auto is never worse than block order or its own parts") {
     }
 }
 
-TEST_CASE("ranks that send to other nodes are placed next to the network port") {
-    // On each node one of 8 ranks sends mainly to the other nodes.
+TEST_CASE("ranks with inter-node messages are placed next to the network port") {
+    // On each node one of 8 ranks mainly sends to other nodes.
     constexpr std::uint32_t cores = 8;
     const CommGraph graph = CommGraph::from_rows(4 * cores, [](Rank u, const auto& add) {
         const std::uint32_t first = u.value / cores * cores;
@@ -78,7 +78,7 @@ TEST_CASE("ranks that send to other nodes are placed next to the network port") 
             if (other != first) add(Edge{Rank{other}, Bytes{10}});
         }
     });
-    const CommGraph shuffled = renumbered(graph, 3);
+    const CommGraph shuffled = renumber_ranks(graph, 3);
     for (const std::string text :
          {"torus:4+node:4:2,distance=1:2:5,port=6:0", "tree:4+node:8,port=2:2:2:2:2:2:2:0"}) {
         CAPTURE(text);
@@ -103,7 +103,7 @@ TEST_CASE("ranks that send to other nodes are placed next to the network port") 
     }
 }
 
-TEST_CASE("every effort is at least as good as the parts of the next lower effort") {
+TEST_CASE("every effort is at least as good as the next lower effort's parts") {
     const Machine machine = make_machine("torus:4x4x3");
     const Allocation allocation = fragmented_allocation(machine, 40, 3, 1);
     const CommGraph graph = random_geometric(38, Bytes{100}, 2, 6);
@@ -121,12 +121,12 @@ TEST_CASE("every effort is at least as good as the parts of the next lower effor
         Error);
 }
 
-TEST_CASE("shuffled stencils on their own torus reach the optimum: every message one hop") {
+TEST_CASE("shuffled stencils on a torus of their shape reach the optimum: one hop per message") {
     const auto check = [](const std::string& text, std::span<const GridAxis> grid) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
-        const CommGraph graph = renumbered(stencil(grid, StencilShape::star, Bytes{1000}), 7);
+        const CommGraph graph = renumber_ranks(stencil(grid, StencilShape::star, Bytes{1000}), 7);
         CHECK(value_by(Problem(graph, allocation), "auto") == graph.total_bytes().value);
     };
     const std::array<GridAxis, 2> square{{{6, true}, {5, true}}};
@@ -146,13 +146,13 @@ TEST_CASE("patterns that cannot be improved are placed without a search") {
     graphs.push_back(CommGraph::from_rows(20, [](Rank, const auto&) {}));  // isolated ranks
     graphs.push_back(CommGraph::from_rows(1, [](Rank, const auto&) {}));   // one rank
     graphs.push_back(CommGraph::from_rows(1, [](Rank u, const auto& add) { add(Edge{u, Bytes{9}}); }));
-    graphs.push_back(ring(32, Bytes{0}));        // messages of no bytes
-    graphs.push_back(all_to_all(32, Bytes{3}));  // all ranks equal, and no slot free
+    graphs.push_back(ring(32, Bytes{0}));        // messages of 0 bytes
+    graphs.push_back(all_to_all(32, Bytes{3}));  // all ranks equivalent, and no free slot
     for (const CommGraph& graph : graphs) {
         const Problem problem(graph, allocation, 1, 2);
         for (const std::string chain : {"auto(effort=fast)", "auto"}) {
             const PlaceResult result = place(problem, chain);
-            CHECK(one_rank_a_slot(result.placement));
+            CHECK(has_one_rank_per_slot(result.placement));
             CHECK(problem.value(result.placement.slots()) == value_by(problem, "block"));
         }
     }
@@ -167,19 +167,19 @@ TEST_CASE("isolated ranks, edges without bytes, and few ranks on many slots are 
         const Allocation allocation = Allocation::whole(machine);
         for (const std::size_t ranks : {std::size_t{2}, std::size_t{7}, machine.slot_count()}) {
             CAPTURE(ranks);
-            const CommGraph sparse = random_pattern(ranks, ranks / 2 + 1, rng);  // most ranks alone
+            const CommGraph sparse = random_pattern(ranks, ranks / 2 + 1, rng);  // most ranks isolated
             const Problem problem(sparse, allocation, 1, 2);
             const PlaceResult result = place(problem, "auto(effort=fast)");
-            CHECK(one_rank_a_slot(result.placement));
+            CHECK(has_one_rank_per_slot(result.placement));
             CHECK(problem.value(result.placement.slots()) <= value_by(problem, "multisection,swap"));
         }
     }
 }
 
-TEST_CASE("a star has its hub in the middle, and a clique of 256 ranks is placed anywhere") {
+TEST_CASE("a star has its hub in the middle, and a clique of 256 ranks is placed in any order") {
     const Machine machine = make_machine("torus:16x16");
     const Allocation allocation = Allocation::whole(machine);
-    const CommGraph hub = renumbered(star(256, Bytes{5}), 3);
+    const CommGraph hub = renumber_ranks(make_star(256, Bytes{5}), 3);
     const Problem around(hub, allocation, 1, 2);
     std::int64_t total = 0;  // on a torus every slot is the middle
     for (const Slot slot : allocation.slots()) total += machine.distance(Slot{0}, slot);
@@ -187,12 +187,12 @@ TEST_CASE("a star has its hub in the middle, and a clique of 256 ranks is placed
     const CommGraph clique = all_to_all(256, Bytes{1});
     const Problem all(clique, allocation, 1, 2);
     CHECK(value_by(all, "auto(effort=fast)") == value_by(all, "block"));
-    // With spare slots a star gathers around its hub: 4 slots at one hop, 8 at two.
-    const CommGraph small = star(13, Bytes{1});
+    // With spare slots a star surrounds its hub: 4 slots at one hop, 8 at two.
+    const CommGraph small = make_star(13, Bytes{1});
     CHECK(value_by(Problem(small, allocation), "auto") == 2 * (4 + 8 * 2));
 }
 
-TEST_CASE("remapping is never worse than staying or than moving at no cost") {
+TEST_CASE("remapping is never worse than staying or than moving without migration cost") {
     Rng rng(4);
     const Machine machine = make_machine("torus:4x4x4");
     const Allocation allocation = fragmented_allocation(machine, 50, 3, 2);
@@ -214,7 +214,7 @@ TEST_CASE("migration cost counts even if the pattern alone has a known optimum")
     const std::array<GridAxis, 2> square{{{4, true}, {4, true}}};
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::whole(machine);
-    const CommGraph graph = renumbered(stencil(square, StencilShape::star, Bytes{1}), 1);
+    const CommGraph graph = renumber_ranks(stencil(square, StencilShape::star, Bytes{1}), 1);
     Rng rng(5);
     const Placement before = random_placement(allocation, 16, rng);
     const Problem problem =
@@ -223,7 +223,7 @@ TEST_CASE("migration cost counts even if the pattern alone has a known optimum")
     CHECK(std::ranges::equal(place(problem, "auto(effort=fast)").placement.slots(), before.slots()));
 }
 
-TEST_CASE("a work budget is kept and gives the same placement with one and two threads") {
+TEST_CASE("a work budget is respected, and gives the same placement with one and two threads") {
     Rng rng(6);
     const Machine machine = make_machine("torus:6x6x6");
     const Allocation allocation = fragmented_allocation(machine, 150, 3, 1);
@@ -256,7 +256,7 @@ TEST_CASE("a work budget is kept and gives the same placement with one and two t
     }
 }
 
-TEST_CASE("on shared slots auto respects capacities and is never worse than block order") {
+TEST_CASE("auto respects capacities of shared slots and is never worse than block order") {
     Rng rng(7);
     for (const std::string text :
          {"torus:4x4", "tree:4:4,distance=1:10", "mesh:3x3+node:2:2,distance=1:2", "torus:1+node:6"}) {
@@ -302,7 +302,7 @@ TEST_CASE("on few slots with a dense pattern, no exchange of two ranks improves 
     }
 }
 
-TEST_CASE("a search that exceeds memory is refused before it starts; mappers without search still run") {
+TEST_CASE("a search that exceeds memory is refused before it starts, and mappers without search still run") {
     const CommGraph graph = all_to_all(2000, Bytes{1});
     const Machine machine = make_machine("tree:8:250");
     const Allocation allocation = Allocation::whole(machine);

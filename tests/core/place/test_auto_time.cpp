@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predicted times: what auto finds for whatever objective is never slower than block order, nor improvers under `time`
-// than their starts.
+// Predicted times: results of auto for any objective are never slower than block order, nor results of
+// improvers for `time` than their starts.
 #include <doctest.h>
 
 #include <string>
@@ -32,12 +32,12 @@ const std::vector<std::string> timed_machines{
     "rails:4:2:4,bandwidth=50GB/s,bandwidth.nvlink=450GB/s",
     "hyperx:3x4,nodes=2,bandwidth=4GB/s+down:0-4,9+node:2"};
 
-std::vector<CommGraph> patterns(std::size_t ranks, Rng& rng) {
+std::vector<CommGraph> random_patterns(std::size_t ranks, Rng& rng) {
     std::vector<CommGraph> all;
     all.push_back(random_pattern(ranks, 5 * ranks, rng));
-    all.push_back(renumbered(ring(ranks, Bytes{1'000'000}), 2));
+    all.push_back(renumber_ranks(ring(ranks, Bytes{1'000'000}), 2));
     all.push_back(random_geometric(ranks, Bytes{100'000}, 3, 5));
-    // Rank 0 sends much to all: with few ranks on its node, the NIC is busy for long.
+    // Rank 0 sends much data to all ranks: with few ranks on its node, the NIC is busy for long.
     all.push_back(CommGraph::from_rows(ranks, [&](Rank u, const auto& add) {
         if (u.value > 0) add(Edge{Rank{u.value - 1}, Bytes{50}});
         if (u.value > 0) return;
@@ -48,7 +48,7 @@ std::vector<CommGraph> patterns(std::size_t ranks, Rng& rng) {
 
 }  // namespace
 
-TEST_CASE("auto is never predicted slower than block order, whatever the objective") {
+TEST_CASE("auto is never predicted slower than block order, for any objective") {
     Rng rng(1);
     for (const std::string& text : timed_machines) {
         CAPTURE(text);
@@ -56,7 +56,7 @@ TEST_CASE("auto is never predicted slower than block order, whatever the objecti
         const Allocation whole = Allocation::whole(machine);
         const Allocation some = fragmented_allocation(machine, machine.usable_nodes().size() / 2, 2, 1);
         for (const Allocation& allocation : {whole, some}) {
-            for (const CommGraph& graph : patterns(allocation.slot_count() - 1, rng)) {
+            for (const CommGraph& graph : random_patterns(allocation.slot_count() - 1, rng)) {
                 const Problem plain(graph, allocation, 3, 1);
                 const std::span<const Slot> block = allocation.slots().first(graph.rank_count());
                 const double slowest = reference_time(graph, machine, block);
@@ -83,7 +83,7 @@ TEST_CASE("auto with phases is never predicted slower than block order over all 
         const Allocation allocation = Allocation::whole(machine);
         const std::size_t ranks = allocation.slot_count() - 2;
         const CommGraph first = random_pattern(ranks, 4 * ranks, rng);
-        const CommGraph second = renumbered(ring(ranks, Bytes{100'000}), 3);
+        const CommGraph second = renumber_ranks(ring(ranks, Bytes{100'000}), 3);
         const CommGraph both = random_pattern(ranks, 4 * ranks, rng);
         const auto time = [&](std::span<const Slot> slots) {
             return reference_time(first, machine, slots) + reference_time(second, machine, slots);
@@ -106,7 +106,7 @@ TEST_CASE("auto without search time is never predicted slower than block order")
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
-        for (const CommGraph& graph : patterns(allocation.slot_count(), rng)) {
+        for (const CommGraph& graph : random_patterns(allocation.slot_count(), rng)) {
             const Problem problem(graph, allocation, 3, 1);
             Budget budget;
             budget.work = 1;
@@ -122,7 +122,7 @@ TEST_CASE("improvers for time never return a slower placement than their start")
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
-        for (const CommGraph& graph : patterns(allocation.slot_count() - 1, rng)) {
+        for (const CommGraph& graph : random_patterns(allocation.slot_count() - 1, rng)) {
             const Problem problem =
                 Problem(graph, allocation, 3, 1).with_objective(parse_objective("time"), {}, {});
             for (const std::string start : {"block", "mahd"}) {

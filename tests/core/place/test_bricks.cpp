@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placement of patches and computes of molecular dynamics against its definition.
+// Placement of patches and computes of molecular dynamics compared with its definition.
 #include <doctest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Places computes, heaviest first, by exhaustive search over slots.
+/// Reference: places computes, heaviest first, by exhaustive search over slots.
 void check_against_definition(const Problem& problem, const Placement& placement, std::uint32_t patches) {
     const Allocation& allocation = problem.allocation();
     const Machine& machine = problem.machine();
@@ -51,7 +51,8 @@ void check_against_definition(const Problem& problem, const Placement& placement
     }
 }
 
-/// Goes through the computes likewise: bytes times distance that each adds where it is, and where it could have been.
+/// Checks each compute in placement order: the bytes times distance added on its slot are minimal among slots
+/// with proxies and in the brick.
 void check_against_proxies(const Problem& problem, const Placement& placement, std::uint32_t patches) {
     const Allocation& allocation = problem.allocation();
     const Machine& machine = problem.machine();
@@ -82,7 +83,7 @@ void check_against_proxies(const Problem& problem, const Placement& placement, s
         const std::int64_t least = added(chosen);
         REQUIRE(room[chosen.value] >= mass[u]);
         std::tuple<std::int64_t, std::int64_t> brick{std::numeric_limits<std::int64_t>::max(), 0};
-        std::int64_t in_brick = 0;  // the most that a slot of the brick adds, of those with the most room
+        std::int64_t in_brick = 0;  // maximum added by the brick slots with the most free capacity
         for (const Slot slot : allocation.slots()) {
             if (room[slot.value] < mass[u]) continue;
             const std::int64_t here = added(slot);
@@ -101,7 +102,7 @@ void check_against_proxies(const Problem& problem, const Placement& placement, s
     }
 }
 
-/// The shortest part of the ring or row that contains all, by trying every start.
+/// The length of the shortest part of the ring or row that contains all positions, by trying every start.
 std::uint32_t shortest_arc(const std::vector<std::uint32_t>& at, std::uint32_t extent, bool wraps) {
     std::uint32_t shortest = extent;
     for (std::uint32_t start = 0; start < extent; ++start) {
@@ -118,9 +119,7 @@ std::uint32_t shortest_arc(const std::vector<std::uint32_t>& at, std::uint32_t e
 
 }  // namespace
 
-TEST_CASE(
-    "a compute goes to the least loaded slot with room between its patches, or as near to there as there "
-    "is") {
+TEST_CASE("a compute goes to the least loaded slot with room between its patches, or nearby") {
     const CommGraph graph = molecular_dynamics({4, 3, 3}, 5000, 1, false);  // 540 ranks
     for (const std::string text : {"torus:4x4x4", "mesh:9x6", "torus:7x2x1x5", "torus:4x3x2+node:3",
                                    "torus:5x4,nodes=2", "torus:2x60x60", "tree:4:16,distance=1:10",
@@ -136,7 +135,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("with proxies no slot with one of the patches, nor the brick, adds less") {
+TEST_CASE("no slot with one of the patches, and no slot of the brick, adds less with proxies") {
     const CommGraph graph = molecular_dynamics({4, 3, 3}, 5000, 1);
     for (const std::string text :
          {"torus:4x4x4", "mesh:9x6", "torus:4x3x2+node:3", "tree:4:16,distance=1:10", "torus:10x10x10"}) {
@@ -150,7 +149,7 @@ TEST_CASE("with proxies no slot with one of the patches, nor the brick, adds les
     }
 }
 
-TEST_CASE("placing with proxies sends less through them than placing without, on any machine") {
+TEST_CASE("placement with proxies sends less through proxies than placement without, on any machine") {
     const CommGraph graph = molecular_dynamics({6, 6, 4}, 92'224, 1);
     const CommGraph copies = molecular_dynamics({6, 6, 4}, 92'224, 1, false);
     for (const std::string text :
@@ -183,8 +182,8 @@ TEST_CASE("without distances patches stay in place, and computes send farther") 
     }
 }
 
-TEST_CASE("a compute of several patches lies in the box that they span") {
-    // 4 x 4 x 4 patches, and a compute for each with its next ones along every axis, around the ends.
+TEST_CASE("a compute of several patches is in the bounding box of its patches") {
+    // 4 x 4 x 4 patches, and one compute for each patch with its next patches along every axis, periodically.
     const std::uint32_t side = 4;
     const std::uint32_t patches = side * side * side;
     std::vector<Rank> sources;
@@ -221,7 +220,7 @@ TEST_CASE("a compute of several patches lies in the box that they span") {
     }
 }
 
-TEST_CASE("with free capacity computes lie in the inner brick of their patches") {
+TEST_CASE("with free capacity computes are in the inner brick of their patches") {
     const Machine machine = make_machine("torus:8x8x8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = molecular_dynamics({4, 4, 4}, 92'224, 1, false);
@@ -236,7 +235,7 @@ TEST_CASE("with free capacity computes lie in the inner brick of their patches")
     }
 }
 
-TEST_CASE("patches are spread over the machine as their cells over the box") {
+TEST_CASE("patches have the same relative positions on the machine as in the box") {
     const Machine machine = make_machine("torus:8x16x4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = molecular_dynamics({4, 8, 2}, 64 * 1000, 1);
@@ -252,7 +251,7 @@ TEST_CASE("patches are spread over the machine as their cells over the box") {
     }
 }
 
-TEST_CASE("patches that touch are at most as far apart along any axis as the extents make them") {
+TEST_CASE("touching patches are at most as far apart along any axis as their extents require") {
     const Extents cells{12, 12, 8};
     const CommGraph graph = molecular_dynamics({12, 12, 8}, 92'224, 1);
     struct Example {
@@ -279,7 +278,7 @@ TEST_CASE("patches that touch are at most as far apart along any axis as the ext
     }
 }
 
-TEST_CASE("long axes are halved in the middle, too") {
+TEST_CASE("long axes are also halved in the middle") {
     const Machine machine = make_machine("torus:256x2");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = molecular_dynamics({128, 1, 1}, 128 * 300, 1);
@@ -289,7 +288,7 @@ TEST_CASE("long axes are halved in the middle, too") {
         CHECK(machine.coordinates(machine.node(placement[Rank{cell}]))[0] / 2 == cell);
 }
 
-TEST_CASE("when the budget is exhausted computes go to any slot with capacity") {
+TEST_CASE("computes go to any slot with capacity when the budget is exhausted") {
     const Machine machine = make_machine("torus:4x4x4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = molecular_dynamics({4, 4, 4}, 9000, 1);
@@ -303,7 +302,7 @@ TEST_CASE("when the budget is exhausted computes go to any slot with capacity") 
     CHECK(std::ranges::min(room) >= 0);
 }
 
-TEST_CASE("cells are recognized, and auto is as good") {
+TEST_CASE("cells are recognized, and auto is at least as good") {
     const Machine machine = make_machine("torus:6x5x4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = molecular_dynamics({5, 4, 4}, 9000, 2);

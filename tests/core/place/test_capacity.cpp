@@ -23,12 +23,12 @@ CommGraph with_loads(std::vector<double> loads) {
     return CommGraph::from_rows(ranks, [](Rank, const auto&) {}, std::move(loads));
 }
 
-std::vector<std::int64_t> list(std::span<const std::int64_t> values) {
+std::vector<std::int64_t> to_vector(std::span<const std::int64_t> values) {
     return {values.begin(), values.end()};
 }
 
-/// The message with which a capacity on this number of slots is refused; empty if it is not.
-std::string refusal(const CommGraph& graph, std::uint32_t slots, const Sharing& sharing) {
+/// The error message of a capacity on this number of slots; empty if it is valid.
+std::string error_message(const CommGraph& graph, std::uint32_t slots, const Sharing& sharing) {
     const Machine machine = make_machine("torus:" + std::to_string(slots));
     const Allocation allocation = Allocation::whole(machine);
     try {
@@ -48,63 +48,68 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-TEST_CASE("with no more ranks than slots each slot gets one rank, whatever the loads and the imbalance") {
+TEST_CASE("with no more ranks than slots each slot gets one rank, for any loads and imbalance") {
     for (const Sharing& sharing : {Sharing{}, Sharing{.imbalance = 0.5}}) {
         const Capacity capacity = capacity_of(with_loads({0.5, 7, 0}), 5, sharing);
         CHECK(capacity.one_rank_per_slot());
-        CHECK(list(capacity.masses()) == std::vector<std::int64_t>{1, 1, 1});
-        CHECK(list(capacity.capacities()) == std::vector<std::int64_t>{1, 1, 1, 1, 1});
+        CHECK(to_vector(capacity.masses()) == std::vector<std::int64_t>{1, 1, 1});
+        CHECK(to_vector(capacity.capacities()) == std::vector<std::int64_t>{1, 1, 1, 1, 1});
     }
 }
 
-TEST_CASE("given capacities make slots shared, even with fewer ranks than slots") {
+TEST_CASE("given capacities allow shared slots, even with fewer ranks than slots") {
     const Capacity capacity = capacity_of(with_loads({2, 1}), 3, {.capacity = {0, 3.5, 0}});
     CHECK_FALSE(capacity.one_rank_per_slot());
-    CHECK(list(capacity.masses()) == std::vector<std::int64_t>{2, 1});
+    CHECK(to_vector(capacity.masses()) == std::vector<std::int64_t>{2, 1});
     CHECK(capacity.capacities()[1] == 3);
 }
 
 TEST_CASE("zero ranks, or too many for unshared slots, are refused") {
-    CHECK(refusal(with_loads({}), 4, {}) == "there are no ranks to place");
+    CHECK(error_message(with_loads({}), 4, {}) == "there are no ranks to place");
     CHECK(
-        refusal(ring(9, Bytes{1}), 4, {}) ==
+        error_message(ring(9, Bytes{1}), 4, {}) ==
         "9 ranks do not fit on the 4 slots of 4 nodes; allocate more nodes, start fewer ranks, or let ranks "
         "share slots with an imbalance of 0");
-    CHECK(refusal(ring(9, Bytes{1}), 4, {.imbalance = 0}).empty());
+    CHECK(error_message(ring(9, Bytes{1}), 4, {.imbalance = 0}).empty());
 }
 
 TEST_CASE("a negative or NaN imbalance is refused, even if it is unused") {
     for (const std::size_t ranks : {2U, 9U}) {
         const CommGraph graph = ring(ranks, Bytes{1});
-        CHECK(refusal(graph, 4, {.imbalance = -0.01}) ==
+        CHECK(error_message(graph, 4, {.imbalance = -0.01}) ==
               "the imbalance is -0.01; it must be 0 or more, as in 0.03 for 3 %");
-        CHECK(refusal(graph, 4, {.imbalance = std::nan("")}).starts_with("the imbalance is nan; it must be"));
-        CHECK(refusal(graph, 4, {.imbalance = infinite}).starts_with("the imbalance is inf; it must be"));
+        CHECK(error_message(graph, 4, {.imbalance = std::nan("")})
+                  .starts_with("the imbalance is nan; it must be"));
+        CHECK(
+            error_message(graph, 4, {.imbalance = infinite}).starts_with("the imbalance is inf; it must be"));
     }
 }
 
 TEST_CASE("capacities must be one per slot, finite, not negative, and sufficient") {
     const CommGraph graph = with_loads({1, 2, 3});
-    CHECK(refusal(graph, 2, {.capacity = {3, 3, 3}}) ==
+    CHECK(error_message(graph, 2, {.capacity = {3, 3, 3}}) ==
           "there are 3 capacities for 2 slots; give one per slot");
-    CHECK(refusal(graph, 2, {.capacity = {3}}) == "there are 1 capacities for 2 slots; give one per slot");
-    CHECK(refusal(graph, 2, {.capacity = {7, -1}}) ==
+    CHECK(error_message(graph, 2, {.capacity = {3}}) ==
+          "there are 1 capacities for 2 slots; give one per slot");
+    CHECK(error_message(graph, 2, {.capacity = {7, -1}}) ==
           "capacity 1 is -1; capacities must be finite and not negative");
-    CHECK(refusal(graph, 2, {.capacity = {infinite, 1}}).starts_with("capacity 0 is inf"));
-    CHECK(refusal(graph, 2, {.capacity = {1, std::nan("")}}).starts_with("capacity 1 is nan"));
-    CHECK(refusal(graph, 2, {.capacity = {3, 2}}) ==
+    CHECK(error_message(graph, 2, {.capacity = {infinite, 1}}).starts_with("capacity 0 is inf"));
+    CHECK(error_message(graph, 2, {.capacity = {1, std::nan("")}}).starts_with("capacity 1 is nan"));
+    CHECK(error_message(graph, 2, {.capacity = {3, 2}}) ==
           "the ranks have a load of 6 in all, but the capacities add up to 5, rounded down as all loads are "
           "integers");
-    CHECK(refusal(graph, 3, {.capacity = {2, 2, 2}}) == "a rank has load 3, but the largest capacity is 2");
-    CHECK(refusal(graph, 2, {.capacity = {3, 3}}).empty());
+    CHECK(error_message(graph, 3, {.capacity = {2, 2, 2}}) ==
+          "a rank has load 3, but the largest capacity is 2");
+    CHECK(error_message(graph, 2, {.capacity = {3, 3}}).empty());
     // Integer loads cannot use the remainders of two slots.
-    CHECK(refusal(graph, 2, {.capacity = {3.5, 2.5}}).find("add up to 5, rounded down") != std::string::npos);
-    CHECK(refusal(with_loads({1.5, 2}), 2, {.capacity = {2, 1}}) ==
+    CHECK(error_message(graph, 2, {.capacity = {3.5, 2.5}}).find("add up to 5, rounded down") !=
+          std::string::npos);
+    CHECK(error_message(with_loads({1.5, 2}), 2, {.capacity = {2, 1}}) ==
           "the ranks have a load of 3.5 in all, but the capacities add up to 3");
 }
 
-TEST_CASE("a rank heavier than any slot is refused with a sufficient imbalance") {
-    CHECK(refusal(with_loads({6, 1, 1}), 2, {.imbalance = 0}) ==
+TEST_CASE("an error for a rank heavier than any slot states a sufficient imbalance") {
+    CHECK(error_message(with_loads({6, 1, 1}), 2, {.imbalance = 0}) ==
           "a rank has load 6, but with 2 slots each may hold only 4; allow an imbalance of 0.5 or more");
     Rng rng(4);
     for (int i = 0; i < 200; ++i) {
@@ -114,26 +119,26 @@ TEST_CASE("a rank heavier than any slot is refused with a sufficient imbalance")
             loads.push_back(i % 2 == 0 ? rng.below(5) : static_cast<double>(rng.below(1000)) / 128.3);
         loads[rng.below(8)] += 1000;
         const CommGraph graph = with_loads(loads);
-        const std::string text = refusal(graph, slots, {.imbalance = 0});
+        const std::string text = error_message(graph, slots, {.imbalance = 0});
         CAPTURE(text);
         const std::size_t at = text.find("allow an imbalance of ");
         REQUIRE(at != std::string::npos);
         const double advice = std::stod(text.substr(at + std::string_view("allow an imbalance of ").size()));
-        CHECK(refusal(graph, slots, {.imbalance = advice}).empty());
-        CHECK_FALSE(refusal(graph, slots, {.imbalance = advice - 0.02}).empty());
+        CHECK(error_message(graph, slots, {.imbalance = advice}).empty());
+        CHECK_FALSE(error_message(graph, slots, {.imbalance = advice - 0.02}).empty());
     }
 }
 
-TEST_CASE("integer loads are unchanged, and equal shares are those of perfect balance") {
+TEST_CASE("integer loads are unchanged, and equal shares give perfect balance") {
     const Capacity even = capacity_of(ring(10, Bytes{1}), 4, {.imbalance = 0});
-    CHECK(list(even.masses()) == std::vector<std::int64_t>(10, 1));
-    CHECK(list(even.capacities()) == std::vector<std::int64_t>(4, 3));
+    CHECK(to_vector(even.masses()) == std::vector<std::int64_t>(10, 1));
+    CHECK(to_vector(even.capacities()) == std::vector<std::int64_t>(4, 3));
     const Capacity loose = capacity_of(ring(1000, Bytes{1}), 10, {.imbalance = 0.03});
-    CHECK(list(loose.capacities()) == std::vector<std::int64_t>(10, 103));
+    CHECK(to_vector(loose.capacities()) == std::vector<std::int64_t>(10, 103));
     const Capacity heavy = capacity_of(with_loads({5, 0, 3, 1e12, 2}), 4, {.imbalance = 4});
-    CHECK(list(heavy.masses()) == std::vector<std::int64_t>{5, 0, 3, 1000000000000, 2});
+    CHECK(to_vector(heavy.masses()) == std::vector<std::int64_t>{5, 0, 3, 1000000000000, 2});
     const Capacity nothing = capacity_of(with_loads({0, 0, 0}), 2, {.imbalance = 0});
-    CHECK(list(nothing.masses()) == std::vector<std::int64_t>{0, 0, 0});
+    CHECK(to_vector(nothing.masses()) == std::vector<std::int64_t>{0, 0, 0});
 }
 
 TEST_CASE("a placement that fits by masses overfills no slot, even with fractional loads") {
@@ -148,9 +153,9 @@ TEST_CASE("a placement that fits by masses overfills no slot, even with fraction
         for (std::uint32_t s = 0; s < slots; ++s) limits.push_back(total * (rng.below(100) + 1) / 50.0);
         const CommGraph graph = with_loads(loads);
         const Sharing sharing{.capacity = limits};
-        if (!refusal(graph, slots, sharing).empty()) continue;
+        if (!error_message(graph, slots, sharing).empty()) continue;
         const Capacity capacity = capacity_of(graph, slots, sharing);
-        for (std::uint32_t s = 0; s < slots; ++s) {  // fill every slot in an order of its own
+        for (std::uint32_t s = 0; s < slots; ++s) {  // fill every slot in a random order
             std::vector<std::size_t> order(loads.size());
             std::iota(order.begin(), order.end(), std::size_t{0});
             rng.shuffle(std::span(order));
@@ -172,11 +177,11 @@ TEST_CASE("fractional loads may fill a capacity completely") {
     CHECK(capacity.masses()[2] + capacity.masses()[3] <= capacity.capacities()[2]);
 }
 
-TEST_CASE("infinite capacities hold all ranks") {
+TEST_CASE("infinite capacities suffice for all ranks") {
     const CommGraph graph = ring(5000, Bytes{1});
     for (const Sharing& sharing :
          {Sharing{.imbalance = 1e300}, Sharing{.capacity = std::vector(4096, 1e300)}}) {
-        CHECK(refusal(graph, 4096, sharing).empty());
+        CHECK(error_message(graph, 4096, sharing).empty());
         const Capacity capacity = capacity_of(graph, 4096, sharing);
         const auto all = std::accumulate(capacity.capacities().begin(), capacity.capacities().end(), 0.0L,
                                          [](long double sum, std::int64_t c) { return sum + c; });
@@ -191,7 +196,7 @@ TEST_CASE("fractional loads are rounded up to multiples of 2^-40 of their sum") 
         std::vector<double> loads(20 + rng.below(40));
         for (double& load : loads) load = 0.1 + rng.uniform();
         const auto slots = static_cast<std::uint32_t>(4 + rng.below(10));
-        const double imbalance = 1 + rng.uniform();  // a slot would still not hold all
+        const double imbalance = 1 + rng.uniform();  // a slot would still not have capacity for all
         const Capacity capacity = capacity_of(with_loads(loads), slots, {.imbalance = imbalance});
         const double all = std::accumulate(loads.begin(), loads.end(), 0.0);
         const double unit = all / 0x1.0p40;

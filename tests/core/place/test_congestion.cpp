@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Improvers for congestion: guarantees, and results where the optimum is known.
+// Improvers for congestion: guarantees, and results with a known optimum.
 #include <doctest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ CongestionKey key_of(const Problem& problem, const Placement& placement) {
     return congestion_key(problem.graph(), problem.machine(), placement.slots());
 }
 
-/// Whether a rank of a message on a busiest link has an improving exchange or move.
+/// Whether moving or exchanging a rank with a message on a busiest link is an improvement.
 bool can_improve(const Problem& problem, const Placement& placement) {
     const CongestionKey before = key_of(problem, placement);
     const std::vector<Slot> slots(placement.slots().begin(), placement.slots().end());
@@ -42,7 +42,7 @@ bool can_improve(const Problem& problem, const Placement& placement) {
 }  // namespace
 
 TEST_CASE("messages that share a link are moved to separate links") {
-    // On a line of four nodes 0 -> 2 and 1 -> 3 meet between the middle ones.
+    // On a line of four nodes 0 -> 2 and 1 -> 3 share the middle link.
     const Machine machine = make_machine("mesh:4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = CommGraph::from_edges(
@@ -55,7 +55,8 @@ TEST_CASE("messages that share a link are moved to separate links") {
     }
 }
 
-TEST_CASE("after local-opt no exchange or move of an end of a message on a busiest link helps") {
+TEST_CASE(
+    "after local-opt no exchange or move of a rank with a message on a busiest link is an improvement") {
     for (const std::string text :
          {"torus:4x4x2", "fattree:4:4,up=1:2,routing=random", "dragonfly:3x4,global=2,routing=valiant",
           "torus:5x4,ties=split+down:0-1,6>7,v13", "mesh:3x3+node:2:2", "torus:3x4+node:2:2,distance=1:5",

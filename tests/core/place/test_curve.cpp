@@ -19,7 +19,7 @@ const std::vector<std::string> curves{"hilbert", "morton", "peano", "snake"};
 
 }  // namespace
 
-TEST_CASE("rank i is on the i-th slot along the curve, and many ranks fill the slots in its order") {
+TEST_CASE("rank i is on the i-th slot along the curve, and shared slots are filled in the same order") {
     const Machine machine = make_machine("torus:8x8x8");
     const Allocation allocation = fragmented_allocation(machine, 100, 4, 2);
     const std::vector<GridAxis> axes{{100, true}};
@@ -44,7 +44,7 @@ TEST_CASE("a grid along the curve of a machine of its own shape costs one hop pe
     const Allocation allocation = Allocation::whole(machine);
     const std::vector<GridAxis> axes(2, {9, true});
     const CommGraph graph = stencil(axes, StencilShape::star, Bytes{1});
-    const CommGraph shuffled = renumbered(graph, 5);
+    const CommGraph shuffled = renumber_ranks(graph, 5);
     for (const std::string& curve : curves) {
         CAPTURE(curve);
         const Problem given(graph, allocation);
@@ -55,7 +55,9 @@ TEST_CASE("a grid along the curve of a machine of its own shape costs one hop pe
     }
 }
 
-TEST_CASE("curve to curve beats row-major ranks along a curve: in parts of a machine and on shared slots") {
+TEST_CASE(
+    "curve-to-curve is better than row-major ranks along a curve, in parts of a machine and on shared "
+    "slots") {
     const Machine machine = make_machine("torus:16x16x16");
     const Allocation allocation = fragmented_allocation(machine, 512, 4, 1);
     const std::vector<GridAxis> cube(3, {8, false});

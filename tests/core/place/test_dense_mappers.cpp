@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// grasp, hybrid and tabu: valid on ragged sizes, independent of threads.
+// grasp, hybrid and tabu: valid on uneven sizes, independent of threads.
 #include <doctest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ TEST_CASE("the dense problem has the value of the placement, with free slots and
     }
 }
 
-TEST_CASE("a ring and a stencil that fit the torus are placed with every message one hop long") {
+TEST_CASE("a ring and a stencil that fit the torus are placed with one hop per message") {
     const Machine ring_machine = make_machine("torus:12");
     const Allocation on_ring = Allocation::whole(ring_machine);
     const CommGraph graph = ring(12, Bytes{10});
@@ -58,7 +58,7 @@ TEST_CASE("a ring and a stencil that fit the torus are placed with every message
     CHECK(value(grid, place(grid, "random,tabu(iterations=100000)").placement) == halo.total_bytes().value);
 }
 
-TEST_CASE("under a work budget threads do not change the placement, and none is worse than the start") {
+TEST_CASE("under a work budget threads do not change the placement, and no result is worse than the start") {
     const Machine machine = make_machine("torus:6x6x6");
     const Allocation allocation = fragmented_allocation(machine, 90, 3, 1);
     const CommGraph graph = random_geometric(83, Bytes{100}, 2, 6);
@@ -95,7 +95,7 @@ TEST_CASE("tabu among near ranks leaves local optima of swap and uses free slots
     CHECK(value(problem, place(problem, "random,swap,tabu(dense=0;iterations=5000)").placement) < local);
 }
 
-TEST_CASE("tabu includes migration cost, dense and among near ranks") {
+TEST_CASE("tabu includes migration cost, in the dense search and among near ranks") {
     Rng rng(4);
     for (const char* text : {"torus:4x5", "tree:3:2,distance=5:9+node:4,distance=1", "torus:3x3+node:2:2"}) {
         const Machine machine = make_machine(text);
@@ -175,7 +175,7 @@ TEST_CASE("grasp along edges returns the best of its starts, also with isolated 
     }
 }
 
-TEST_CASE("hybrid combines parts of any sizes") {
+TEST_CASE("hybrid supports parts of different sizes") {
     const Machine machine = make_machine("torus:4x4x4");
     for (const std::size_t slots : {1U, 2U, 7U, 33U, 64U}) {
         const Allocation allocation = fragmented_allocation(machine, slots, 1, 4);

@@ -16,19 +16,19 @@ std::vector<Slot> slots_of(const Placement& placement) {
     return {placement.slots().begin(), placement.slots().end()};
 }
 
-double congestion(const CommGraph& graph, const Allocation& allocation, const Placement& placement) {
+double compute_congestion(const CommGraph& graph, const Allocation& allocation, const Placement& placement) {
     return judge(graph, allocation.machine(), placement, 1).congestion_max;
 }
 
 double min_congestion_of_all(const CommGraph& graph, const Allocation& allocation) {
     double least = std::numeric_limits<double>::infinity();
     for_each_placement(allocation, graph.rank_count(), [&](const Placement& placement) {
-        least = std::min(least, congestion(graph, allocation, placement));
+        least = std::min(least, compute_congestion(graph, allocation, placement));
     });
     return least;
 }
 
-Problem for_congestion(const CommGraph& graph, const Allocation& allocation) {
+Problem make_congestion_problem(const CommGraph& graph, const Allocation& allocation) {
     return Problem(graph, allocation, 1, 1).with_objective(parse_objective("congestion"), {}, {});
 }
 
@@ -92,12 +92,12 @@ TEST_CASE("only exact searches report a proven bound") {
     CHECK(place(Problem(graph, allocation), "exact,swap").proven);
 }
 
-TEST_CASE("the least congestion is found, and proven") {
+TEST_CASE("minimum congestion is found and proven") {
     for_each_bound_case(5, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
         if (allocation.machine().text().find("ugal") != std::string::npos) return;
-        const PlaceResult found = place(for_congestion(graph, allocation), "exact");
+        const PlaceResult found = place(make_congestion_problem(graph, allocation), "exact");
         const double least = min_congestion_of_all(graph, allocation);
-        CHECK(congestion(graph, allocation, found.placement) == doctest::Approx(least).epsilon(1e-9));
+        CHECK(compute_congestion(graph, allocation, found.placement) == doctest::Approx(least).epsilon(1e-9));
         CHECK(found.proven.value_or(-1) == doctest::Approx(least).epsilon(1e-9));
     });
 }
@@ -108,15 +108,15 @@ TEST_CASE("eight threads in a ring on a Cell processor load every link with one 
     for (const std::uint32_t station : {10U, 1U, 9U, 2U, 8U, 3U, 7U, 4U}) elements.emplace_back(station);
     const Allocation allocation(cell, elements);
     const auto best_for = [&](const CommGraph& graph) {
-        const PlaceResult found = place(for_congestion(graph, allocation), "exact");
-        const double value = congestion(graph, allocation, found.placement);
+        const PlaceResult found = place(make_congestion_problem(graph, allocation), "exact");
+        const double value = compute_congestion(graph, allocation, found.placement);
         CHECK(found.proven.value_or(-1) == doctest::Approx(value));
         return value;
     };
     const Bytes size{16384};
     constexpr double rings = 2;  // each way
     CHECK(best_for(ring(8, size)) == 16384 / rings);
-    // Sizes that differ need a search. Half-way round, half of a message goes either way.
+    // Different sizes require a search. A half-way message is split over both directions.
     const auto uneven =
         CommGraph::from_edges(8, std::vector<Rank>{Rank{0}, Rank{2}}, std::vector<Rank>{Rank{1}, Rank{3}},
                               std::vector<Bytes>{size, Bytes{100}});

@@ -10,8 +10,8 @@ using namespace topoloom;
 
 namespace {
 
-/// The least value of all placements within the capacities.
-std::int64_t least_of_all(const Problem& problem) {
+/// The minimum value of all placements within the capacities.
+std::int64_t min_value_of_all(const Problem& problem) {
     const Allocation& allocation = problem.allocation();
     const std::size_t slots = allocation.slot_count();
     std::vector<std::size_t> position(problem.rank_count(), 0);
@@ -31,7 +31,8 @@ std::int64_t least_of_all(const Problem& problem) {
     }
 }
 
-/// More ranks than slots, or as many with capacities; ranks of equal and of different loads.
+/// Problems with more ranks than slots, or with equally many and given capacities; loads are equal or
+/// different.
 template <class Law>
 void for_each_shared_case(const Law& law) {
     for_each_bound_case(3, [&](const CommGraph&, const Allocation& allocation, Rng& rng) {
@@ -64,7 +65,7 @@ TEST_CASE("exact finds and proves the optimum on shared slots, and auto finds it
     for_each_shared_case(
         [](const CommGraph& graph, const Allocation& allocation, const Sharing& sharing, Rng&) {
             const Problem problem(graph, allocation, 1, 1, sharing);
-            const std::int64_t least = least_of_all(problem);
+            const std::int64_t least = min_value_of_all(problem);
             const PlaceResult found = place(problem, "exact");
             CHECK(problem.value(found.placement.slots()) == least);
             CHECK(found.proven == static_cast<double>(least));
@@ -83,7 +84,7 @@ TEST_CASE("exact includes migration cost on shared slots") {
             migration.from.front() = std::nullopt;
             const Problem problem =
                 Problem(graph, allocation, 1, 1, sharing).with_migration(std::move(migration));
-            const std::int64_t least = least_of_all(problem);
+            const std::int64_t least = min_value_of_all(problem);
             const PlaceResult found = place(problem, "exact");
             CHECK(problem.value(found.placement.slots()) == least);
             CHECK(found.proven == static_cast<double>(least));

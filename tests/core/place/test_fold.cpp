@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Grids folded onto machines: published hops, the optimum for matching shapes, valid elsewhere.
+// Grids folded onto machines: published hops, optima for matching shapes, valid results elsewhere.
 #include <doctest.h>
 
 #include <algorithm>
@@ -26,8 +26,8 @@ CommGraph grid_of(const Extents& extents, bool periodic, Bytes bytes = Bytes{1})
     return stencil(axes, StencilShape::star, bytes);
 }
 
-std::int64_t hops(const std::string& machine_text, const CommGraph& graph, const std::string& mapper,
-                  double imbalance = 0) {
+std::int64_t count_hops(const std::string& machine_text, const CommGraph& graph, const std::string& mapper,
+                        double imbalance = 0) {
     const Machine machine = make_machine(machine_text);
     const Allocation allocation = Allocation::whole(machine);
     const Problem problem(graph, allocation, 1, 1, {.imbalance = imbalance});
@@ -38,32 +38,32 @@ std::int64_t hops(const std::string& machine_text, const CommGraph& graph, const
 
 TEST_CASE("hops of stencils equal those of Bhatele and Kale, tables 4 and 5") {
     // 512^3 elements in chares of 16^3 and 32^3, on meshes of nodes with two processors
-    CHECK(hops("mesh:4x4x8+node:2", grid_of({32, 32, 32}, true), "fold") == 53'248);
-    CHECK(hops("mesh:4x4x8+node:2", grid_of({16, 16, 16}, true), "fold") == 13'312);
-    CHECK(hops("mesh:4x8x8+node:2", grid_of({32, 32, 32}, true), "fold") == 69'632);
-    CHECK(hops("mesh:4x8x8+node:2", grid_of({16, 16, 16}, true), "fold") == 17'408);
+    CHECK(count_hops("mesh:4x4x8+node:2", grid_of({32, 32, 32}, true), "fold") == 53'248);
+    CHECK(count_hops("mesh:4x4x8+node:2", grid_of({16, 16, 16}, true), "fold") == 13'312);
+    CHECK(count_hops("mesh:4x8x8+node:2", grid_of({32, 32, 32}, true), "fold") == 69'632);
+    CHECK(count_hops("mesh:4x8x8+node:2", grid_of({16, 16, 16}, true), "fold") == 17'408);
     // 8192 x 131072 elements in chares of 128^2 and 256^2, on tori
     const CommGraph large = grid_of({64, 1024}, true);
     const CommGraph small = grid_of({32, 512}, true);
     const std::string published = "fold(reflect=no;";
-    CHECK(hops("torus:8x8x8", large, published + "grid=64x1024;boxes=8x64)") == 25'600);
-    CHECK(hops("torus:8x8x8", small, published + "grid=32x512;boxes=8x64)") == 12'800);
-    CHECK(hops("torus:8x16x16", large, published + "grid=64x1024;boxes=8x256)") == 51'200);
-    CHECK(hops("torus:8x16x16", small, published + "grid=32x512;boxes=8x256)") == 25'600);
-    CHECK(hops("torus:8x8x8", large, "round-robin") == 149'504);
-    CHECK(hops("torus:8x8x8", small, "hashed(grid=32x512)", 3.0) == 298'736);
-    // Planes of z with y inside if the extents differ
+    CHECK(count_hops("torus:8x8x8", large, published + "grid=64x1024;boxes=8x64)") == 25'600);
+    CHECK(count_hops("torus:8x8x8", small, published + "grid=32x512;boxes=8x64)") == 12'800);
+    CHECK(count_hops("torus:8x16x16", large, published + "grid=64x1024;boxes=8x256)") == 51'200);
+    CHECK(count_hops("torus:8x16x16", small, published + "grid=32x512;boxes=8x256)") == 25'600);
+    CHECK(count_hops("torus:8x8x8", large, "round-robin") == 149'504);
+    CHECK(count_hops("torus:8x8x8", small, "hashed(grid=32x512)", 3.0) == 298'736);
+    // Planes along z, with y inside, if the extents differ.
     const std::string planes = "fold(reflect=no;onto=x+zy;";
-    CHECK(hops("torus:8x8x16", large, planes + "grid=64x1024)") == 34'816);
-    CHECK(hops("torus:8x8x16", small, planes + "grid=32x512)") == 17'408);
-    CHECK(hops("torus:8x32x16", large, planes + "grid=64x1024)") == 83'968);
-    CHECK(hops("torus:16x32x16", small, planes + "grid=32x512)") == 50'176);
-    // Reflected folds save the route back, and other cuts more.
-    CHECK(hops("torus:8x8x8", large, "fold") == 24'576);
-    CHECK(hops("torus:8x16x16", large, "fold") == 49'152);
+    CHECK(count_hops("torus:8x8x16", large, planes + "grid=64x1024)") == 34'816);
+    CHECK(count_hops("torus:8x8x16", small, planes + "grid=32x512)") == 17'408);
+    CHECK(count_hops("torus:8x32x16", large, planes + "grid=64x1024)") == 83'968);
+    CHECK(count_hops("torus:16x32x16", small, planes + "grid=32x512)") == 50'176);
+    // Reflected folds avoid the route back, and other cuts have even fewer hops.
+    CHECK(count_hops("torus:8x8x8", large, "fold") == 24'576);
+    CHECK(count_hops("torus:8x16x16", large, "fold") == 49'152);
 }
 
-TEST_CASE("a grid on a machine of its own shape costs one hop per message, however it is numbered") {
+TEST_CASE("a grid on a machine of its own shape costs one hop per message, for any numbering") {
     struct Match {
         std::string machine;
         Extents extents;
@@ -76,12 +76,13 @@ TEST_CASE("a grid on a machine of its own shape costs one hop per message, howev
           Match{"mesh:4x4x4", {64}, false}, Match{"torus:4x4", {2, 2, 2, 2}, false}}) {
         CAPTURE(text);
         const CommGraph graph = grid_of(extents, periodic);
-        CHECK(hops(text, graph, "fold(grid=" + format_extents(extents) + ")") == graph.total_bytes().value);
-        CHECK(hops(text, renumbered(graph, 3), "fold") == graph.total_bytes().value);
+        CHECK(count_hops(text, graph, "fold(grid=" + format_extents(extents) + ")") ==
+              graph.total_bytes().value);
+        CHECK(count_hops(text, renumber_ranks(graph, 3), "fold") == graph.total_bytes().value);
     }
 }
 
-TEST_CASE("the option onto lists the axes of a grid, slowest first") {
+TEST_CASE("the option onto= lists the axes of a grid, slowest first") {
     struct Example {
         std::string onto;
         Extents routers;
@@ -110,13 +111,13 @@ TEST_CASE("the option onto lists the axes of a grid, slowest first") {
     }
 }
 
-TEST_CASE("onto is refused if it does not name every axis once, or does not fit") {
+TEST_CASE("onto= is refused if it does not name every axis once, or does not fit") {
     const CommGraph graph = grid_of({16, 16}, true);
     const auto fails = [&](const std::string& onto, const std::string& message,
                            const std::string& machine = "torus:2x4x4") {
         CAPTURE(onto);
-        CHECK_THROWS_WITH_AS(hops(machine, graph, "fold(grid=16x16;onto=" + onto + ")"), message.c_str(),
-                             Error);
+        CHECK_THROWS_WITH_AS(count_hops(machine, graph, "fold(grid=16x16;onto=" + onto + ")"),
+                             message.c_str(), Error);
     };
     fails("x+yw", "fold: onto=x+yw names the axis 'w'; the machine has xyz");
     fails("x+yx", "fold: onto=x+yx names the axis x twice; once is enough");
@@ -126,7 +127,7 @@ TEST_CASE("onto is refused if it does not name every axis once, or does not fit"
           "by '+'");
     fails("yzx+",
           "fold: onto=yzx+ lays 16x16 cells onto 32x1 routers, which does not divide them; leave out onto");
-    CHECK_THROWS_WITH_AS(hops("torus:2x4x4", graph, "fold(onto=x+zy)"),
+    CHECK_THROWS_WITH_AS(count_hops("torus:2x4x4", graph, "fold(onto=x+zy)"),
                          "fold: onto=x+zy is for the axes of a grid in their order; name it, as in "
                          "fold(grid=64x1024;onto=x+zy)",
                          Error);
@@ -142,7 +143,7 @@ TEST_CASE("onto is refused if it does not name every axis once, or does not fit"
         }());
 }
 
-TEST_CASE("on few slots no placement is better than fold") {
+TEST_CASE("no placement on few slots is better than fold") {
     struct Small {
         std::string machine;
         Extents extents;
@@ -155,7 +156,7 @@ TEST_CASE("on few slots no placement is better than fold") {
           Small{"mesh:4+node:2,distance=1", {2, 4}, true}}) {
         CAPTURE(text);
         const CommGraph graph = grid_of(extents, periodic);
-        CHECK(hops(text, graph, "fold") == hops(text, graph, "exact"));
+        CHECK(count_hops(text, graph, "fold") == count_hops(text, graph, "exact"));
     }
 }
 
@@ -199,7 +200,7 @@ TEST_CASE("a plan with equal boxes reports its hop-bytes") {
 
 TEST_CASE("any grid folds onto any machine and any part of it, within the capacities") {
     const std::vector<double> loads{1, 2, 3, 1, 5};
-    for (const std::string& text : machine_texts_with_insides()) {
+    for (const std::string& text : machine_texts_with_node_levels()) {
         const Machine machine = make_machine(text);
         if (machine.slot_count() > 100) continue;
         std::vector<Allocation> allocations{Allocation::whole(machine)};
@@ -244,7 +245,7 @@ TEST_CASE("any grid folds onto any machine and any part of it, within the capaci
     }
 }
 
-TEST_CASE("on a ragged allocation fold is much better than rank order") {
+TEST_CASE("fold is much better than rank order on a fragmented allocation") {
     const Machine machine = make_machine("torus:16x16x16");
     const Allocation allocation = fragmented_allocation(machine, 500, 5, 1);
     const CommGraph graph = grid_of({20, 25}, true);

@@ -23,13 +23,13 @@ enum class Rule { mahd, mahd_weighted, gge };
 enum class Key { degree, neighbors, bytes };
 
 /// Sudheer 2012, ch. 6, algorithm 1 literally: every step examines every rank and slot.
-std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& allocation, Key key, Rule rule,
-                              Rank first) {
+std::vector<Slot> reference_greedy(const CommGraph& directed, const Allocation& allocation, Key key,
+                                   Rule rule, Rank first) {
     const CommGraph graph = directed.symmetric();
     const Machine& machine = allocation.machine();
     const std::size_t n = graph.rank_count();
-    std::vector<std::optional<std::size_t>> position(n);  // in the allocation
-    std::vector<char> taken(allocation.slot_count(), false);
+    std::vector<std::optional<std::size_t>> position(n);  // index in the allocation
+    std::vector<char> is_taken(allocation.slot_count(), false);
     std::vector<std::size_t> mapped_at(n, 0);
     std::size_t clock = 0;
 
@@ -43,13 +43,14 @@ std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& alloc
     };
     const auto put = [&](Rank u, std::size_t p) {
         position[u.value] = p;
-        taken[p] = true;
+        is_taken[p] = true;
         mapped_at[u.value] = ++clock;
     };
     const auto start = [&](Rank u) {
         std::size_t best = allocation.slot_count();
         for (std::size_t p = 0; p < allocation.slot_count(); ++p) {
-            if (!taken[p] && (best == allocation.slot_count() || centrality(p) < centrality(best))) best = p;
+            if (!is_taken[p] && (best == allocation.slot_count() || centrality(p) < centrality(best)))
+                best = p;
         }
         put(u, best);
     };
@@ -96,7 +97,8 @@ std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& alloc
         if (const auto s = unplaced_with_most(key_of, [&](Rank u) { return placed_neighbors(u) > 0; })) {
             std::size_t best = allocation.slot_count();
             for (std::size_t p = 0; p < allocation.slot_count(); ++p) {
-                if (!taken[p] && (best == allocation.slot_count() || cost(*s, p) < cost(*s, best))) best = p;
+                if (!is_taken[p] && (best == allocation.slot_count() || cost(*s, p) < cost(*s, best)))
+                    best = p;
             }
             put(*s, best);
         } else if (const auto next = unplaced_with_most(degree, [](Rank) { return true; })) {
@@ -110,10 +112,10 @@ std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& alloc
     return slots;
 }
 
-/// The point of a ring or line with the least sum of squared distances, times the weight: the mean of the points, where
-/// some of them come after the end of the ring.
-std::int64_t slow_center(const std::vector<std::pair<std::int64_t, std::int64_t>>& points,
-                         std::int64_t extent, bool wraps) {
+/// The point of a ring or line with the least sum of squared distances, multiplied by the total weight: the
+/// mean of the points, trying every position at which the ring is cut.
+std::int64_t reference_center(const std::vector<std::pair<std::int64_t, std::int64_t>>& points,
+                              std::int64_t extent, bool wraps) {
     std::int64_t weight = 0;
     for (const auto& [x, w] : points) weight += w;
     std::int64_t best = 0;
@@ -121,7 +123,7 @@ std::int64_t slow_center(const std::vector<std::pair<std::int64_t, std::int64_t>
     for (std::int64_t cut = 0; cut <= (wraps ? extent : 0); ++cut) {
         std::int64_t sum = 0;
         for (const auto& [x, w] : points) sum += w * (x < cut ? x + extent : x);
-        std::int64_t spread = 0;  // times the square of the weight
+        std::int64_t spread = 0;  // multiplied by the square of the weight
         for (const auto& [x, w] : points) {
             const std::int64_t off = weight * (x < cut ? x + extent : x) - sum;
             spread += w * off * off;
@@ -134,7 +136,8 @@ std::int64_t slow_center(const std::vector<std::pair<std::int64_t, std::int64_t>
     return weight == 0 ? 0 : best % (weight * extent);
 }
 
-/// Whether every rank, in the order given, is on the free slot closest to the centroid of its placed partners.
+/// Whether every rank, in the given order, is on the free slot closest to the centroid of its placed
+/// partners.
 bool is_at_centroids(const CommGraph& directed, const Allocation& allocation, const Placement& placement,
                      const std::vector<Rank>& order) {
     const CommGraph graph = directed.symmetric();
@@ -144,32 +147,32 @@ bool is_at_centroids(const CommGraph& directed, const Allocation& allocation, co
     const auto at = [&](Slot slot, std::size_t axis) {
         return std::int64_t{machine.coordinates(machine.node(slot))[axis]};
     };
-    std::vector<char> placed(graph.rank_count(), false);
-    std::vector<char> taken(machine.slot_count(), false);
+    std::vector<char> is_placed(graph.rank_count(), false);
+    std::vector<char> is_taken(machine.slot_count(), false);
     for (const Rank u : order) {
         std::int64_t weight = 0;
-        for (const Edge edge : graph.sends(u)) weight += placed[edge.peer.value] ? edge.bytes.value : 0;
+        for (const Edge edge : graph.sends(u)) weight += is_placed[edge.peer.value] ? edge.bytes.value : 0;
         const auto apart = [&](Slot slot) {
             std::int64_t sum = 0;
             for (std::size_t axis = 0; axis < extents.size(); ++axis) {
                 std::vector<std::pair<std::int64_t, std::int64_t>> points;
                 for (const Edge edge : graph.sends(u)) {
-                    if (placed[edge.peer.value])
+                    if (is_placed[edge.peer.value])
                         points.emplace_back(at(placement[edge.peer], axis), edge.bytes.value);
                 }
-                const std::int64_t center = slow_center(points, extents[axis], wraps[axis]);
+                const std::int64_t center = reference_center(points, extents[axis], wraps[axis]);
                 const std::int64_t line = std::abs(weight * at(slot, axis) - center);
                 sum += wraps[axis] ? std::min(line, weight * extents[axis] - line) : line;
             }
             return sum;
         };
         const bool begins =
-            std::ranges::none_of(graph.peers(u), [&](Rank v) { return placed[v.value] != 0; });
+            std::ranges::none_of(graph.peers(u), [&](Rank v) { return is_placed[v.value] != 0; });
         for (const Slot slot : allocation.slots()) {
-            if (!begins && !taken[slot.value] && apart(slot) < apart(placement[u])) return false;
+            if (!begins && !is_taken[slot.value] && apart(slot) < apart(placement[u])) return false;
         }
-        placed[u.value] = true;
-        taken[placement[u].value] = true;
+        is_placed[u.value] = true;
+        is_taken[placement[u].value] = true;
     }
     return true;
 }
@@ -177,22 +180,22 @@ bool is_at_centroids(const CommGraph& directed, const Allocation& allocation, co
 /// The order in which ranks are placed: most bytes to placed partners first.
 std::vector<Rank> growth_order(const CommGraph& directed) {
     const CommGraph graph = directed.symmetric();
-    std::vector<char> placed(graph.rank_count(), false);
+    std::vector<char> is_placed(graph.rank_count(), false);
     std::vector<Rank> order;
     while (order.size() < graph.rank_count()) {
         const auto rank_of = [&](Rank u) {
             std::int64_t bytes = -1;
             for (const Edge edge : graph.sends(u)) {
-                if (placed[edge.peer.value]) bytes = std::max<std::int64_t>(bytes, 0) + edge.bytes.value;
+                if (is_placed[edge.peer.value]) bytes = std::max<std::int64_t>(bytes, 0) + edge.bytes.value;
             }
-            // Components begin with the rank of most partners.
+            // Components start with the rank with the most partners.
             return std::pair(bytes, bytes < 0 ? graph.degree(u) : 0);
         };
         Rank best = Rank::none;
         for (const Rank u : ids<Rank>(graph.rank_count())) {
-            if (!placed[u.value] && (best == Rank::none || rank_of(u) > rank_of(best))) best = u;
+            if (!is_placed[u.value] && (best == Rank::none || rank_of(u) > rank_of(best))) best = u;
         }
-        placed[best.value] = true;
+        is_placed[best.value] = true;
         order.push_back(best);
     }
     return order;
@@ -245,7 +248,7 @@ TEST_CASE("greedy constructors choose the same slots as their papers") {
                 const auto check = [&](const char* mapper, Key key, Rule rule) {
                     CAPTURE(mapper);
                     CHECK(std::ranges::equal(place(problem, mapper).placement.slots(),
-                                             slow_greedy(graph, allocation, key, rule, first)));
+                                             reference_greedy(graph, allocation, key, rule, first)));
                 };
                 check("mahd", Key::bytes, Rule::mahd_weighted);
                 check("mahd(key=degree;weighted=0)", Key::degree, Rule::mahd);
@@ -259,7 +262,7 @@ TEST_CASE("greedy constructors choose the same slots as their papers") {
     }
 }
 
-TEST_CASE("emahd is the best of mahd from every first rank, by the objective") {
+TEST_CASE("emahd is the best result of mahd over all first ranks, by the objective") {
     const Machine machine = make_machine("torus:5x5,bandwidth=1GB/s");
     const Allocation allocation = fragmented_allocation(machine, 18, 2, 1);
     const CommGraph graph = random_weights(17, 6);
@@ -269,14 +272,14 @@ TEST_CASE("emahd is the best of mahd from every first rank, by the objective") {
         std::optional<CongestionKey> best;
         for (const Rank first : ids<Rank>(graph.rank_count())) {
             const CongestionKey key =
-                problem.key(slow_greedy(graph, allocation, Key::bytes, Rule::mahd_weighted, first));
+                problem.key(reference_greedy(graph, allocation, Key::bytes, Rule::mahd_weighted, first));
             if (!best || key < *best) best = key;
         }
         CHECK(problem.key(place(problem, "emahd").placement.slots()) == best);
     }
 }
 
-TEST_CASE("emahd returns a placement whatever the budget") {
+TEST_CASE("emahd returns a placement for any budget") {
     const Machine machine = make_machine("torus:8x8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_weights(60, 3);
@@ -325,7 +328,7 @@ TEST_CASE("the seed determines the first slot of mht") {
     CHECK(!(placed(1) == placed(2)));
 }
 
-TEST_CASE("mht refuses machines without coordinates in a line") {
+TEST_CASE("mht refuses machines without coordinates in a one-line error") {
     const CommGraph graph = random_weights(6, 1);
     for (const char* text : {"tree:3:4", "fattree:4:4", "graph:7:0-1,1-2,2-3,3-4,4-5,5-6,6-0"}) {
         CAPTURE(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Costs of swapping halves, the sum over all edges.
+// Costs of swapping the halves of pairs, compared with the sum over all edges.
 #include <doctest.h>
 
 #include <cstdlib>
@@ -11,8 +11,8 @@
 
 using namespace topoloom;
 
-TEST_CASE("the cost of turning pairs is that of their edges, for any set of pairs") {
-    constexpr std::uint32_t parts = 9;  // pairs 0-1, 3-4, 5-6, 7-8; part 2 stands alone
+TEST_CASE("the cost of swapping pairs equals the cost of their edges, for any set of pairs") {
+    constexpr std::uint32_t parts = 9;  // pairs 0-1, 3-4, 5-6, 7-8; part 2 has no pair
     const std::vector<Part> lefts{Part{0}, Part{3}, Part{5}, Part{7}};
     Rng rng(8);
     for (int round = 0; round < 20; ++round) {
@@ -28,17 +28,17 @@ TEST_CASE("the cost of turning pairs is that of their edges, for any set of pair
         for (std::int64_t& x : at) x = rng.below(50);
         const auto apart = [&](Part p, Part q) { return std::abs(at[p.value] - at[q.value]); };
         const auto ranks_of = [&](Part p) -> const std::vector<Vertex>& { return ranks[p.value]; };
-        const auto farther_from = [&](Part left) {
+        const auto make_distance_difference = [&](Part left) {
             return [&, left](Part q) { return apart(Part{left.value + 1}, q) - apart(left, q); };
         };
 
         partition::WeightedGraph choices;
         std::vector<std::int64_t> bias;
         multilevel::HalfSwapCosts(partition::make_weighted_graph(graph, std::vector<std::int64_t>(60, 1)),
-                                  part_of, parts, lefts, ranks_of, farther_from)
+                                  part_of, parts, lefts, ranks_of, make_distance_difference)
             .weigh(choices, bias, 2);
         for (std::uint32_t swapped = 0; swapped < 16; ++swapped) {
-            std::vector<Part> lies = id_list<Part>(parts);  // where a part's ranks are then
+            std::vector<Part> lies = id_list<Part>(parts);  // parts of the ranks after the swaps
             std::int64_t twice = 0;
             for (std::uint32_t k = 0; k < lefts.size(); ++k) {
                 if ((swapped >> k & 1U) == 0) continue;
@@ -52,7 +52,7 @@ TEST_CASE("the cost of turning pairs is that of their edges, for any set of pair
                     twice += differ ? choices.weights(k)[e] : 0;
                 }
             }
-            std::int64_t change = 0;  // over ordered pairs: each edge twice
+            std::int64_t change = 0;  // over ordered pairs: counts each edge twice
             for (std::uint32_t u = 0; u < 60; ++u) {
                 for (const Edge edge : graph.sends(Rank{u})) {
                     const Part p = part_of[u];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Renumbering that puts partners near each other.
+// Renumbering that places partners near each other.
 #include <doctest.h>
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 
 using namespace topoloom;
 
-TEST_CASE("a local order contains every rank once, and reordering keeps the graph") {
-    const CommGraph graph = renumbered(random_geometric(3000, Bytes{8}, 1, 6), 5).symmetric();
+TEST_CASE("a locality order contains every rank once, and reordering keeps the graph") {
+    const CommGraph graph = renumber_ranks(random_geometric(3000, Bytes{8}, 1, 6), 5).symmetric();
     const std::vector<Rank> order = locality_order(graph);
     REQUIRE(order.size() == graph.rank_count());
-    std::vector<bool> seen(order.size(), false);
-    for (const Rank u : order) seen[u.value] = true;
-    CHECK(std::ranges::count(seen, true) == 3000);
+    std::vector<bool> is_listed(order.size(), false);
+    for (const Rank u : order) is_listed[u.value] = true;
+    CHECK(std::ranges::count(is_listed, true) == 3000);
 
     std::vector<Vertex> old;
     for (const Rank u : order) old.emplace_back(u.value);
@@ -48,7 +48,7 @@ TEST_CASE("edges without weight are omitted") {
     CHECK(partition::make_weighted_graph(graph, mass, 8).peer.empty());
 }
 
-TEST_CASE("ranks already in a local order stay in place") {
+TEST_CASE("ranks already in a locality order keep their positions") {
     const std::vector<GridAxis> axes{{20, false}, {20, false}, {20, false}};
     CHECK(locality_order(stencil(axes, StencilShape::star, Bytes{1}).symmetric()).empty());
 }

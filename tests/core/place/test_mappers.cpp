@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Laws of every mapper on every machine.
+// Laws that hold for every mapper on every machine.
 #include <doctest.h>
 
 #include <algorithm>
@@ -19,9 +19,9 @@ using namespace topoloom;
 
 namespace {
 
-/// Mappers that make or improve a placement of such ranks, with fast effort if there is a choice.
-/// Without `previous`, which needs an earlier placement, `exact`, which needs fewer ranks, and those that need a grid,
-/// patches, or a ring bus.
+/// Mappers of one kind that construct or improve a placement, with fast effort if there is a choice. Excludes
+/// `previous`, which needs an earlier placement, `exact`, which needs fewer ranks, and mappers that need a
+/// grid, patches, or a ring bus.
 std::vector<std::string> mappers_for(Occupancy kind, bool constructing) {
     std::vector<std::string> names;
     for (const MapperEntry& entry : mappers()) {
@@ -45,7 +45,7 @@ std::vector<std::string> mappers_for(Occupancy kind, bool constructing) {
     return names;
 }
 
-/// Patterns of at most `most` ranks: connected and not, regular and not, with isolated ranks.
+/// Patterns of at most `most` ranks: connected or not, regular or not, some with isolated ranks.
 std::vector<CommGraph> patterns(std::size_t most, std::uint64_t seed) {
     std::vector<CommGraph> graphs;
     graphs.push_back(ring(most, Bytes{1000}));
@@ -56,8 +56,8 @@ std::vector<CommGraph> patterns(std::size_t most, std::uint64_t seed) {
     return graphs;
 }
 
-/// Slots in random order, some of them missing.
-Allocation three_quarters(const Machine& machine, std::uint64_t seed) {
+/// Three quarters of the slots, in random order.
+Allocation random_three_quarters(const Machine& machine, std::uint64_t seed) {
     const Allocation whole = Allocation::whole(machine);
     std::vector<Slot> slots(whole.slots().begin(), whole.slots().end());
     Rng(seed).shuffle(std::span<Slot>(slots));
@@ -65,10 +65,10 @@ Allocation three_quarters(const Machine& machine, std::uint64_t seed) {
     return Allocation::of_slots(machine, std::move(slots));
 }
 
-/// Every machine of the law suite, some with levels inside their nodes, at most `most` slots.
+/// Every machine of the law suite with at most `most` slots, some with levels inside their nodes.
 std::vector<std::string> machines_up_to(std::size_t most) {
     std::vector<std::string> texts;
-    for (const std::string& text : machine_texts_with_insides()) {
+    for (const std::string& text : machine_texts_with_node_levels()) {
         if (make_machine(text).slot_count() <= most) texts.push_back(text);
     }
     return texts;
@@ -76,11 +76,12 @@ std::vector<std::string> machines_up_to(std::size_t most) {
 
 }  // namespace
 
-TEST_CASE("every constructor gives a valid placement of every pattern on every machine, the same each time") {
+TEST_CASE(
+    "every constructor gives a valid placement of every pattern on every machine, the same in each run") {
     const std::vector<std::string> names = mappers_for(Occupancy::alone, true);
     for (const std::string& text : machines_up_to(100)) {
         const Machine machine = make_machine(text);
-        for (const Allocation& allocation : {Allocation::whole(machine), three_quarters(machine, 3)}) {
+        for (const Allocation& allocation : {Allocation::whole(machine), random_three_quarters(machine, 3)}) {
             for (const CommGraph& graph : patterns(allocation.slot_count(), 5)) {
                 for (const std::string& name : names) {
                     CAPTURE(text);
@@ -93,7 +94,7 @@ TEST_CASE("every constructor gives a valid placement of every pattern on every m
                     const PlaceResult one = place(Problem(graph, allocation, 7, 1), name);
                     const PlaceResult two = place(Problem(graph, allocation, 7, 2), name);
                     REQUIRE(one.placement.rank_count() == graph.rank_count());
-                    // Placement's constructor refuses what is invalid; here the values themselves.
+                    // Placement's constructor refuses invalid values; these checks are independent of it.
                     const std::set<Slot> used(one.placement.slots().begin(), one.placement.slots().end());
                     CHECK(used.size() == graph.rank_count());
                     CHECK(std::ranges::equal(one.placement.slots(), two.placement.slots()));
@@ -108,7 +109,7 @@ TEST_CASE("no improver makes a placement worse, and threads do not change its re
     const std::vector<std::string> names = mappers_for(Occupancy::alone, false);
     for (const std::string& text : machines_up_to(100)) {
         const Machine machine = make_machine(text);
-        const Allocation allocation = three_quarters(machine, 11);
+        const Allocation allocation = random_three_quarters(machine, 11);
         for (const CommGraph& graph : patterns(allocation.slot_count(), 9)) {
             for (const std::string& name : names) {
                 for (const std::string start : {"random", "mahd", "block"}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Multisection on every machine, and the order of points along which it divides.
+// Multisection on every machine, and the order of points by which it divides.
 #include <doctest.h>
 
 #include <algorithm>
@@ -29,8 +29,8 @@ Allocation some_slots(const Machine& machine, std::uint64_t seed) {
     return Allocation::of_slots(machine, std::move(slots));
 }
 
-/// The same pattern with loads.
-CommGraph loaded(const CommGraph& graph, std::vector<double> loads) {
+/// The same pattern with random loads.
+CommGraph with_random_loads(const CommGraph& graph, std::vector<double> loads) {
     return CommGraph::from_rows(
         graph.rank_count(),
         [&](Rank u, const auto& add) {
@@ -40,7 +40,7 @@ CommGraph loaded(const CommGraph& graph, std::vector<double> loads) {
 }
 
 /// The total mass of ranks on each slot of the allocation.
-std::vector<std::int64_t> masses_on(const Problem& problem, const Placement& placement) {
+std::vector<std::int64_t> mass_per_slot(const Problem& problem, const Placement& placement) {
     std::map<Slot, std::int64_t> on;
     for (std::size_t u = 0; u < placement.rank_count(); ++u)
         on[placement.slots()[u]] += problem.capacity().masses()[u];
@@ -50,7 +50,7 @@ std::vector<std::int64_t> masses_on(const Problem& problem, const Placement& pla
 }
 
 bool fits(const Problem& problem, const Placement& placement) {
-    const std::vector<std::int64_t> masses = masses_on(problem, placement);
+    const std::vector<std::int64_t> masses = mass_per_slot(problem, placement);
     return std::ranges::equal(masses, problem.capacity().capacities(), std::less_equal<>{});
 }
 
@@ -64,7 +64,7 @@ const std::vector<std::string>& chains() {
 
 TEST_CASE("multisection is valid on every machine and the same for any number of threads") {
     Rng rng(1);
-    for (const std::string& text : machine_texts_with_insides()) {
+    for (const std::string& text : machine_texts_with_node_levels()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         for (const Allocation& allocation : {Allocation::whole(machine), some_slots(machine, 2)}) {
@@ -110,8 +110,8 @@ TEST_CASE("a work budget of one unit ends multisection with a valid placement") 
     const PlaceResult full = place(Problem(graph, allocation, 1, 1), "multisection");
     CHECK(hurried.exhausted);
     CHECK(hurried.work < full.work / 2);
-    const std::set<Slot> used(hurried.placement.slots().begin(), hurried.placement.slots().end());
-    CHECK(used.size() == 400);
+    const std::set<Slot> used_slots(hurried.placement.slots().begin(), hurried.placement.slots().end());
+    CHECK(used_slots.size() == 400);
     const CommGraph more = random_geometric(3000, Bytes{100}, 2, 6);
     const Problem shared(more, allocation, 1, 1, {.imbalance = 0});
     const PlaceResult packed = place(shared, "multisection", budget);
@@ -133,7 +133,7 @@ TEST_CASE("a stencil on a torus costs less than half of a random placement") {
 
 TEST_CASE("ranks of equal load fill shared slots exactly") {
     Rng rng(7);
-    for (const std::string& text : machine_texts_with_insides()) {
+    for (const std::string& text : machine_texts_with_node_levels()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = some_slots(machine, 4);
@@ -156,16 +156,16 @@ TEST_CASE("ranks of equal load fill shared slots exactly") {
     }
 }
 
-TEST_CASE("capacities that sum up to the load are filled exactly, equal or not") {
+TEST_CASE("capacities that sum to the load are filled exactly, equal or not") {
     Rng rng(11);
-    for (const std::string& text : machine_texts_with_insides()) {
+    for (const std::string& text : machine_texts_with_node_levels()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = some_slots(machine, 6);
         std::vector<double> capacity;
         std::size_t ranks = 0;
         for (std::size_t s = 0; s < allocation.slot_count(); ++s) {
-            const std::uint32_t c = rng.below(6);  // some slots hold nothing
+            const std::uint32_t c = rng.below(6);  // some slots have capacity 0
             capacity.push_back(c);
             ranks += c;
         }
@@ -174,7 +174,7 @@ TEST_CASE("capacities that sum up to the load are filled exactly, equal or not")
         const Problem problem(graph, allocation, 5, 1, {.capacity = capacity});
         for (const std::string& chain : chains()) {
             CAPTURE(chain);
-            const std::vector<std::int64_t> masses = masses_on(problem, place(problem, chain).placement);
+            const std::vector<std::int64_t> masses = mass_per_slot(problem, place(problem, chain).placement);
             CHECK(std::ranges::equal(masses, problem.capacity().capacities()));
         }
     }
@@ -193,7 +193,7 @@ TEST_CASE("ranks of unequal loads stay within capacities with some slack") {
             std::vector<double> loads;
             for (std::size_t u = 0; u < ranks; ++u)
                 loads.push_back(i % 2 == 0 ? rng.below(10) : static_cast<double>(rng.below(1000)) / 77);
-            const CommGraph graph = loaded(random_pattern(ranks, 4 * ranks, rng), loads);
+            const CommGraph graph = with_random_loads(random_pattern(ranks, 4 * ranks, rng), loads);
             const Problem problem(graph, allocation, 3, 1, {.imbalance = 0.2});
             for (const std::string& chain : chains()) {
                 CAPTURE(chain);
@@ -206,7 +206,7 @@ TEST_CASE("ranks of unequal loads stay within capacities with some slack") {
 TEST_CASE("ranks without load, and slots at one point, are placed") {
     const Machine machine = make_machine("torus:3x3+node:4");
     const Allocation allocation = Allocation::whole(machine);
-    const CommGraph light = loaded(ring(100, Bytes{1}), std::vector<double>(100, 0));
+    const CommGraph light = with_random_loads(ring(100, Bytes{1}), std::vector<double>(100, 0));
     CHECK(place(Problem(light, allocation, 1, 1, {.imbalance = 0}), "multisection").placement.rank_count() ==
           100);
     const Machine point = make_machine("torus:1+node:7");
@@ -218,7 +218,7 @@ TEST_CASE("ranks without load, and slots at one point, are placed") {
 
 TEST_CASE("sorting by split keys keeps equal points together and separates distinct ones") {
     Rng rng(3);
-    for (const std::string& text : machine_texts_with_insides()) {
+    for (const std::string& text : machine_texts_with_node_levels()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         with_space(machine, [&]<class Space>(const Space& space) {
@@ -250,7 +250,7 @@ TEST_CASE("sorting by split keys keeps equal points together and separates disti
     }
 }
 
-TEST_CASE("sorting by split keys puts nodes at one point of the network next to each other") {
+TEST_CASE("sorting by split keys puts nodes of the same network position next to each other") {
     Rng rng(4);
     for_each_topology([&](const Machine& machine, const auto& topology) {
         const auto& geometry = topology.geometry();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The default objective, and the reason given for it.
+// The default objective, and the reason reported for it.
 #include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/place/portfolio/objective_choice.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* timed = "hyperx:4x4,bandwidth=10GB/s,cards=1+node:2,startup=1us,latency=1us";
 
-ObjectiveChoice choice_on(const std::string& text, const CommGraph& graph) {
+ObjectiveChoice choose_objective_for(const std::string& text, const CommGraph& graph) {
     const Machine machine = make_machine(text);
     const Allocation allocation = Allocation::whole(machine);
     return choose_objective(Problem(graph, allocation), {}, {});
@@ -24,23 +24,24 @@ ObjectiveChoice choice_on(const std::string& text, const CommGraph& graph) {
 
 }  // namespace
 
-TEST_CASE("long messages are placed for time, short ones for hop-bytes") {
-    const ObjectiveChoice large = choice_on(timed, ring(32, Bytes{10'000'000}));
+TEST_CASE("long messages are placed for time, short messages for hop-bytes") {
+    const ObjectiveChoice large = choose_objective_for(timed, ring(32, Bytes{10'000'000}));
     CHECK(large.objective == ObjectiveKind::time);
     // 1 ms per link, 2 us of startup and latency.
     CHECK(large.reason == "links, network cards and memory take 100 % of the time");
-    const ObjectiveChoice small = choice_on(timed, ring(32, Bytes{10}));
+    const ObjectiveChoice small = choose_objective_for(timed, ring(32, Bytes{10}));
     CHECK(small.objective == ObjectiveKind::hop_bytes);
     CHECK(small.reason == "messages are short: startups and latencies take 100 % of the time");
 }
 
 TEST_CASE("without bandwidths or messages the objective is hop-bytes") {
-    CHECK(choice_on("hyperx:4x4+node:2", ring(32, Bytes{10'000'000})).reason ==
+    CHECK(choose_objective_for("hyperx:4x4+node:2", ring(32, Bytes{10'000'000})).reason ==
           "the machine gives no bandwidths");
-    CHECK(choice_on("hyperx:4x4+node:2", ring(32, Bytes{10'000'000})).objective == ObjectiveKind::hop_bytes);
+    CHECK(choose_objective_for("hyperx:4x4+node:2", ring(32, Bytes{10'000'000})).objective ==
+          ObjectiveKind::hop_bytes);
     const CommGraph silent = CommGraph::from_edges(32, {}, {}, {});
-    CHECK(choice_on(timed, silent).reason == "nothing is sent");
-    CHECK(choice_on(timed, silent).objective == ObjectiveKind::hop_bytes);
+    CHECK(choose_objective_for(timed, silent).reason == "nothing is sent");
+    CHECK(choose_objective_for(timed, silent).objective == ObjectiveKind::hop_bytes);
 }
 
 TEST_CASE("problems limited to hop-bytes are not placed for time") {
@@ -63,6 +64,6 @@ TEST_CASE("phases and background traffic count in the choice") {
     const CommGraph large = ring(32, Bytes{10'000'000});
     const Problem problem(small, allocation);
     CHECK(choose_objective(problem, {&small, &large}, {}).objective == ObjectiveKind::time);
-    const std::vector<double> others(machine.link_count(), 1e6);
-    CHECK(choose_objective(problem, {}, others).objective == ObjectiveKind::time);
+    const std::vector<double> background(machine.link_count(), 1e6);
+    CHECK(choose_objective(problem, {}, background).objective == ObjectiveKind::time);
 }

@@ -19,7 +19,7 @@ using namespace topoloom;
 
 namespace {
 
-CommGraph messages(std::size_t ranks, std::vector<std::array<std::uint32_t, 3>> list) {
+CommGraph make_pattern(std::size_t ranks, std::vector<std::array<std::uint32_t, 3>> list) {
     std::vector<Rank> from;
     std::vector<Rank> to;
     std::vector<Bytes> bytes;
@@ -39,12 +39,13 @@ TEST_CASE("auto and the link improvers are never worse than their starts, for an
     const Allocation allocation = fragmented_allocation(machine, 20, 3, 1);
     const CommGraph first = random_geometric(36, Bytes{100'000}, 1, 3);
     const CommGraph second = recursive_doubling(36, Bytes{1000});
-    const Problem plain(first, allocation);
+    const Problem hop_bytes_problem(first, allocation);
     std::vector<double> background(machine.link_count(), 0);
     for (std::size_t i = 0; i < background.size(); i += 3) background[i] = 50'000;
     for (const std::string text : {"congestion", "congestion-soft", "time", "weighted(hop-bytes=1;time=1)"}) {
         CAPTURE(text);
-        const Problem problem = plain.with_objective(parse_objective(text), {&first, &second}, background);
+        const Problem problem =
+            hop_bytes_problem.with_objective(parse_objective(text), {&first, &second}, background);
         const auto value = [&](const std::string& mapper) {
             return problem.objective_value(place(problem, mapper).placement.slots());
         };
@@ -58,29 +59,29 @@ TEST_CASE("auto and the link improvers are never worse than their starts, for an
     }
 }
 
-TEST_CASE("messages of different phases do not share links") {
+TEST_CASE("messages of different phases do not contend for links") {
     // On a line 0 -> 2 and 1 -> 3 share the middle link if they are in one phase.
     const Machine machine = make_machine("mesh:4");
     const Allocation allocation = Allocation::whole(machine);
-    const CommGraph both = messages(4, {{0, 2, 10}, {1, 3, 10}});
-    const CommGraph first = messages(4, {{0, 2, 10}});
-    const CommGraph second = messages(4, {{1, 3, 10}});
-    const Problem plain(both, allocation);
+    const CommGraph both = make_pattern(4, {{0, 2, 10}, {1, 3, 10}});
+    const CommGraph first = make_pattern(4, {{0, 2, 10}});
+    const CommGraph second = make_pattern(4, {{1, 3, 10}});
+    const Problem hop_bytes_problem(both, allocation);
     const Objective congestion = parse_objective("congestion");
     const auto block = allocation.slots();
-    CHECK(plain.with_objective(congestion, {}, {}).objective_value(block) == 20);
-    CHECK(plain.with_objective(congestion, {&first, &second}, {}).objective_value(block) == 20);
-    const CommGraph uneven = messages(4, {{0, 2, 10}, {2, 0, 30}});
+    CHECK(hop_bytes_problem.with_objective(congestion, {}, {}).objective_value(block) == 20);
+    CHECK(hop_bytes_problem.with_objective(congestion, {&first, &second}, {}).objective_value(block) == 20);
+    const CommGraph uneven = make_pattern(4, {{0, 2, 10}, {2, 0, 30}});
     CHECK(Problem(uneven, allocation)
               .with_objective(congestion, {&first, &second}, {})
               .objective_value(block) == 20);
 }
 
 TEST_CASE("ranks avoid links that background traffic uses") {
-    // The short route to either neighbor is free, but one of them is behind a busy link.
+    // The short route to either neighbor is free, but one neighbor is behind a busy link.
     const Machine machine = make_machine("torus:6");
     const Allocation allocation = Allocation::of_slots(machine, {Slot{0}, Slot{1}, Slot{5}});
-    const CommGraph graph = messages(2, {{0, 1, 10}, {1, 0, 10}});
+    const CommGraph graph = make_pattern(2, {{0, 1, 10}, {1, 0, 10}});
     std::vector<double> background(machine.link_count(), 0);
     background[0] = 100;  // 0 -> 1
     const Problem problem =
@@ -99,54 +100,56 @@ TEST_CASE("a port slower than the links counts only in the predicted time") {
         "torus:4,bandwidth=10MB/s,latency=1s"
         "+node:2,bandwidth=5MB/s,startup=3s,latency=7s,memory=50MB/s,memory-startup=4s");
     const Allocation allocation = Allocation::whole(machine);
-    const CommGraph graph = messages(2, {{0, 1, 100'000'000}});
+    const CommGraph graph = make_pattern(2, {{0, 1, 100'000'000}});
     const std::vector<Slot> apart{Slot{0}, Slot{4}};     // two hops
     const std::vector<Slot> together{Slot{0}, Slot{1}};  // one node
-    const Problem plain(graph, allocation);
-    const Problem congestion = plain.with_objective(parse_objective("congestion"), {}, {});
-    const Problem time = plain.with_objective(parse_objective("time"), {}, {});
+    const Problem hop_bytes_problem(graph, allocation);
+    const Problem congestion = hop_bytes_problem.with_objective(parse_objective("congestion"), {}, {});
+    const Problem time = hop_bytes_problem.with_objective(parse_objective("time"), {}, {});
     CHECK(congestion.objective_value(apart) == 10);
     CHECK(congestion.objective_value(together) == 0);
     CHECK(time.objective_value(apart) == doctest::Approx(7 + 2 + 3 + 20));
     CHECK(time.objective_value(together) == doctest::Approx(4 + 2));
     CHECK(congestion.time(apart) == time.objective_value(apart));
-    const Problem mix = plain.with_objective(parse_objective("weighted(hop-bytes=1;time=3)"), {}, {});
-    CHECK(mix.objective_value(together) == doctest::Approx(3));  // block order: no hop-bytes, its own time
+    const Problem mix =
+        hop_bytes_problem.with_objective(parse_objective("weighted(hop-bytes=1;time=3)"), {}, {});
+    // Block order has 0 hop-bytes and its own time.
+    CHECK(mix.objective_value(together) == doctest::Approx(3));
 }
 
 TEST_CASE("the objective time is refused on machines without bandwidths") {
     const Machine machine = make_machine("torus:4+node:2");
     const Allocation allocation = Allocation::whole(machine);
-    const CommGraph graph = messages(4, {{0, 1, 100}});
-    const Problem plain(graph, allocation);
-    CHECK(plain.time(allocation.slots().first(4)) == 0);
+    const CommGraph graph = make_pattern(4, {{0, 1, 100}});
+    const Problem hop_bytes_problem(graph, allocation);
+    CHECK(hop_bytes_problem.time(allocation.slots().first(4)) == 0);
     for (const std::string objective : {"time", "weighted(hop-bytes=1;time=3)"}) {
         CHECK_THROWS_WITH_AS(
-            (void)plain.with_objective(parse_objective(objective), {}, {}),
+            (void)hop_bytes_problem.with_objective(parse_objective(objective), {}, {}),
             "time needs bandwidths, and the machine 'torus:4+node:2' gives none; describe them "
             "(bandwidth=25GB/s), or choose congestion",
             Error);
     }
 }
 
-TEST_CASE("options without meaning for an objective are refused") {
+TEST_CASE("options that do not apply to an objective are refused") {
     const Machine machine = make_machine("torus:4");
     const Allocation allocation = Allocation::whole(machine);
-    const CommGraph graph = messages(8, {{0, 1, 100}});
-    const CommGraph other = messages(7, {{0, 1, 100}});
+    const CommGraph graph = make_pattern(8, {{0, 1, 100}});
+    const CommGraph other = make_pattern(7, {{0, 1, 100}});
     const Objective congestion = parse_objective("congestion");
     const Problem shared(graph, allocation, 1, 1, {.imbalance = 0.0});
     CHECK_THROWS_WITH_AS((void)shared.with_objective(congestion, {}, {}), doctest::Contains("share slots"),
                          Error);
     CHECK_NOTHROW((void)shared.with_objective(parse_objective("hop-bytes"), {}, {}));
-    const CommGraph four = messages(4, {{0, 1, 100}});
-    const Problem alone(four, allocation);
-    CHECK_THROWS_WITH_AS((void)alone.with_objective(congestion, {&other}, {}), doctest::Contains("7 ranks"),
-                         Error);
-    const Problem moved = alone.with_migration({std::vector<std::optional<Slot>>(4), Bytes{1}});
+    const CommGraph four = make_pattern(4, {{0, 1, 100}});
+    const Problem unshared(four, allocation);
+    CHECK_THROWS_WITH_AS((void)unshared.with_objective(congestion, {&other}, {}),
+                         doctest::Contains("7 ranks"), Error);
+    const Problem moved = unshared.with_migration({std::vector<std::optional<Slot>>(4), Bytes{1}});
     CHECK_THROWS_WITH_AS((void)moved.with_objective(congestion, {}, {}),
                          doctest::Contains("earlier placement"), Error);
     const std::vector<double> background(3, 1.0);
-    CHECK_THROWS_WITH_AS((void)alone.with_objective(congestion, {}, background),
+    CHECK_THROWS_WITH_AS((void)unshared.with_objective(congestion, {}, background),
                          doctest::Contains("background"), Error);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Minimum cuts: the flow equals the minimum cut, and moving borders keeps capacities.
+// Minimum cuts: the flow equals the minimum cut, and moving borders preserves capacities.
 #include "topoloom/place/shared/pair_flow.hpp"
 
 #include <doctest.h>

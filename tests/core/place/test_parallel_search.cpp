@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parallel searches end alike on every thread.
+// Parallel searches end in the same state on every thread.
 #include <doctest.h>
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("if a budget is spent before parallel searches begin, all of them know it at once") {
+TEST_CASE("parallel searches all end at once if their budget is already spent") {
     Budget budget;
     budget.work = 1;
     Meter meter(budget);
@@ -18,7 +18,7 @@ TEST_CASE("if a budget is spent before parallel searches begin, all of them know
     std::atomic<int> ended_elsewhere = 0;
     std::atomic<int> going_on = 0;
     search_in_parallel(2, 2, meter, [&](std::size_t, Meter& own) {
-        // The calling thread asks last: the other one must not depend on its answer.
+        // The calling thread checks last, so that the result of the other thread cannot depend on it.
         if (std::this_thread::get_id() == caller)
             while (ended_elsewhere == 0) std::this_thread::yield();
         if (own.poll()) ++going_on;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Differences of distances between parts equal two distances.
+// Differences of distances to two parts.
 #include <doctest.h>
 
 #include <algorithm>
@@ -13,13 +13,13 @@ using namespace topoloom;
 using namespace topoloom::multilevel;
 
 TEST_CASE("the preference between two parts is the difference of their distances") {
-    for (const std::string& text : machine_texts_with_insides()) {
+    for (const std::string& text : machine_texts_with_node_levels()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
         const std::vector<std::int64_t> capacity(allocation.slot_count(), 1);
         for (const FullRings full : {FullRings::lines, FullRings::rings}) {
-            const auto parts = machine_parts(allocation, capacity, full);
+            const auto parts = make_machine_parts(allocation, capacity, full);
             parts->set_part_count(12);
             const auto slots = static_cast<std::uint32_t>(allocation.slot_count());
             Rng rng(5);
@@ -30,7 +30,7 @@ TEST_CASE("the preference between two parts is the difference of their distances
                 }
                 const Part near{0};
                 const Part far{1};
-                const DistanceDifference farther = parts->farther_from(near, far);
+                const DistanceDifference farther = parts->make_distance_difference(near, far);
                 for (const Part there : ids<Part>(12))
                     CHECK(farther(there) == parts->distance(far, there) - parts->distance(near, there));
             }

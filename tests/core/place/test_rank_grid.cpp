@@ -30,8 +30,8 @@ CommGraph grid_graph(bool periodic) {
 }  // namespace
 
 TEST_CASE("a given grid has row-major ranks and its bytes by axis") {
-    const PatternOnMesh open(grid_graph(false));
-    const RankGrid grid = rank_grid(open.problem, {8, 4}, "fold");
+    const PatternOnMesh pattern(grid_graph(false));
+    const RankGrid grid = rank_grid(pattern.problem, {8, 4}, "fold");
     CHECK(grid.extents == Extents{8, 4});
     CHECK(grid.rank_of_cell[5] == Rank{5});
     CHECK(grid.bytes == std::vector<double>{2 * 10 * 7 * 4, 2 * 10 * 8 * 3});
@@ -42,19 +42,19 @@ TEST_CASE("a given grid has row-major ranks and its bytes by axis") {
 }
 
 TEST_CASE("without a given grid the recognized one is used") {
-    const PatternOnMesh open(grid_graph(false));
-    const RankGrid grid = rank_grid(open.problem, {}, "fold");
+    const PatternOnMesh pattern(grid_graph(false));
+    const RankGrid grid = rank_grid(pattern.problem, {}, "fold");
     CHECK(grid.extents == Extents{8, 4});
     CHECK(grid.bytes == std::vector<double>{2 * 10 * 7 * 4, 2 * 10 * 8 * 3});
 }
 
 TEST_CASE("a grid of another size, or ranks without a grid, are refused with a remedy") {
-    const PatternOnMesh open(grid_graph(false));
-    CHECK_THROWS_WITH_AS((void)rank_grid(open.problem, {8, 5}, "fold"),
+    const PatternOnMesh pattern(grid_graph(false));
+    CHECK_THROWS_WITH_AS((void)rank_grid(pattern.problem, {8, 5}, "fold"),
                          "fold: a grid of 8x5 has not the 32 cells that the ranks need; the nearest that has "
                          "is 8x4",
                          Error);
-    CHECK_THROWS_AS((void)rank_grid(open.problem, {2147483647, 2147483647, 4}, "fold"), Error);
+    CHECK_THROWS_AS((void)rank_grid(pattern.problem, {2147483647, 2147483647, 4}, "fold"), Error);
     const PatternOnMesh lone(CommGraph::from_edges(12, std::vector{Rank{0}, Rank{5}, Rank{5}},
                                                    std::vector{Rank{1}, Rank{2}, Rank{7}},
                                                    std::vector(3, Bytes{1})));
@@ -71,7 +71,7 @@ TEST_CASE("the nearest extents are a factorization") {
     CHECK(nearest_extents({4, 4}, 13) == Extents{1, 13});
 }
 
-TEST_CASE("a problem recognizes its pattern once") {
+TEST_CASE("a problem recognizes its pattern only once") {
     const Machine machine = make_machine("torus:4x6");
     const Allocation allocation = Allocation::whole(machine);
     const std::vector<GridAxis> axes{{6, true}, {4, true}};

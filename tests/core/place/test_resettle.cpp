@@ -40,8 +40,8 @@ Allocation some_slots(const Machine& machine, std::size_t percent, std::uint64_t
     return Allocation::of_slots(machine, std::move(slots));
 }
 
-/// Ranks on random slots of the whole machine; some are new.
-Migration earlier(const Machine& machine, std::size_t ranks, std::int64_t cost, Rng& rng) {
+/// Ranks on random slots of the whole machine; some ranks are new.
+Migration random_earlier_placement(const Machine& machine, std::size_t ranks, std::int64_t cost, Rng& rng) {
     std::vector<Slot> slots = slots_of(Allocation::whole(machine));
     rng.shuffle(std::span<Slot>(slots));
     Migration migration{{slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(ranks)}, Bytes{cost}};
@@ -51,8 +51,8 @@ Migration earlier(const Machine& machine, std::size_t ranks, std::int64_t cost, 
     return migration;
 }
 
-/// No exchange of two communicating ranks, and no move to a free slot, lowers the value.
-bool is_settled(const Problem& problem, const Placement& placement) {
+/// Checks that no exchange of two communicating ranks, and no move to a free slot, lowers the value.
+bool is_local_optimum(const Problem& problem, const Placement& placement) {
     std::vector<Slot> slots(placement.slots().begin(), placement.slots().end());
     const std::int64_t value = problem.value(slots);
     for (std::size_t u = 0; u < slots.size(); ++u) {
@@ -74,7 +74,7 @@ bool is_settled(const Problem& problem, const Placement& placement) {
 
 }  // namespace
 
-TEST_CASE("ranks whose slots are still allocated stay, the others get free slots") {
+TEST_CASE("ranks stay if their slots are still allocated, and other ranks get free slots") {
     Rng rng(2);
     for (const std::string& text : resettled_machines()) {
         CAPTURE(text);
@@ -82,7 +82,7 @@ TEST_CASE("ranks whose slots are still allocated stay, the others get free slots
         const Allocation allocation = some_slots(machine, 80, 3);
         const std::set<Slot> there(allocation.slots().begin(), allocation.slots().end());
         const CommGraph graph = random_pattern(allocation.slot_count() - 2, 150, rng);
-        const Migration migration = earlier(machine, graph.rank_count(), 10, rng);
+        const Migration migration = random_earlier_placement(machine, graph.rank_count(), 10, rng);
         const Placement placement =
             place(Problem(graph, allocation).with_migration(migration), "previous").placement;
         for (std::size_t u = 0; u < graph.rank_count(); ++u) {
@@ -94,18 +94,18 @@ TEST_CASE("ranks whose slots are still allocated stay, the others get free slots
     }
 }
 
-TEST_CASE("a rank that lost its slot gets the free slot nearest to its partners") {
+TEST_CASE("a rank without its former slot gets the free slot nearest to its partners") {
     const Machine machine = make_machine("mesh:8");
     const Allocation allocation(machine, {Node{0}, Node{1}, Node{3}, Node{4}, Node{7}});
     const CommGraph graph = CommGraph::from_edges(
         3, std::vector{Rank{0}, Rank{1}}, std::vector{Rank{2}, Rank{2}}, std::vector{Bytes{1}, Bytes{5}});
-    const Migration migration{{Slot{0}, Slot{4}, Slot{5}}, Bytes{1}};  // slot 5 is gone
+    const Migration migration{{Slot{0}, Slot{4}, Slot{5}}, Bytes{1}};  // slot 5 is no longer allocated
     const Placement placement =
         place(Problem(graph, allocation).with_migration(migration), "previous").placement;
     CHECK(std::ranges::equal(placement.slots(), std::vector{Slot{0}, Slot{4}, Slot{3}}));
 }
 
-TEST_CASE("where several ranks shared a slot, the first keeps it") {
+TEST_CASE("the first of several ranks on a slot keeps the slot") {
     const Machine machine = make_machine("mesh:4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = ring(3, Bytes{1});
@@ -123,7 +123,7 @@ TEST_CASE("ranks that share slots stay while capacity suffices") {
     Migration migration{{}, Bytes{1}};
     for (const std::uint32_t slot : {0U, 0U, 0U, 0U, 1U, 2U, 2U, 3U}) migration.from.emplace_back(Slot{slot});
     const Problem problem = Problem(graph, allocation, 1, 1, {.imbalance = 0}).with_migration(migration);
-    const Placement placement = place(problem, "previous").placement;  // three ranks fit on a slot
+    const Placement placement = place(problem, "previous").placement;  // a slot has capacity for three ranks
     for (const std::uint32_t u : {0U, 1U, 2U, 4U, 7U}) CHECK(placement[Rank{u}] == *migration.from[u]);
     for (const Slot slot : allocation.slots()) CHECK(std::ranges::count(placement.slots(), slot) <= 3);
 }
@@ -135,8 +135,8 @@ TEST_CASE("no rank moves if migration costs more than all messages") {
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
         const CommGraph graph = random_pattern(allocation.slot_count() - 3, 200, rng);
-        Migration migration = earlier(machine, graph.rank_count(), 1LL << 40, rng);
-        for (auto& from : migration.from) {  // in the allocation, all of them
+        Migration migration = random_earlier_placement(machine, graph.rank_count(), 1LL << 40, rng);
+        for (auto& from : migration.from) {  // all of them in the allocation
             while (!from || std::ranges::count(migration.from, from) > 1)
                 from = Slot{rng.below(static_cast<std::uint32_t>(machine.slot_count()))};
         }
@@ -150,7 +150,7 @@ TEST_CASE("no rank moves if migration costs more than all messages") {
     }
 }
 
-TEST_CASE("without migration cost, no exchange of partners or move helps after resettle") {
+TEST_CASE("without migration cost, no exchange of partners or move is an improvement after resettle") {
     Rng rng(6);
     for (const std::string& text : resettled_machines()) {
         for (const std::int64_t cost : {0, 20000}) {
@@ -159,17 +159,17 @@ TEST_CASE("without migration cost, no exchange of partners or move helps after r
             const Machine machine = make_machine(text);
             const Allocation allocation = some_slots(machine, 90, 7);
             const CommGraph graph = random_pattern(allocation.slot_count() * 4 / 5, 120, rng);
-            const Migration migration = earlier(machine, graph.rank_count(), cost, rng);
+            const Migration migration = random_earlier_placement(machine, graph.rank_count(), cost, rng);
             const Problem problem = Problem(graph, allocation).with_migration(migration);
             const Placement start = place(problem, "previous").placement;
             const Placement better = place(problem, "previous,resettle").placement;
             CHECK(problem.value(better.slots()) <= problem.value(start.slots()));
-            CHECK(is_settled(problem, better));
+            CHECK(is_local_optimum(problem, better));
         }
     }
 }
 
-TEST_CASE("resettle never increases hop-bytes plus migration, on any machine, start and budget") {
+TEST_CASE("resettle never increases hop-bytes plus migration, for any machine, start and budget") {
     Rng rng(9);
     for (const std::string& text : machine_texts()) {
         CAPTURE(text);
@@ -177,8 +177,9 @@ TEST_CASE("resettle never increases hop-bytes plus migration, on any machine, st
         const Allocation allocation = some_slots(machine, 75, 1);
         const CommGraph graph = random_pattern(allocation.slot_count(), 100, rng);
         for (const std::int64_t cost : {0, 1000, 1000000}) {
-            const Problem problem = Problem(graph, allocation, 4, 1)
-                                        .with_migration(earlier(machine, graph.rank_count(), cost, rng));
+            const Problem problem =
+                Problem(graph, allocation, 4, 1)
+                    .with_migration(random_earlier_placement(machine, graph.rank_count(), cost, rng));
             for (const std::string start : {"previous", "random"}) {
                 for (const std::uint64_t work : {1ULL, 100ULL, ~0ULL}) {
                     Budget budget;
@@ -199,8 +200,8 @@ TEST_CASE("resettle on a ring of one-way links terminates from every start") {
     for (std::size_t ranks = 2; ranks <= 7; ++ranks) {
         for (std::uint64_t seed = 0; seed < 100; ++seed) {
             const CommGraph graph = random_pattern(ranks, 2 * ranks, rng);
-            const Problem problem =
-                Problem(graph, allocation, seed, 1).with_migration(earlier(machine, ranks, 50000, rng));
+            const Problem problem = Problem(graph, allocation, seed, 1)
+                                        .with_migration(random_earlier_placement(machine, ranks, 50000, rng));
             Budget budget;
             budget.work = 1'000'000;
             CHECK_FALSE(place(problem, "random,resettle", budget).exhausted);

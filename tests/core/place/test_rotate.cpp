@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cyclic exchanges improve where pair exchanges cannot, and leave no improving cycle.
+// Cyclic exchanges improve placements that pair exchanges cannot, and leave no improving cycle.
 #include <doctest.h>
 
 #include <algorithm>
@@ -21,7 +21,8 @@ std::int64_t rotated_hop_bytes(const Problem& problem, std::string_view chain) {
 
 }  // namespace
 
-TEST_CASE("rotate improves many placements that swap cannot, and longer cycles more of them than pairs") {
+TEST_CASE(
+    "rotate improves many placements that swap cannot, and longer cycles improve more of them than pairs") {
     const Machine machine = make_machine("torus:5x5x4");
     const Allocation allocation = Allocation::whole(machine);
     int better = 0;
@@ -58,7 +59,7 @@ TEST_CASE("after rotate no rank gains by moving to a free slot near a partner") 
                     static_cast<std::size_t>(std::ranges::count_if(allocation.slots(), [&](Slot slot) {
                         return machine.distance(slot, slots[partner.value]) <= 1;
                     }));
-                if (nearer > 5) continue;  // itself and the 4 that were tried
+                if (nearer > 5) continue;  // itself and the 4 slots that were tried
                 const Slot home = std::exchange(slots[u.value], free);
                 CHECK(hop_bytes(graph, machine, slots) >= reached);
                 slots[u.value] = home;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// More ranks than slots: capacities hold, threads do not matter, and nothing gets worse.
+// More ranks than slots: capacities hold, results do not depend on threads, and improvers never make a
+// placement worse.
 #include <doctest.h>
 
 #include <algorithm>
@@ -20,11 +21,11 @@ namespace {
 
 void check_capacities(const Problem& problem, const Placement& placement) {
     const auto masses = problem.capacity().masses();
-    std::vector<std::int64_t> left(problem.machine().slot_count(), -1);
+    std::vector<std::int64_t> free_capacity(problem.machine().slot_count(), -1);
     for (std::size_t i = 0; i < problem.allocation().slot_count(); ++i)
-        left[problem.allocation().slots()[i].value] = problem.capacity().capacities()[i];
-    for (const Rank u : ids<Rank>(problem.rank_count())) left[placement[u].value] -= masses[u.value];
-    for (const Slot slot : problem.allocation().slots()) CHECK(left[slot.value] >= 0);
+        free_capacity[problem.allocation().slots()[i].value] = problem.capacity().capacities()[i];
+    for (const Rank u : ids<Rank>(problem.rank_count())) free_capacity[placement[u].value] -= masses[u.value];
+    for (const Slot slot : problem.allocation().slots()) CHECK(free_capacity[slot.value] >= 0);
 }
 
 const std::vector<std::string> sharing_chains{"multisection",
@@ -59,7 +60,7 @@ TEST_CASE("shared slots never exceed their capacity") {
     }
 }
 
-TEST_CASE("shared slots hold ranks of different loads") {
+TEST_CASE("shared slots get ranks of different loads") {
     const Machine machine = make_machine("tree:4:4,distance=1:10");
     const Allocation allocation = Allocation::whole(machine);
     std::vector<double> load;
@@ -91,7 +92,7 @@ TEST_CASE("placements on shared slots do not depend on the number of threads") {
     }
 }
 
-TEST_CASE("refine never returns a worse placement, and stops early when its budget does") {
+TEST_CASE("refine never returns a worse placement, and stops early when its budget ends") {
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(800, Bytes{10}, 4, 6);
@@ -118,9 +119,9 @@ TEST_CASE("a grid on shared slots is divided into squares") {
     CHECK(hop_bytes(graph, machine, place(problem, "auto").placement.slots()) == 64);
 }
 
-TEST_CASE(
-    "three groups that are equally far from each other all get their share, whatever pulls from elsewhere") {
-    // Both axes are cut; every ring of three is then divided at once while other parts of the torus pull.
+TEST_CASE("three equally distant groups all get their share, whatever attracts ranks elsewhere") {
+    // Both axes are cut; every ring of three is then divided at once while other parts of the torus attract
+    // its ranks.
     const Machine machine = make_machine("torus:3x4");
     const Allocation allocation = Allocation::whole(machine);
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
@@ -149,7 +150,7 @@ TEST_CASE("stars and isolated ranks can share slots") {
     }
 }
 
-TEST_CASE("a clique with more peers than a search examines is divided into its tight groups") {
+TEST_CASE("a clique with more peers than a search examines is divided into its tightly coupled groups") {
     constexpr std::uint32_t ranks = 320;
     const Machine machine = make_machine("tree:4:4,distance=1:10");
     const Allocation allocation = Allocation::whole(machine);
@@ -169,7 +170,7 @@ TEST_CASE("a clique with more peers than a search examines is divided into its t
         for (const Rank u : ids<Rank>(ranks))
             CHECK(result.placement[u] == result.placement[Rank{u.value % 16}]);
     }
-    const CommGraph even = clique(1);  // where all fillings of the slots are equally good
+    const CommGraph even = clique(1);  // all assignments to the slots are equally good
     const Problem problem(even, allocation, 1, 1, Sharing{.imbalance = 0});
     const std::int64_t expected = 320LL * 20 * (3 * 1 + 12 * 10);
     CHECK(problem.value(place(problem, "block,refine").placement.slots()) == expected);

@@ -41,12 +41,13 @@ Outcome place_on(const CommGraph& graph, std::string_view machine_text) {
     return place_on(graph, Allocation::whole(machine));
 }
 
-CommGraph star(const std::vector<GridAxis>& grid) { return stencil(grid, StencilShape::star, Bytes{1}); }
+CommGraph make_stencil(const std::vector<GridAxis>& grid) {
+    return stencil(grid, StencilShape::star, Bytes{1});
+}
 
 }  // namespace
 
-TEST_CASE(
-    "grids on the torus or mesh of their shape have every message go one hop, and say that this is optimal") {
+TEST_CASE("grids on a torus or mesh of their shape take one hop per message, reported as optimal") {
     struct Case {
         std::vector<GridAxis> grid;
         const char* machine;
@@ -67,7 +68,7 @@ TEST_CASE(
     for (const Case& c : cases) {
         CAPTURE(c.machine);
         for (const std::uint64_t seed : {1U, 2U}) {
-            const CommGraph graph = renumbered(star(c.grid), seed);
+            const CommGraph graph = renumber_ranks(make_stencil(c.grid), seed);
             const Outcome outcome = place_on(graph, c.machine);
             CHECK(outcome.value == graph.total_bytes().value);
             CHECK(outcome.optimal);
@@ -77,27 +78,27 @@ TEST_CASE(
 
 TEST_CASE("stencils on hierarchies are no worse than the best known, shuffled or not") {
     const auto check = [](const std::vector<GridAxis>& grid, const char* machine, std::int64_t bar) {
-        const CommGraph graph = star(grid);
+        const CommGraph graph = make_stencil(grid);
         CHECK(place_on(graph, machine).value <= bar);
-        CHECK(place_on(renumbered(graph, 3), machine).value <= bar);
+        CHECK(place_on(renumber_ranks(graph, 3), machine).value <= bar);
     };
     check({{8, false}, {8, false}, {8, false}}, "tree:4:8:16,distance=1:10:100", 75'264);
     check({{24, false}, {24, false}}, "tree:4:6:24,distance=1:10:100", 46'272);
     check({{12, false}, {10, false}, {8, false}}, "tree:6:8:20,distance=1:10:100", 122'240);
 }
 
-TEST_CASE("the blocks of torus nodes are boxes, and so are blocks inside a node") {
-    const CommGraph graph = renumbered(star({{8, false}, {8, false}, {8, false}}), 1);
+TEST_CASE("the blocks of torus nodes are boxes, and so are blocks within a node") {
+    const CommGraph graph = renumber_ranks(make_stencil({{8, false}, {8, false}, {8, false}}), 1);
     // Cubes of 8 on a 4x4x4 torus: 3 * 3 * 64 pairs leave their cube, each for one hop.
     CHECK(place_on(graph, "torus:4x4x4,nodes=8,hosts=free").value == 2 * 3 * 3 * 64);
     CHECK(place_on(graph, "torus:4x4x4+node:8").value == 2 * 3 * 3 * 64);
-    // Inside: 12 pairs a cube, 4 of them between its halves, which are squares of 4.
+    // Within nodes: 12 pairs per cube, 4 of them between its halves, which are squares of 4.
     CHECK(place_on(graph, "torus:4x4x4+node:4:2,distance=1:3:10").value ==
           2 * (3 * 3 * 64 * 10 + 64 * (8 * 1 + 4 * 3)));
 }
 
-TEST_CASE("with port costs blocks are boxes, but not claimed to be optimal") {
-    const CommGraph graph = renumbered(star({{8, false}, {8, false}, {8, false}}), 1);
+TEST_CASE("blocks are boxes with port costs, but not claimed to be optimal") {
+    const CommGraph graph = renumber_ranks(make_stencil({{8, false}, {8, false}, {8, false}}), 1);
     const Machine machine = make_machine("torus:4x4x4+node:8,port=0:1");
     const Allocation allocation = Allocation::whole(machine);
     const Budget budget;
@@ -105,12 +106,12 @@ TEST_CASE("with port costs blocks are boxes, but not claimed to be optimal") {
     const auto found = structure::place_by_structure(Problem(graph, allocation, 1, 1), meter);
     REQUIRE(found);
     CHECK_FALSE(found->optimal);
-    // Each of 3 * 3 * 64 pairs takes one hop, and at most two distances to a port.
+    // Each of 3 * 3 * 64 pairs takes one hop, and at most two port distances.
     CHECK(hop_bytes(graph, machine, found->placement.slots()) <= 2 * 3 * 3 * 64 * 3);
-    // A tree whose levels alone are filled exactly, but whose ports are not.
+    // The levels of this tree are filled exactly, but its ports are not.
     const Machine tree = make_machine("tree:8+node:8,distance=1:10,port=0:20");
     const Allocation leaves = Allocation::whole(tree);
-    const CommGraph rows = star({{8, false}, {8, false}});
+    const CommGraph rows = make_stencil({{8, false}, {8, false}});
     const auto boxes = structure::place_by_structure(Problem(rows, leaves, 1, 1), meter);
     REQUIRE(boxes);
     CHECK_FALSE(boxes->plain);
@@ -122,28 +123,28 @@ TEST_CASE("groups stay together on a tree, and all-to-all gains nothing") {
             if (u != v && u.value / 8 == v.value / 8) add(Edge{v, Bytes{5}});
         }
     });
-    const Outcome outcome = place_on(renumbered(groups, 1), "tree:4:2:8,distance=1:10:100");
+    const Outcome outcome = place_on(renumber_ranks(groups, 1), "tree:4:2:8,distance=1:10:100");
     CHECK(outcome.pattern == "8 groups of 8");
     CHECK(outcome.value == 5 * 64 * (3 * 1 + 4 * 10));
-    CHECK(place_on(renumbered(groups, 1), "torus:4x4x4").value == 5 * 64 * 12);  // cubes
+    CHECK(place_on(renumber_ranks(groups, 1), "torus:4x4x4").value == 5 * 64 * 12);  // cubes
     const Outcome all = place_on(all_to_all(27, Bytes{2}), "torus:3x3x3");
     CHECK(all.optimal);
     CHECK(all.pattern == "all-to-all of 27");
 }
 
-TEST_CASE("a hub is placed in the middle, its heaviest partners around it") {
+TEST_CASE("a hub is placed in the middle, surrounded by its heaviest partners") {
     const CommGraph graph = CommGraph::from_rows(9, [](Rank u, const auto& add) {
         if (u.value > 0) add(Edge{Rank{0}, Bytes{u.value > 4 ? 10 : 1}});
     });
-    const Outcome outcome = place_on(renumbered(graph, 4), "mesh:3x3");
+    const Outcome outcome = place_on(renumber_ranks(graph, 4), "mesh:3x3");
     CHECK(outcome.optimal);
     CHECK(outcome.value == 4 * 10 * 1 + 4 * 1 * 2);
-    CHECK(place_on(renumbered(graph, 4), "mesh:7x7").value == 4 * 10 * 1 + 4 * 1 * 2);
+    CHECK(place_on(renumber_ranks(graph, 4), "mesh:7x7").value == 4 * 10 * 1 + 4 * 1 * 2);
 }
 
 TEST_CASE("binomial trees are halved along the axes, with their roots near each other") {
     const auto place_tree = [](std::size_t ranks, const char* machine) {
-        return place_on(renumbered(binomial_tree(ranks, Bytes{1}), 5), machine);
+        return place_on(renumber_ranks(binomial_tree(ranks, Bytes{1}), 5), machine);
     };
     for (const auto& [ranks, machine] :
          {std::pair{8U, "mesh:2x2x2"}, {16U, "mesh:4x4"}, {64U, "torus:4x4x4"}}) {
@@ -152,7 +153,8 @@ TEST_CASE("binomial trees are halved along the axes, with their roots near each 
         CHECK(outcome.value == ranks - 1);
         CHECK(outcome.optimal);
     }
-    // Cubes of 64 ranks cost one hop an edge, with the root next to the middle: three hops to the next root, or five.
+    // Cubes of 64 ranks cost one hop per edge, with the root next to the middle: three hops to the next root,
+    // or five.
     CHECK(place_tree(512, "torus:8x8x8").value == 8 * 63 + 7 * 3);
     CHECK(place_tree(4096, "torus:16x16x16").value == 8 * (8 * 63 + 7 * 3) + 7 * 5);
     CHECK(place_tree(64, "torus:2x4+node:8,distance=1:10").value == 8 * 7 * 1 + 7 * 10);
@@ -172,7 +174,7 @@ TEST_CASE("heavier edges of a binomial tree are shorter") {
     std::int64_t least = hop_bytes(scatter, path, order, 1);
     while (std::next_permutation(order.begin(), order.end()))
         least = std::min(least, hop_bytes(scatter, path, order, 1));
-    CHECK(place_on(renumbered(scatter, 2), "mesh:8").value == least);
+    CHECK(place_on(renumber_ranks(scatter, 2), "mesh:8").value == least);
 }
 
 TEST_CASE("other trees are not recognized as binomial") {
@@ -185,7 +187,7 @@ TEST_CASE("other trees are not recognized as binomial") {
     CHECK_FALSE(structure::find_binomial_tree(from_parents({0, 0, 0, 2, 0, 4, 4, 4}).symmetric()));
     CHECK_FALSE(structure::find_binomial_tree(from_parents({0, 0, 0, 2, 0, 4, 5, 6}).symmetric()));
     CHECK_FALSE(structure::find_binomial_tree(from_parents({0, 0, 1, 2, 3, 4, 5, 6}).symmetric()));
-    // As many edges, but a triangle and a rank alone.
+    // As many edges as a tree, but a triangle and an isolated rank.
     CHECK_FALSE(structure::find_binomial_tree(CommGraph::from_rows(8, [](Rank u, const auto& add) {
                                                   if (u.value > 0 && u.value < 7)
                                                       add(Edge{Rank{0}, Bytes{1}});
@@ -194,19 +196,20 @@ TEST_CASE("other trees are not recognized as binomial") {
 }
 
 TEST_CASE("a ring that a mesh cannot close is not claimed to be optimal") {
-    const CommGraph graph = star({{5, true}, {5, true}});
+    const CommGraph graph = make_stencil({{5, true}, {5, true}});
     const Outcome outcome = place_on(graph, "mesh:5x5");
     CHECK_FALSE(outcome.optimal);
     CHECK(outcome.value == 2 * 2 * 5 * (4 + 4));
 }
 
-TEST_CASE("on ragged allocations structure is never worse than block order, with or without spare slots") {
+TEST_CASE(
+    "structure is never worse than block order on fragmented allocations, with or without spare slots") {
     const Machine torus = make_machine("torus:10x9x8+node:2");
     const Machine tree = make_machine("tree:3:4:7,distance=1:5:20");
     std::vector<CommGraph> graphs;
-    graphs.push_back(star({{6, false}, {5, true}, {2, true}}));
+    graphs.push_back(make_stencil({{6, false}, {5, true}, {2, true}}));
     graphs.push_back(stencil(std::vector<GridAxis>{{9, false}, {7, false}}, StencilShape::box, Bytes{3}));
-    graphs.push_back(star({{61, true}}));
+    graphs.push_back(make_stencil({{61, true}}));
     graphs.push_back(recursive_doubling(64, Bytes{1}));
     for (const CommGraph& graph : graphs) {
         for (std::uint64_t seed = 0; seed < 4; ++seed) {
@@ -216,7 +219,7 @@ TEST_CASE("on ragged allocations structure is never worse than block order, with
                     fragmented_allocation(torus, (graph.rank_count() + 1) / 2 + spare, 3, seed));
                 allocations.push_back(fragmented_allocation(tree, graph.rank_count() + spare, 2, seed));
             }
-            const CommGraph shuffled = renumbered(graph, seed);
+            const CommGraph shuffled = renumber_ranks(graph, seed);
             for (const Allocation& allocation : allocations) {
                 const auto block = allocation.slots().first(graph.rank_count());
                 CHECK(place_on(shuffled, allocation).value <=
@@ -226,7 +229,7 @@ TEST_CASE("on ragged allocations structure is never worse than block order, with
     }
 }
 
-TEST_CASE("unrecognized patterns get block order, and an exhausted budget a complete placement") {
+TEST_CASE("unrecognized patterns get block order, and an exhausted budget gives a complete placement") {
     const Machine machine = make_machine("torus:8x8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(60, Bytes{1}, 1, 5);
@@ -234,6 +237,6 @@ TEST_CASE("unrecognized patterns get block order, and an exhausted budget a comp
                              allocation.slots().first(60)));
     Budget budget;
     budget.work = 1;
-    CHECK(place(Problem(star({{7, false}, {9, false}}), allocation), "structure", budget)
+    CHECK(place(Problem(make_stencil({{7, false}, {9, false}}), allocation), "structure", budget)
               .placement.rank_count() == 63);
 }

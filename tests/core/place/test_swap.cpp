@@ -24,7 +24,7 @@ std::int64_t value(const CommGraph& graph, const Machine& machine, const std::ve
 
 }  // namespace
 
-TEST_CASE("after swap no exchange of two communicating ranks and no move to a free slot helps") {
+TEST_CASE("after swap no exchange of two communicating ranks and no move to a free slot is an improvement") {
     for (const std::string text :
          {"torus:4x4x4", "mesh:9x7", "tree:4:4:4,distance=1:10:100", "torus:3x3+node:3:2,distance=1:2:5",
           "torus:3x3+node:3:2,distance=1:2:5,port=0:4"}) {
@@ -55,7 +55,7 @@ TEST_CASE("after swap no exchange of two communicating ranks and no move to a fr
 }
 
 TEST_CASE("searches by gain terminate with asymmetric distances, on any number of slots") {
-    // More slots than have a table of their distances.
+    // Also more slots than a distance table supports.
     constexpr std::uint32_t nodes = 2060;
     std::string text = "graph:" + std::to_string(nodes) + ":";
     for (std::uint32_t v = 0; v < nodes; ++v) {
@@ -78,7 +78,7 @@ TEST_CASE("searches by gain terminate with asymmetric distances, on any number o
 TEST_CASE("swap restores a ring whose ranks were reversed in pairs") {
     const Machine machine = make_machine("torus:16");
     const Allocation allocation = Allocation::whole(machine);
-    // Ranks 2i and 2i+1 stand on each other's slots: one exchange for each pair repairs it.
+    // Ranks 2i and 2i+1 are on each other's slots: one exchange per pair repairs the ring.
     const CommGraph graph = CommGraph::from_rows(
         16, [](Rank u, const auto& add) { add(Edge{Rank{((u.value ^ 1U) + 1) % 16 ^ 1U}, Bytes{10}, 1}); });
     const PlaceResult result = place(Problem(graph, allocation), "block,swap");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every node takes a compact piece of the grid of ranks.
+// Every node gets a compact tile of the grid of ranks.
 #include <doctest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ CommGraph grid_graph(const Extents& extents, bool periodic = false, StencilShape
     return stencil(axes, shape, Bytes{10});
 }
 
-/// A grid with this number of bytes per message along the first axis, and 10 along the second.
+/// A grid with the given bytes per message along the first axis, and 10 along the second.
 CommGraph weighted_grid(std::uint32_t rows, std::uint32_t columns, std::int64_t bytes) {
     std::vector<Rank> from;
     std::vector<Rank> to;
@@ -44,23 +44,24 @@ CommGraph weighted_grid(std::uint32_t rows, std::uint32_t columns, std::int64_t 
     return CommGraph::from_edges(rows * columns, from, to, of);
 }
 
-std::int64_t between_nodes(const CommGraph& graph, const Machine& machine, std::span<const Slot> slots) {
+std::int64_t count_inter_node_bytes(const CommGraph& graph, const Machine& machine,
+                                    std::span<const Slot> slots) {
     std::vector<Node> nodes;
     for (const Slot slot : slots) nodes.push_back(machine.node(slot));
     return grid::inter_node_bytes(graph, nodes, 1);
 }
 
 /// A placement by a mapper, and its inter-node bytes.
-struct Placed {
-    Placed(const CommGraph& graph, const Allocation& allocation, std::string_view mapper)
+struct TilePlacement {
+    TilePlacement(const CommGraph& graph, const Allocation& allocation, std::string_view mapper)
         : slots(place(Problem(graph, allocation, 1, 1), mapper).placement),
-          bytes(between_nodes(graph, allocation.machine(), slots.slots())) {}
+          bytes(count_inter_node_bytes(graph, allocation.machine(), slots.slots())) {}
     Placement slots;
     std::int64_t bytes;
 };
 
 /// Nodes with different numbers of slots.
-Allocation ragged(const Machine& machine, std::uint64_t seed) {
+Allocation uneven_allocation(const Machine& machine, std::uint64_t seed) {
     Rng rng(seed);
     std::vector<Slot> slots;
     for (std::uint32_t node = 0; node < machine.node_count(); ++node) {
@@ -77,7 +78,7 @@ bool is_permutation_of(Cells cells, std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("tiles are those that divide the grid, the least surface first") {
+TEST_CASE("tiles divide the grid, and the least surface comes first") {
     const auto best = [](const Extents& grid, std::uint64_t cores) {
         return grid::node_tiles({grid, std::vector<double>(grid.size(), 1.0)}, cores).front();
     };
@@ -85,11 +86,11 @@ TEST_CASE("tiles are those that divide the grid, the least surface first") {
     CHECK(best({60, 60}, 12) == Extents{3, 4});
     CHECK(best({8, 8, 8}, 8) == Extents{2, 2, 2});
     CHECK(best({12, 12, 12}, 12) == Extents{2, 2, 3});
-    CHECK(best({6, 50}, 12) == Extents{6, 2});  // 3x4 and 4x3 do not divide
+    CHECK(best({6, 50}, 12) == Extents{6, 2});  // 3x4 and 4x3 do not divide the grid
     CHECK(best({64, 64}, 2) == Extents{1, 2});
     CHECK(grid::node_tiles({{100, 200}, {1, 1}}, 12).empty());
     CHECK(grid::node_tiles({{64, 64}, {1, 1}}, 7).empty());
-    // Rows of 8 where messages along them are heavy.
+    // Rows of 8 if messages along them are heavy.
     CHECK(grid::node_tiles({{64, 64}, {1, 100}}, 8).front() == Extents{1, 8});
     CHECK_THROWS_AS((void)grid::node_tiles({{4, 4}, {1, 1}}, 0), Error);
 }
@@ -104,7 +105,7 @@ TEST_CASE("a tiling is the permutation of the published algorithm 5.12") {
             published.push_back(i);
         }
     }
-    const Cells order = grid::tile_order({p_2, p_1}, {k_2, k_1});
+    const Cells order = grid::order_by_tiles({p_2, p_1}, {k_2, k_1});
     for (std::uint32_t i = 0; i < order.size(); ++i) CHECK(published[order[i].value] == i);
 }
 
@@ -112,15 +113,15 @@ TEST_CASE("every order is a permutation of the cells, and strips join neighbors"
     for (const Extents& grid : {Extents{12, 10}, {7, 5, 3}, {13}, {2, 3, 4, 5}, {1, 6}}) {
         const std::size_t cells = std::accumulate(grid.begin(), grid.end(), 1U, std::multiplies<>{});
         const grid::WeightedGrid weighted{grid, std::vector<double>(grid.size(), 1.0)};
-        CHECK(is_permutation_of(grid::tile_order(grid, grid), cells));
-        CHECK(is_permutation_of(grid::halving_order(weighted), cells));
+        CHECK(is_permutation_of(grid::order_by_tiles(grid, grid), cells));
+        CHECK(is_permutation_of(grid::order_by_halving(weighted), cells));
         for (std::size_t along = 0; along < grid.size(); ++along) {
             Extents strips(grid.size(), 2);
             for (std::size_t i = 0; i < grid.size(); ++i) strips[i] = std::min(strips[i], grid[i]);
             std::vector<std::size_t> axes(grid.size());
             std::iota(axes.begin(), axes.end(), std::size_t{0});
             std::swap(axes[0], axes[along]);
-            CHECK(is_permutation_of(grid::strip_order(grid, axes, strips), cells));
+            CHECK(is_permutation_of(grid::order_by_strips(grid, axes, strips), cells));
         }
         Cells halves = id_list<GridCell>(cells);
         const std::vector<std::uint32_t> sizes{static_cast<std::uint32_t>(cells) / 2, 0,
@@ -128,7 +129,7 @@ TEST_CASE("every order is a permutation of the cells, and strips join neighbors"
         grid::bisect_cells(weighted, halves, sizes);
         CHECK(is_permutation_of(halves, cells));
     }
-    const Cells order = grid::strip_order({9, 8}, {0, 1}, {1, 4});
+    const Cells order = grid::order_by_strips({9, 8}, {0, 1}, {1, 4});
     std::size_t steps = 0;
     for (std::size_t i = 1; i < order.size(); ++i) {
         const auto [a, b] = std::minmax(order[i - 1].value, order[i].value);
@@ -141,15 +142,15 @@ TEST_CASE("a 4x4 grid on 4 nodes of 4 cores is cut into 2x2 tiles") {
     const Machine machine = make_machine("torus:4+node:4");
     const Allocation whole = Allocation::whole(machine);
     const CommGraph graph = grid_graph({4, 4});
-    const Placed tiles(graph, whole, "tile");
+    const TilePlacement tiles(graph, whole, "tile");
     CHECK(tiles.bytes == 4 * 4 * 10);
-    CHECK(Placed(graph, whole, "block").bytes == 3 * 4 * 2 * 10);
+    CHECK(TilePlacement(graph, whole, "block").bytes == 3 * 4 * 2 * 10);
     std::set<std::uint32_t> nodes;
     for (const std::uint32_t rank : {0, 1, 4, 5}) nodes.insert(machine.node(tiles.slots[Rank{rank}]).value);
     CHECK(nodes.size() == 1);
 }
 
-TEST_CASE("a tile has the fewest inter-node bytes of all fillings of small grids") {
+TEST_CASE("a tile has the fewest inter-node bytes of all assignments of small grids") {
     const Machine machine = make_machine("torus:3+node:4");
     const Allocation whole = Allocation::whole(machine);
     for (const auto& graph : {grid_graph({3, 4}), grid_graph({2, 6}), grid_graph({3, 4}, true),
@@ -160,7 +161,7 @@ TEST_CASE("a tile has the fewest inter-node bytes of all fillings of small grids
         while (std::ranges::next_permutation(nodes).found)
             least = std::min(least, grid::inter_node_bytes(graph, nodes, 1));
         const std::string grid = graph.edge_count() == grid_graph({2, 6}).edge_count() ? "2x6" : "3x4";
-        CHECK(Placed(graph, whole, "tile(grid=" + grid + ")").bytes == least);
+        CHECK(TilePlacement(graph, whole, "tile(grid=" + grid + ")").bytes == least);
     }
 }
 
@@ -168,60 +169,60 @@ TEST_CASE("tile is never worse than block order, on nodes of any sizes, with and
     for (const std::string text : {"torus:3x4+node:7", "fattree:4:2+node:5", "torus:20+node:12"}) {
         const Machine machine = make_machine(text);
         for (std::uint64_t seed = 1; seed < 6; ++seed) {
-            const Allocation allocation = ragged(machine, seed);
+            const Allocation allocation = uneven_allocation(machine, seed);
             const auto side = static_cast<std::uint32_t>(allocation.slot_count() / 5);
             for (const bool periodic : {false, true}) {
                 for (const auto shape : {StencilShape::star, StencilShape::box}) {
                     const Extents grid{side, 5};
                     const CommGraph graph = grid_graph(grid, periodic, shape);
                     const std::string mapper = "tile(grid=" + format_extents(grid) + ")";
-                    CHECK(Placed(graph, allocation, mapper).bytes <=
-                          Placed(graph, allocation, "block").bytes);
+                    CHECK(TilePlacement(graph, allocation, mapper).bytes <=
+                          TilePlacement(graph, allocation, "block").bytes);
                 }
             }
         }
     }
 }
 
-TEST_CASE("tiles on a torus of their own shape are next to their neighbors") {
+TEST_CASE("tiles on a torus of their own shape are adjacent to their neighbors") {
     const Machine machine = make_machine("torus:4x8+node:8");
     const Allocation whole = Allocation::whole(machine);
     const CommGraph graph = grid_graph({16, 16}, true);
-    const Placed tiles(graph, whole, "tile");
+    const TilePlacement tiles(graph, whole, "tile");
     CHECK(hop_bytes(graph, machine, tiles.slots.slots(), 1) == tiles.bytes);
-    CHECK(tiles.bytes < Placed(graph, whole, "block").bytes);
+    CHECK(tiles.bytes < TilePlacement(graph, whole, "block").bytes);
 }
 
 TEST_CASE("the sockets of a node get halves of its tile") {
     const Machine machine = make_machine("torus:4+node:4:2,distance=1:10");
     const CommGraph graph = grid_graph({8, 4});
-    const Placed tiles(graph, Allocation::whole(machine), "tile");
+    const TilePlacement tiles(graph, Allocation::whole(machine), "tile");
     std::vector<Node> sockets;
     for (const Slot slot : tiles.slots.slots()) sockets.emplace_back(slot.value / 4);
-    // 8 sockets of 2x2: 3 planes of 4 and 1 of 8 pairs.
+    // 8 sockets of 2x2: 3 planes of 4 pairs and 1 of 8 pairs.
     CHECK(grid::inter_node_bytes(graph, sockets, 1) == 2 * 10 * (3 * 4 + 8));
 }
 
-TEST_CASE("tile asks for a grid that the graph does not show or that has another size") {
+TEST_CASE("tile requires a grid if the graph has none or one of another size") {
     const Machine machine = make_machine("torus:4+node:4");
     const Allocation whole = Allocation::whole(machine);
-    CHECK_THROWS_WITH_AS((void)Placed(grid_graph({4, 4}), whole, "tile(grid=4x5)"),
+    CHECK_THROWS_WITH_AS((void)TilePlacement(grid_graph({4, 4}), whole, "tile(grid=4x5)"),
                          "tile: a grid of 4x5 has not the 16 cells that the ranks need; the nearest that has "
                          "is 4x4",
                          Error);
-    // Silent ranks form a grid if one is given.
+    // Ranks without messages form a grid if one is given.
     const CommGraph silent = CommGraph::from_rows(16, [](Rank, const auto&) {});
-    CHECK(Placed(silent, whole, "tile(grid=4x4)").bytes == 0);
-    CHECK_THROWS_AS((void)Placed(silent, whole, "tile"), Error);
+    CHECK(TilePlacement(silent, whole, "tile(grid=4x4)").bytes == 0);
+    CHECK_THROWS_AS((void)TilePlacement(silent, whole, "tile"), Error);
 }
 
-TEST_CASE("pieces that do not fit a torus are ordered by a search, with fewer hops than in node order") {
+TEST_CASE("tiles that do not fit a torus are ordered by a search, with fewer hops than in node order") {
     const Machine machine = make_machine("torus:9x9+node:12");
     const CommGraph graph = grid_graph({30, 30});
     const Allocation whole = Allocation::whole(machine);
-    const Placed tiles(graph, whole, "tile");
+    const TilePlacement tiles(graph, whole, "tile");
     CHECK(hop_bytes(graph, machine, tiles.slots.slots(), 1) < tiles.bytes * 3 / 2);
-    CHECK(tiles.bytes < Placed(graph, whole, "structure").bytes);
+    CHECK(tiles.bytes < TilePlacement(graph, whole, "structure").bytes);
 }
 
 TEST_CASE("the placement and the work are the same for any number of threads") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Branch and bound against enumeration and known optima.
+// Branch and bound compared with enumeration and known optima.
 
 #include "bound/bound_cases.hpp"
 #include "topoloom/base/error.hpp"
@@ -36,7 +36,7 @@ qap::ExactResult solve(const qap::QuadraticAssignment& problem, int threads = 1)
     return qap::branch_and_bound(problem, id_list<Position>(problem.ranks), meter, threads);
 }
 
-/// Nugent, Vollmann and Ruml's: facilities on a 3 x 4 grid.
+/// The problem of Nugent, Vollmann and Ruml: facilities on a 3 x 4 grid.
 qap::QuadraticAssignment nugent_12() {
     const std::vector<std::vector<std::int64_t>> upper{{5, 2, 4, 1, 0, 0, 6, 2, 1, 1, 1},
                                                        {3, 0, 2, 2, 2, 0, 4, 5, 0, 0},
@@ -76,7 +76,7 @@ TEST_CASE("the exact search finds the best of all placements, on any machine") {
     });
 }
 
-TEST_CASE("the optimum does not depend on the number of threads nor on the numbering") {
+TEST_CASE("the optimum depends neither on the number of threads nor on the numbering") {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
         Rng rng(seed);
         const Machine machine = make_machine(seed % 2 == 0 ? "torus:3x3" : "tree:3:3");
@@ -133,7 +133,7 @@ TEST_CASE("an interrupted search reports its proven bound") {
     CHECK(before >= 493);
 }
 
-TEST_CASE("shared slots hold as many ranks as their capacity") {
+TEST_CASE("shared slots get at most as many ranks as their capacity") {
     const Machine machine = make_machine("mesh:3");
     const Allocation allocation = Allocation::whole(machine);
     Rng rng(3);
@@ -147,7 +147,7 @@ TEST_CASE("shared slots hold as many ranks as their capacity") {
     CHECK(found.value == least);
 }
 
-TEST_CASE("slots that distances cannot tell apart are one orbit") {
+TEST_CASE("slots that distances cannot distinguish are one orbit") {
     const auto orbits = [](const std::string& text, const std::vector<std::uint32_t>& fixed) {
         const Machine machine = make_machine(text);
         std::vector<std::int64_t> distances;

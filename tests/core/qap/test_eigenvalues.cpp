@@ -17,8 +17,8 @@ using namespace topoloom;
 
 namespace {
 
-/// With these eigenvalues: the diagonal matrix, reflected at random vectors.
-std::vector<double> reflected(const std::vector<double>& values, Rng& rng) {
+/// A matrix with these eigenvalues: the diagonal matrix, reflected at random vectors.
+std::vector<double> make_matrix_with_eigenvalues(const std::vector<double>& values, Rng& rng) {
     const std::size_t n = values.size();
     std::vector<double> m(n * n, 0);
     for (std::size_t i = 0; i < n; ++i) m[i * n + i] = values[i];
@@ -51,14 +51,15 @@ std::vector<std::int64_t> random_symmetric(std::size_t n, std::uint32_t most, Rn
 
 }  // namespace
 
-TEST_CASE("eigenvalues of a constructed matrix are found within their stated error") {
+TEST_CASE("eigenvalues of a constructed matrix are found within the reported error") {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         Rng rng(seed);
         std::vector<double> values(1 + seed % 13 * 5);
-        // Some of them equal, some zero, over many orders of magnitude.
+        // Some eigenvalues are equal or zero, and they span many orders of magnitude.
         for (double& v : values)
             v = (rng.below(7) - 3.0) * std::pow(10.0, rng.below(static_cast<std::uint32_t>(seed % 6) + 1));
-        const qap::Eigenvalues found = qap::eigenvalues(values.size(), reflected(values, rng));
+        const qap::Eigenvalues found =
+            qap::eigenvalues(values.size(), make_matrix_with_eigenvalues(values, rng));
         std::ranges::sort(values);
         for (std::size_t i = 0; i < values.size(); ++i)
             CHECK(std::abs(found.values[i] - values[i]) <= found.error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dense quadratic assignment: values, exchanges, and their update against the definition.
+// Dense quadratic assignment: values, exchanges and updated gains compared with the definition.
 #include <doctest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ std::int64_t exchange_delta(const qap::Qap& qap, qap::Permutation p, std::size_t
     return qap.value(p) - before;
 }
 
-/// Random exchanges; after each, all gains equal their definition.
+/// Makes random exchanges and checks after each that all gains equal their definition.
 template <class T>
 void check_moves(const qap::Qap& qap, std::uint64_t seed) {
     const qap::NormalizedQap form(qap);
@@ -98,7 +98,7 @@ TEST_CASE("all exchange gains stay exact through any moves, for every kind of ma
             for (const bool diagonal : {false, true}) {
                 CAPTURE(seed);
                 CAPTURE(diagonal);
-                // Few distinct entries give twins and common factors.
+                // Few distinct entries give interchangeable items and common factors.
                 const qap::Qap qap = random_qap(2 + seed * 2, seed, shape, diagonal, seed % 3 == 0 ? 3 : 100);
                 check_moves<std::int32_t>(qap, seed);
                 check_moves<std::int64_t>(qap, seed);
@@ -143,14 +143,15 @@ TEST_CASE("twins are items that can be exchanged at no cost") {
 }
 
 TEST_CASE("linear costs are included, and only items of equal linear cost are twins") {
-    const std::vector<std::int64_t> same(9, 4);
+    const std::vector<std::int64_t> constant(9, 4);
     const std::vector<std::int64_t> linear{1, 2, 3, 1, 2, 3, 6, 5, 6};
-    const qap::Qap qap(3, same, same, linear);
+    const qap::Qap qap(3, constant, constant, linear);
     CHECK(qap.value(qap::Permutation{0, 1, 2}) == 9 * 16 + 1 + 2 + 6);
     CHECK(qap.value(qap::Permutation{2, 0, 1}) == 9 * 16 + 3 + 1 + 5);
-    CHECK(qap::twin_classes(3, same, linear) == std::vector<std::uint32_t>{0, 0, 2});
-    CHECK_THROWS_AS(qap::Qap(3, same, same, {1, 2}), Error);
-    CHECK_THROWS_AS(qap::Qap(3, same, same, std::vector<std::int64_t>(9, std::int64_t{1} << 60)), Error);
+    CHECK(qap::twin_classes(3, constant, linear) == std::vector<std::uint32_t>{0, 0, 2});
+    CHECK_THROWS_AS(qap::Qap(3, constant, constant, {1, 2}), Error);
+    CHECK_THROWS_AS(qap::Qap(3, constant, constant, std::vector<std::int64_t>(9, std::int64_t{1} << 60)),
+                    Error);
 }
 
 TEST_CASE("invalid assignments are refused") {

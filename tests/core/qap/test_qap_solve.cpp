@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// QAP search and GRASP: optimal where enumeration is possible, independent of threads, never worse.
+// QAP search and GRASP: optimal in enumerable cases, independent of threads, never worse.
 #include <doctest.h>
 
 #include <algorithm>
@@ -91,7 +91,7 @@ TEST_CASE("small problems are solved to the best of all permutations") {
     }
 }
 
-TEST_CASE("the optimum of Nugent's twelve facilities is found, and a target ends the search") {
+TEST_CASE("the optimum of Nugent's twelve facilities is found, and a target value ends the search") {
     const qap::Qap qap = nugent12();
     Budget budget;
     budget.work = std::uint64_t{1} << 40;  // would take minutes
@@ -104,7 +104,9 @@ TEST_CASE("the optimum of Nugent's twelve facilities is found, and a target ends
     CHECK(!meter.is_exhausted());
 }
 
-TEST_CASE("a work budget gives the same assignment for any number of threads, and more work no worse one") {
+TEST_CASE(
+    "a work budget gives the same assignment for any number of threads, and more work never gives a worse "
+    "one") {
     for (const bool symmetric : {true, false}) {
         const qap::Qap qap = random_qap(30, 3, symmetric);
         std::int64_t before = std::numeric_limits<std::int64_t>::max();
@@ -132,12 +134,12 @@ TEST_CASE("a search from a given assignment is never worse") {
     CHECK_THROWS_AS((void)solve(random_qap(3, 1, true), 1, 1, 1, qap::Permutation{0, 0, 1}), Error);
 }
 
-TEST_CASE("problems that consist of twins end at once with the start") {
+TEST_CASE("problems that consist of twins return the start at once") {
     const qap::Qap qap(5, std::vector<std::int64_t>(25, 3), std::vector<std::int64_t>(25, 2));
     CHECK(solve(qap, 1000).value == 25 * 6);
 }
 
-TEST_CASE("children keep the common part of their parents, after twins are aligned") {
+TEST_CASE("children keep the common part of their parents after twins are aligned") {
     Rng rng(4);
     for (int trial = 0; trial < 50; ++trial) {
         const qap::Permutation p = qap::random_assignment(12, rng);
@@ -153,13 +155,12 @@ TEST_CASE("children keep the common part of their parents, after twins are align
     qap::QapPool pool(twins, all_different, 4, 1);
     CHECK(pool.align_twins({0, 1, 2, 3}, {1, 0, 3, 2}) == qap::Permutation{0, 1, 3, 2});
     CHECK(pool.offer({{0, 1, 2, 3}, 10}));
-    CHECK(!pool.offer({{1, 0, 2, 3}, 10}));  // the same but for twins
+    CHECK(!pool.offer({{1, 0, 2, 3}, 10}));  // the same except for twins
     CHECK(pool.offer({{1, 0, 3, 2}, 9}));
     CHECK(pool.members().front().value == 9);
 }
 
-TEST_CASE(
-    "GRASP ends in a local optimum, is the same for any number of threads, and keeps a better warm start") {
+TEST_CASE("GRASP ends in a local optimum, is independent of threads, and keeps a better warm start") {
     for (std::uint64_t seed = 1; seed < 6; ++seed) {
         const qap::Qap qap = random_qap(4 + 5 * seed, seed, seed % 2 == 0);
         const auto run = [&](int threads, std::span<const qap::Permutation> warm, std::uint64_t work) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Slot orbits against all distance-preserving permutations, for any diagonal.
+// Slot orbits compared with all distance-preserving permutations, for any diagonal.
 #include <doctest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("orbits are those of all permutations that keep the distances") {
+TEST_CASE("orbits equal those of all permutations that preserve distances") {
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
         CAPTURE(seed);
         Rng rng(seed);

@@ -9,15 +9,15 @@
 
 namespace topoloom::testing {
 
-/// Rounds of the steps in which messages between these nodes contend.
+/// The number of rounds in which messages between these nodes contend.
 inline std::uint64_t contended_rounds(const Machine& machine, std::span<const RepeatedStep> steps,
                                       std::span<const Node> node_of_rank,
-                                      Meeting meeting = Meeting::any_ascent) {
+                                      ContentionModel meeting = ContentionModel::any_ascent) {
     std::uint64_t contended = 0;
     for (const auto& [step, rounds] : steps) {
-        const auto messages = between_nodes(step, node_of_rank);
-        const Meetings found = meeting == Meeting::any_ascent
-                                   ? AnyAscent(fat_tree_of(machine)).meetings(messages)
+        const auto messages = list_node_messages(step, node_of_rank);
+        const Meetings found = meeting == ContentionModel::any_ascent
+                                   ? AnyAscent(require_fat_tree(machine)).meetings(messages)
                                    : meetings_on_routes(machine, messages);
         if (found.places > 0) contended += rounds;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Laws of every schedule that a call can use.
+// Enumerates the schedules of a call for tests.
 #pragma once
 
 #include <doctest.h>
@@ -10,7 +10,7 @@
 
 namespace topoloom::testing {
 
-/// Calls check(schedule) for each; failures name the call and where it runs.
+/// Calls check(schedule) for each candidate of a call; failures name the call and the schedule.
 template <class Check>
 void each_candidate(const Call& call, const std::string& where, const Check& check) {
     for (const std::string& name : candidates(call)) {

@@ -10,12 +10,12 @@
 namespace topoloom::testing {
 
 template <class Id>
-std::vector<Id> first(std::size_t count) {
-    const ids<Id> all(count);
-    return {all.begin(), all.end()};
+std::vector<Id> first_ids(std::size_t count) {
+    const ids<Id> range(count);
+    return {range.begin(), range.end()};
 }
 
-inline std::vector<Node> first_nodes(std::size_t count) { return first<Node>(count); }
-inline std::vector<Slot> first_slots(std::size_t count) { return first<Slot>(count); }
+inline std::vector<Node> first_nodes(std::size_t count) { return first_ids<Node>(count); }
+inline std::vector<Slot> first_slots(std::size_t count) { return first_ids<Slot>(count); }
 
 }  // namespace topoloom::testing

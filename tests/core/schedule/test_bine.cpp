@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bine trees and butterflies keep bytes nearer than binomial ones.
+// Bine trees and butterflies send bytes over shorter distances than binomial ones.
 #include <doctest.h>
 
 #include <algorithm>
@@ -34,17 +34,17 @@ std::int64_t sum_messages(Operation operation, std::string_view name, std::size_
     return sum;
 }
 
-/// Bytes that leave groups of consecutive ranks, the first of which begins with rank 0.
-std::int64_t leaving_groups(Operation operation, std::string_view name, std::size_t ranks,
-                            std::size_t group) {
+/// Bytes that leave groups of consecutive ranks; the first group begins with rank 0.
+std::int64_t bytes_leaving_groups(Operation operation, std::string_view name, std::size_t ranks,
+                                  std::size_t group) {
     return sum_messages(operation, name, ranks, [&](std::size_t from, std::size_t to, std::int64_t bytes) {
         return from / group == to / group ? 0 : bytes;
     });
 }
 
-/// The same, summed over every rank with which the first group may end: one boundary in `group` places.
-std::int64_t leaving_shifted_groups(Operation operation, std::string_view name, std::size_t ranks,
-                                    std::size_t group) {
+/// The same bytes, summed over all `group` positions of the first boundary.
+std::int64_t bytes_leaving_shifted_groups(Operation operation, std::string_view name, std::size_t ranks,
+                                          std::size_t group) {
     return sum_messages(operation, name, ranks, [&](std::size_t from, std::size_t to, std::int64_t bytes) {
         const std::size_t apart = std::max(from, to) - std::min(from, to);
         return bytes * static_cast<std::int64_t>(std::min(apart, group));
@@ -60,7 +60,7 @@ TEST_CASE("partners of a Bine step are a third nearer than those of a hypercube"
             for (std::size_t position = 0; position < count; ++position) {
                 const std::size_t partner = ring.partner(position, step);
                 CHECK(ring.partner(partner, step) == position);
-                const std::size_t apart = ring.wrapped(partner + count - position);
+                const std::size_t apart = ring.wrap_position(partner + count - position);
                 CHECK(3 * std::min(apart, count - apart) <= (std::size_t{1} << step) + 1);
             }
         }
@@ -76,16 +76,16 @@ TEST_CASE("steps join neighbors on the ring, each position once") {
                 // Ranks joined by earlier steps are joined to the partner of this step.
                 const std::size_t partner = ring.partner(position, step);
                 for (std::size_t i = 0; i < std::size_t{1} << (step - 1); ++i)
-                    CHECK(joined.insert(ring.wrapped(ring.first(partner, step - 1) + i)).second);
+                    CHECK(joined.insert(ring.wrap_position(ring.first_joined(partner, step - 1) + i)).second);
                 for (std::size_t i = 0; i < std::size_t{1} << step; ++i)
-                    CHECK(joined.contains(ring.wrapped(ring.first(position, step) + i)));
+                    CHECK(joined.contains(ring.wrap_position(ring.first_joined(position, step) + i)));
             }
         }
     }
 }
 
 TEST_CASE(
-    "butterflies take no more bytes out of groups than hypercubes, and fewer if groups begin anywhere") {
+    "butterflies send no more bytes out of groups than hypercubes, and fewer on average over boundaries") {
     for (std::size_t ranks = 64; ranks <= 1024; ranks *= 2) {
         for (const std::size_t group : group_sizes) {
             CAPTURE(ranks);
@@ -93,33 +93,33 @@ TEST_CASE(
             for (const auto& [operation, other] : {std::pair{all_gather, "recursive-doubling"},
                                                    {reduce_scatter, "halving"},
                                                    {all_reduce, "halving"}}) {
-                CHECK(leaving_groups(operation, "bine", ranks, group) <=
-                      leaving_groups(operation, other, ranks, group));
-                CHECK(leaving_shifted_groups(operation, "bine", ranks, group) <
-                      leaving_shifted_groups(operation, other, ranks, group));
+                CHECK(bytes_leaving_groups(operation, "bine", ranks, group) <=
+                      bytes_leaving_groups(operation, other, ranks, group));
+                CHECK(bytes_leaving_shifted_groups(operation, "bine", ranks, group) <
+                      bytes_leaving_shifted_groups(operation, other, ranks, group));
             }
         }
     }
 }
 
-TEST_CASE("Bine trees send fewer bytes out of four or more groups with any boundaries") {
+TEST_CASE("Bine trees send fewer bytes between four or more groups, for any boundaries") {
     for (std::size_t ranks = 64; ranks <= 4096; ranks *= 2) {
         for (const std::size_t group : group_sizes) {
             if (4 * group > ranks) continue;
             CAPTURE(ranks);
             CAPTURE(group);
             for (const Operation operation : {broadcast, reduce, scatter, gather}) {
-                CHECK(leaving_shifted_groups(operation, "bine", ranks, group) <
-                      leaving_shifted_groups(operation, "binomial", ranks, group));
+                CHECK(bytes_leaving_shifted_groups(operation, "bine", ranks, group) <
+                      bytes_leaving_shifted_groups(operation, "binomial", ranks, group));
             }
         }
     }
 }
 
-TEST_CASE("the bytes saved between groups equal those of the documentation") {
+TEST_CASE("the bytes saved between groups equal the documented values") {
     const auto saved = [](Operation operation, std::string_view other, std::size_t ranks, std::size_t group) {
-        const std::int64_t bine = leaving_shifted_groups(operation, "bine", ranks, group);
-        const std::int64_t usual = leaving_shifted_groups(operation, other, ranks, group);
+        const std::int64_t bine = bytes_leaving_shifted_groups(operation, "bine", ranks, group);
+        const std::int64_t usual = bytes_leaving_shifted_groups(operation, other, ranks, group);
         return 1 - static_cast<double>(bine) / static_cast<double>(usual);
     };
     CHECK(saved(broadcast, "binomial", 1024, 160) == doctest::Approx(0.16).epsilon(0.03));
@@ -129,6 +129,6 @@ TEST_CASE("the bytes saved between groups equal those of the documentation") {
 }
 
 TEST_CASE("a binomial broadcast enters aligned groups only once, which is optimal") {
-    CHECK(leaving_groups(broadcast, "binomial", 256, 16) == 15);
-    CHECK(leaving_groups(broadcast, "bine", 256, 16) > 15);
+    CHECK(bytes_leaving_groups(broadcast, "binomial", 256, 16) == 15);
+    CHECK(bytes_leaving_groups(broadcast, "bine", 256, 16) > 15);
 }

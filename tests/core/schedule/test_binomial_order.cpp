@@ -17,8 +17,8 @@ namespace {
 using enum BinomialOrder;
 
 /// Costs within and between groups, with this deviation.
-CostMatrix grouped(const std::vector<std::uint32_t>& group, double inside, double between,
-                   double spread = 0) {
+CostMatrix make_group_costs(const std::vector<std::uint32_t>& group, double inside, double between,
+                            double spread = 0) {
     Rng rng(3);
     std::vector<double> seconds;
     for (std::size_t i = 0; i < group.size(); ++i) {
@@ -29,7 +29,7 @@ CostMatrix grouped(const std::vector<std::uint32_t>& group, double inside, doubl
     return {group.size(), seconds};
 }
 
-/// Two quad-cores, numbered as on the cluster RA, and as one after the other.
+/// Two quad-core nodes, numbered as on the cluster RA, and consecutively.
 const std::vector<std::uint32_t> mixed{0, 1, 0, 0, 1, 0, 1, 1};
 const std::vector<std::uint32_t> halves{0, 0, 0, 0, 1, 1, 1, 1};
 
@@ -50,32 +50,32 @@ double scatter_time(const CostMatrix& costs, BinomialOrder order, std::uint32_t 
 }  // namespace
 
 TEST_CASE("binomial orders equal the published vectors") {
-    const CostMatrix costs = grouped(mixed, 1, 2);
+    const CostMatrix costs = make_group_costs(mixed, 1, 2);
     CHECK(order_of(costs, fastest_edge_first) == std::vector{0U, 1U, 3U, 4U, 2U, 6U, 5U, 7U});
     CHECK(order_of(costs, channel_aware) == std::vector{0U, 3U, 1U, 6U, 2U, 5U, 4U, 7U});
     CHECK(order_of(costs, standard, 2, Rank{6}) == std::vector{6U, 7U, 0U, 1U, 2U, 3U, 4U, 5U});
 }
 
 TEST_CASE("measured costs are replaced by group means, and without groups the order stays") {
-    const CostMatrix alike = grouped({0, 0, 0, 0, 0, 0, 0, 0}, 1, 1, 0.1);
-    const CostMatrix noisy = grouped(mixed, 1, 2, 0.1), plain = grouped(mixed, 1, 2);
+    const CostMatrix alike = make_group_costs({0, 0, 0, 0, 0, 0, 0, 0}, 1, 1, 0.1);
+    const CostMatrix noisy = make_group_costs(mixed, 1, 2, 0.1), plain = make_group_costs(mixed, 1, 2);
     for (const BinomialOrder order : {fastest_edge_first, channel_aware}) {
         CHECK(measured_binomial_order(alike, order, Rank{3}, 2, 1) ==
-              order_without_costs(8, standard, Rank{3}, 1));
+              cost_independent_order(8, standard, Rank{3}, 1));
         CHECK(measured_binomial_order(noisy, order, Rank{3}, 2, 1) ==
               binomial_order(plain, order, Rank{3}, 2, 1));
-        CHECK_THROWS_AS(static_cast<void>(order_without_costs(8, order, Rank{0}, 1)), Error);
+        CHECK_THROWS_AS(static_cast<void>(cost_independent_order(8, order, Rank{0}, 1)), Error);
     }
     CHECK(parse_binomial_order("channel-aware") == channel_aware);
     CHECK_THROWS_AS(static_cast<void>(parse_binomial_order("fastest")), Error);
 }
 
-TEST_CASE("every order has every process once, the root first, whatever their number") {
+TEST_CASE("every order has every process once, the root first, for any number of processes") {
     for (std::uint32_t size = 1; size <= 40; ++size) {
         std::vector<std::uint32_t> group(size), all(size);
         for (std::uint32_t i = 0; i < size; ++i) group[i] = i % 3;
         std::iota(all.begin(), all.end(), 0);
-        const CostMatrix costs = grouped(group, 1, 2, 0.5);
+        const CostMatrix costs = make_group_costs(group, 1, 2, 0.5);
         for (const BinomialOrder order :
              {standard, fastest_edge_first, channel_aware, BinomialOrder::random}) {
             for (const std::uint32_t channels : {1U, 3U, 64U}) {
@@ -88,28 +88,27 @@ TEST_CASE("every order has every process once, the root first, whatever their nu
     }
 }
 
-TEST_CASE("each message beyond the channels adds half the bandwidth of one") {
+TEST_CASE("each message beyond the channels adds half the bandwidth of one message") {
     using enum ChannelSharing;
-    // A last step of 16 messages on 2 channels has the bandwidth of 2 + 14 / 2 of them.
-    const CostMatrix equal = grouped(std::vector<std::uint32_t>(32, 0), 1, 1);
+    // A last step of 16 messages on 2 channels has the bandwidth of 2 + 14 / 2 messages.
+    const CostMatrix equal = make_group_costs(std::vector<std::uint32_t>(32, 0), 1, 1);
     CHECK(scatter_time(equal, standard, 2, growing) ==
           doctest::Approx(16 + 8 + 4 * 4 / 3. + 2 * 8 / 5. + 16 / 9.));
     CHECK(scatter_time(equal, standard, 2, node) == scatter_time(equal, standard, 2, growing));
-    // Two groups: two messages within one share one channel, 4 between them 2.
-    const CostMatrix two = grouped(mixed, 1, 2);
+    // Two groups: two messages within one group share one channel, 4 messages between the groups share 2.
+    const CostMatrix two = make_group_costs(mixed, 1, 2);
     CHECK(scatter_time(two, fastest_edge_first, 2, growing) == doctest::Approx(4 + 2 * 2 / 1.5 + 2 * 4 / 3.));
     CHECK(scatter_time(two, channel_aware, 2, growing) == doctest::Approx(4 + 2 * 2 + 2 / 1.5));
     CHECK(scatter_time(two, channel_aware, 2, node) == doctest::Approx(4 + 2 * 2 + 4 / 3.));
 }
 
-TEST_CASE(
-    "no reading makes a step shorter than alone; with growing bandwidth it takes less than twice that") {
+TEST_CASE("no sharing model makes a step shorter than alone; growing bandwidth takes less than twice that") {
     using enum ChannelSharing;
     Rng rng(11);
     for (int round = 0; round < 50; ++round) {
         std::vector<std::uint32_t> group(2 + rng.below(30));
         for (auto& of : group) of = rng.below(3);
-        const CostMatrix costs = grouped(group, 1, 1 + 3 * rng.uniform(), 0.3);
+        const CostMatrix costs = make_group_costs(group, 1, 1 + 3 * rng.uniform(), 0.3);
         const std::uint32_t channels = 1 + static_cast<std::uint32_t>(rng.below(5));
         const auto placed = binomial_order(costs, BinomialOrder::random, Rank{0}, channels, round);
         const CostGroups groups = find_cost_groups(costs);
@@ -128,23 +127,24 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("as printed, channels limit the messages of a scatter that are as fast as one") {
+TEST_CASE("as printed, channels limit equally fast messages of a scatter") {
     const auto blocks = [](std::size_t size, std::uint32_t channels) {
-        return scatter_time(grouped(std::vector<std::uint32_t>(size, 0), 1, 1), standard, channels);
+        return scatter_time(make_group_costs(std::vector<std::uint32_t>(size, 0), 1, 1), standard, channels);
     };
     CHECK(blocks(8, 99) == 7);
     CHECK(blocks(8, 2) == 8);
     CHECK(blocks(32, 99) == 31);
     CHECK(blocks(32, 2) == 48);
     CHECK(blocks(1, 1) == 0);
-    CHECK(blocks(5, 99) == 1 + 2 + 1);  // position 4 has one block only
+    CHECK(blocks(5, 99) == 1 + 2 + 1);  // position 4 has only one block
 }
 
-TEST_CASE("two quad-cores with two channels give the published blocks") {
+TEST_CASE("two quad-core nodes with two channels give the published blocks") {
     for (const double between : {1.4, 1.6, 100.0}) {
-        CHECK(scatter_time(grouped(halves, 1, between), standard, 2) == doctest::Approx(3 + 4 * between));
+        CHECK(scatter_time(make_group_costs(halves, 1, between), standard, 2) ==
+              doctest::Approx(3 + 4 * between));
         for (const auto& group : {halves, mixed}) {
-            const CostMatrix costs = grouped(group, 1, between);
+            const CostMatrix costs = make_group_costs(group, 1, between);
             CHECK(scatter_time(costs, fastest_edge_first, 2) == doctest::Approx(6 + 2 * between));
             CHECK(scatter_time(costs, channel_aware, 2) == doctest::Approx(5 + 2 * between));
         }
@@ -159,12 +159,12 @@ TEST_CASE("impossible costs and orders are refused") {
                       "the cost from process 1 to 0 is 1e+308; it must be from 0 to 1e+09 seconds");
     CHECK_THROWS_AS(CostMatrix(1, {std::numeric_limits<double>::quiet_NaN()}), Error);
     CHECK_THROWS_AS(CostMatrix(0, {}), Error);
-    const CostMatrix costs = grouped(mixed, 1, 2);
+    const CostMatrix costs = make_group_costs(mixed, 1, 2);
     CHECK_THROWS_WITH((void)binomial_order(costs, standard, Rank{8}, 1, 1),
-                      "the root 8 is not a process; they are 0 to 7");
+                      "the root 8 is not a process; processes are 0 to 7");
     CHECK_THROWS_WITH((void)binomial_order(costs, standard, Rank{0}, 0, 1),
                       "0 channels; there must be 1 or more");
     const std::vector<Rank> twice(8, Rank{1});
     CHECK_THROWS_WITH((void)binomial_scatter_steps(costs, find_cost_groups(costs), twice, 1),
-                      "an order of 8 processes has each of them once, not 1 twice");
+                      "an order of 8 processes must contain each process once, not 1 twice");
 }

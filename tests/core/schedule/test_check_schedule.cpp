@@ -11,13 +11,13 @@ namespace {
 const Collective scatter_of_3(Operation::scatter, 3, Bytes{10});
 const Collective all_reduce_of_3(Operation::all_reduce, 3, Bytes{10});
 
-TracedMessage message_of(int from, int to, std::vector<std::uint64_t> blocks) {
+TracedMessage make_message(int from, int to, std::vector<std::uint64_t> blocks) {
     const auto bytes = static_cast<std::int64_t>(10 * blocks.size());
     return {Rank{from}, Rank{to}, Bytes{bytes}, std::move(blocks)};
 }
 
-/// With three ranks, the second waits for more than is sent.
-class Deaf : public Binomial {
+/// With three ranks, the second waits for more messages than are sent.
+class UnreceivedMessages : public Binomial {
    public:
     using Binomial::Binomial;
     template <class Visit>
@@ -30,12 +30,12 @@ class Deaf : public Binomial {
 
 TEST_CASE("correct schedules are accepted") {
     ScheduleVerifier verifier(scatter_of_3);
-    const std::vector round{message_of(0, 1, {1}), message_of(0, 2, {2})};
+    const std::vector round{make_message(0, 1, {1}), make_message(0, 2, {2})};
     verifier.verify_round(0, Transfer::move, round);
     verifier.finish();
 }
 
-TEST_CASE("errors of a schedule are named") {
+TEST_CASE("an error names the fault of a schedule") {
     const auto played = [](const Collective& collective, Transfer transfer,
                            std::vector<TracedMessage> round) {
         ScheduleVerifier verifier(collective);
@@ -43,42 +43,45 @@ TEST_CASE("errors of a schedule are named") {
         verifier.finish();
     };
     using Messages = std::vector<TracedMessage>;
-    CHECK_THROWS_WITH(played(scatter_of_3, Transfer::move, Messages{message_of(1, 2, {2})}),
-                      "scatter of 3 ranks, round 0: rank 1 sends block 2 to rank 2, which it has not");
     CHECK_THROWS_WITH(
-        played(scatter_of_3, Transfer::move, Messages{message_of(0, 1, {1}), message_of(0, 2, {1})}),
-        "scatter of 3 ranks, round 0: rank 0 sends block 1 to rank 2, and to another rank, too");
-    CHECK_THROWS_WITH(played(scatter_of_3, Transfer::move, Messages{message_of(0, 1, {1})}),
+        played(scatter_of_3, Transfer::move, Messages{make_message(1, 2, {2})}),
+        "scatter of 3 ranks, round 0: rank 1 sends block 2 to rank 2, but does not have this block");
+    CHECK_THROWS_WITH(
+        played(scatter_of_3, Transfer::move, Messages{make_message(0, 1, {1}), make_message(0, 2, {1})}),
+        "scatter of 3 ranks, round 0: rank 0 sends block 1 to rank 2, but has already sent it to another "
+        "rank");
+    CHECK_THROWS_WITH(played(scatter_of_3, Transfer::move, Messages{make_message(0, 1, {1})}),
                       "scatter of 3 ranks: in the end rank 0 still has block 2");
     CHECK_THROWS_WITH(
-        played(scatter_of_3, Transfer::copy, Messages{message_of(0, 1, {1}), message_of(0, 2, {2})}),
+        played(scatter_of_3, Transfer::copy, Messages{make_message(0, 1, {1}), make_message(0, 2, {2})}),
         "scatter of 3 ranks: in the end rank 0 still has block 1");
-    CHECK_THROWS_WITH(played(scatter_of_3, Transfer::move, Messages{message_of(0, 1, {3})}),
-                      "scatter of 3 ranks, round 0: rank 0 sends block 3 to rank 1, which there is not");
-    CHECK_THROWS_WITH(played(all_reduce_of_3, Transfer::combine, Messages{message_of(0, 1, {0})}),
-                      "all-reduce of 3 ranks: in the end rank 0 has not all of block 0");
-    TracedMessage heavy = message_of(0, 1, {1});
+    CHECK_THROWS_WITH(
+        played(scatter_of_3, Transfer::move, Messages{make_message(0, 1, {3})}),
+        "scatter of 3 ranks, round 0: rank 0 sends block 3 to rank 1, but the block does not exist");
+    CHECK_THROWS_WITH(played(all_reduce_of_3, Transfer::combine, Messages{make_message(0, 1, {0})}),
+                      "all-reduce of 3 ranks: in the end rank 0 lacks data of block 0");
+    TracedMessage heavy = make_message(0, 1, {1});
     heavy.bytes = Bytes{11};
     CHECK_THROWS_WITH(played(scatter_of_3, Transfer::move, Messages{heavy}),
-                      "round 0: the message from rank 0 to rank 1 is of 11 bytes, but its blocks are of 10");
+                      "round 0: the message from rank 0 to rank 1 has 11 bytes, but its blocks have 10");
 
     ScheduleVerifier verifier(all_reduce_of_3);
-    verifier.verify_round(0, Transfer::combine, Messages{message_of(0, 1, {0})});
-    CHECK_THROWS_WITH(
-        verifier.verify_round(1, Transfer::combine, Messages{message_of(0, 1, {0})}),
-        "all-reduce of 3 ranks, round 1: rank 0 sends block 0 to rank 1, which has a part of it already");
-    CHECK_THROWS_WITH(
-        verifier.verify_round(1, Transfer::copy, Messages{message_of(2, 1, {0})}),
-        "all-reduce of 3 ranks, round 1: rank 2 sends block 0 to rank 1, which would lose a part of its own");
-    CHECK_THROWS_WITH(
-        verifier.verify_round(1, Transfer::copy, Messages{message_of(0, 1, {0})}),
-        "all-reduce of 3 ranks, round 1: rank 0 sends block 0 to rank 1, which would lose a part of its own");
+    verifier.verify_round(0, Transfer::combine, Messages{make_message(0, 1, {0})});
+    CHECK_THROWS_WITH(verifier.verify_round(1, Transfer::combine, Messages{make_message(0, 1, {0})}),
+                      "all-reduce of 3 ranks, round 1: rank 0 sends block 0 to rank 1, which already has a "
+                      "part of this block");
+    CHECK_THROWS_WITH(verifier.verify_round(1, Transfer::copy, Messages{make_message(2, 1, {0})}),
+                      "all-reduce of 3 ranks, round 1: rank 2 sends block 0 to rank 1, which would lose a "
+                      "part of its data");
+    CHECK_THROWS_WITH(verifier.verify_round(1, Transfer::copy, Messages{make_message(0, 1, {0})}),
+                      "all-reduce of 3 ranks, round 1: rank 0 sends block 0 to rank 1, which would lose a "
+                      "part of its data");
 
-    CHECK_THROWS_WITH(check_schedule(Deaf(Collective(Operation::broadcast, 3, Bytes{10}))),
+    CHECK_THROWS_WITH(check_schedule(UnreceivedMessages(Collective(Operation::broadcast, 3, Bytes{10}))),
                       "round 0: rank 2 waits for 11 bytes that rank 0 does not send");
 }
 
-TEST_CASE("senders and receivers must agree") {
+TEST_CASE("senders and receivers must list the same messages") {
     const auto key = [](int from, int to, int bytes) {
         return MessageKey{Rank{from}, Rank{to}, Bytes{bytes}};
     };

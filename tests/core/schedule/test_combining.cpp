@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Combined messages around holes of the mesh, and their cost against published equations.
+// Combined messages around holes of the mesh, and their cost compared with published equations.
 #include <doctest.h>
 
 #include <cmath>
@@ -14,14 +14,14 @@ using namespace topoloom;
 
 namespace {
 
-AnySchedule combining(std::string_view name, Operation operation, std::size_t ranks) {
+AnySchedule make_combining_schedule(std::string_view name, Operation operation, std::size_t ranks) {
     return make_schedule({operation, ranks, Bytes{1}}, name);
 }
 
-std::vector<std::uint32_t> receivers(std::string_view name, std::size_t ranks, Rank rank,
-                                     std::uint64_t round) {
+std::vector<std::uint32_t> list_receivers(std::string_view name, std::size_t ranks, Rank rank,
+                                          std::uint64_t round) {
     std::vector<std::uint32_t> to;
-    combining(name, Operation::all_to_all, ranks).sends(rank, round, [&](Rank peer, Bytes) {
+    make_combining_schedule(name, Operation::all_to_all, ranks).sends(rank, round, [&](Rank peer, Bytes) {
         to.push_back(peer.value);
     });
     return to;
@@ -45,17 +45,17 @@ std::size_t max_extra_messages(std::size_t ranks, int axes) {
     return most;
 }
 
-struct Counted {
+struct MessageCounts {
     double messages = 0, bytes = 0, copied = 0;
 };
 
 /// Messages and blocks of the busiest rank of every round, with one byte per block.
-Counted counted(const AnySchedule& any) {
-    Counted all;
+MessageCounts count_messages(const AnySchedule& any) {
+    MessageCounts all;
     for (std::uint64_t round = 0; round < any.rounds(); ++round) {
-        Counted most;
+        MessageCounts most;
         any.busiest_senders(round, [&](Rank rank) {
-            Counted now;
+            MessageCounts now;
             any.sends(rank, round, [&](Rank, Bytes bytes) {
                 now.messages += 1;
                 now.bytes += static_cast<double>(bytes.value);
@@ -69,8 +69,8 @@ Counted counted(const AnySchedule& any) {
     return all;
 }
 
-Counted counted(std::string_view name, Operation operation, std::size_t ranks) {
-    return counted(combining(name, operation, ranks));
+MessageCounts count_messages(std::string_view name, Operation operation, std::size_t ranks) {
+    return count_messages(make_combining_schedule(name, operation, ranks));
 }
 
 bool is_power(std::size_t ranks, int of) {
@@ -84,14 +84,13 @@ constexpr CombiningCosts copy{.gamma = 1};
 
 }  // namespace
 
-TEST_CASE(
-    "a rank sends from its neighbor on, what is for a hole to the cell of its column in the row of its own") {
-    CHECK(receivers("mesh", 14, Rank{12}, 0) == std::vector{13U, 2U, 3U});
-    CHECK(receivers("mesh", 14, Rank{13}, 0) == std::vector{6U, 7U, 12U});
-    CHECK(receivers("grid", 23, Rank{20}, 1) == std::vector{5U, 8U});
+TEST_CASE("a rank sends to its neighbor first, and data for a hole to the replacement cell") {
+    CHECK(list_receivers("mesh", 14, Rank{12}, 0) == std::vector{13U, 2U, 3U});
+    CHECK(list_receivers("mesh", 14, Rank{13}, 0) == std::vector{6U, 7U, 12U});
+    CHECK(list_receivers("grid", 23, Rank{20}, 1) == std::vector{5U, 8U});
 }
 
-TEST_CASE("holes cost a rank at most 2 more messages on 2 axes, and 4 on 3") {
+TEST_CASE("holes cost a rank at most 2 more messages on 2 axes, and 4 on 3 axes") {
     for (std::size_t ranks = 2; ranks <= 1500; ++ranks) {
         const auto side = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(ranks))));
         CAPTURE(ranks);
@@ -102,65 +101,66 @@ TEST_CASE("holes cost a rank at most 2 more messages on 2 axes, and 4 on 3") {
     }
 }
 
-TEST_CASE(
-    "the counted schedule costs what the equations say, or less, or little more where there are holes") {
+TEST_CASE("the counted cost is at most that of the equations, or little more with holes") {
     using enum Operation;
-    const auto messages = [](const auto& time, Combining strategy, std::size_t ranks) {
+    const auto messages = [](const auto& time, CombiningStrategy strategy, std::size_t ranks) {
         return time(strategy, ranks, 1.0, per_message, FormulaVariant::counted);
     };
-    const auto bytes = [](const auto& time, Combining strategy, std::size_t ranks) {
+    const auto bytes = [](const auto& time, CombiningStrategy strategy, std::size_t ranks) {
         return time(strategy, ranks, 1.0, byte, FormulaVariant::counted);
     };
     for (std::size_t ranks = 2; ranks <= 300; ++ranks) {
         CAPTURE(ranks);
         const double side = std::ceil(std::sqrt(static_cast<double>(ranks)));
         const double edge = std::ceil(std::cbrt(static_cast<double>(ranks)) - 1e-9);
-        Counted found = counted("mesh", all_to_all, ranks);
+        MessageCounts found = count_messages("mesh", all_to_all, ranks);
         const double more = is_power(ranks, 2) ? 0 : 1;
-        CHECK(found.messages <= messages(all_to_all_time, Combining::mesh, ranks));
-        CHECK(found.messages >= messages(all_to_all_time, Combining::mesh, ranks) - more);
-        CHECK(found.bytes <= bytes(all_to_all_time, Combining::mesh, ranks));
-        CHECK(found.bytes >= bytes(all_to_all_time, Combining::mesh, ranks) - more * 2 * side);
-        found = counted("mesh", all_gather, ranks);
-        CHECK(std::abs(found.bytes - bytes(all_gather_time, Combining::mesh, ranks)) <= more * side);
+        CHECK(found.messages <= messages(all_to_all_time, CombiningStrategy::mesh, ranks));
+        CHECK(found.messages >= messages(all_to_all_time, CombiningStrategy::mesh, ranks) - more);
+        CHECK(found.bytes <= bytes(all_to_all_time, CombiningStrategy::mesh, ranks));
+        CHECK(found.bytes >= bytes(all_to_all_time, CombiningStrategy::mesh, ranks) - more * 2 * side);
+        found = count_messages("mesh", all_gather, ranks);
+        CHECK(std::abs(found.bytes - bytes(all_gather_time, CombiningStrategy::mesh, ranks)) <= more * side);
 
-        found = counted("grid", all_to_all, ranks);
+        found = count_messages("grid", all_to_all, ranks);
         const double holes = is_power(ranks, 3) ? 0 : 1;
-        CHECK(found.messages <= messages(all_to_all_time, Combining::grid, ranks));
-        CHECK(found.messages >= messages(all_to_all_time, Combining::grid, ranks) - holes * 5);
-        CHECK(found.bytes <= bytes(all_to_all_time, Combining::grid, ranks));
-        CHECK(found.bytes >= bytes(all_to_all_time, Combining::grid, ranks) - holes * 5 * edge * edge);
-        found = counted("grid", all_gather, ranks);
-        CHECK(std::abs(found.bytes - bytes(all_gather_time, Combining::grid, ranks)) <=
+        CHECK(found.messages <= messages(all_to_all_time, CombiningStrategy::grid, ranks));
+        CHECK(found.messages >= messages(all_to_all_time, CombiningStrategy::grid, ranks) - holes * 5);
+        CHECK(found.bytes <= bytes(all_to_all_time, CombiningStrategy::grid, ranks));
+        CHECK(found.bytes >=
+              bytes(all_to_all_time, CombiningStrategy::grid, ranks) - holes * 5 * edge * edge);
+        found = count_messages("grid", all_gather, ranks);
+        CHECK(std::abs(found.bytes - bytes(all_gather_time, CombiningStrategy::grid, ranks)) <=
               holes * (edge * edge + 1));
 
-        found = counted("hypercube", all_to_all, ranks);
+        found = count_messages("hypercube", all_to_all, ranks);
         const bool full = (ranks & (ranks - 1)) == 0;
-        CHECK(found.messages == messages(all_to_all_time, Combining::hypercube, ranks));
+        CHECK(found.messages == messages(all_to_all_time, CombiningStrategy::hypercube, ranks));
         CHECK(found.copied == found.bytes);
-        CHECK(copy.gamma * all_to_all_time(Combining::hypercube, ranks, 1, copy) ==
-              bytes(all_to_all_time, Combining::hypercube, ranks));
-        const double part = found.bytes / bytes(all_to_all_time, Combining::hypercube, ranks);
+        CHECK(copy.gamma * all_to_all_time(CombiningStrategy::hypercube, ranks, 1, copy) ==
+              bytes(all_to_all_time, CombiningStrategy::hypercube, ranks));
+        const double part = found.bytes / bytes(all_to_all_time, CombiningStrategy::hypercube, ranks);
         CHECK(part >= (full ? 1 : 0.78));
         CHECK(part <= (full ? 1 : 1.13));
-        found = counted("hypercube-direct(direct=0)", all_gather, ranks);
-        CHECK(found.messages == messages(all_gather_time, Combining::hypercube, ranks));
-        CHECK(found.bytes <= bytes(all_gather_time, Combining::hypercube, ranks));
-        CHECK(found.bytes >= (full ? 1 : 0.5) * bytes(all_gather_time, Combining::hypercube, ranks));
+        found = count_messages("hypercube-direct(direct=0)", all_gather, ranks);
+        CHECK(found.messages == messages(all_gather_time, CombiningStrategy::hypercube, ranks));
+        CHECK(found.bytes <= bytes(all_gather_time, CombiningStrategy::hypercube, ranks));
+        CHECK(found.bytes >= (full ? 1 : 0.5) * bytes(all_gather_time, CombiningStrategy::hypercube, ranks));
     }
 }
 
 TEST_CASE("direct sends in the last d dimensions take 2^d - 1 - d more messages and copy less") {
     for (const auto& [name, more] :
          {std::pair("hypercube-direct(direct=2)", 1.0), {"hypercube-direct", 4.0}}) {
-        const Counted pure = counted("hypercube-direct(direct=0)", Operation::all_gather, 64);
-        const Counted found = counted(name, Operation::all_gather, 64);
+        const MessageCounts pure = count_messages("hypercube-direct(direct=0)", Operation::all_gather, 64);
+        const MessageCounts found = count_messages(name, Operation::all_gather, 64);
         CHECK(found.messages == pure.messages + more);
         CHECK(found.bytes == pure.bytes);
         CHECK(found.copied < pure.copied);
         const auto direct = more == 1 ? 2U : 3U;
-        CHECK(found.messages == nic_all_gather_time(Combining::hypercube, 64, 1, per_message, direct));
-        CHECK(found.copied == nic_all_gather_time(Combining::hypercube, 64, 1, copy, direct));
+        CHECK(found.messages ==
+              nic_all_gather_time(CombiningStrategy::hypercube, 64, 1, per_message, direct));
+        CHECK(found.copied == nic_all_gather_time(CombiningStrategy::hypercube, 64, 1, copy, direct));
     }
 }
 
@@ -168,17 +168,17 @@ TEST_CASE("direct messages and a mesh cost the same at alpha / beta bytes, for e
     const CombiningCosts costs{.alpha = 11e-6, .beta = 8e-9};
     for (const std::size_t side : {2U, 5U, 16U, 32U}) {
         const std::size_t ranks = side * side;
-        CHECK(all_to_all_time(Combining::direct, ranks, 1375, costs) ==
-              doctest::Approx(all_to_all_time(Combining::mesh, ranks, 1375, costs)));
-        CHECK(all_to_all_time(Combining::direct, ranks, 1376, costs) <
-              all_to_all_time(Combining::mesh, ranks, 1376, costs));
+        CHECK(all_to_all_time(CombiningStrategy::direct, ranks, 1375, costs) ==
+              doctest::Approx(all_to_all_time(CombiningStrategy::mesh, ranks, 1375, costs)));
+        CHECK(all_to_all_time(CombiningStrategy::direct, ranks, 1376, costs) <
+              all_to_all_time(CombiningStrategy::mesh, ranks, 1376, costs));
     }
 }
 
-TEST_CASE("among 2048 ranks the best many-to-many strategy depends on degree and size") {
+TEST_CASE("the best many-to-many strategy of 2048 ranks depends on degree and size") {
     const auto best = [](double degree, double bytes, const CombiningCosts& costs) {
-        Combining found = Combining::direct;
-        for (const Combining other : {Combining::mesh, Combining::grid}) {
+        CombiningStrategy found = CombiningStrategy::direct;
+        for (const CombiningStrategy other : {CombiningStrategy::mesh, CombiningStrategy::grid}) {
             if (many_to_many_time(other, 2048, degree, bytes, costs) <
                 many_to_many_time(found, 2048, degree, bytes, costs))
                 found = other;
@@ -187,39 +187,38 @@ TEST_CASE("among 2048 ranks the best many-to-many strategy depends on degree and
     };
     const CombiningCosts small{.alpha = 11e-6, .beta = 8e-9};
     const CombiningCosts large{.alpha = 16e-6, .beta = 5e-9};
-    CHECK(best(32, 76, small) == Combining::direct);
-    CHECK(best(64, 76, small) == Combining::grid);
-    CHECK(best(512, 76, small) == Combining::grid);
-    CHECK(best(64, 476, large) == Combining::grid);
-    CHECK(best(352, 476, large) == Combining::grid);
-    CHECK(best(353, 476, large) == Combining::mesh);
-    CHECK(best(1024, 476, large) == Combining::mesh);
-    CHECK(many_to_many_time(Combining::hypercube, 2048, 2048, 8, byte) ==
-          doctest::Approx(all_to_all_time(Combining::hypercube, 2048, 8, byte)));
-    CHECK(many_to_many_time(Combining::hypercube, 2048, 64, 8, byte, FormulaVariant::printed) ==
-          2 * many_to_many_time(Combining::hypercube, 2048, 64, 8, byte));
+    CHECK(best(32, 76, small) == CombiningStrategy::direct);
+    CHECK(best(64, 76, small) == CombiningStrategy::grid);
+    CHECK(best(512, 76, small) == CombiningStrategy::grid);
+    CHECK(best(64, 476, large) == CombiningStrategy::grid);
+    CHECK(best(352, 476, large) == CombiningStrategy::grid);
+    CHECK(best(353, 476, large) == CombiningStrategy::mesh);
+    CHECK(best(1024, 476, large) == CombiningStrategy::mesh);
+    CHECK(many_to_many_time(CombiningStrategy::hypercube, 2048, 2048, 8, byte) ==
+          doctest::Approx(all_to_all_time(CombiningStrategy::hypercube, 2048, 8, byte)));
+    CHECK(many_to_many_time(CombiningStrategy::hypercube, 2048, 64, 8, byte, FormulaVariant::printed) ==
+          2 * many_to_many_time(CombiningStrategy::hypercube, 2048, 64, 8, byte));
 }
 
-TEST_CASE(
-    "a many-to-many keeps the messages of the all-to-all, and its bytes per rank are those of the demand") {
+TEST_CASE("a many-to-many has the messages of the all-to-all, and the bytes per rank of the demand") {
     const auto demand = std::make_shared<Demand>(64, 16, Bytes{1});
     for (const std::string_view name : {"mesh", "grid", "hypercube"}) {
-        const Counted all = counted(name, Operation::all_to_all, 64);
-        const Counted many =
-            counted(make_schedule({Operation::many_to_many, 64, Bytes{1}, Rank{0}, demand}, name));
+        const MessageCounts all = count_messages(name, Operation::all_to_all, 64);
+        const MessageCounts many =
+            count_messages(make_schedule({Operation::many_to_many, 64, Bytes{1}, Rank{0}, demand}, name));
         CHECK(many.messages == all.messages);
-        CHECK(many.bytes <= many_to_many_time(name == "mesh"   ? Combining::mesh
-                                              : name == "grid" ? Combining::grid
-                                                               : Combining::hypercube,
+        CHECK(many.bytes <= many_to_many_time(name == "mesh"   ? CombiningStrategy::mesh
+                                              : name == "grid" ? CombiningStrategy::grid
+                                                               : CombiningStrategy::hypercube,
                                               64, 16, 1, byte, FormulaVariant::printed));
     }
 }
 
-TEST_CASE("a million ranks take no memory, and a round only the time of its messages") {
+TEST_CASE("a schedule of a million ranks needs no memory, and a round only the time of its messages") {
     using enum Operation;
     for (const std::string_view name : {"mesh", "grid", "hypercube"})
-        CHECK(counted(name, all_to_all, 1'000'000).bytes > 1'000'000);
-    CHECK(counted("mesh", all_to_all, 1'000'000).bytes == 2.0 * 999 * 1000);
+        CHECK(count_messages(name, all_to_all, 1'000'000).bytes > 1'000'000);
+    CHECK(count_messages("mesh", all_to_all, 1'000'000).bytes == 2.0 * 999 * 1000);
 }
 
 TEST_CASE("an impossible demand is refused") {
@@ -228,7 +227,7 @@ TEST_CASE("an impossible demand is refused") {
     CHECK_THROWS_WITH(Demand(4, 1, Bytes{-1}),
                       "many-to-many: -1 bytes per pair; there must be 0 or more, at most 2^62 per rank");
     CHECK_THROWS_WITH(Collective(Operation::many_to_many, 4, Bytes{1}),
-                      "many-to-many: it needs a demand: who wants whose data");
-    CHECK_THROWS_WITH((void)all_to_all_time(Combining::mesh, 0, 1, per_message),
+                      "many-to-many: it needs a demand: the ranks to which each rank sends");
+    CHECK_THROWS_WITH((void)all_to_all_time(CombiningStrategy::mesh, 0, 1, per_message),
                       "combining: no ranks; there must be 1 or more");
 }

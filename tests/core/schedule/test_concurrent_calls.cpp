@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The same call among several groups of ranks at once: their messages share the links.
+// Concurrent calls of one schedule among several groups of ranks, whose messages share the links.
 #include <doctest.h>
 
 #include <algorithm>
@@ -25,8 +25,9 @@ std::vector<Slot> random_slots(const Machine& machine, std::size_t count, Rng& r
     return slots;
 }
 
-/// By the definition: the load of each link by all calls, round by round.
-double slow_congestion(const AnySchedule& schedule, const Machine& machine, const std::vector<Slot>& slots) {
+/// Reference: the load of each link by all calls, round by round.
+double reference_congestion(const AnySchedule& schedule, const Machine& machine,
+                            const std::vector<Slot>& slots) {
     double sum = 0;
     const auto [rounds, ranks] = std::pair(schedule.rounds(), schedule.collective().ranks());
     for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -65,7 +66,7 @@ TEST_CASE("concurrent calls load links by the sum of their messages") {
             const Call call{operation, ranks, Bytes{100'000}};
             testing::each_candidate(call, text, [&](const AnySchedule& schedule) {
                 CHECK(cost(schedule, model, machine, slots).congestion ==
-                      doctest::Approx(slow_congestion(schedule, machine, slots)));
+                      doctest::Approx(reference_congestion(schedule, machine, slots)));
             });
         }
     }
@@ -73,8 +74,8 @@ TEST_CASE("concurrent calls load links by the sum of their messages") {
 
 TEST_CASE("calls under separate switches take as long as one call") {
     const Machine machine = make_machine("tree:4:8,bandwidth=10GB/s:20GB/s");
-    const ids<Slot> all(machine.slot_count());
-    const std::vector<Slot> slots(all.begin(), all.end());
+    const ids<Slot> slot_ids(machine.slot_count());
+    const std::vector<Slot> slots(slot_ids.begin(), slot_ids.end());
     for (const Operation operation : operations) {
         const Call call{operation, 8, Bytes{1 << 20}};
         testing::each_candidate(call, "tree", [&](const AnySchedule& schedule) {
@@ -87,7 +88,7 @@ TEST_CASE("calls under separate switches take as long as one call") {
     }
 }
 
-TEST_CASE("a sample of the messages of many calls costs about as much as all") {
+TEST_CASE("a sample of the messages of many calls costs about as much as all messages") {
     const Machine machine = make_machine("torus:8x8,bandwidth=10GB/s+node:4");
     Rng rng(2);
     const std::vector<Slot> slots = random_slots(machine, 256, rng);
@@ -100,7 +101,7 @@ TEST_CASE("a sample of the messages of many calls costs about as much as all") {
     }
 }
 
-TEST_CASE("slots for parts of calls are refused") {
+TEST_CASE("slots for a fraction of a call are refused") {
     const Machine machine = make_machine("torus:4x4,bandwidth=10GB/s");
     const AnySchedule schedule = make_schedule({Operation::broadcast, 4, Bytes{100}}, "binomial");
     CHECK_THROWS_WITH((void)cost(schedule, model, machine, std::vector<Slot>(6, Slot{0})),

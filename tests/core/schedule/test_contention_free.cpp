@@ -16,12 +16,12 @@ using namespace topoloom;
 
 namespace {
 
-FatTree k_ary(std::uint32_t k, std::size_t levels) {
+FatTree k_ary_tree(std::uint32_t k, std::size_t levels) {
     return FatTree(
         {.arity = std::vector(levels, k), .up = {}, .parallel = {}, .bandwidth = {}, .latency = {}});
 }
 
-std::vector<Node> nodes_but(std::size_t count, const std::set<std::size_t>& missing) {
+std::vector<Node> nodes_without(std::size_t count, const std::set<std::size_t>& missing) {
     std::vector<Node> nodes;
     for (std::size_t i = 0; nodes.size() < count; ++i) {
         if (!missing.contains(i)) nodes.emplace_back(i);
@@ -31,7 +31,7 @@ std::vector<Node> nodes_but(std::size_t count, const std::set<std::size_t>& miss
 
 bool is_free(const FatTree& tree, const Step& step, std::size_t ranks,
              const std::set<std::size_t>& missing = {}) {
-    return AnyAscent(tree).meetings(between_nodes(step, nodes_but(ranks, missing))).places == 0;
+    return AnyAscent(tree).meetings(list_node_messages(step, nodes_without(ranks, missing))).places == 0;
 }
 
 std::vector<std::size_t> free_shifts_of_ascents(const FatTree& tree) {
@@ -43,20 +43,21 @@ std::vector<std::size_t> free_shifts_of_ascents(const FatTree& tree) {
 }
 
 Step random_step(Rng& rng, std::size_t ranks) {
-    std::vector<std::uint32_t> to(ranks);
-    std::iota(to.begin(), to.end(), 0U);
+    std::vector<std::uint32_t> target(ranks);
+    std::iota(target.begin(), target.end(), 0U);
     for (std::size_t i = ranks; i > 1; --i)
-        std::swap(to[i - 1], to[rng.below(static_cast<std::uint32_t>(i))]);
+        std::swap(target[i - 1], target[rng.below(static_cast<std::uint32_t>(i))]);
     Step step;
     for (const Rank rank : ids<Rank>(ranks)) {
-        if (to[rank.value] != rank.value && rng.below(4) > 0) step.push_back({rank, Rank{to[rank.value]}});
+        if (target[rank.value] != rank.value && rng.below(4) > 0)
+            step.push_back({rank, Rank{target[rank.value]}});
     }
     return step;
 }
 
-/// Whether messages on a 2-ary 3-tree share a link for every choice of uplinks.
-bool meets_on_some_ascent(const std::vector<NodeMessage>& messages) {
-    // The way of a message: bit j says which of two parents it takes above level j + 1. Root numbers above level j
+/// Whether some choice of uplinks on a 2-ary 3-tree leads to contention.
+bool contends_on_some_ascent(const std::vector<NodeMessage>& messages) {
+    // The path of a message: bit j selects one of two parents above level j + 1. Root numbers above level j
     // are the lowest j bits.
     const auto link = [](std::uint32_t subtree, std::uint32_t ways, std::uint32_t level, bool down) {
         return std::array{level, subtree, ways % (1U << level), std::uint32_t{down}};
@@ -80,9 +81,9 @@ bool meets_on_some_ascent(const std::vector<NodeMessage>& messages) {
     return meet;
 }
 
-/// From the definition: messages that enter a subtree from several ones of its level.
-std::size_t subtrees_entered_from_several(std::uint32_t k, std::uint32_t nodes,
-                                          const std::vector<NodeMessage>& messages) {
+/// Reference: the number of subtrees that messages enter from several subtrees of their level.
+std::size_t count_subtrees_entered_from_several(std::uint32_t k, std::uint32_t nodes,
+                                                const std::vector<NodeMessage>& messages) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> sources;
     for (std::uint32_t size = 1; size < nodes; size *= k) {
         for (const auto [from, to] : messages) {
@@ -98,40 +99,43 @@ std::size_t subtrees_entered_from_several(std::uint32_t k, std::uint32_t nodes,
 
 TEST_CASE("shifts without contention are those of Kumar's lemma 6, and their complements") {
     using List = std::vector<std::size_t>;
-    CHECK(free_shifts_of_ascents(k_ary(4, 3)) == List{1, 2, 3, 4, 8, 12, 16, 32, 48, 52, 56, 60, 61, 62, 63});
-    CHECK(free_shifts_of_ascents(k_ary(4, 4)) ==
+    CHECK(free_shifts_of_ascents(k_ary_tree(4, 3)) ==
+          List{1, 2, 3, 4, 8, 12, 16, 32, 48, 52, 56, 60, 61, 62, 63});
+    CHECK(free_shifts_of_ascents(k_ary_tree(4, 4)) ==
           List{1, 2, 3, 4, 8, 12, 16, 32, 48, 64, 128, 192, 208, 224, 240, 244, 248, 252, 253, 254, 255});
-    CHECK(free_shifts_of_ascents(k_ary(3, 3)) == List{1, 2, 3, 6, 9, 18, 21, 24, 25, 26});
+    CHECK(free_shifts_of_ascents(k_ary_tree(3, 3)) == List{1, 2, 3, 6, 9, 18, 21, 24, 25, 26});
 }
 
-TEST_CASE("exchanges with rank r xor j share no link, nor do quarters that keep their order") {
-    const FatTree tree = k_ary(4, 3);
+TEST_CASE("exchanges with rank r xor j share no link, nor do quarters in the same order") {
+    const FatTree tree = k_ary_tree(4, 3);
     for (std::size_t by = 1; by < 64; ++by) CHECK(is_free(tree, prefix_step(64, by), 64));
     std::vector<std::uint32_t> quarters{0, 1, 2, 3};
     do {
         CHECK(is_free(tree, block_step(64, quarters), 64));
     } while (std::ranges::next_permutation(quarters).found);
-    CHECK(is_free(k_ary(3, 3), block_step(27, std::vector<std::uint32_t>{2, 0, 1}), 27));
+    CHECK(is_free(k_ary_tree(3, 3), block_step(27, std::vector<std::uint32_t>{2, 0, 1}), 27));
 }
 
 TEST_CASE("rotating or reflecting subtrees keeps schedules contention-free") {
-    const FatTree tree = k_ary(4, 3);
+    const FatTree tree = k_ary_tree(4, 3);
     Rng rng(3);
     for (int i = 0; i < 30; ++i) {
-        std::vector<Node> moved = nodes_but(64, {});
+        std::vector<Node> moved = nodes_without(64, {});
         const std::uint32_t flip = rng.below(64);
         for (Node& node : moved) node = Node{node.value ^ flip};
         const std::size_t by = 1 + rng.below(63);
         AnyAscent ascent(tree);
-        CHECK((ascent.meetings(between_nodes(shift_step(64, by), moved)).places == 0) ==
+        CHECK((ascent.meetings(list_node_messages(shift_step(64, by), moved)).places == 0) ==
               is_free(tree, shift_step(64, by), 64));
     }
 }
 
-TEST_CASE("with a node missing, 6 of 8 steps of k-shift share links, and all of k-prefix and prefix sends") {
-    const FatTree tree = k_ary(4, 4);
+TEST_CASE(
+    "without one node, 6 of 8 steps of k-shift share links, and all steps of k-prefix and prefix sends") {
+    const FatTree tree = k_ary_tree(4, 4);
     const auto met = [&](std::string_view schedule, const std::set<std::size_t>& missing) {
-        const auto steps = steps_of(make_schedule({Operation::all_gather, 128, Bytes{1}}, schedule));
+        const auto steps =
+            list_schedule_steps(make_schedule({Operation::all_gather, 128, Bytes{1}}, schedule));
         const auto count = std::ranges::count_if(
             steps, [&](const RepeatedStep& s) { return !is_free(tree, s.step, 128, missing); });
         return std::pair(static_cast<std::size_t>(count), steps.size());
@@ -144,11 +148,12 @@ TEST_CASE("with a node missing, 6 of 8 steps of k-shift share links, and all of 
 
 TEST_CASE("k-shift is contention-free for k of 1, 2, 3, 4 and 8") {
     for (std::size_t levels : {3U, 4U}) {
-        const FatTree tree = k_ary(4, levels);
+        const FatTree tree = k_ary_tree(4, levels);
         std::vector<std::size_t> free;
         for (std::size_t k = 1; k <= 20; ++k) {
-            const auto steps = steps_of(make_schedule({Operation::all_gather, tree.node_count(), Bytes{1}},
-                                                      "k-shift(k=" + std::to_string(k) + ")"));
+            const auto steps =
+                list_schedule_steps(make_schedule({Operation::all_gather, tree.node_count(), Bytes{1}},
+                                                  "k-shift(k=" + std::to_string(k) + ")"));
             if (std::ranges::all_of(steps,
                                     [&](const auto& s) { return is_free(tree, s.step, tree.node_count()); }))
                 free.push_back(k);
@@ -157,56 +162,56 @@ TEST_CASE("k-shift is contention-free for k of 1, 2, 3, 4 and 8") {
     }
 }
 
-TEST_CASE("no reported subtree means that messages share no link for any ascent") {
+TEST_CASE("messages share no link for any ascent if no subtree is reported") {
     Rng rng(5);
-    AnyAscent small(k_ary(2, 3)), large(k_ary(4, 3));
+    AnyAscent small(k_ary_tree(2, 3)), large(k_ary_tree(4, 3));
     int free = 0;
     for (int i = 0; i < 30; ++i) {
-        const auto messages =
-            between_nodes(i % 4 == 0 ? prefix_step(8, 1 + rng.below(7)) : random_step(rng, 3 + rng.below(6)),
-                          nodes_but(8, {}));
+        const auto messages = list_node_messages(
+            i % 4 == 0 ? prefix_step(8, 1 + rng.below(7)) : random_step(rng, 3 + rng.below(6)),
+            nodes_without(8, {}));
         const Meetings found = small.meetings(messages);
-        CHECK(found.places == subtrees_entered_from_several(2, 8, messages));
-        CHECK((found.places == 0) == !meets_on_some_ascent(messages));
+        CHECK(found.places == count_subtrees_entered_from_several(2, 8, messages));
+        CHECK((found.places == 0) == !contends_on_some_ascent(messages));
         free += found.places == 0 ? 1 : 0;
     }
     CHECK(free > 5);
     CHECK(free < 28);
     for (int i = 0; i < 60; ++i) {
-        const auto messages = between_nodes(random_step(rng, 2 + rng.below(63)), nodes_but(64, {}));
-        CHECK(large.meetings(messages).places == subtrees_entered_from_several(4, 64, messages));
+        const auto messages = list_node_messages(random_step(rng, 2 + rng.below(63)), nodes_without(64, {}));
+        CHECK(large.meetings(messages).places == count_subtrees_entered_from_several(4, 64, messages));
     }
 }
 
-TEST_CASE("with fewer cables than nodes, messages share links") {
+TEST_CASE("messages share links if there are fewer cables than nodes") {
     FatTree thin({.arity = {4, 4}, .up = {1, 2}, .parallel = {}, .bandwidth = {}, .latency = {}});
     AnyAscent ascent(thin);
-    const auto two = between_nodes({{Rank{0}, Rank{4}}, {Rank{1}, Rank{5}}}, nodes_but(16, {}));
+    const auto two = list_node_messages({{Rank{0}, Rank{4}}, {Rank{1}, Rank{5}}}, nodes_without(16, {}));
     CHECK(ascent.meetings(two).places == 0);
-    const Meetings four = ascent.meetings(between_nodes(shift_step(16, 4), nodes_but(16, {})));
+    const Meetings four = ascent.meetings(list_node_messages(shift_step(16, 4), nodes_without(16, {})));
     CHECK(four.places == 4);
     CHECK(four.most == 2);
 }
 
-TEST_CASE("on d-mod-k routes a full tree carries every shift") {
+TEST_CASE("d-mod-k routes in a full tree carry every shift without contention") {
     const Machine tree = make_machine("fattree:4:4:4");
-    const std::vector<Node> all = nodes_but(64, {});
+    const std::vector<Node> all = nodes_without(64, {});
     for (std::size_t by = 1; by < 64; ++by)
-        CHECK(meetings_on_routes(tree, between_nodes(shift_step(64, by), all)).places == 0);
-    const std::vector<Node> ragged = nodes_but(48, {5, 17, 18, 40});
-    const Meetings met = meetings_on_routes(tree, between_nodes(shift_step(48, 16), ragged));
+        CHECK(meetings_on_routes(tree, list_node_messages(shift_step(64, by), all)).places == 0);
+    const std::vector<Node> ragged = nodes_without(48, {5, 17, 18, 40});
+    const Meetings met = meetings_on_routes(tree, list_node_messages(shift_step(48, 16), ragged));
     CHECK(met.places > 0);
     CHECK(met.most >= 2);
 }
 
-TEST_CASE("on the routes of any machine, loads above one message are counted link by link") {
+TEST_CASE("loads above one message are counted link by link on the routes of any machine") {
     Rng rng(9);
     for (const char* text : {"fattree:4:4:4", "fattree:4:4:4,up=1:2:2,routing=random", "torus:4x4x4",
                              "fattree:2:4:8,up=1:2:3,parallel=1:2:1,routing=s-mod-k"}) {
         const Machine machine = make_machine(text);
         CAPTURE(text);
         for (int i = 0; i < 20; ++i) {
-            const auto messages = between_nodes(random_step(rng, 64), nodes_but(64, {}));
+            const auto messages = list_node_messages(random_step(rng, 64), nodes_without(64, {}));
             std::map<std::uint32_t, double> loads;
             with_topology(machine, [&](const auto& t) {
                 for (const auto [from, to] : messages)
@@ -225,13 +230,13 @@ TEST_CASE("on the routes of any machine, loads above one message are counted lin
     }
 }
 
-TEST_CASE("invalid input is named") {
+TEST_CASE("errors name invalid input") {
     const Machine tree = make_machine("fattree:2:2");
     const std::vector<NodeMessage> outside{{Node{0}, Node{4}}};
     CHECK_THROWS_WITH((void)meetings_on_routes(tree, outside),
                       "a message at node 4: the machine has nodes 0 to 3");
     CHECK_THROWS_WITH((void)block_step(10, std::vector<std::uint32_t>{1, 0, 2, 3}),
-                      "10 ranks can't be cut in 4 equal blocks");
+                      "10 ranks can't be divided into 4 equal blocks");
     CHECK_THROWS_WITH((void)block_step(8, std::vector<std::uint32_t>{1, 1}),
-                      "the targets of 2 blocks are not 0 to 1, once each");
+                      "the targets of 2 blocks are not a permutation of 0 to 1");
 }

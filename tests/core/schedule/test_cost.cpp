@@ -22,19 +22,19 @@ namespace {
 
 constexpr double alpha = 2e-6, beta = 1e-9, gamma_s = 3e-10;
 
-NetworkModel hockney() {
+NetworkModel hockney_model() {
     MessageCosts costs;
     costs.gamma = gamma_s;
     return NetworkModel::regimes({{alpha, beta}}, costs);
 }
 
 double time_of(Operation operation, std::size_t ranks, std::int64_t bytes, const char* name) {
-    return cost(make_schedule({operation, ranks, Bytes{bytes}}, name), hockney()).time;
+    return cost(make_schedule({operation, ranks, Bytes{bytes}}, name), hockney_model()).time;
 }
 
 }  // namespace
 
-TEST_CASE("costs are those of the formulas in the table") {
+TEST_CASE("costs equal the formulas in the table of schedules") {
     for (const std::int64_t bytes : {0, 1, 76, 4096, 1 << 20}) {
         const auto m = static_cast<double>(bytes);
         for (const std::size_t ranks : {2U, 4U, 8U, 64U, 1024U}) {
@@ -71,7 +71,7 @@ TEST_CASE("costs are those of the formulas in the table") {
     CHECK(time_of(Operation::barrier, 1000, 0, "dissemination") == doctest::Approx(10 * alpha));
 }
 
-TEST_CASE("every round that waits for the previous one adds a latency, others none") {
+TEST_CASE("every round that waits for the previous one adds a latency, other rounds none") {
     constexpr double way = 5e-6;
     MessageCosts costs;
     costs.gamma = gamma_s;
@@ -90,13 +90,14 @@ TEST_CASE("every round that waits for the previous one adds a latency, others no
         CAPTURE(name);
         const AnySchedule schedule = make_schedule({operation, 64, Bytes{1 << 20}}, name);
         const auto adds = doctest::Approx(waits * way);
-        CHECK(cost(schedule, late).time - cost(schedule, hockney()).time == adds);
-        CHECK(cost(schedule, late, machine, slots).time - cost(schedule, hockney(), machine, slots).time ==
+        CHECK(cost(schedule, late).time - cost(schedule, hockney_model()).time == adds);
+        CHECK(cost(schedule, late, machine, slots).time -
+                  cost(schedule, hockney_model(), machine, slots).time ==
               adds);
     }
 }
 
-TEST_CASE("under a placement, rounds cost the same as phases of a pattern") {
+TEST_CASE("rounds under a placement cost the same as phases of a pattern") {
     Rng rng(3);
     for (const std::string network :
          {"torus:4x4x3,bandwidth=2GB/s,latency=1us", "fattree:4:4:4", "dragonfly:3x4,nodes=4"}) {
@@ -128,7 +129,7 @@ TEST_CASE("under a placement, rounds cost the same as phases of a pattern") {
     }
 }
 
-TEST_CASE("on every kind of network the rounds of a schedule carry its total traffic") {
+TEST_CASE("the rounds of a schedule carry its total traffic on every kind of network") {
     for (const std::string network : {"torus:6x6", "fattree:6:6,up=1:2", "dragonfly:3x4,nodes=3"}) {
         CAPTURE(network);
         const Machine machine = make_machine(network);
@@ -145,7 +146,7 @@ TEST_CASE("on every kind of network the rounds of a schedule carry its total tra
                     make_schedule({operation, 36, bytes, Rank{0}, demand}, entry.name);
                 const CommGraph graph = pattern(schedule);
                 const Judgement judged = judge(graph, machine, placement);
-                const ScheduleCost one = cost(schedule, hockney(), machine, placement.slots());
+                const ScheduleCost one = cost(schedule, hockney_model(), machine, placement.slots());
                 Bytes in_rounds;
                 double busiest_round = 0;
                 for (std::uint64_t round = 0; round < one.rounds; ++round) {
@@ -157,7 +158,7 @@ TEST_CASE("on every kind of network the rounds of a schedule carry its total tra
                 CHECK(in_rounds == graph.total_bytes());
                 CHECK(judged.congestion_max >= busiest_round * (1 - 1e-12));
                 CHECK(judged.congestion_max <= one.congestion * (1 + 1e-12));
-                CHECK(one.time >= cost(schedule, hockney()).time * (1 - 1e-12));
+                CHECK(one.time >= cost(schedule, hockney_model()).time * (1 - 1e-12));
             }
         }
     }

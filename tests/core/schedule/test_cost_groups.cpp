@@ -16,14 +16,14 @@ namespace {
 
 using Members = std::vector<std::vector<std::uint32_t>>;
 
-/// A machine of levels with randomly numbered processes.
+/// A hierarchical machine with randomly numbered processes.
 struct LeveledMachine {
-    std::vector<std::size_t> parts;  // of the machine, of every part of it, and so on
-    std::vector<double> seconds;     // across those parts, and inside the smallest
-    std::vector<std::uint32_t> at;   // the place of every process
+    std::vector<std::size_t> parts;  // number of parts of the machine, of parts of each part, and so on
+    std::vector<double> seconds;     // cost across the parts of each level, and within the smallest
+    std::vector<std::uint32_t> at;   // position of every process
 
-    /// The levels that two processes share.
-    std::size_t shared(std::size_t a, std::size_t b) const {
+    /// The number of levels that two processes share.
+    std::size_t count_shared_levels(std::size_t a, std::size_t b) const {
         std::size_t size = at.size();
         for (std::size_t level = 0; level < parts.size(); ++level) {
             size /= parts[level];
@@ -46,13 +46,13 @@ LeveledMachine draw_machine(std::vector<std::size_t> parts, std::size_t leaf, st
 
 enum class Noise { even, late };
 
-/// Times with noise of about `spread`; a share of them takes 200 times as long.
-CostMatrix measure(const LeveledMachine& drawn, double spread, Noise noise, double outliers, Rng& rng) {
+/// Times with noise of about `spread`; a fraction of them takes 200 times as long.
+CostMatrix draw_costs(const LeveledMachine& drawn, double spread, Noise noise, double outliers, Rng& rng) {
     std::vector<double> seconds;
     for (std::size_t a = 0; a < drawn.at.size(); ++a) {
         for (std::size_t b = 0; b < drawn.at.size(); ++b) {
             const double late = noise == Noise::even ? rng.uniform() : -std::log(1 - rng.uniform());
-            const double time = drawn.seconds[drawn.shared(a, b)] + spread * late;
+            const double time = drawn.seconds[drawn.count_shared_levels(a, b)] + spread * late;
             seconds.push_back(a == b ? 0 : time * (rng.uniform() < outliers ? 200 : 1));
         }
     }
@@ -68,14 +68,15 @@ Members members_of(const std::vector<CostGroup>& groups) {
     return found;
 }
 
-/// Whether these are the parts of the machine from a level on.
+/// Whether the groups equal the parts of the machine from a level on.
 bool are_parts(const std::vector<CostGroup>& groups, const LeveledMachine& drawn, std::size_t level) {
     if (level == drawn.parts.size()) return groups.empty();
     if (groups.size() != drawn.parts[level]) return false;
     return std::all_of(groups.begin(), groups.end(), [&](const CostGroup& group) {
         const std::size_t first = group.members[0].value;
-        return std::all_of(group.members.begin(), group.members.end(),
-                           [&](Rank member) { return drawn.shared(first, member.value) > level; }) &&
+        return std::all_of(
+                   group.members.begin(), group.members.end(),
+                   [&](Rank member) { return drawn.count_shared_levels(first, member.value) > level; }) &&
                are_parts(group.groups, drawn, level + 1);
     });
 }
@@ -99,7 +100,7 @@ TEST_CASE("random hierarchies are found level by level, despite noise and outlie
             for (const double outliers : {0.0, 0.02, 0.05}) {
                 for (int i = 0; i < 5; ++i) {
                     const LeveledMachine machine = draw_machine(parts, leaf, seconds, rng);
-                    const CostMatrix costs = measure(
+                    const CostMatrix costs = draw_costs(
                         machine, 0.1 * (seconds[parts.size() - 1] - seconds.back()), noise, outliers, rng);
                     found += are_parts(find_cost_groups(costs).groups, machine, 0);
                     ++drawn;
@@ -110,7 +111,7 @@ TEST_CASE("random hierarchies are found level by level, despite noise and outlie
     CHECK(found >= drawn * 97 / 100);
 }
 
-TEST_CASE("equal processes are split at most as often as p") {
+TEST_CASE("equal processes are split with probability at most p") {
     Rng rng(7);
     for (const double p : {0.01, 0.2}) {
         for (const Noise noise : {Noise::even, Noise::late}) {
@@ -120,7 +121,7 @@ TEST_CASE("equal processes are split at most as often as p") {
                 for (int i = 0; i < draws; ++i) {
                     const LeveledMachine alike =
                         draw_machine({}, 4 + static_cast<std::size_t>(i) % 9, {30}, rng);
-                    split += find_cost_groups(measure(alike, 1, noise, outliers, rng), p).count > 1;
+                    split += find_cost_groups(draw_costs(alike, 1, noise, outliers, rng), p).count > 1;
                 }
                 CHECK(split <= draws * p);
             }
@@ -128,13 +129,13 @@ TEST_CASE("equal processes are split at most as often as p") {
     }
 }
 
-TEST_CASE("equal processes inside groups are split at most as often as p") {
+TEST_CASE("equal processes within groups are split with probability at most p") {
     Rng rng(8);
     int split = 0;
     constexpr int draws = 100;
     for (int i = 0; i < draws; ++i) {
         const LeveledMachine machine = draw_machine({4}, 5, {50, 30}, rng);
-        const CostGroups found = find_cost_groups(measure(machine, 1, Noise::late, 0, rng), 0.1);
+        const CostGroups found = find_cost_groups(draw_costs(machine, 1, Noise::late, 0, rng), 0.1);
         CHECK(found.count == 4);
         split += std::any_of(found.groups.begin(), found.groups.end(),
                              [](const CostGroup& group) { return !group.groups.empty(); });
@@ -142,20 +143,20 @@ TEST_CASE("equal processes inside groups are split at most as often as p") {
     CHECK(split <= 10);
 }
 
-TEST_CASE("costs without variance are split by any difference beyond rounding") {
+TEST_CASE("any difference beyond rounding splits costs without variance") {
     Rng rng(9);
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         const LeveledMachine machine = draw_machine({2, 3}, 2, {3, 2, 1}, rng);
-        CHECK(are_parts(find_cost_groups(measure(machine, 0, Noise::even, 0, rng)).groups, machine, 0));
-        CHECK(find_cost_groups(measure(machine, 1e-14, Noise::even, 0, rng)).count == 2);
+        CHECK(are_parts(find_cost_groups(draw_costs(machine, 0, Noise::even, 0, rng)).groups, machine, 0));
+        CHECK(find_cost_groups(draw_costs(machine, 1e-14, Noise::even, 0, rng)).count == 2);
         const LeveledMachine alike = draw_machine({}, 12, {3}, rng);
-        CHECK(find_cost_groups(measure(alike, 1e-15, Noise::even, 0, rng)).count == 1);
-        CHECK(find_cost_groups(measure(alike, 0, Noise::even, 0, rng)).count == 1);
+        CHECK(find_cost_groups(draw_costs(alike, 1e-15, Noise::even, 0, rng)).count == 1);
+        CHECK(find_cost_groups(draw_costs(alike, 0, Noise::even, 0, rng)).count == 1);
     }
     CHECK(find_cost_groups(CostMatrix(6, std::vector<double>(36, 0))).count == 1);
 }
 
-TEST_CASE("three processes make one group") {
+TEST_CASE("three processes form one group") {
     for (std::size_t size = 1; size < 4; ++size) {
         std::vector<double> seconds(size * size, 1);
         seconds.back() = 9;
@@ -166,7 +167,7 @@ TEST_CASE("three processes make one group") {
 TEST_CASE("statistics of groups equal their definition for one-way messages") {
     Rng rng(10);
     const LeveledMachine machine = draw_machine({2, 2}, 4, {30, 20, 10}, rng);
-    const CostMatrix costs = measure(machine, 1, Noise::even, 0, rng);
+    const CostMatrix costs = draw_costs(machine, 1, Noise::even, 0, rng);
     const CostGroups found = find_cost_groups(costs);
     REQUIRE(are_parts(found.groups, machine, 0));
     const auto mean = [&](const CostGroup& to, const CostGroup& from) {
@@ -196,10 +197,10 @@ TEST_CASE("statistics of groups equal their definition for one-way messages") {
     CHECK(found.of[0] == 0);
 }
 
-TEST_CASE("one outlier of 200 times changes neither groups nor means") {
+TEST_CASE("one outlier of 200 times the cost changes neither groups nor means") {
     Rng rng(11);
     const LeveledMachine machine = draw_machine({2}, 4, {32, 30}, rng);
-    const CostMatrix clean = measure(machine, 0.5, Noise::even, 0, rng);
+    const CostMatrix clean = draw_costs(machine, 0.5, Noise::even, 0, rng);
     const Members expected = members_of(find_cost_groups(clean).groups);
     for (std::size_t a = 0; a < 8; ++a) {
         for (std::size_t b = 0; b < 8; ++b) {
@@ -219,14 +220,14 @@ TEST_CASE("one outlier of 200 times changes neither groups nor means") {
     }
 }
 
-TEST_CASE("planted costs of groups are found, despite noise and outliers") {
+TEST_CASE("planted group costs are found, despite noise and outliers") {
     Rng rng(14);
     for (int repetition = 0; repetition < 20; ++repetition) {
         const LeveledMachine machine = draw_machine({2, 3}, 4, {40, 20, 10}, rng);
-        const CostMatrix clean = measure(machine, 0, Noise::even, 0, rng);
+        const CostMatrix clean = draw_costs(machine, 0, Noise::even, 0, rng);
         const CostGroups groups = find_cost_groups(clean);
         const CostMatrix exact = group_costs(clean, groups);
-        const CostMatrix found = group_costs(measure(machine, 1, Noise::even, 0.02, rng), groups);
+        const CostMatrix found = group_costs(draw_costs(machine, 1, Noise::even, 0.02, rng), groups);
         for (const Rank from : ids<Rank>(clean.size())) {
             for (const Rank to : ids<Rank>(clean.size())) {
                 if (from == to) continue;
@@ -240,7 +241,7 @@ TEST_CASE("planted costs of groups are found, despite noise and outliers") {
 TEST_CASE("without groups all messages cost the same") {
     Rng rng(15);
     const LeveledMachine alike = draw_machine({}, 12, {30}, rng);
-    const CostMatrix costs = measure(alike, 3, Noise::late, 0, rng);
+    const CostMatrix costs = draw_costs(alike, 3, Noise::late, 0, rng);
     const CostMatrix found = group_costs(costs, find_cost_groups(costs));
     for (const Rank from : ids<Rank>(12)) {
         for (const Rank to : ids<Rank>(12))
@@ -250,7 +251,7 @@ TEST_CASE("without groups all messages cost the same") {
     CHECK_THROWS_AS((void)group_costs(costs, find_cost_groups(costs), 0), Error);
 }
 
-TEST_CASE("for two processes the faster message counts") {
+TEST_CASE("the faster message of two processes counts") {
     std::vector<double> seconds(16, 9);
     for (const std::size_t at : {1U, 4U, 11U, 14U}) seconds[at] = 3;
     const CostGroups groups = find_cost_groups(CostMatrix(4, seconds));
@@ -261,10 +262,10 @@ TEST_CASE("for two processes the faster message counts") {
         CHECK(found(Rank{0}, Rank{other}) == doctest::Approx(other == 1 ? 3 : 9));
 }
 
-TEST_CASE("costs at the limits of their range do not split") {
+TEST_CASE("costs at the limits of their range do not cause a split") {
     Rng rng(13);
     const LeveledMachine machine = draw_machine({2}, 4, {32, 30}, rng);
-    const CostMatrix costs = measure(machine, 0.5, Noise::even, 0, rng);
+    const CostMatrix costs = draw_costs(machine, 0.5, Noise::even, 0, rng);
     for (const double factor : {1e-300, 1e7}) {
         std::vector<double> seconds;
         for (const Rank from : ids<Rank>(8)) {
@@ -314,7 +315,7 @@ TEST_CASE("average linkage equals its definition") {
             groups[b].insert(groups[b].end(), groups[a].begin(), groups[a].end());
             groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(a));
         }
-        const auto two = clusters_after(merges, size - 2);
+        const auto two = find_clusters(merges, size - 2);
         CHECK(*std::max_element(two.begin(), two.end()) == 1);
         CHECK(two[0] == 0);
     }

@@ -26,7 +26,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// Any number of nodes from 2 on, in the order of the machine.
+/// A random number of at least 2 nodes, in the order of the machine.
 std::vector<Node> some_nodes(Rng& rng, std::size_t count) {
     std::vector<Node> nodes = first_nodes(count);
     rng.shuffle(std::span(nodes));
@@ -35,13 +35,13 @@ std::vector<Node> some_nodes(Rng& rng, std::size_t count) {
     return nodes;
 }
 
-void check_apart(const Machine& machine, const AnySchedule& schedule, std::span<const Node> nodes,
-                 Meeting meeting) {
-    CHECK(contended_rounds(machine, steps_of(schedule), nodes, meeting) == 0);
+void check_contention_free(const Machine& machine, const AnySchedule& schedule, std::span<const Node> nodes,
+                           ContentionModel meeting) {
+    CHECK(contended_rounds(machine, list_schedule_steps(schedule), nodes, meeting) == 0);
 }
 
-/// Nodes of a torus of these extents, with the axis that is named first counting slowest.
-std::vector<Node> by_axes(const Extents& extents, const std::vector<std::size_t>& order) {
+/// Nodes of a torus of these extents, enumerated with the first axis of `order` slowest.
+std::vector<Node> nodes_by_axes(const Extents& extents, const std::vector<std::size_t>& order) {
     Extents sorted;
     for (const std::size_t axis : order) sorted.push_back(extents[axis]);
     const Extents strides = row_major_strides(extents);
@@ -56,7 +56,7 @@ std::vector<Node> by_axes(const Extents& extents, const std::vector<std::size_t>
 
 }  // namespace
 
-TEST_CASE("on tori and meshes no two pieces take the same link in a round, whatever the root") {
+TEST_CASE("no two pieces use the same link in a round on tori and meshes, for any root") {
     Rng rng(3);
     for (const char* text : {"torus:7", "torus:3x4", "torus:4x4x4", "torus:2x3x3", "torus:3x1x5", "mesh:4x3",
                              "mesh:2x3x4", "torus:4x3x3,wrap=101", "torus:2x2x2", "torus:3x3x3x3"}) {
@@ -71,18 +71,18 @@ TEST_CASE("on tori and meshes no two pieces take the same link in a round, whate
             const AnySchedule schedule =
                 make_schedule(call, fitted[0].substr(0, fitted[0].size() - 1) + ",segment=60)");
             check_schedule(schedule);
-            check_apart(machine, schedule, nodes, Meeting::on_routes);
+            check_contention_free(machine, schedule, nodes, ContentionModel::on_routes);
         }
     }
 }
 
-TEST_CASE("the grid of ranks is the box that they fill, in the order in which they count its axes") {
+TEST_CASE("the grid of ranks is the box of nodes that they fill, with axes in rank order") {
     const Machine torus = make_machine("torus:4x5x6");
     const Extents extents{4, 5, 6};
-    CHECK(fitted_schedules(torus, by_axes(extents, {0, 1, 2})) == Texts{"disjoint-trees(grid=4x5x6)"});
-    CHECK(fitted_schedules(torus, by_axes(extents, {2, 0, 1})) == Texts{"disjoint-trees(grid=6x4x5)"});
-    // From another corner of a torus, on rings that close.
-    std::vector<Node> turned = by_axes(extents, {0, 1, 2});
+    CHECK(fitted_schedules(torus, nodes_by_axes(extents, {0, 1, 2})) == Texts{"disjoint-trees(grid=4x5x6)"});
+    CHECK(fitted_schedules(torus, nodes_by_axes(extents, {2, 0, 1})) == Texts{"disjoint-trees(grid=6x4x5)"});
+    // The box starts at another corner of the torus and wraps around.
+    std::vector<Node> turned = nodes_by_axes(extents, {0, 1, 2});
     for (Node& node : turned) node = Node{(node.value + 60) % 120};
     CHECK(fitted_schedules(torus, turned) == Texts{"disjoint-trees(grid=4x5x6)"});
     CHECK(fitted_schedules(torus, std::span(turned).first(60)) ==
@@ -90,7 +90,7 @@ TEST_CASE("the grid of ranks is the box that they fill, in the order in which th
     std::swap(turned[3], turned[4]);
     CHECK(fitted_schedules(torus, turned).empty());
     CHECK(fitted_schedules(torus, std::span(turned).first(59)).empty());
-    const std::vector<Node> line{Node{5}, Node{0}};  // across the end of a ring
+    const std::vector<Node> line{Node{5}, Node{0}};  // wraps around the end of a ring
     CHECK(fitted_schedules(torus, line) == Texts{"disjoint-trees(grid=2,lines=open)"});
     std::vector<Node> four_each;
     for (const Node node : first_nodes(120)) four_each.insert(four_each.end(), 4, node);
@@ -99,7 +99,7 @@ TEST_CASE("the grid of ranks is the box that they fill, in the order in which th
     CHECK(fitted_schedules(torus, four_each).empty());
 }
 
-TEST_CASE("on fat trees with missing nodes, exchanges of seats share no link, whatever the ascent") {
+TEST_CASE("exchanges of seats share no link on fat trees with missing nodes, for any ascent") {
     Rng rng(5);
     for (const char* text : {"fattree:4:4", "fattree:4:4:4", "fattree:3:5", "fattree:6:2:3", "fattree:8"}) {
         const Machine machine = make_machine(text);
@@ -113,13 +113,14 @@ TEST_CASE("on fat trees with missing nodes, exchanges of seats share no link, wh
                 const AnySchedule schedule = make_schedule(call, fitted);
                 check_schedule(schedule);
                 const bool exchanges = fitted.starts_with("pairwise");
-                check_apart(machine, schedule, nodes, exchanges ? Meeting::any_ascent : Meeting::on_routes);
+                check_contention_free(machine, schedule, nodes,
+                                      exchanges ? ContentionModel::any_ascent : ContentionModel::on_routes);
             }
         }
     }
 }
 
-TEST_CASE("fitted schedules are offered if plain ones are slower, and for shuffled ranks") {
+TEST_CASE("fitted schedules are listed if plain ones are slower, and for shuffled ranks") {
     const Machine tree = make_machine("fattree:4:4");
     std::vector<Node> nodes = first_nodes(16);
     CHECK(fitted_schedules(tree, nodes).empty());
@@ -134,11 +135,11 @@ TEST_CASE("fitted schedules are offered if plain ones are slower, and for shuffl
     CHECK(fitted_schedules(make_machine("dragonfly:5x4,nodes=2"), nodes).empty());
 }
 
-TEST_CASE("invalid seats, or another number than ranks, are refused") {
+TEST_CASE("invalid seats, or seats for another number of ranks, are refused") {
     const Call call{Operation::all_to_all, 4, Bytes{8}};
     for (const auto& [text, what] :
          {std::pair("pairwise(seats=0-2)", "schedule 'pairwise(seats=0-2)' is for 3 ranks, not for 4"),
-          {"cyclic(seats=0-2:1)", "seats '0-2:1': seat 1 is taken twice"},
+          {"cyclic(seats=0-2:1)", "seats '0-2:1': seat 1 occurs twice"},
           {"cyclic(seats=3-0)", "seats '3-0': the run 3-0 ends before it begins"},
           {"cyclic(seats=0:x:2)", "seats '0:x:2': 'x' is not a number below 16777216, as in 0-2:4-6:8/16"},
           {"pairwise(seats=0-99999999)",

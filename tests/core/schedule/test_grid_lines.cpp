@@ -16,10 +16,10 @@ namespace {
 constexpr std::array rooted_operations{Operation::broadcast, Operation::reduce, Operation::scatter,
                                        Operation::gather};
 
-/// The root of a line along an axis is at min(root, its end).
+/// A line along an axis with its root at min(root, end of the line).
 template <class Line>
-GridLines<Line> lines_of(const Extents& extents, Operation operation, std::uint32_t root = 0,
-                         std::uint64_t pieces = 1) {
+GridLines<Line> make_grid_lines(const Extents& extents, Operation operation, std::uint32_t root = 0,
+                                std::uint64_t pieces = 1) {
     std::vector<Line> lines;
     for (const std::uint32_t extent : extents)
         lines.emplace_back(
@@ -28,7 +28,7 @@ GridLines<Line> lines_of(const Extents& extents, Operation operation, std::uint3
 }
 
 template <class Line>
-double counted_time(const GridLines<Line>& grid, const GridLinks& links) {
+double sum_send_times(const GridLines<Line>& grid, const GridLinks& links) {
     double time = 0;
     for (std::uint64_t round = 0; round < grid.rounds(); ++round) {
         double most = 0;
@@ -45,8 +45,8 @@ double counted_time(const GridLines<Line>& grid, const GridLinks& links) {
     return time;
 }
 
-/// Sends to the next line.
-class Astray : public Binomial {
+/// An invalid schedule that sends to the next line.
+class StrayMessages : public Binomial {
    public:
     using Binomial::Binomial;
     template <class Visit>
@@ -61,23 +61,23 @@ TEST_CASE("every line of a grid performs its own collective, and no message leav
     for (const Extents& extents : {Extents{7}, {4, 6}, {5, 1, 3}, {2, 3, 4, 3}}) {
         for (const Operation operation : rooted_operations) {
             for (const std::uint32_t root : {0U, 2U}) {
-                check_lines(lines_of<Binomial>(extents, operation, root));
+                check_lines(make_grid_lines<Binomial>(extents, operation, root));
                 const bool cut = operation == Operation::broadcast || operation == Operation::reduce;
-                check_lines(lines_of<Chain>(extents, operation, root, cut ? 7 : 1));
+                check_lines(make_grid_lines<Chain>(extents, operation, root, cut ? 7 : 1));
             }
         }
     }
-    const std::vector<Astray> lines(2, Astray(Collective(Operation::broadcast, 4, Bytes{8})));
+    const std::vector<StrayMessages> lines(2, StrayMessages(Collective(Operation::broadcast, 4, Bytes{8})));
     CHECK_THROWS_AS(check_lines(GridLines(lines)), Error);
 }
 
-TEST_CASE("lines of an axis start after those of the axis before") {
-    const auto grid = lines_of<Binomial>({4, 6}, Operation::broadcast);
+TEST_CASE("lines of an axis start after those of the previous axis") {
+    const auto grid = make_grid_lines<Binomial>({4, 6}, Operation::broadcast);
     CHECK(grid.rounds() == 2 + 3);
     std::vector<std::uint32_t> to;
     const auto note = [&](Rank rank, Bytes) { to.push_back(rank.value); };
-    grid.sends(Rank{3}, 0, note);   // down its column, two rows on
-    grid.sends(Rank{18}, 2, note);  // along its row, four columns on
+    grid.sends(Rank{3}, 0, note);   // down its column, two rows further
+    grid.sends(Rank{18}, 2, note);  // along its row, four columns further
     grid.sends(Rank{19}, 2, note);  // is not the root of a row
     CHECK(to == std::vector{15U, 22U});
 }
@@ -94,12 +94,12 @@ TEST_CASE("with one rank per node, messages take the time of the grid model") {
             for (const auto& [operation, with] :
                  {std::pair(Operation::broadcast, copying), {Operation::reduce, links}})
                 for (const FormulaVariant reading : {FormulaVariant::counted, FormulaVariant::printed})
-                    CHECK(counted_time(lines_of<Chain>(extents, operation, 0, pieces), with) ==
+                    CHECK(sum_send_times(make_grid_lines<Chain>(extents, operation, 0, pieces), with) ==
                           doctest::Approx(pipelined_time(map, with, 1000, segment, reading)));
         }
         for (std::size_t i = 0; i < rooted_operations.size(); ++i) {
             const GridLinks& with = rooted_operations[i] == Operation::reduce ? links : copying;
-            CHECK(counted_time(lines_of<Binomial>(extents, rooted_operations[i]), with) ==
+            CHECK(sum_send_times(make_grid_lines<Binomial>(extents, rooted_operations[i]), with) ==
                   doctest::Approx(binomial_time(map, static_cast<GridCollective>(i), with, 1000)));
         }
     }

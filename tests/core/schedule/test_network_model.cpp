@@ -15,15 +15,15 @@ using namespace topoloom;
 
 namespace {
 
-NetworkModel qsnet() {
+NetworkModel qsnet_model() {
     return NetworkModel::regimes({{11e-6, 8e-9, 288}, {16e-6, 5e-9, 2048}, {11e-6, 8e-9}});
 }
-NetworkModel myrinet(const MessageCosts& costs = {}) {
+NetworkModel myrinet_model(const MessageCosts& costs = {}) {
     return NetworkModel::largest({{9.2e-6, 2.6e-9}, {5.7e-6, 4e-9}}, costs);
 }
 
 template <class Make>
-std::string refused(Make make) {
+std::string error_message(Make make) {
     try {
         make();
     } catch (const Error& error) {
@@ -34,19 +34,19 @@ std::string refused(Make make) {
 
 }  // namespace
 
-TEST_CASE("a size uses the line of its regime, including the last size of the regime") {
-    CHECK(qsnet().time(Bytes{0}) == doctest::Approx(11e-6));
-    CHECK(qsnet().time(Bytes{288}) == doctest::Approx(11e-6 + 288 * 8e-9));
-    CHECK(qsnet().time(Bytes{289}) == doctest::Approx(16e-6 + 289 * 5e-9));
-    CHECK(qsnet().time(Bytes{2048}) == doctest::Approx(16e-6 + 2048 * 5e-9));
-    CHECK(qsnet().time(Bytes{2049}) == doctest::Approx(11e-6 + 2049 * 8e-9));
-    CHECK(qsnet().time(Bytes{std::numeric_limits<std::int64_t>::max()}) > 1e9);
+TEST_CASE("the line of a size's regime applies up to and including the largest size of the regime") {
+    CHECK(qsnet_model().time(Bytes{0}) == doctest::Approx(11e-6));
+    CHECK(qsnet_model().time(Bytes{288}) == doctest::Approx(11e-6 + 288 * 8e-9));
+    CHECK(qsnet_model().time(Bytes{289}) == doctest::Approx(16e-6 + 289 * 5e-9));
+    CHECK(qsnet_model().time(Bytes{2048}) == doctest::Approx(16e-6 + 2048 * 5e-9));
+    CHECK(qsnet_model().time(Bytes{2049}) == doctest::Approx(11e-6 + 2049 * 8e-9));
+    CHECK(qsnet_model().time(Bytes{std::numeric_limits<std::int64_t>::max()}) > 1e9);
 }
 
-TEST_CASE("the maximum of several lines bends where they cross") {
+TEST_CASE("the maximum of several lines changes slope where they cross") {
     for (const std::int64_t bytes : {0, 1, 2499, 2500, 2501, 1 << 20}) {
         const auto m = static_cast<double>(bytes);
-        CHECK(myrinet().time(Bytes{bytes}) ==
+        CHECK(myrinet_model().time(Bytes{bytes}) ==
               doctest::Approx(std::max(9.2e-6 + m * 2.6e-9, 5.7e-6 + m * 4e-9)));
     }
 }
@@ -61,24 +61,24 @@ TEST_CASE("LogGP gives the published times for one message and for many") {
         CHECK(model.cpu(Bytes{bytes}) == doctest::Approx(2 * overhead));
     }
     const NetworkModel busy = NetworkModel::loggp(latency, 4e-6, gap, byte_gap);
-    CHECK(busy.time(Bytes{1}) == doctest::Approx(4e-6));  // the CPU holds it up
+    CHECK(busy.time(Bytes{1}) == doctest::Approx(4e-6));  // the CPU overhead delays the message
 }
 
-TEST_CASE("processes of a node share its injection bandwidth if the model states it") {
+TEST_CASE("processes of a node share its injection bandwidth if the model specifies it") {
     MessageCosts costs;
     costs.node_beta = 1e-9;
-    const NetworkModel shared = myrinet(costs);
+    const NetworkModel shared = myrinet_model(costs);
     const Bytes size{1 << 16};
     for (const std::uint32_t processes : {1U, 2U, 4U, 8U, 64U}) {
-        CHECK(myrinet().time(size, processes) == myrinet().time(size));
+        CHECK(myrinet_model().time(size, processes) == myrinet_model().time(size));
         // W. Gropp et al.: alpha + k m / min(node's rate, k * a process's rate), for each line.
         const double m = static_cast<double>(size.value), k = processes;
         const double first = 9.2e-6 + k * m / std::min(1e9, k / 2.6e-9);
         const double second = 5.7e-6 + k * m / std::min(1e9, k / 4e-9);
         CHECK(shared.time(size, processes) == doctest::Approx(std::max(first, second)));
     }
-    costs.node_beta = 1e-6;  // less than a process sends by its lines
-    CHECK(myrinet(costs).time(size, 1) == myrinet().time(size));
+    costs.node_beta = 1e-6;  // below the rate of a process by its line
+    CHECK(myrinet_model(costs).time(size, 1) == myrinet_model().time(size));
 }
 
 TEST_CASE("a message never takes longer than a larger one, alone and among processes") {
@@ -101,7 +101,7 @@ TEST_CASE("a message never takes longer than a larger one, alone and among proce
 TEST_CASE("the NICs of a node share the traffic of its processes") {
     MessageCosts costs;
     costs.node_alpha = 20e-6, costs.node_beta = 5e-9, costs.beta_em = 3e-9;
-    const NetworkModel one = myrinet(costs);
+    const NetworkModel one = myrinet_model(costs);
     for (const std::int64_t bytes : {0, 100, 1 << 20}) {
         const Bytes size{bytes};
         CHECK(one.with_cards(4).time(size, 4) ==
@@ -129,53 +129,57 @@ TEST_CASE("CPU time, copies, staging and NIC memory have the costs of the model"
 }
 
 TEST_CASE("a single message uses its own line, and one of many waits its turn") {
-    const NetworkModel model = qsnet().with_alone({{15e-6, 8e-9, 1024}, {40e-6, 8e-9}});
+    const NetworkModel model = qsnet_model().with_single_message_lines({{15e-6, 8e-9, 1024}, {40e-6, 8e-9}});
     CHECK(model.arrival(Bytes{100}) == doctest::Approx(15e-6 + 100 * 8e-9));
     CHECK(model.latency(Bytes{100}) == doctest::Approx(4e-6));
     CHECK(model.arrival(Bytes{1025}) == doctest::Approx(40e-6 + 1025 * 8e-9));
-    CHECK(model.time(Bytes{1025}) == qsnet().time(Bytes{1025}));
+    CHECK(model.time(Bytes{1025}) == qsnet_model().time(Bytes{1025}));
     CHECK(model.with_costs({.send_cpu = 1e-6}).arrival(Bytes{1025}) == model.arrival(Bytes{1025}));
-    CHECK(qsnet().with_alone({{0, 0}}).latency(Bytes{9}) == 0);  // no message comes before its turn
+    CHECK(qsnet_model().with_single_message_lines({{0, 0}}).latency(Bytes{9}) ==
+          0);  // no message arrives before its turn
     const auto alone = [](const NetworkModel& of, std::vector<CostLine> lines) {
-        return refused([&] { (void)of.with_alone(std::move(lines)); });
+        return error_message([&] { (void)of.with_single_message_lines(std::move(lines)); });
     };
-    CHECK(alone(qsnet(), {{1, 0, 10}}) ==
+    CHECK(alone(qsnet_model(), {{1, 0, 10}}) ==
           "the last line of messages alone must have no limit, but goes up to 10 bytes");
-    CHECK(alone(qsnet(), {{-1, 0}}) == "alpha must be finite and not negative, not -1");
-    CHECK(alone(qsnet().with_costs({.latency = 1e-6}), {{1, 0}}) ==
+    CHECK(alone(qsnet_model(), {{-1, 0}}) == "alpha must be finite and not negative, not -1");
+    CHECK(alone(qsnet_model().with_costs({.latency = 1e-6}), {{1, 0}}) ==
           "a model has a latency, or lines of messages alone, not both");
 }
 
-TEST_CASE("a model has the given times of messages inside a node") {
-    CHECK(qsnet().inside() == nullptr);
-    const NetworkModel both = qsnet().with_inside(myrinet()).with_costs({.send_cpu = 1e-6});
+TEST_CASE("a model has the given times of intra-node messages") {
+    CHECK(qsnet_model().inside() == nullptr);
+    const NetworkModel both =
+        qsnet_model().with_intra_node_model(myrinet_model()).with_costs({.send_cpu = 1e-6});
     REQUIRE(both.inside() != nullptr);
-    CHECK(both.inside()->time(Bytes{100}) == myrinet().time(Bytes{100}));
-    CHECK(both.time(Bytes{100}) == qsnet().time(Bytes{100}));
+    CHECK(both.inside()->time(Bytes{100}) == myrinet_model().time(Bytes{100}));
+    CHECK(both.time(Bytes{100}) == qsnet_model().time(Bytes{100}));
 }
 
 TEST_CASE("an impossible model is refused with the reason") {
-    CHECK(refused([] { (void)NetworkModel::regimes({}); }).find("needs a line") != std::string::npos);
-    CHECK(refused([] { (void)NetworkModel::regimes({{-1, 0}}); }) ==
+    CHECK(error_message([] { (void)NetworkModel::regimes({}); }).find("needs a line") != std::string::npos);
+    CHECK(error_message([] { (void)NetworkModel::regimes({{-1, 0}}); }) ==
           "alpha must be finite and not negative, not -1");
-    CHECK(
-        refused([] { (void)NetworkModel::regimes({{0, std::nan("")}}); }).starts_with("beta must be finite"));
-    CHECK(refused([] { (void)NetworkModel::regimes({{1, 0, 10}, {1, 0, 10}, {1, 0}}); }) ==
+    CHECK(error_message([] {
+              (void)NetworkModel::regimes({{0, std::nan("")}});
+          }).starts_with("beta must be finite"));
+    CHECK(error_message([] { (void)NetworkModel::regimes({{1, 0, 10}, {1, 0, 10}, {1, 0}}); }) ==
           "regimes must ascend, but one up to 10 bytes follows one up to 10");
-    CHECK(refused([] { (void)NetworkModel::regimes({{1, 0, 10}}); }) ==
+    CHECK(error_message([] { (void)NetworkModel::regimes({{1, 0, 10}}); }) ==
           "the last regime must have no limit, but goes up to 10 bytes");
     const auto with_factors = [](std::vector<LinkFactors> factors) {
-        return refused([&] { (void)qsnet().with_link_factors(std::move(factors)); });
+        return error_message([&] { (void)qsnet_model().with_link_factors(std::move(factors)); });
     };
     CHECK(with_factors({{1, 0}}) == "a link's bandwidth factor must be above 0");
     CHECK(with_factors({{-1, 1}}) == "a link's latency factor must be finite and not negative, not -1");
     CHECK(with_factors({{1, 1, 10}}) == "the last link factor must have no limit, but goes up to 10 bytes");
     CHECK(with_factors({{1, 1, 10}, {1, 1, 9}, {}}) ==
           "link factors must ascend, but one up to 9 bytes follows one up to 10");
-    CHECK(refused([] { (void)NetworkModel::largest({{1, 0, 10}}); }).find("none has a limit") !=
+    CHECK(error_message([] { (void)NetworkModel::largest({{1, 0, 10}}); }).find("must have no limit") !=
           std::string::npos);
-    CHECK(refused([] { (void)NetworkModel::loggp(1, 1, 4, 0); }).find("L + 2 o = 3") != std::string::npos);
-    CHECK(refused([] { (void)NetworkModel::loggp(9, 1, 1, 2); }).find("longer than a message") !=
+    CHECK(error_message([] { (void)NetworkModel::loggp(1, 1, 4, 0); }).find("L + 2 o = 3") !=
           std::string::npos);
-    CHECK(refused([] { (void)qsnet().nic_time(Bytes{1}); }).find("beta_em") != std::string::npos);
+    CHECK(error_message([] { (void)NetworkModel::loggp(9, 1, 1, 2); }).find("longer than a message") !=
+          std::string::npos);
+    CHECK(error_message([] { (void)qsnet_model().nic_time(Bytes{1}); }).find("beta_em") != std::string::npos);
 }

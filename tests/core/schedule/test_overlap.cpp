@@ -20,14 +20,14 @@ namespace {
 
 using enum Operation;
 
-/// As SMPI is set up: 1 us at each end, and bytes that take time on links alone.
-NetworkModel by_links() {
+/// The default setup of SMPI: 1 us at each end, and bytes that take time only on links.
+NetworkModel link_limited_model() {
     return NetworkModel::regimes({{1e-6, 0}}, {.latency = 1e-6, .send_cpu = 1e-6, .receive_cpu = 1e-6});
 }
 
-/// Every route is two links, 2 us long.
-double on_a_switch(Operation operation, std::size_t ranks, std::int64_t bytes, const char* name,
-                   const NetworkModel& model = by_links()) {
+/// Every route has two links, with 2 us in total.
+double time_on_switch(Operation operation, std::size_t ranks, std::int64_t bytes, const char* name,
+                      const NetworkModel& model = link_limited_model()) {
     const Machine machine = make_machine("tree:16,bandwidth=1GB/s,latency=1us");
     const ids<Slot> slots(ranks);
     return cost(make_schedule({operation, ranks, Bytes{bytes}}, name), model, machine,
@@ -37,13 +37,13 @@ double on_a_switch(Operation operation, std::size_t ranks, std::int64_t bytes, c
 
 auto is(double seconds) { return doctest::Approx(seconds).epsilon(1e-12); }
 
-struct Comes {
+struct ArrivingMessage {
     double at, overhead, work;
 };
 
-/// Reference for Arrivals: receives the messages one by one in order of arrival.
-double taken_one_by_one(std::vector<Comes> messages) {
-    std::ranges::sort(messages, {}, [](const Comes& one) { return one.at - one.overhead; });
+/// Reference for Arrivals: processes the messages one by one in order of arrival.
+double process_one_by_one(std::vector<ArrivingMessage> messages) {
+    std::ranges::sort(messages, {}, [](const ArrivingMessage& one) { return one.at - one.overhead; });
     double now = -1;
     for (const auto& [at, overhead, work] : messages) now = std::max(now, at - overhead) + overhead + work;
     return now;
@@ -51,7 +51,7 @@ double taken_one_by_one(std::vector<Comes> messages) {
 
 }  // namespace
 
-TEST_CASE("messages of a rank leave in sequence, as its CPU starts them") {
+TEST_CASE("messages of a rank leave in sequence, after the CPU has started them") {
     for (const auto& [overhead, turn] : {std::pair(0.0, 3.0), {1.0, 3.0}, {3.0, 3.0}, {5.0, 3.0}}) {
         Departures sent;
         for (int k = 1; k < 9; ++k) {
@@ -66,18 +66,18 @@ TEST_CASE("messages of a rank leave in sequence, as its CPU starts them") {
     CHECK(wired.left == 4);
 }
 
-TEST_CASE("messages at equal intervals are received in sequence, and others no later") {
+TEST_CASE("messages at equal intervals are processed in sequence, and others no later") {
     Rng rng(5);
     for (int trial = 0; trial < 1000; ++trial) {
         const double distance = trial % 2 == 0 ? 0.3 * rng.below(9) : -1;
-        std::vector<Comes> messages;
+        std::vector<ArrivingMessage> messages;
         Arrivals arrivals;
         for (std::uint32_t k = 0; k <= rng.below(20); ++k) {
             const double at = distance < 0 ? 2 + 9 * rng.uniform() : 2 + k * distance;
             messages.push_back({at, 1, 0.5});
             arrivals.add(at, 1, 0.5);
         }
-        const double exact = taken_one_by_one(messages);
+        const double exact = process_one_by_one(messages);
         if (distance >= 0) CHECK(arrivals.end_time() == is(exact));
         CHECK(arrivals.end_time() <= exact * (1 + 1e-12));
         CHECK(arrivals.end_time() >= arrivals.last);
@@ -87,17 +87,17 @@ TEST_CASE("messages at equal intervals are received in sequence, and others no l
 
 TEST_CASE("a round of several messages takes the longest time of CPU, wire and port") {
     // One message: o_s + L + b / bandwidth + o_r.
-    CHECK(on_a_switch(broadcast, 2, 500, "binomial") == is(1e-6 + 2e-6 + 0.5e-6 + 1e-6));
-    // 3 to one each: 3 o_s + L + wire + o_r, and with 8 times the bytes o_s + L + port + o_r.
-    CHECK(on_a_switch(all_to_all, 4, 500, "at-once") == is(3e-6 + 2e-6 + 0.5e-6 + 1e-6));
-    CHECK(on_a_switch(all_to_all, 4, 4000, "at-once") == is(1e-6 + 2e-6 + 12e-6 + 1e-6));
+    CHECK(time_on_switch(broadcast, 2, 500, "binomial") == is(1e-6 + 2e-6 + 0.5e-6 + 1e-6));
+    // 3 messages to one rank each: 3 o_s + L + wire + o_r, and with 8 times the bytes o_s + L + port + o_r.
+    CHECK(time_on_switch(all_to_all, 4, 500, "at-once") == is(3e-6 + 2e-6 + 0.5e-6 + 1e-6));
+    CHECK(time_on_switch(all_to_all, 4, 4000, "at-once") == is(1e-6 + 2e-6 + 12e-6 + 1e-6));
     // 8 of each: 8 o_s + 8 o_r.
-    CHECK(on_a_switch(all_to_all, 9, 500, "at-once") == is(16e-6));
-    // 3 to a root at once: o_s + L + wire + 3 o_r, where it takes one after the other.
-    CHECK(on_a_switch(gather, 4, 500, "linear") == is(1e-6 + 2e-6 + 0.5e-6 + 3e-6));
+    CHECK(time_on_switch(all_to_all, 9, 500, "at-once") == is(16e-6));
+    // 3 concurrent messages to a root: o_s + L + wire + 3 o_r, because the root processes them in sequence.
+    CHECK(time_on_switch(gather, 4, 500, "linear") == is(1e-6 + 2e-6 + 0.5e-6 + 3e-6));
 }
 
-TEST_CASE("an exchange takes LogGP's L + 2 o + (b - 1) G, whichever of gap and overheads is longer") {
+TEST_CASE("an exchange takes LogGP's L + 2 o + (b - 1) G, if either the gap or the overhead is longer") {
     constexpr double latency = 5e-6, overhead = 2e-6, byte_gap = 1e-9;
     for (const double gap : {1e-6, 3e-6, 4e-6, 7e-6}) {
         const NetworkModel model = NetworkModel::loggp(latency, overhead, gap, byte_gap);
@@ -110,27 +110,29 @@ TEST_CASE("an exchange takes LogGP's L + 2 o + (b - 1) G, whichever of gap and o
 }
 
 TEST_CASE("latency and bandwidth of links depend on the message size") {
-    const NetworkModel model = by_links().with_link_factors({{3, 0.5, 100}, {1.5, 0.8}});
-    CHECK(on_a_switch(broadcast, 2, 100, "binomial", model) == is(2e-6 + 3 * 2e-6 + 0.1e-6 / 0.5));
-    CHECK(on_a_switch(broadcast, 2, 101, "binomial", model) == is(2e-6 + 1.5 * 2e-6 + 0.101e-6 / 0.8));
-    CHECK(on_a_switch(all_to_all, 4, 4000, "at-once", model) == is(2e-6 + 1.5 * 2e-6 + 12e-6 / 0.8));
-    const NetworkModel same = by_links().with_link_factors({{}});
-    CHECK(on_a_switch(all_to_all, 4, 4000, "at-once", same) == on_a_switch(all_to_all, 4, 4000, "at-once"));
+    const NetworkModel model = link_limited_model().with_link_factors({{3, 0.5, 100}, {1.5, 0.8}});
+    CHECK(time_on_switch(broadcast, 2, 100, "binomial", model) == is(2e-6 + 3 * 2e-6 + 0.1e-6 / 0.5));
+    CHECK(time_on_switch(broadcast, 2, 101, "binomial", model) == is(2e-6 + 1.5 * 2e-6 + 0.101e-6 / 0.8));
+    CHECK(time_on_switch(all_to_all, 4, 4000, "at-once", model) == is(2e-6 + 1.5 * 2e-6 + 12e-6 / 0.8));
+    const NetworkModel same = link_limited_model().with_link_factors({{}});
+    CHECK(time_on_switch(all_to_all, 4, 4000, "at-once", same) ==
+          time_on_switch(all_to_all, 4, 4000, "at-once"));
 }
 
-TEST_CASE("a round waits for the latency of its message, whatever the size") {
+TEST_CASE("a round waits for the latency of its message, for any size") {
     const NetworkModel model =
-        NetworkModel::regimes({{1e-6, 1e-9}}).with_alone({{3e-6, 1e-9, 100}, {9e-6, 1e-9}});
+        NetworkModel::regimes({{1e-6, 1e-9}}).with_single_message_lines({{3e-6, 1e-9, 100}, {9e-6, 1e-9}});
     for (const auto& [bytes, alone] : {std::pair{100, 3.1e-6}, {101, 9.101e-6}}) {
         const Call call{Operation::broadcast, 2, Bytes{bytes}};
         CHECK(cost(make_schedule(call, "binomial"), model).time == is(alone));
-        CHECK(on_a_switch(broadcast, 2, bytes, "binomial", model) == is(alone + 2e-6));
+        CHECK(time_on_switch(broadcast, 2, bytes, "binomial", model) == is(alone + 2e-6));
         const Machine machine = make_machine("tree:2,bandwidth=1GB/s,latency=1us");
         const std::vector<Slot> slots{Slot{0U}, Slot{1U}};
         CHECK(run_cost(make_schedule(call, "binomial"), model, machine, slots).time == is(alone + 2e-6));
         const Machine node = make_machine("tree:1,bandwidth=1GB/s+node:2");
-        CHECK(run_cost(make_schedule(call, "binomial"), by_links().with_inside(model), node, slots).time ==
-              is(alone));
+        CHECK(run_cost(make_schedule(call, "binomial"), link_limited_model().with_intra_node_model(model),
+                       node, slots)
+                  .time == is(alone));
     }
 }
 
@@ -151,8 +153,8 @@ TEST_CASE("a reduction costs time per received byte, a copy none") {
 TEST_CASE("more bytes, overhead or latency never make a schedule faster, and no part exceeds the total") {
     Rng rng(11);
     const Machine machine = make_machine("torus:4x4,bandwidth=2GB/s,latency=0.5us");
-    const ids<Slot> all(16);
-    const std::vector<Slot> slots(all.begin(), all.end());
+    const ids<Slot> slot_ids(16);
+    const std::vector<Slot> slots(slot_ids.begin(), slot_ids.end());
     for (const Operation operation :
          {broadcast, reduce, all_gather, all_reduce, reduce_scatter, all_to_all}) {
         for (const std::string& name : candidates({operation, 16, Bytes{1000}})) {
@@ -179,7 +181,7 @@ TEST_CASE("more bytes, overhead or latency never make a schedule faster, and no 
             }
             const AnySchedule schedule = make_schedule({operation, 16, Bytes{1000}}, name);
             CHECK(one.time >= cost(schedule, NetworkModel::regimes({line}, costs)).time * (1 - 1e-12));
-            // In chains, more bytes may mean more segments, which follow each other more closely.
+            // In chains, more bytes may mean more segments, which overlap more.
             if (name.starts_with("chain")) continue;
             CHECK(found(3000, costs).time >= one.time);
         }

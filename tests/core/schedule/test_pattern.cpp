@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Graphs of collectives equal the sum of rounds simulated with real sets.
+// Graphs of collectives equal the sum of rounds simulated with sets of blocks.
 #include <bit>
 #include <set>
 
@@ -19,10 +19,11 @@ namespace {
 constexpr std::int64_t block = 8;
 using Blocks = std::set<std::size_t>;
 
-/// An all-gather played through with real sets: messages of a round leave together and carry named blocks.
-class AllGather {
+/// An all-gather simulated with sets: messages of a round are concurrent and carry named blocks.
+class SimulatedAllGather {
    public:
-    explicit AllGather(std::size_t rank_count) : has_(rank_count), matrix_(no_messages(rank_count)) {
+    explicit SimulatedAllGather(std::size_t rank_count)
+        : has_(rank_count), matrix_(empty_matrix(rank_count)) {
         for (std::size_t u = 0; u < rank_count; ++u) has_[u] = {u};
     }
     void send(std::size_t u, std::size_t v, const Blocks& blocks) {
@@ -59,7 +60,7 @@ CommGraph unit_all_gather(std::size_t n, std::string_view schedule) {
     return pattern(make_schedule({Operation::all_gather, n, Bytes{0}}, schedule), Bytes{block});
 }
 
-Blocks without(Blocks blocks, std::size_t one) {
+Blocks remove_block(Blocks blocks, std::size_t one) {
     blocks.erase(one);
     return blocks;
 }
@@ -69,7 +70,7 @@ Blocks without(Blocks blocks, std::size_t one) {
 TEST_CASE("recursive doubling gives every block to every rank, and the graph has its messages") {
     for (std::size_t n = 1; n <= 40; ++n) {
         CAPTURE(n);
-        AllGather all(n);
+        SimulatedAllGather all(n);
         const std::size_t cube = std::bit_floor(n);
         for (std::size_t u = cube; u < n; ++u) all.send(u, u - cube, all.has(u));
         all.end_round();
@@ -77,21 +78,21 @@ TEST_CASE("recursive doubling gives every block to every rank, and the graph has
             for (std::size_t u = 0; u < cube; ++u) all.send(u, u ^ step, all.has(u));
             all.end_round();
         }
-        for (std::size_t u = cube; u < n; ++u) all.send(u - cube, u, without(all.has(u - cube), u));
+        for (std::size_t u = cube; u < n; ++u) all.send(u - cube, u, remove_block(all.has(u - cube), u));
         all.end_round();
         all.check_complete();
-        CHECK(dense(recursive_doubling(n, Bytes{block})) == all.matrix());
-        CHECK(dense(unit_all_gather(n, "recursive-doubling")) == with_unit_bytes(all.matrix()));
+        CHECK(to_dense_matrix(recursive_doubling(n, Bytes{block})) == all.matrix());
+        CHECK(to_dense_matrix(unit_all_gather(n, "recursive-doubling")) == with_unit_bytes(all.matrix()));
     }
 }
 
 TEST_CASE("Bruck's all-gather gives every block to every rank, and the graph has its messages") {
     for (std::size_t n = 1; n <= 40; ++n) {
         CAPTURE(n);
-        AllGather all(n);
+        SimulatedAllGather all(n);
         for (std::size_t step = 1; step < n; step *= 2) {
             for (std::size_t u = 0; u < n; ++u) {
-                // Rank u has u, u + 1, ...; the receiver lacks those from u on until it has all.
+                // Rank u has u, u + 1, ...; the receiver lacks the blocks from u on until it has all.
                 Blocks blocks;
                 for (std::size_t k = 0; k < std::min(step, n - step); ++k) blocks.insert((u + k) % n);
                 all.send(u, (u + n - step) % n, blocks);
@@ -99,12 +100,12 @@ TEST_CASE("Bruck's all-gather gives every block to every rank, and the graph has
             all.end_round();
         }
         all.check_complete();
-        CHECK(dense(bruck(n, Bytes{block})) == all.matrix());
-        CHECK(dense(unit_all_gather(n, "bruck")) == with_unit_bytes(all.matrix()));
+        CHECK(to_dense_matrix(bruck(n, Bytes{block})) == all.matrix());
+        CHECK(to_dense_matrix(unit_all_gather(n, "bruck")) == with_unit_bytes(all.matrix()));
     }
 }
 
-TEST_CASE("an all-gather moves n (n - 1) blocks whatever the algorithm, for powers of two") {
+TEST_CASE("an all-gather moves n (n - 1) blocks with any algorithm, for powers of two") {
     for (const std::int64_t n : {2, 4, 8, 64}) {
         CHECK(recursive_doubling(static_cast<std::size_t>(n), Bytes{block}).total_bytes().value ==
               n * (n - 1) * block);
@@ -117,10 +118,10 @@ TEST_CASE("an all-gather moves n (n - 1) blocks whatever the algorithm, for powe
 TEST_CASE("a binomial tree reaches every rank once, from the rank with the lowest bit cleared") {
     for (std::size_t n = 1; n <= 33; ++n) {
         for (std::size_t root = 0; root < n; root += 3) {
-            Dense expected = no_messages(n);
+            Dense expected = empty_matrix(n);
             for (std::size_t v = 1; v < n; ++v)
                 add(expected, ((v & (v - 1)) + root) % n, (v + root) % n, block);
-            CHECK(dense(binomial_tree(n, Bytes{block}, Rank{root})) == expected);
+            CHECK(to_dense_matrix(binomial_tree(n, Bytes{block}, Rank{root})) == expected);
         }
     }
 }
@@ -134,13 +135,13 @@ TEST_CASE("the root of a binomial tree of eight sends to 1, 2 and 4") {
 
 TEST_CASE("all-to-all is the full matrix without its diagonal") {
     for (std::size_t n = 1; n < 6; ++n) {
-        Dense expected = no_messages(n);
+        Dense expected = empty_matrix(n);
         for (std::size_t u = 0; u < n; ++u) {
             for (std::size_t v = 0; v < n; ++v) {
                 if (u != v) add(expected, u, v, block);
             }
         }
-        CHECK(dense(topoloom::all_to_all(n, Bytes{block})) == expected);
+        CHECK(to_dense_matrix(topoloom::all_to_all(n, Bytes{block})) == expected);
     }
 }
 

@@ -21,7 +21,7 @@ std::vector<std::uint32_t> peers_of_rank_0(std::size_t ranks, std::string_view s
 
 }  // namespace
 
-TEST_CASE("relays forward every block, for any k and any stops") {
+TEST_CASE("relays forward every block, for any k and any number of stops") {
     for (std::size_t ranks = 1; ranks <= 40; ++ranks) {
         for (const char* k : {"1", "2", "3", "4", "5", "8", "16", "64"}) {
             for (const char* name : {"k-prefix(k=", "k-shift(k="}) {
@@ -40,7 +40,7 @@ TEST_CASE("every rank sends to each of k ranks around a stop, and forwards the b
     CHECK(peers_of_rank_0(8, "k-shift(k=4)") == Peers{6, 7, 1, 4, 6, 7, 1});
     CHECK(peers_of_rank_0(8, "k-prefix(k=4)") == Peers{1, 2, 3, 4, 1, 2, 3});
     CHECK(peers_of_rank_0(8, "k-prefix(k=1)") == Peers(7, 1));
-    // Rank 8 of 9 has the block at once: 4 ranks after rank 4 only one is left.
+    // Rank 8 of 9 has the block from the start: only one of the 4 ranks after rank 4 remains.
     CHECK(peers_of_rank_0(9, "k-shift(k=8)") == Peers{5, 6, 7, 8, 1, 2, 3, 5});
     CHECK(peers_of_rank_0(6, "k-prefix") == Peers{1, 2, 1, 2, 1});
 }

@@ -20,8 +20,8 @@ using testing::first_slots;
 namespace {
 
 std::vector<Slot> permuted_slots(const Machine& machine, std::size_t count, Rng& rng) {
-    const ids<Slot> all(machine.slot_count());
-    std::vector<Slot> slots(all.begin(), all.end());
+    const ids<Slot> slot_ids(machine.slot_count());
+    std::vector<Slot> slots(slot_ids.begin(), slot_ids.end());
     for (std::size_t i = slots.size(); i > 1; --i)
         std::swap(slots[i - 1], slots[rng.below(static_cast<std::uint32_t>(i))]);
     slots.resize(count);
@@ -35,7 +35,8 @@ bool is_pipelined(const AnySchedule& schedule) {
 }
 
 /// Seconds that all messages occupy one link.
-double busiest_link(const AnySchedule& schedule, const Machine& machine, const std::vector<Slot>& slots) {
+double busiest_link_seconds(const AnySchedule& schedule, const Machine& machine,
+                            const std::vector<Slot>& slots) {
     std::vector<double> seconds(machine.link_count());
     std::vector<SentMessage> messages;
     const std::uint64_t rounds = schedule.rounds();
@@ -57,8 +58,8 @@ double busiest_link(const AnySchedule& schedule, const Machine& machine, const s
 constexpr auto run_operations = {Operation::reduce, Operation::all_gather, Operation::all_reduce,
                                  Operation::reduce_scatter, Operation::all_to_all};
 
-/// If CPUs work after links, a run may take longer than cost(), which has no order of both.
-const NetworkModel& without_cpu() {
+/// With CPU time a run may take longer than cost(), which ignores the order of CPU and link time.
+const NetworkModel& model_without_cpu() {
     static const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-10}}, {.latency = 1e-6});
     return model;
 }
@@ -77,9 +78,9 @@ TEST_CASE("a run takes at most the sum of its rounds") {
                 for (const std::int64_t bytes : {0, 8, 40000}) {
                     const Call call{operation, ranks, Bytes{bytes}};
                     testing::each_candidate(call, text, [&](const AnySchedule& schedule) {
-                        if (is_pipelined(schedule)) return;  // whose rounds take no latency in cost()
-                        const double rounds = cost(schedule, without_cpu(), machine, slots).time;
-                        const double run = run_cost(schedule, without_cpu(), machine, slots).time;
+                        if (is_pipelined(schedule)) return;  // rounds without latency in cost()
+                        const double rounds = cost(schedule, model_without_cpu(), machine, slots).time;
+                        const double run = run_cost(schedule, model_without_cpu(), machine, slots).time;
                         CHECK(run <= rounds * (1 + 1e-12));
                     });
                 }
@@ -93,30 +94,31 @@ TEST_CASE("with equal distances and sizes a run takes the sum of its rounds") {
     for (const char* name : {"bruck", "cyclic", "pairwise", "at-once", "mesh"}) {
         CAPTURE(name);
         const AnySchedule schedule = make_schedule({Operation::all_to_all, 16, Bytes{1000}}, name);
-        CHECK(run_cost(schedule, without_cpu(), machine, first_slots(16)).time ==
-              doctest::Approx(cost(schedule, without_cpu(), machine, first_slots(16)).time));
+        CHECK(run_cost(schedule, model_without_cpu(), machine, first_slots(16)).time ==
+              doctest::Approx(cost(schedule, model_without_cpu(), machine, first_slots(16)).time));
     }
 }
 
-TEST_CASE("a program of one step is a run, and ranks start the next step as soon as they can") {
+TEST_CASE("a program of one step is a run, and ranks start the next step without waiting for others") {
     const Machine machine = make_machine("tree:4:4,bandwidth=10GB/s,latency=100ns:5us");
     const std::vector<Slot> slots = first_slots(16);
     const AnySchedule near = make_schedule({Operation::all_gather, 16, Bytes{100}}, "ring");
     const AnySchedule tree = make_schedule({Operation::broadcast, 16, Bytes{100}}, "binomial");
     const auto seconds = [&](const std::vector<const AnySchedule*>& steps) {
-        return program_time(steps, without_cpu(), machine, slots);
+        return program_time(steps, model_without_cpu(), machine, slots);
     };
-    const double of_near = run_cost(near, without_cpu(), machine, slots).time;
-    const double of_tree = run_cost(tree, without_cpu(), machine, slots).time;
+    const double of_near = run_cost(near, model_without_cpu(), machine, slots).time;
+    const double of_tree = run_cost(tree, model_without_cpu(), machine, slots).time;
     CHECK(seconds({}) == 0);
     CHECK(seconds({&near}) == doctest::Approx(of_near));
     CHECK(seconds({&tree, &near}) <= of_tree + of_near + 1e-15);
     CHECK(seconds({&tree, &tree}) < 2 * of_tree);  // the root does not wait for the leaves
     const AnySchedule other = make_schedule({Operation::broadcast, 8, Bytes{100}}, "binomial");
-    CHECK_THROWS_WITH(seconds({&near, &other}), "a step of a program is of 8 ranks, the first one of 16");
+    CHECK_THROWS_WITH(seconds({&near, &other}),
+                      "a step of a program has 8 ranks; ranks of the first step: 16");
 }
 
-TEST_CASE("messages in both directions fill both links, unless the port is as narrow as one") {
+TEST_CASE("messages in both directions use both links fully, unless the port is as narrow as one link") {
     const std::vector<Slot> slots{Slot{1}, Slot{0}, Slot{2}};  // the root is in the middle
     const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-9}}).with_link_factors({{}});
     const AnySchedule scatter = make_schedule({Operation::scatter, 3, Bytes{1000000}}, "linear");
@@ -128,7 +130,8 @@ TEST_CASE("messages in both directions fill both links, unless the port is as na
 }
 
 TEST_CASE("only ranks that wait for a distant rank are late") {
-    // Rank 0 sends over a link to rank 2, which sends over one to rank 3; and then over four links to rank 1.
+    // Rank 0 sends over one link to rank 2, which sends over one link to rank 3; then rank 0 sends over four
+    // links to rank 1.
     const Machine machine = make_machine("mesh:5,bandwidth=1GB/s,latency=1us");
     const std::vector<Slot> slots{Slot{0}, Slot{4}, Slot{1}, Slot{2}};
     const NetworkModel model = NetworkModel::regimes({{0.5e-6, 0}});
@@ -142,14 +145,14 @@ TEST_CASE("a message takes the time of the traffic on its links") {
     const Machine machine = make_machine("mesh:6,bandwidth=1GB/s,latency=0ns");
     const std::vector<Slot> slots{Slot{0}, Slot{2}, Slot{1}, Slot{3}};
     const NetworkModel model = NetworkModel::regimes({{0, 0}});
-    // Ranks 0 and 1, 2 and 3 exchange over two links, of which the pairs share one; then 0 and 2, 1 and 3 twice as much over
-    // a link each.
+    // First ranks 0 and 1, and 2 and 3, exchange over two links each, one of them shared. Then 0 and 2, and 1
+    // and 3, exchange twice as much over one link each.
     const AnySchedule pairs = make_schedule({Operation::all_gather, 4, Bytes{1000}}, "recursive-doubling");
     CHECK(run_cost(pairs, model, machine, slots).time == doctest::Approx(2e-6 + 2e-6));
 }
 
 TEST_CASE("a segment of a chain leaves when it has arrived") {
-    // Three segments over two links: a rank takes one in while it sends the one before.
+    // Three segments over two links: a rank receives one segment while it sends the previous one.
     const Machine machine = make_machine("mesh:3,bandwidth=1GB/s,latency=1us");
     const NetworkModel model = NetworkModel::regimes({{0.5e-6, 0}});
     const AnySchedule chain = make_schedule({Operation::broadcast, 3, Bytes{3000}}, "chain(segment=1000)");
@@ -178,14 +181,14 @@ TEST_CASE("a run occupies no link longer than it takes") {
             const std::vector<Slot> slots = permuted_slots(machine, ranks, rng);
             const Call call{operation, ranks, Bytes{100'000}};
             testing::each_candidate(call, text, [&](const AnySchedule& schedule) {
-                CHECK(run_cost(schedule, without_cpu(), machine, slots).time >=
-                      busiest_link(schedule, machine, slots) * (1 - 1e-12));
+                CHECK(run_cost(schedule, model_without_cpu(), machine, slots).time >=
+                      busiest_link_seconds(schedule, machine, slots) * (1 - 1e-12));
             });
         }
     }
 }
 
-TEST_CASE("messages inside nodes use the memory of the node") {
+TEST_CASE("intra-node messages use the memory of the node") {
     const NetworkModel model = NetworkModel::regimes({{5e-6, 0}});
     const AnySchedule pair = make_schedule({Operation::broadcast, 2, Bytes{10'000}}, "binomial");
     const auto time_on = [&](const char* text) {
@@ -194,12 +197,12 @@ TEST_CASE("messages inside nodes use the memory of the node") {
     CHECK(time_on("tree:2,bandwidth=1GB/s+node:2,memory-startup=2us") == doctest::Approx(2e-6 + 1e-6));
     CHECK(time_on("tree:2,bandwidth=1GB/s+node:2,memory-startup=2us,memory=1GB/s") ==
           doctest::Approx(2e-6 + 10e-6));
-    // Four pairs at once read one memory.
+    // Four concurrent pairs read one memory.
     const Machine machine = make_machine("tree:2,bandwidth=1GB/s+node:8,memory-startup=2us,memory=1GB/s");
     CHECK(run_cost(pair, model, machine, first_slots(8)).time == doctest::Approx(40e-6));
 }
 
-TEST_CASE("a few rounds of segmented data predict the time of all") {
+TEST_CASE("a few rounds of segmented data predict the time of all rounds") {
     const Machine machine = make_machine("tree:8,bandwidth=10GB/s,latency=1us+node:4");
     const NetworkModel model =
         NetworkModel::regimes({{1e-6, 0}}, {.latency = 1e-6, .send_cpu = 1e-6, .receive_cpu = 1e-6});

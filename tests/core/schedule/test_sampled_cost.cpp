@@ -16,8 +16,8 @@ using namespace topoloom;
 namespace {
 
 std::vector<Slot> some_slots(const Machine& machine, std::size_t count, bool shuffled) {
-    const ids<Slot> all(machine.slot_count());
-    std::vector<Slot> slots(all.begin(), all.end());
+    const ids<Slot> slot_ids(machine.slot_count());
+    std::vector<Slot> slots(slot_ids.begin(), slot_ids.end());
     Rng rng(7);
     for (std::size_t i = slots.size(); shuffled && i > 1; --i)
         std::swap(slots[i - 1], slots[rng.below(static_cast<std::uint32_t>(i))]);
@@ -56,7 +56,7 @@ TEST_CASE("a sample of messages costs about as much as all messages") {
     }
 }
 
-TEST_CASE("with few messages all are counted") {
+TEST_CASE("all messages are counted if there are few") {
     const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-10}});
     const Machine machine = make_machine("torus:4x4,bandwidth=10GB/s");
     const std::vector<Slot> slots = some_slots(machine, 16, true);

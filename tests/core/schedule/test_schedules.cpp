@@ -22,12 +22,12 @@ bool is_rooted(Operation operation) {
     return operation == broadcast || operation == reduce || operation == scatter || operation == gather;
 }
 
-bool is_many(Operation operation) {
+bool is_many_to_many_operation(Operation operation) {
     return operation == Operation::many_to_many || operation == Operation::many_to_many_multicast;
 }
 
-/// Regular for even numbers of ranks; else uneven, with unused receivers and blocks.
-std::shared_ptr<const Demand> demand_of(std::size_t ranks, Bytes bytes) {
+/// A regular demand for even numbers of ranks, otherwise an uneven one with unused receivers and blocks.
+std::shared_ptr<const Demand> make_demand(std::size_t ranks, Bytes bytes) {
     if (ranks % 2 == 0) return std::make_shared<Demand>(ranks, std::min(ranks - 1, 1 + ranks / 3), bytes);
     Rng rng(ranks);
     const auto any = [&] { return Rank{rng.below(static_cast<std::uint32_t>(ranks))}; };
@@ -41,7 +41,7 @@ std::shared_ptr<const Demand> demand_of(std::size_t ranks, Bytes bytes) {
     return std::make_shared<Demand>(CommGraph::from_edges(ranks, from, to, sizes));
 }
 
-/// A schedule with options that change who sends what.
+/// A schedule with options that change its messages.
 struct Variant {
     std::string_view text;
     std::vector<Operation> operations;
@@ -99,7 +99,7 @@ void each_variant(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
     }
 }
 
-/// Collectives with blocks of different sizes, and bytes that are not a multiple.
+/// Collectives with blocks of different sizes, and bytes that do not divide evenly.
 template <class Use>
 void each_uneven(std::size_t ranks, Bytes bytes, const Use& use) {
     using enum Operation;
@@ -128,8 +128,8 @@ void each_uneven(std::size_t ranks, Bytes bytes, const Use& use) {
     }
 }
 
-/// Every third seat stays empty, and two at the end.
-std::string seated(std::string_view schedule, std::size_t ranks) {
+/// Every third seat is empty, and two at the end.
+std::string with_empty_seats(std::string_view schedule, std::size_t ranks) {
     std::string text;
     for (std::size_t rank = 0; rank < ranks; ++rank)
         text += (rank == 0 ? "" : ":") + std::to_string(rank + rank / 2);
@@ -144,7 +144,7 @@ void each_seated(std::size_t ranks, Bytes bytes, const Use& use) {
             CAPTURE(name);
             CAPTURE(operation_name(operation));
             CAPTURE(ranks);
-            use(make_schedule({operation, ranks, bytes}, seated(name, ranks)));
+            use(make_schedule({operation, ranks, bytes}, with_empty_seats(name, ranks)));
         }
     }
 }
@@ -162,13 +162,13 @@ void each_schedule(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
             CAPTURE(operation_name(operation));
             CAPTURE(ranks);
             const Bytes carried = operation == Operation::barrier ? Bytes{0} : bytes;
-            const auto demand = is_many(operation) ? demand_of(ranks, bytes) : nullptr;
+            const auto demand = is_many_to_many_operation(operation) ? make_demand(ranks, bytes) : nullptr;
             use(make_schedule({operation, ranks, carried, root, demand}, entry.name));
         }
     }
 }
 
-/// The time of a rank's sends with alpha + beta bytes per message, and slightly less for larger ones.
+/// The time of a rank's sends with alpha + beta bytes per message, and slightly less for larger messages.
 template <Schedule S>
 double send_time(const S& schedule, Rank rank, std::uint64_t round, double alpha, double beta) {
     double time = 0;
@@ -197,7 +197,7 @@ TEST_CASE("every schedule performs its collective for any root, and for more ran
     }
 }
 
-TEST_CASE("the busiest ranks of a round are among the named ones") {
+TEST_CASE("busiest_senders() includes the busiest ranks of a round") {
     for (const std::size_t ranks : {2U, 3U, 7U, 8U, 12U, 13U, 14U, 23U, 64U, 65U, 99U, 128U}) {
         each_schedule(ranks, Rank{ranks / 3}, Bytes{300}, [&](const auto& schedule) {
             for (const auto& [alpha, beta] : {std::pair(1.0, 0.0), {0.0, 1.0}, {50.0, 1.0}}) {
@@ -216,7 +216,7 @@ TEST_CASE("the busiest ranks of a round are among the named ones") {
     }
 }
 
-TEST_CASE("all senders of a round are named once") {
+TEST_CASE("senders() lists all senders of a round once") {
     for (const std::size_t ranks : {1U, 2U, 5U, 8U, 13U}) {
         each_schedule(ranks, Rank{ranks / 2}, Bytes{20'000}, [&](const auto& schedule) {
             for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
@@ -232,7 +232,7 @@ TEST_CASE("all senders of a round are named once") {
     }
 }
 
-TEST_CASE("the total sends of a rank are the sum of its rounds") {
+TEST_CASE("totals() equals the sum of a rank's sends over its rounds") {
     using Sums = std::map<Rank, std::pair<Bytes, std::int64_t>>;
     for (const std::size_t ranks : {1U, 2U, 3U, 5U, 8U, 13U, 16U}) {
         for (const Rank root : {Rank{0}, Rank{ranks - 1}}) {
@@ -266,21 +266,20 @@ TEST_CASE("options that a collective or a number of ranks does not permit are re
 }
 
 TEST_CASE(
-    "bytes of all ranks together are for all-gather and reduce-scatter, and not every schedule can divide "
-    "them") {
+    "total bytes of all ranks apply to all-gather and reduce-scatter; some schedules cannot divide them") {
     const auto call = [](Operation operation, std::int64_t bytes) {
         return Call{.operation = operation, .ranks = 6, .bytes = Bytes{bytes}, .in_all = true};
     };
     CHECK_THROWS_AS((void)make_schedule(call(Operation::broadcast, 12), "binomial"), Error);
-    CHECK_THROWS_WITH_AS((void)make_schedule(call(Operation::all_gather, 13), "neighbor-exchange"),
-                         "schedule 'neighbor-exchange' has blocks of one size; 13 bytes do not divide by 6",
-                         Error);
+    CHECK_THROWS_WITH_AS(
+        (void)make_schedule(call(Operation::all_gather, 13), "neighbor-exchange"),
+        "schedule 'neighbor-exchange' requires equal blocks; 13 bytes are not divisible by 6", Error);
     const AnySchedule schedule = make_schedule(call(Operation::all_gather, 12), "neighbor-exchange");
     CHECK(schedule.collective().bytes() == Bytes{2});
     check_schedule(schedule);
 }
 
-TEST_CASE("with at-once every rank sends to the opposite one first") {
+TEST_CASE("with at-once every rank first sends to the opposite rank") {
     const auto peers = [](std::size_t ranks) {
         std::vector<std::uint32_t> found;
         make_schedule({Operation::all_to_all, ranks, Bytes{1}}, "at-once")

@@ -22,7 +22,7 @@ Multicast random_multicast(Rng& rng, std::size_t nodes) {
     return {Node{rng.below(static_cast<std::uint32_t>(nodes))}, members};
 }
 
-/// Leads from the root to every vertex once, to all members, and ends at members.
+/// Checks that a tree leads from the root to every vertex once and to all members, and ends at members.
 void check_tree(const Machine& machine, const SpanningTree& tree, const Multicast& multicast) {
     with_topology(machine, [&](const auto& network) {
         std::set<std::uint32_t> reached{network.vertex(multicast.root)};
@@ -46,7 +46,7 @@ std::vector<SpanningTree> disjoint_trees_of(const Machine& machine, const Multic
 
 }  // namespace
 
-TEST_CASE("trees of fat trees span, whatever the root and the members") {
+TEST_CASE("trees of fat trees reach all members, for any root and members") {
     Rng rng(3);
     for (const char* text : {"fattree:4:4", "fattree:2:3:4", "fattree:4:4:4,up=1:2:2,parallel=1:1:2",
                              "fattree:3:3,up=2:3", "fattree:5"}) {
@@ -61,7 +61,7 @@ TEST_CASE("trees of fat trees span, whatever the root and the members") {
     }
 }
 
-TEST_CASE("least-loaded parents share trees evenly, while the last parents carry all") {
+TEST_CASE("least-loaded parents share trees evenly, while the last parents carry all trees") {
     const Machine machine = make_machine("fattree:4:4");
     const auto& tree = std::get<FatTree>(machine.topology());
     std::vector<Multicast> multicasts;
@@ -74,7 +74,7 @@ TEST_CASE("least-loaded parents share trees evenly, while the last parents carry
     CHECK(top_loads(ParentChoice::last) == std::vector<std::uint32_t>{0, 0, 0, 16});
 }
 
-TEST_CASE("a tree climbs no higher than to the first switch above all members") {
+TEST_CASE("a tree ascends only to the first switch above all members") {
     const Machine machine = make_machine("fattree:4:4:4");
     const std::vector<Multicast> near{{Node{17}, {Node{18}, Node{19}}}, {Node{17}, {Node{31}}}};
     const auto trees = switch_trees(std::get<FatTree>(machine.topology()), near);
@@ -82,7 +82,7 @@ TEST_CASE("a tree climbs no higher than to the first switch above all members") 
     CHECK(trees[1].links.size() == 4);
 }
 
-TEST_CASE("on a torus routes from one node are a tree") {
+TEST_CASE("routes from one node of a torus form a tree") {
     Rng rng(5);
     for (const char* text :
          {"torus:4x5", "torus:4x4x4,ties=split", "mesh:3x4x2", "torus:8x8+node:2", "dragonfly:5x4,nodes=2"}) {
@@ -95,7 +95,7 @@ TEST_CASE("on a torus routes from one node are a tree") {
     }
 }
 
-TEST_CASE("tori have two disjoint spanning trees for every axis, meshes one") {
+TEST_CASE("tori have two disjoint spanning trees for every axis, meshes have one") {
     Rng rng(7);
     for (const auto& [text, count] : {std::pair("torus:7", 2U),
                                       {"torus:2x3", 4U},
@@ -121,7 +121,7 @@ TEST_CASE("tori have two disjoint spanning trees for every axis, meshes one") {
     }
 }
 
-TEST_CASE("impossible multicasts are refused by name") {
+TEST_CASE("errors name impossible multicasts") {
     const Machine machine = make_machine("fattree:2:2");
     const auto& tree = std::get<FatTree>(machine.topology());
     CHECK_THROWS_WITH((void)route_tree(machine, {Node{1}, {}}), "the multicast of node 1 has no members");

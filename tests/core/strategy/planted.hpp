@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random cases of learning: true costs by one model, initial costs by another.
+// Random cases of learning with true costs and wrong initial costs.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace topoloom {
 
-/// Startups and bytes take between a tenth and ten times their known cost; every second case has
-/// no machine.
+/// A case whose true costs per message and byte are between a tenth and ten times the known costs; half of
+/// the cases with a machine do not know it.
 struct PlantedCase {
     std::shared_ptr<Strategy> known;
     CostBasis truth;
@@ -44,7 +44,7 @@ inline PlantedCase draw_case(std::uint64_t seed) {
     const auto one_of = [&](const auto& values) {
         return values[rng.below(static_cast<std::uint32_t>(values.size()))];
     };
-    const auto tenths = [&] {  // from 0.1 to 10, as many below 1 as above
+    const auto tenths = [&] {  // from 0.1 to 10, equally likely below and above 1
         const double factor = 1 + 9 * rng.uniform();
         return rng.below(2) == 0 ? factor : 1 / factor;
     };
@@ -65,14 +65,14 @@ inline PlantedCase draw_case(std::uint64_t seed) {
     return {std::make_shared<Strategy>(wrong), find_cost_basis(right), operation, ranks, bytes};
 }
 
-/// Results of some calls; times relative to the best schedule.
+/// Results of a sequence of calls; times are relative to the best schedule.
 struct Learned {
-    int calls_until_close = 0;  // after which the schedule is always within 5 %
+    int calls_until_close = 0;  // calls after which the schedule is always within 5 %
     double after_20_calls = 1;
-    double regret = 0;  // of the mean call
+    double regret = 0;  // mean excess time per call
 };
 
-/// Times of calls are off by a normal deviation of `noise`.
+/// Learns from call times with normally distributed noise.
 inline Learned learn_planted(const PlantedCase& planted, int calls, double noise, std::uint64_t seed) {
     std::map<std::string, double> times;
     const auto time_of = [&](const std::string& schedule) {

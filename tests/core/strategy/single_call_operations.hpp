@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives that an operation, ranks, bytes and a root describe: all except many-to-many.
+// Collectives defined by operation, ranks, bytes and root: all except many-to-many.
 #pragma once
 
 #include <array>

@@ -36,7 +36,7 @@ TEST_CASE("candidates are the schedules of an operation for this number of ranks
     }
 }
 
-TEST_CASE("segments of a chain are smaller than its data, and not too many") {
+TEST_CASE("segments of a chain are smaller than its data, and limited in number") {
     const auto chains = [](std::int64_t bytes) {
         const std::vector<std::string> texts = candidates({Operation::broadcast, 8, Bytes{bytes}});
         return std::ranges::count_if(texts,
@@ -48,7 +48,7 @@ TEST_CASE("segments of a chain are smaller than its data, and not too many") {
     CHECK(chains(1 << 30) == 3);
 }
 
-TEST_CASE("halving begins with near partners, whichever ranks sit out") {
+TEST_CASE("halving begins with near partners, whichever ranks are extra") {
     const std::string both = "halving(fold=odd,order=near)";
     const auto tries = [&](Operation operation, std::size_t ranks) {
         return std::ranges::count(candidates({operation, ranks, Bytes{32768}}), both) == 1;

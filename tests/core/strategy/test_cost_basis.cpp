@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Locations of ranks and message costs from files, and errors of files.
+// Slots of ranks and message costs from files, and errors of files.
 #include <doctest.h>
 
 #include <string>
@@ -25,26 +25,30 @@ Setting with_machine(std::string machine, std::vector<std::int64_t> seats = {}) 
     return setting;
 }
 
-std::string placement(const std::string& machine, const std::string& slots) {
+std::string write_placement(const std::string& machine, const std::string& slots) {
     return R"({"format": "topoloom-placement", "version": 1, "machine": ")" + machine +
            R"(", "allocation": {"nodes": [0, 1]}, "placement": )" + slots +
            R"(, "values": {"hop_bytes": 1.5e3}})";
 }
 
-std::string decisions(const std::string& operation, const std::string& lines) {
+std::string write_decisions(const std::string& operation, const std::string& lines) {
     return "{\"format\": \"topoloom-decisions\", \"version\": 1,\n\"operation\": \"" + operation +
            "\",\n\"decisions\": [" + lines + "]}";
 }
 
-void refuses(const Setting& setting, const char* message) { CHECK_THROWS_WITH(Strategy{setting}, message); }
+void check_error(const Setting& setting, const char* message) {
+    CHECK_THROWS_WITH(Strategy{setting}, message);
+}
 
-void refuses_machine(const std::string& text, const char* message) { refuses(with_machine(text), message); }
+void check_machine_error(const std::string& text, const char* message) {
+    check_error(with_machine(text), message);
+}
 
-void refuses_decisions(const std::string& text, const char* message) {
+void check_decisions_error(const std::string& text, const char* message) {
     Setting setting;
     setting.ranks = 4;
     setting.decisions = text;
-    refuses(setting, message);
+    check_error(setting, message);
 }
 
 }  // namespace
@@ -57,15 +61,15 @@ TEST_CASE("ranks are on the nodes that they name") {
           std::vector{Slot{0}, Slot{1}, Slot{2}});
 }
 
-TEST_CASE("ranks are where the placement of the world puts them") {
+TEST_CASE("ranks are on the slots of the world placement") {
     Setting setting = with_machine("message - 1e-6 1e-9", {5, 0, 4});
-    setting.placement = placement("torus:4,bandwidth=10GB/s+node:2", "[7, 6, 5, 4, 3, 1]");
+    setting.placement = write_placement("torus:4,bandwidth=10GB/s+node:2", "[7, 6, 5, 4, 3, 1]");
     const CostBasis basis = find_cost_basis(setting);
     CHECK(basis.slots == std::vector{Slot{1}, Slot{7}, Slot{3}});
     CHECK(basis.model.lines().front().beta == 1e-9);
 }
 
-TEST_CASE("without a machine, ranks with equal host ids are one node") {
+TEST_CASE("ranks with equal host ids are on one node without a machine") {
     const CostBasis some = find_cost_basis(with_machine("", {77, 5, 77}));
     CHECK(some.nodes == 2);
     CHECK(some.slots == std::vector{Slot{0}, Slot{1}, Slot{0}});
@@ -88,7 +92,7 @@ TEST_CASE("a machine file gives message costs") {
     CHECK(basis.model.link_factors(Bytes{242}).bandwidth == 0.9);
 }
 
-TEST_CASE("a machine file gives costs of single messages and of messages inside a node") {
+TEST_CASE("a machine file gives costs of single messages and of intra-node messages") {
     const NetworkModel model = find_cost_basis(with_machine("message - 2e-6 1e-9\nalone 99 3e-6 1e-9\n"
                                                             "alone - 9e-6 1e-9\ninside message - 1e-7 5e-11\n"
                                                             "inside alone - 4e-7 5e-11\n"
@@ -100,7 +104,7 @@ TEST_CASE("a machine file gives costs of single messages and of messages inside 
     CHECK(model.inside()->send_cpu(Bytes{0}) == 1e-7);
 }
 
-TEST_CASE("a message takes receiver time, so that the root of a gather is not free") {
+TEST_CASE("receiver time of messages makes the root of a gather busy") {
     const CostBasis basis = find_cost_basis(with_machine("message - 2e-6 1e-9"));
     CHECK(basis.model.receive_cpu(Bytes{0}) == 1e-6);
     const CostBasis with_links = find_cost_basis(with_machine("message - 2e-6 1e-9\nlinks - 2 0.5"));
@@ -108,63 +112,66 @@ TEST_CASE("a message takes receiver time, so that the root of a gather is not fr
     CHECK(basis.model.cpu(Bytes{1000}) == doctest::Approx(basis.model.time(Bytes{1000})));
 }
 
-TEST_CASE("the largest of several lines also counts with receiver overhead") {
+TEST_CASE("the maximum of several lines also includes receiver overhead") {
     const CostBasis basis = cost_basis_apart(8, NetworkModel::largest({{1e-6, 0}, {2e-7, 1e-10}}));
     CHECK(basis.model.takes_largest());
     CHECK(basis.model.time(Bytes{1'000'000}) == doctest::Approx(2e-7 + 1e-4));
     CHECK(basis.model.receive_cpu(Bytes{0}) == 5e-7);
 }
 
-TEST_CASE("a machine with a startup cost needs no line about messages") {
+TEST_CASE("a machine with a startup cost needs no message line") {
     const CostBasis basis =
         find_cost_basis(with_machine("machine torus:4,bandwidth=10GB/s+node:1,startup=3us"));
     CHECK(basis.model.time(Bytes{0}) == 3e-6);
 }
 
 TEST_CASE("errors of a machine file are one line with the line number") {
-    refuses_machine("machine", "the machine file: line 1: expected 'machine TEXT'");
-    refuses_machine("machine torus:4\nmachine torus:4",
-                    "the machine file: line 2: the machine is given twice");
-    refuses_machine(
+    check_machine_error("machine", "the machine file: line 1: expected 'machine TEXT'");
+    check_machine_error("machine torus:4\nmachine torus:4",
+                        "the machine file: line 2: the machine is given twice");
+    check_machine_error(
         "graph torus:4",
         "the machine file: line 1: 'graph' is none of: machine, node, message, alone, inside, links, "
         "cost");
-    refuses_machine("inside links - 1 1",
-                    "the machine file: line 1: 'inside links' is none of: message, alone, cost");
-    refuses_machine(
+    check_machine_error("inside links - 1 1",
+                        "the machine file: line 1: 'inside links' is none of: message, alone, cost");
+    check_machine_error(
         "message - 1 0\ninside alone - 1 0",
         "the machine file: a machine file with 'inside' needs a line 'inside message - ALPHA BETA'");
-    refuses_machine("\nmessage 5 1e-6", "the machine file: line 2: expected 'message MOST ALPHA BETA'");
-    refuses_machine("message - 1us 0",
-                    "the machine file: line 1: '1us' is not a number of seconds, 0 or more");
-    refuses_machine("message x 1 0", "the machine file: line 1: 'x' is not a number of bytes, nor -");
-    refuses_machine("message 9 1 0\nmessage 9 1 0",
-                    "the machine file: line 2: messages must ascend, but 9 follows 9");
-    refuses_machine("message 9 1 0",
-                    "the machine file: the last regime must have no limit, but goes up to 9 bytes");
-    refuses_machine("cost latency 1",
-                    "the machine file: a machine file with 'alone', 'cost', 'inside' or 'links' needs a line "
-                    "'message - ALPHA "
-                    "BETA'");
-    refuses_machine("links 9 1", "the machine file: line 1: expected 'links MOST LATENCY BANDWIDTH'");
-    refuses_machine("links - 1 0", "the machine file: line 1: a bandwidth factor must be above 0");
-    refuses_machine("links - x 1", "the machine file: line 1: 'x' is not a factor, 0 or more");
-    refuses_machine("cost latency 1\ncost latency 1",
-                    "the machine file: line 2: the cost latency is given twice");
-    refuses_machine("machine torus:4xx",
-                    "the machine: cannot read machine 'torus:4xx': expected a number at column 9");
-    refuses_machine("machine torus:4",
-                    "the links of 'torus:4' have no bandwidth; add one, as in torus:8x8x8,bandwidth=10GB/s");
-    refuses_machine("machine torus:2,bandwidth=1GB/s", "rank 2 is on node 2, but the machine has 2 nodes");
-    refuses(with_machine(std::string("machine ") + ring, {0, -1, 1}),
-            "the machine file: no line 'node NUMBER HOST' names the host of rank 1");
+    check_machine_error("\nmessage 5 1e-6", "the machine file: line 2: expected 'message MOST ALPHA BETA'");
+    check_machine_error("message - 1us 0",
+                        "the machine file: line 1: '1us' is not a number of seconds, 0 or more");
+    check_machine_error("message x 1 0", "the machine file: line 1: 'x' is not a number of bytes, nor -");
+    check_machine_error("message 9 1 0\nmessage 9 1 0",
+                        "the machine file: line 2: messages must ascend, but 9 follows 9");
+    check_machine_error("message 9 1 0",
+                        "the machine file: the last regime must have no limit, but goes up to 9 bytes");
+    check_machine_error(
+        "cost latency 1",
+        "the machine file: a machine file with 'alone', 'cost', 'inside' or 'links' needs a line "
+        "'message - ALPHA "
+        "BETA'");
+    check_machine_error("links 9 1", "the machine file: line 1: expected 'links MOST LATENCY BANDWIDTH'");
+    check_machine_error("links - 1 0", "the machine file: line 1: a bandwidth factor must be above 0");
+    check_machine_error("links - x 1", "the machine file: line 1: 'x' is not a factor, 0 or more");
+    check_machine_error("cost latency 1\ncost latency 1",
+                        "the machine file: line 2: the cost latency is given twice");
+    check_machine_error("machine torus:4xx",
+                        "the machine: cannot read machine 'torus:4xx': expected a number at column 9");
+    check_machine_error(
+        "machine torus:4",
+        "the links of 'torus:4' have no bandwidth; add one, as in torus:8x8x8,bandwidth=10GB/s");
+    check_machine_error("machine torus:2,bandwidth=1GB/s",
+                        "rank 2 is on node 2, but the machine has 2 nodes");
+    check_error(with_machine(std::string("machine ") + ring, {0, -1, 1}),
+                "the machine file: no line 'node NUMBER HOST' names the host of rank 1");
 }
 
-TEST_CASE("errors of a placement are one line") {
+TEST_CASE("an error of a placement is one line") {
     Setting setting = with_machine("");
     const auto refuses_placement = [&](const std::string& text, const char* message) {
         setting.placement = text;
-        refuses(setting, message);
+        check_error(setting, message);
     };
     refuses_placement("{", "the placement: line 1: expected a key in quotes, but the text ends");
     refuses_placement(R"({"format": "topoloom-decisions"})",
@@ -173,48 +180,51 @@ TEST_CASE("errors of a placement are one line") {
         "{\"format\": \"topoloom-placement\",\n\"version\": 2}",
         "the placement: line 2: version 2 of topoloom-placement is not known; this Topoloom reads "
         "version 1");
-    refuses_placement(placement(ring, "[0, 1]"),
+    refuses_placement(write_placement(ring, "[0, 1]"),
                       "the placement is of 2 ranks; rank 2 of the communicator is none of them");
-    refuses_placement(placement(ring, "[0, 1, 4]"),
+    refuses_placement(write_placement(ring, "[0, 1, 4]"),
                       "the placement: rank 2 is on slot 4, but 'torus:4,bandwidth=10GB/s' has 4");
     refuses_placement(
-        placement(ring, "[0, 1, -4]"),
+        write_placement(ring, "[0, 1, -4]"),
         "the placement: line 1: a slot of \"placement\" must be an integer from 0 to 4294967294");
     setting.machine = "machine torus:5,bandwidth=10GB/s";
-    refuses_placement(placement(ring, "[0, 1, 2]"),
+    refuses_placement(write_placement(ring, "[0, 1, 2]"),
                       "the placement is for the machine 'torus:4,bandwidth=10GB/s', the machine file says "
                       "'torus:5,bandwidth=10GB/s'");
 }
 
 TEST_CASE("errors of a decision table are one line with the line number") {
-    refuses_decisions("\n", "the decision table: line 2: expected a value, but the text ends");
-    refuses_decisions(
-        decisions("barrier", ""),
+    check_decisions_error("\n", "the decision table: line 2: expected a value, but the text ends");
+    check_decisions_error(
+        write_decisions("barrier", ""),
         "the decision table: line 3: the table of barrier has no decisions; add some, or remove "
         "the table");
-    refuses_decisions("[]", "the decision table: line 1: expected an object, {...}, with the key \"format\"");
-    refuses_decisions(
-        decisions("all-togather", ""),
+    check_decisions_error("[]",
+                          "the decision table: line 1: expected an object, {...}, with the key \"format\"");
+    check_decisions_error(
+        write_decisions("all-togather", ""),
         "the decision table: line 2: no collective 'all-togather'; there are: broadcast, reduce, "
         "scatter, gather, all-gather, all-reduce, reduce-scatter, all-to-all, barrier, many-to-many, "
         "many-to-many-multicast, scan, exscan");
-    refuses_decisions(decisions("barrier", "\n{\"ranks\": 2}"),
-                      "the decision table: line 4: the key \"bytes\" is missing");
-    refuses_decisions(decisions("barrier", "\n{\"ranks\": 2, \"bytes\": 0, \"schedule\": \"ring\"}"),
-                      "the decision table: line 4: no barrier schedule 'ring'; there are: dissemination");
-    refuses_decisions(decisions("scan", R"({"ranks": 4, "bytes": 1, "schedule": "recursive-doubling"},
+    check_decisions_error(write_decisions("barrier", "\n{\"ranks\": 2}"),
+                          "the decision table: line 4: the key \"bytes\" is missing");
+    check_decisions_error(
+        write_decisions("barrier", "\n{\"ranks\": 2, \"bytes\": 0, \"schedule\": \"ring\"}"),
+        "the decision table: line 4: no barrier schedule 'ring'; there are: dissemination");
+    check_decisions_error(
+        write_decisions("scan", R"({"ranks": 4, "bytes": 1, "schedule": "recursive-doubling"},
                                           {"ranks": 2, "bytes": 1, "schedule": "recursive-doubling"})"),
-                      "the decision table: line 4: decisions must ascend by ranks, degree and bytes");
+        "the decision table: line 4: decisions must ascend by ranks, degree and bytes");
     const std::string scan =
-        decisions("scan", R"({"ranks": 4, "bytes": 1, "schedule": "recursive-doubling"})");
-    refuses_decisions(scan + "\n" + scan, "the decision table: line 4: a second table of scan");
+        write_decisions("scan", R"({"ranks": 4, "bytes": 1, "schedule": "recursive-doubling"})");
+    check_decisions_error(scan + "\n" + scan, "the decision table: line 4: a second table of scan");
 }
 
-TEST_CASE("an unknown schedule is refused, one for other numbers of ranks is not") {
+TEST_CASE("an unknown schedule is refused, a schedule for other numbers of ranks is not") {
     Setting setting;
     setting.ranks = 12;
     setting.schedule = "chain(segment=0)";
-    refuses(setting, "chain: option segment is '0'; it must be an integer from 1 to 1073741824");
+    check_error(setting, "chain: option segment is '0'; it must be an integer from 1 to 1073741824");
     setting.schedule = "brook";
     CHECK_THROWS_AS(Strategy{setting}, Error);
     setting.schedule = "scatter-all-gather(gather=doubling)";

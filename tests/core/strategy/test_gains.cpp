@@ -26,7 +26,7 @@ Setting on_torus_nodes(std::size_t ranks, std::int64_t per_node) {
     return setting;
 }
 
-Bytes sized(Operation operation, std::int64_t bytes) { return Bytes{operation == barrier ? 0 : bytes}; }
+Bytes make_call(Operation operation, std::int64_t bytes) { return Bytes{operation == barrier ? 0 : bytes}; }
 
 ScheduleCost cost_of(const Setting& setting, const Call& call, const std::string& schedule) {
     return schedule_cost(make_schedule(call, schedule), find_cost_basis(setting));
@@ -34,24 +34,25 @@ ScheduleCost cost_of(const Setting& setting, const Call& call, const std::string
 
 }  // namespace
 
-TEST_CASE("on one node no call gains, except with a schedule that the user names") {
+TEST_CASE("no call gains on one node, except with a schedule that the user names") {
     Setting setting = on_torus_nodes(16, 16);
     Strategy strategy(setting);
     CHECK(!strategy.can_save_time());
     setting.schedule = "ring";
-    Strategy named(setting);
-    CHECK(named.can_save_time());
+    Strategy with_schedule(setting);
+    CHECK(with_schedule.can_save_time());
     for (const Operation operation : single_call_operations) {
         for (const std::int64_t bytes : {8, 4096, 1 << 20}) {
             CAPTURE(operation_name(operation));
-            CHECK(!strategy.saves_time(operation, sized(operation, bytes), false, 0));
-            const bool by_ring = named.choose(operation, sized(operation, bytes), false) == "ring";
-            CHECK(named.saves_time(operation, sized(operation, bytes), false, 1) == by_ring);
+            CHECK(!strategy.saves_time(operation, make_call(operation, bytes), false, 0));
+            const bool by_ring =
+                with_schedule.choose(operation, make_call(operation, bytes), false) == "ring";
+            CHECK(with_schedule.saves_time(operation, make_call(operation, bytes), false, 1) == by_ring);
         }
     }
 }
 
-TEST_CASE("a decision is applied, and undecided cases are as without a table") {
+TEST_CASE("a decision is applied, and undecided cases are treated as without a table") {
     Setting setting = on_torus_nodes(16, 16);
     setting.decisions =
         R"({"format": "topoloom-decisions", "version": 1, "operation": "all-to-all", "model": "", "machine": "",
@@ -64,7 +65,7 @@ TEST_CASE("a decision is applied, and undecided cases are as without a table") {
 }
 
 TEST_CASE(
-    "across nodes, a call gains where it saves more than it costs to run and its rounds are noticed late") {
+    "an inter-node call gains if it saves more than its overhead and late progress of its rounds cost") {
     constexpr double run_by_us = 0.2e-6;
     for (const auto& [ranks, per_node] : {std::pair(64, 1), {48, 1}, {48, 3}, {9, 3}}) {
         const Setting setting = on_torus_nodes(static_cast<std::size_t>(ranks), per_node);
@@ -74,7 +75,7 @@ TEST_CASE(
             for (std::int64_t bytes = 1; bytes <= 1 << 20; bytes *= 4) {
                 CAPTURE(operation_name(operation));
                 CAPTURE(bytes);
-                const Call call{operation, setting.ranks, sized(operation, bytes)};
+                const Call call{operation, setting.ranks, make_call(operation, bytes)};
                 const ScheduleCost ours =
                     cost_of(setting, call, strategy.choose(operation, call.bytes, false));
                 const double saved = cost_of(setting, call, usual_schedule(call)).time - ours.time;
@@ -105,7 +106,7 @@ TEST_CASE("the assumed choice of MPICH changes at its thresholds") {
     for (const Operation operation : single_call_operations) {
         for (const std::size_t ranks : {1, 2, 3, 7, 8, 60, 64}) {
             for (const std::int64_t bytes : {1, 300, 3000, 100'000}) {
-                const Call call{operation, ranks, sized(operation, bytes)};
+                const Call call{operation, ranks, make_call(operation, bytes)};
                 CHECK_NOTHROW((void)make_schedule(call, usual_schedule(call)));
             }
         }

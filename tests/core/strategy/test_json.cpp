@@ -12,13 +12,13 @@ namespace {
 
 std::string text_of(const char* json) { return read_json(json).text("it"); }
 
-void refuses(const std::string& json, const char* message) {
+void check_error(const std::string& json, const char* message) {
     CHECK_THROWS_WITH((void)read_json(json), message);
 }
 
 }  // namespace
 
-TEST_CASE("values are read with the lines on which they begin") {
+TEST_CASE("values are parsed with the lines on which they begin") {
     const Json document = read_json("{\"a\": [1, -2.5e1,\n{}, true, false, null],\r\n \"b\" : \"c\"}\n");
     CHECK(document.at("a").list("a").size() == 6);
     CHECK(document.at("a").list("a")[1].whole("it", -100, 100) == -25);
@@ -27,7 +27,7 @@ TEST_CASE("values are read with the lines on which they begin") {
     CHECK(document.find("c") == nullptr);
 }
 
-TEST_CASE("escapes stand for characters") {
+TEST_CASE("escape sequences become characters") {
     CHECK(text_of(R"("\"\\\/\b\f\n\r\t")") == "\"\\/\b\f\n\r\t");
     CHECK(text_of(R"("\u0041\u00e9\u20AC\ud83d\ude00")") == "A\u00e9\u20ac\U0001F600");
     CHECK(text_of("\"\u20ac\"") == "\u20ac");
@@ -35,17 +35,17 @@ TEST_CASE("escapes stand for characters") {
 
 TEST_CASE("several values may follow each other") {
     CHECK(read_json_values("{} []\n1").size() == 3);
-    refuses("{} []", "line 1: expected the end of the text at '[]'");
+    check_error("{} []", "line 1: expected the end of the text at '[]'");
 }
 
 TEST_CASE("invalid JSON is refused with its line") {
-    refuses("", "line 1: expected a value, but the text ends");
-    refuses("[1,]", "line 1: expected a value at ']'");
-    refuses("[1\n2]", "line 2: expected ',' or ']' at '2]'");
-    refuses("{1: 2}", "line 1: expected a key in quotes at '1: 2}'");
-    refuses("{\"a\" 2}", "line 1: expected ':' at '2}'");
-    refuses("{\"a\": 1, \"a\": 2}", "line 1: the key \"a\" is given twice");
-    refuses("{\"ab\n", "line 1: expected '\"', but the line ends");
+    check_error("", "line 1: expected a value, but the text ends");
+    check_error("[1,]", "line 1: expected a value at ']'");
+    check_error("[1\n2]", "line 2: expected ',' or ']' at '2]'");
+    check_error("{1: 2}", "line 1: expected a key in quotes at '1: 2}'");
+    check_error("{\"a\" 2}", "line 1: expected ':' at '2}'");
+    check_error("{\"a\": 1, \"a\": 2}", "line 1: the key \"a\" is given twice");
+    check_error("{\"ab\n", "line 1: expected '\"', but the line ends");
     for (const char* number : {"01", "1.", ".5", "+1", "1e", "NaN", "Infinity", "0x10", "1e999", "-"}) {
         CAPTURE(number);
         CHECK_THROWS_AS((void)read_json(number), Error);
@@ -54,7 +54,7 @@ TEST_CASE("invalid JSON is refused with its line") {
         CAPTURE(text);
         CHECK_THROWS_AS((void)read_json(text), Error);
     }
-    refuses(std::string(100, '['), "line 1: more than 64 lists and objects in each other");
+    check_error(std::string(100, '['), "line 1: more than 64 lists and objects in each other");
 }
 
 TEST_CASE("a truncated text is refused at any position") {
@@ -65,7 +65,7 @@ TEST_CASE("a truncated text is refused at any position") {
     }
 }
 
-TEST_CASE("values of the wrong type are refused by name") {
+TEST_CASE("errors name values of the wrong type") {
     const Json one = read_json("1.5");
     CHECK_THROWS_WITH((void)one.text("a name"), "line 1: a name must be a text");
     CHECK_THROWS_WITH((void)one.list("names"), "line 1: names must be a list");

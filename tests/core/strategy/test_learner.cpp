@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a wrong model the best schedule is found in few calls, and ranks agree with any clocks.
+// The best schedule is found in few calls from a wrong model, and ranks agree with any clocks.
 #include <doctest.h>
 
 #include <array>
@@ -17,7 +17,7 @@ namespace {
 using enum Operation;
 
 /// The clock of one rank; the true time is `seconds`.
-double garbage(Rng& rng, double seconds) {
+double broken_clock_time(Rng& rng, double seconds) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const std::array clocks{std::numeric_limits<double>::quiet_NaN(),
                             infinity,
@@ -31,13 +31,13 @@ double garbage(Rng& rng, double seconds) {
     return clocks[rng.below(static_cast<std::uint32_t>(clocks.size()))];
 }
 
-struct Ranks {
+struct LearningRanks {
     std::vector<Learner> learners;
 
-    Ranks(const PlantedCase& planted, std::size_t count) {
+    LearningRanks(const PlantedCase& planted, std::size_t count) {
         for (std::size_t rank = 0; rank < count; ++rank) learners.emplace_back(planted.known);
     }
-    /// Empty if they do not agree.
+    /// Empty if the ranks do not agree.
     std::string choose_trial(Operation operation, Bytes bytes) {
         std::string chosen = learners.front().choose_trial(operation, bytes, false);
         for (std::size_t rank = 1; rank < learners.size(); ++rank)
@@ -58,7 +58,7 @@ struct Ranks {
 
 }  // namespace
 
-TEST_CASE("after 20 calls the schedule is within 5 % of the best, though the model was ten times off") {
+TEST_CASE("after 20 calls the schedule is within 5 % of the best from costs that are ten times off") {
     constexpr int cases = 300;
     int close = 0, cheap = 0;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
@@ -70,7 +70,7 @@ TEST_CASE("after 20 calls the schedule is within 5 % of the best, though the mod
     CHECK(cheap >= cases * 97 / 100);
 }
 
-TEST_CASE("with random times it is within 5 % of the best in nearly all cases") {
+TEST_CASE("the schedule is within 5 % of the best in nearly all cases with random times") {
     constexpr int cases = 300;
     int close = 0, cheap = 0;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
@@ -82,20 +82,20 @@ TEST_CASE("with random times it is within 5 % of the best in nearly all cases") 
     CHECK(cheap >= cases * 97 / 100);
 }
 
-TEST_CASE("ranks agree on every call, and one broken clock does not keep the others from the best") {
+TEST_CASE("ranks agree on every call, and one broken clock does not prevent finding the best schedule") {
     constexpr int cases = 40;
     int close = 0;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
         CAPTURE(seed);
         const PlantedCase planted = draw_case(seed);
-        Ranks ranks(planted, 8);
+        LearningRanks ranks(planted, 8);
         Rng rng(seed, 2);
         for (int call = 0; call < 400; ++call) {
             const std::string chosen = ranks.choose_trial(planted.operation, planted.bytes);
             REQUIRE(!chosen.empty());
             const double time = planted.time_of(chosen);
             for (std::size_t rank = 0; rank < ranks.learners.size(); ++rank)
-                ranks.learners[rank].record_time(rank == 3 ? garbage(rng, time)
+                ranks.learners[rank].record_time(rank == 3 ? broken_clock_time(rng, time)
                                                            : time * (1 + 0.02 * rng.uniform()));
             if (ranks.is_due() || rng.below(50) == 0) ranks.fence();
         }
@@ -108,21 +108,21 @@ TEST_CASE("ranks agree on every call, and one broken clock does not keep the oth
 TEST_CASE("ranks agree even if all clocks are broken") {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         const PlantedCase planted = draw_case(seed);
-        Ranks ranks(planted, 4);
+        LearningRanks ranks(planted, 4);
         Rng rng(seed, 3);
         for (int call = 0; call < 1000; ++call) {
             const auto operation = std::array{broadcast, all_reduce, all_to_all}[rng.below(3)];
             REQUIRE(!ranks.choose_trial(operation, Bytes{1 + rng.below(5000)}).empty());
             for (Learner& learner : ranks.learners)
-                if (rng.below(10) != 0) learner.record_time(garbage(rng, 1e-5));
+                if (rng.below(10) != 0) learner.record_time(broken_clock_time(rng, 1e-5));
             if (ranks.is_due() || rng.below(20) == 0) ranks.fence();
         }
     }
 }
 
-TEST_CASE("fences become rare when learning has converged") {
+TEST_CASE("fences become rare after learning has converged") {
     const PlantedCase planted = draw_case(1);
-    Ranks ranks(planted, 1);
+    LearningRanks ranks(planted, 1);
     std::vector<int> fences(4);
     for (int call = 0; call < 4000; ++call) {
         const double time = planted.time_of(ranks.choose_trial(planted.operation, planted.bytes));
@@ -135,7 +135,7 @@ TEST_CASE("fences become rare when learning has converged") {
     CHECK(fences[3] <= 6);
 }
 
-TEST_CASE("when the network changes, the new fastest schedule is found") {
+TEST_CASE("a change of the network leads to the new fastest schedule") {
     Setting setting;
     setting.ranks = 32;
     setting.machine = "message - 1e-6 1e-10\ncost latency 1e-6";
@@ -155,7 +155,7 @@ TEST_CASE("when the network changes, the new fastest schedule is found") {
     CHECK(run("message - 1e-7 1e-8\ncost latency 1e-6", 8000) <= 1.05);
 }
 
-TEST_CASE("a schedule named by the setting is not replaced") {
+TEST_CASE("a schedule named in the settings is not replaced") {
     Setting setting;
     setting.ranks = 16;
     setting.schedule = "ring";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The choice of a strategy depends only on the query, and is the fastest suitable schedule.
+// A strategy depends only on the query, and chooses the fastest suitable schedule.
 #include <doctest.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ Setting on_nodes(std::size_t ranks, std::size_t per_node) {
     return setting;
 }
 
-Setting at_once(std::size_t calls, Setting setting) {
+Setting with_concurrent_calls(std::size_t calls, Setting setting) {
     setting.concurrent_calls = calls;
     return setting;
 }
@@ -64,9 +64,9 @@ std::vector<Setting> some_settings() {
             on_torus(17),
             on_torus(64),
             on_torus(48, 3),
-            at_once(6, on_nodes(24, 8)),
-            at_once(4, on_torus(64, 4)),
-            at_once(3, setting_of(21))};
+            with_concurrent_calls(6, on_nodes(24, 8)),
+            with_concurrent_calls(4, on_torus(64, 4)),
+            with_concurrent_calls(3, setting_of(21))};
 }
 
 struct Question {
@@ -93,24 +93,24 @@ const std::string& answer(Strategy& strategy, const Question& question) {
     return strategy.choose(question.operation, question.bytes, question.in_rank_order);
 }
 
-/// Schedules that are fitted to the ranks of the first call.
-std::vector<std::string> fitted_to(const CostBasis& basis, std::size_t ranks) {
+/// Schedules fitted to the ranks of the first call.
+std::vector<std::string> fitted_schedules_for(const CostBasis& basis, std::size_t ranks) {
     std::vector<Node> nodes;
     if (basis.machine == nullptr) return {};
     for (std::size_t rank = 0; rank < ranks; ++rank) nodes.push_back(basis.machine->node(basis.slots[rank]));
     return fitted_schedules(*basis.machine, nodes);
 }
 
-/// By the definition: all candidates, timed one by one.
-std::string slowly_fastest(const Setting& setting, Question question) {
+/// Reference: times all candidates one by one.
+std::string find_fastest_schedule(const Setting& setting, Question question) {
     const CostBasis basis = find_cost_basis(setting);
     const Call call{question.operation, setting.ranks / setting.concurrent_calls, question.bytes};
-    // If ranks continue on other lines, linear has to gain more than 5 %.
+    // If ranks continue on other lines, linear must gain more than 5 %.
     const bool goes_on =
         setting.concurrent_calls > 1 && (question.operation == gather || question.operation == scatter);
     std::string best;
     double least = 0;
-    for (const std::string& text : candidates(call, fitted_to(basis, call.ranks))) {
+    for (const std::string& text : candidates(call, fitted_schedules_for(basis, call.ranks))) {
         const AnySchedule schedule = make_schedule(call, text);
         if (question.in_rank_order && !keeps_rank_order(schedule)) continue;
         double time = schedule_cost(schedule, basis).time;
@@ -131,7 +131,8 @@ TEST_CASE("the schedule of a size is the fastest of its step, or of both ends of
             CAPTURE(question.bytes.value);
             CAPTURE(question.in_rank_order);
             const auto at = [&](std::int64_t bytes) {
-                return slowly_fastest(setting, {question.operation, Bytes{bytes}, question.in_rank_order});
+                return find_fastest_schedule(setting,
+                                             {question.operation, Bytes{bytes}, question.in_rank_order});
             };
             const std::int64_t size =
                 question.operation == barrier ? 0 : std::max(question.bytes.value, std::int64_t{1});
@@ -151,7 +152,7 @@ TEST_CASE("the fastest schedule is also chosen from a sample of the messages") {
     for (const Operation operation : {all_to_all, all_gather}) {
         for (const std::int64_t bytes : {16, 1 << 20}) {
             CHECK(strategy.choose(operation, Bytes{bytes}, false) ==
-                  slowly_fastest(setting, {operation, Bytes{bytes}, false}));
+                  find_fastest_schedule(setting, {operation, Bytes{bytes}, false}));
         }
     }
 }
@@ -209,7 +210,7 @@ TEST_CASE("concurrent queries give equal answers") {
     }
 }
 
-TEST_CASE("every operation has a schedule for any number of ranks, in rank order too") {
+TEST_CASE("every operation has a schedule for any number of ranks, also in rank order") {
     for (std::size_t ranks = 1; ranks <= 70; ranks += ranks < 18 ? 1 : 13) {
         Strategy strategy(setting_of(ranks));
         for (const Question& question : some_questions(ranks)) {
@@ -233,7 +234,7 @@ TEST_CASE("equal texts give the same object") {
     CHECK(&small == &strategy.choose(reduce, Bytes{2}, false));
 }
 
-TEST_CASE("any size has a schedule") {
+TEST_CASE("every message size has a schedule") {
     Strategy strategy(on_torus(64));
     const std::string& large = strategy.choose(all_to_all, Bytes{std::int64_t{1} << 30}, false);
     CHECK(&strategy.choose(all_to_all, Bytes{std::int64_t{1} << 62}, false) == &large);
@@ -252,7 +253,7 @@ TEST_CASE("a decision table overrides costs, and a named schedule overrides both
     Strategy by_table(setting), by_cost(setting_of(9));
     CHECK(by_table.choose(all_gather, Bytes{100}, false) == "cyclic");
     CHECK(by_table.choose(all_gather, Bytes{1 << 30}, false) == "cyclic");
-    // Nine ranks have no neighbors in pairs.
+    // Neighbor exchange does not support nine ranks.
     CHECK(by_table.choose(all_gather, Bytes{99}, false) == by_cost.choose(all_gather, Bytes{99}, false));
     CHECK(by_table.choose(broadcast, Bytes{99}, false) == by_cost.choose(broadcast, Bytes{99}, false));
     setting.schedule = "ring";
@@ -286,7 +287,7 @@ TEST_CASE("options that suit only some numbers of ranks apply to those and are d
 
 TEST_CASE("long broadcasts on a torus use all its links, short ones the fewest rounds") {
     Setting setting = on_torus(64);
-    setting.machine = "machine torus:4x2x8,bandwidth=10GB/s\nmessage - 1e-6 0\n";  // a port per link
+    setting.machine = "machine torus:4x2x8,bandwidth=10GB/s\nmessage - 1e-6 0\n";  // one port per link
     Strategy strategy(setting);
     CHECK(strategy.choose(broadcast, Bytes{16 << 20}, false).starts_with("disjoint-trees(grid=4x2x8"));
     CHECK(strategy.choose(broadcast, Bytes{8}, false).starts_with("b"));  // binomial, bine
@@ -301,7 +302,7 @@ TEST_CASE("equal settings share a strategy while it is in use") {
     CHECK(seen.expired());
 }
 
-TEST_CASE("a strategy reports its basis") {
+TEST_CASE("a strategy reports its cost basis") {
     CHECK(Strategy(setting_of(1)).description() == "1 rank on 1 node, schedules by what messages cost");
     CHECK(Strategy(on_nodes(13, 4)).description() == "13 ranks on 4 nodes, schedules by what messages cost");
     Setting named = on_torus(48, 3);

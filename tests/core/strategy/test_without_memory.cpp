@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A strategy that ran out of memory gives the right answer to the next query, so that all ranks choose the same. Learning from
-// the times of all ranks takes no memory.
+// A strategy that ran out of memory answers the next query correctly, so that all ranks choose the same
+// schedule. Learning from the times of all ranks allocates no memory.
 #include <doctest.h>
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace {
 
-/// The number of allocations that succeed from now on; below 0: all.
+/// The number of further allocations that succeed; below 0: all.
 long left = -1;
 
 void* allocate(std::size_t size) {
@@ -49,7 +49,7 @@ Setting lines_of_torus() {
     return setting;
 }
 
-/// All answers of a strategy about an operation, as text.
+/// All answers of a strategy for an operation, as text.
 std::string answers(Strategy& strategy, Operation operation) {
     const Bytes bytes{1024};
     std::string all = strategy.choose(operation, bytes, true) +
@@ -58,8 +58,8 @@ std::string answers(Strategy& strategy, Operation operation) {
     return all;
 }
 
-/// The same, after failed allocations at intervals of `step`.
-std::string answers_at_last(Strategy& strategy, Operation operation, long step, int& failures) {
+/// The same answers after failed allocations at intervals of `step`.
+std::string answers_after_failures(Strategy& strategy, Operation operation, long step, int& failures) {
     for (long count = 0;; count += step) {
         left = count;
         try {
@@ -82,7 +82,7 @@ TEST_CASE("failed allocations leave no state behind") {
         for (const long step : {1, 7, 100}) {
             Strategy strategy(lines_of_torus());
             int failures = 0;
-            CHECK(answers_at_last(strategy, operation, step, failures) == expected);
+            CHECK(answers_after_failures(strategy, operation, step, failures) == expected);
             CHECK(failures > 0);
         }
     }

@@ -14,16 +14,16 @@ import topoloom as tl
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-#: Ranks 2 and 3 have one too many, and rank 1 two too few.
+#: Ranks 2 and 3 have one task too many, rank 1 has two too few.
 LOADS = [4, 2, 5, 5]
 
 
-def write(loads: list[Any], path: str = "loads.csv") -> None:
+def write_loads(loads: list[Any], path: str = "loads.csv") -> None:
     Path(path).write_text("".join(f"{load}\n" for load in loads))
 
 
 def test_a_plan_is_printed_with_its_measures(topoloom: Command) -> None:
-    write(LOADS)
+    write_loads(LOADS)
     found = topoloom("balance", "loads.csv", "--method", "qwalk", "--json").json
     assert found["plan"] == [[2, 1, 1], [3, 1, 1]]
     assert found["measures"] == {
@@ -40,19 +40,19 @@ def test_a_plan_is_printed_with_its_measures(topoloom: Command) -> None:
     assert alias["least"]["max_receives"] == alias["measures"]["max_receives"] == 1
 
 
-def test_the_table_shows_who_sends_to_whom(topoloom: Command) -> None:
-    write(LOADS)
+def test_the_table_shows_senders_and_receivers_of_tasks(topoloom: Command) -> None:
+    write_loads(LOADS)
     shown = topoloom("balance", "loads.csv", "--method", "alias")
     assert (shown.status, shown.err) == (0, "")
     assert "16 tasks on 4 ranks, by alias" in shown.out
     assert "loads after   4 to 4" in shown.out
-    write([0, 2] * 100)
+    write_loads([0, 2] * 100)
     shown = topoloom("balance", "loads.csv", "--method", "qwalk")
     assert "80 more; --json has all" in shown.out
 
 
-def test_tasks_that_move_across_a_machine_cost_hop_bytes(topoloom: Command) -> None:
-    write(LOADS)
+def test_moves_of_tasks_cost_hop_bytes_on_a_machine(topoloom: Command) -> None:
+    write_loads(LOADS)
     words = ["balance", "loads.csv", "--machine", "mesh:4", "--method", "qwalk"]
     found = topoloom(*words, "--bytes", "1KiB", "--json").json
     assert found["hop_bytes"] == 1024 * (1 + 2)
@@ -62,8 +62,8 @@ def test_tasks_that_move_across_a_machine_cost_hop_bytes(topoloom: Command) -> N
     assert "hop-bytes" in shown.out
 
 
-def test_a_placement_gives_the_location_of_ranks(topoloom: Command) -> None:
-    write(LOADS)
+def test_rank_locations_are_read_from_a_placement(topoloom: Command) -> None:
+    write_loads(LOADS)
     machine = tl.load_machine("mesh:4")
     allocation = tl.Allocation.whole(machine)
     placement = tl.Placement(allocation, [0, 2, 1, 3])
@@ -77,8 +77,8 @@ def test_a_placement_gives_the_location_of_ranks(topoloom: Command) -> None:
 
 
 def test_near_partners_are_chosen_on_a_machine(topoloom: Command) -> None:
-    """Ranks 1 and 6 need the excess of their neighbors."""
-    write([4, 2, 6, 4, 4, 6, 2, 4])
+    """Ranks 1 and 6 need the excess tasks of their neighbors."""
+    write_loads([4, 2, 6, 4, 4, 6, 2, 4])
     words = ["balance", "loads.csv", "--machine", "mesh:8", "--json"]
     near = topoloom(*words).json
     assert near["plan"] == [[2, 1, 2], [5, 6, 2]]
@@ -92,36 +92,40 @@ def test_near_partners_are_chosen_on_a_machine(topoloom: Command) -> None:
     assert topoloom(*words).json["plan"] == [[2, 6, 2], [5, 1, 2]]
 
 
-def test_auto_tries_other_receive_limits_for_link_objectives(topoloom: Command) -> None:
-    """Often more or fewer than the usual two receives load links least."""
+def test_auto_tries_several_receive_limits_for_link_objectives(
+    topoloom: Command,
+) -> None:
+    """Often a limit other than the default of two receives minimizes link loads."""
     rng = np.random.default_rng(27)
-    write(rng.integers(0, 61, 125).tolist())
+    write_loads(rng.integers(0, 61, 125).tolist())
     words = ["balance", "loads.csv", "--machine", "torus:5x5x5", "--json", "--method"]
 
-    def busiest(method: str) -> float:
+    def measure_congestion(method: str) -> float:
         return float(topoloom(*words, method).json["congestion_max"])
 
-    tried = [busiest(f"transport(receives={most})") for most in (0, 1, 2, 3, 4)]
-    assert busiest("auto(cost=busiest-link)") <= min(tried) < tried[2]
+    tried = [
+        measure_congestion(f"transport(receives={most})") for most in (0, 1, 2, 3, 4)
+    ]
+    assert measure_congestion("auto(cost=busiest-link)") <= min(tried) < tried[2]
     by_hops = topoloom(*words, "auto").json
     assert by_hops["measures"]["max_receives"] <= 2
 
 
-def test_ranks_are_on_an_allocation_as_launched(topoloom: Command) -> None:
-    """Each of 4 nodes has 2 of 8 ranks, as for `map`; a whole machine fills up."""
-    write([9, 1] * 4)
+def test_ranks_are_placed_in_launcher_order(topoloom: Command) -> None:
+    """Each of 4 nodes has 2 of 8 ranks, as in `map`; a whole machine is filled."""
+    write_loads([9, 1] * 4)
     words = ["balance", "loads.csv", "--machine", "torus:4x4+node:2:2"]
     some = topoloom(*words, "--allocate", "4")
     assert "ranks          2 on each of 4 nodes" in some.out
     assert "ranks          4 on each of 2 nodes" in topoloom(*words).out
-    write([9, 1, 1], "few.csv")
+    write_loads([9, 1, 1], "few.csv")
     words[1] = "few.csv"
     assert "1 to 2 on each of 2 nodes" in topoloom(*words, "--allocate", "2").out
     assert "3 on 1 node" in topoloom(*words, "--allocate", "1").out
 
 
 def test_plans_are_drawn(topoloom: Command) -> None:
-    write([4, 2, 6, 4, 4, 6, 2, 4])
+    write_loads([4, 2, 6, 4, 4, 6, 2, 4])
     topoloom("balance", "loads.csv", "--figure", "line.svg")
     for machine in ("mesh:8", "torus:2x4", "fattree:4:4", "dragonfly:3x2,nodes=2"):
         words = ["balance", "loads.csv", "--machine", machine, "--figure", "on.svg"]
@@ -129,15 +133,15 @@ def test_plans_are_drawn(topoloom: Command) -> None:
         assert (done.status, done.err) == (0, "")
         assert "written  on.svg" in done.out
         assert Path("on.svg").read_text() != Path("line.svg").read_text()
-    write([1] * 5000, "many.csv")
+    write_loads([1] * 5000, "many.csv")
     refused = topoloom("balance", "many.csv", "--figure", "many.svg")
     assert refused.status == 2
     assert "a plan of 5,000 ranks is too large to draw" in refused.err
     assert not Path("many.svg").exists()
 
 
-def test_receives_are_limited_as_requested(topoloom: Command) -> None:
-    write([4, 4, 4, 0, 4, 4, 1, 3])
+def test_the_number_of_receives_is_limited_on_request(topoloom: Command) -> None:
+    write_loads([4, 4, 4, 0, 4, 4, 1, 3])
     words = ["balance", "loads.csv", "--machine", "mesh:8", "--json", "--method"]
     received = [
         topoloom(*words, f"transport(receives={most})").json["measures"]["max_receives"]
@@ -160,7 +164,7 @@ def test_receives_are_limited_as_requested(topoloom: Command) -> None:
 def test_invalid_loads_are_refused_in_one_line(
     topoloom: Command, lines: list[Any], message: str
 ) -> None:
-    write(lines)
+    write_loads(lines)
     refused = topoloom("balance", "loads.csv")
     assert (refused.status, refused.out) == (2, "")
     assert refused.err.count("\n") == 1
@@ -171,21 +175,24 @@ def test_invalid_loads_are_refused_in_one_line(
     ("words", "message"),
     [
         (["--method", "alais"], "no balancer 'alais' (did you mean 'alias'?)"),
-        (["--method", "transport"], "balancer 'transport' chooses near ranks; give a"),
-        (["--bytes", "1KiB"], "--bytes is the size of tasks that cross a --machine"),
+        (["--method", "transport"], "balancer 'transport' requires a machine; give"),
+        (["--bytes", "1KiB"], "--bytes is the size of transfers on a machine"),
         (["--machine", "mesh:3"], "there are 4 ranks, but the allocation has only 3"),
-        (["--tolerance", "0.02"], "--memory and --tolerance are for tasks that differ"),
+        (["--tolerance", "0.02"], "--memory and --tolerance are for weighted tasks"),
         (
             ["--method", "auto(cost=busiest-link)"],
-            "balancer 'auto' with a cost chooses by a machine; give one",
+            "balancer 'auto' with a cost requires a machine; give one",
         ),
-        (["--allocate", "4"], "an allocation is of a machine; name that, too"),
+        (
+            ["--allocate", "4"],
+            "an allocation requires a machine; name the machine, too",
+        ),
     ],
 )
 def test_invalid_options_are_refused_in_one_line(
     topoloom: Command, words: list[str], message: str
 ) -> None:
-    write(LOADS)
+    write_loads(LOADS)
     refused = topoloom("balance", "loads.csv", *words)
     assert (refused.status, refused.out) == (2, "")
     assert refused.err.count("\n") == 1
@@ -194,7 +201,7 @@ def test_invalid_options_are_refused_in_one_line(
 
 @pytest.mark.parametrize("loads", [[7], [0], [0, 0, 0], [5, 5], ["# none", 1, "", 1]])
 def test_balanced_loads_need_no_plan(topoloom: Command, loads: list[Any]) -> None:
-    write(loads)
+    write_loads(loads)
     for entry in topoloom("list", "balancers", "--json").json:
         words = ["balance", "loads.csv", "--method", entry["name"]]
         words += ["--machine", "mesh:5"] if entry["needs"] else []
@@ -202,8 +209,8 @@ def test_balanced_loads_need_no_plan(topoloom: Command, loads: list[Any]) -> Non
         assert topoloom(*words).status == 0
 
 
-def test_python_users_get_the_same(topoloom: Command) -> None:
-    write(LOADS)
+def test_python_returns_the_same_plan(topoloom: Command) -> None:
+    write_loads(LOADS)
     printed = topoloom("balance", "loads.csv", "--method", "alias", "--json").json
     found = tl.tasks.balance(np.array(LOADS), method="alias")
     assert found.plan.tolist() == printed["plan"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 SIDE = 12
-#: A mesh of tasks in strips of 3 rows; rank 0 has more to do, and sizes differ.
+#: A mesh of tasks in strips of 3 rows; rank 0 has excess load, and sizes differ.
 OWNERS = [i // (3 * SIDE) for i in range(SIDE * SIDE)]
 LOADS = [3 if owner == 0 else 1 for owner in OWNERS]
 SIZES = [50 + i % 7 for i in range(SIDE * SIDE)]
@@ -26,20 +26,20 @@ PAIRS = [(i, i + 1) for i in range(SIDE * SIDE) if (i + 1) % SIDE] + [
 MACHINE = "mesh:2,bandwidth=10GB/s,latency=1us+node:2"
 
 
-def write(path: str, lines: list[str]) -> None:
+def write_lines(path: str, lines: list[str]) -> None:
     Path(path).write_text("\n".join([*lines, ""]))
 
 
 def write_tables() -> None:
     rows = zip(itertools.count(), OWNERS, LOADS, SIZES)
     head = "task,owner,load,bytes"
-    write("tasks.csv", [head, *(f"t{i},{o},{w},{s}" for i, o, w, s in rows)])
-    # METIS sends the weight of an edge in both directions.
-    write("edges.csv", ["task,task,bytes", *(f"t{u},t{v},40" for u, v in PAIRS)])
+    write_lines("tasks.csv", [head, *(f"t{i},{o},{w},{s}" for i, o, w, s in rows)])
+    # METIS lists the weight of an edge in both directions.
+    write_lines("edges.csv", ["task,task,bytes", *(f"t{u},t{v},40" for u, v in PAIRS)])
 
 
 def write_metis(fmt: str, first: list[int]) -> None:
-    """Write the mesh with edges of 20 bytes; `first` stands before the loads."""
+    """Write the mesh with edges of 20 bytes; the values `first` precede the loads."""
     neighbors: list[list[int]] = [[] for _ in OWNERS]
     for u, v in PAIRS:
         neighbors[u].append(v)
@@ -53,15 +53,15 @@ def write_metis(fmt: str, first: list[int]) -> None:
             strict=False,
         )
     ]
-    write("mesh.graph", [f"{len(OWNERS)} {len(PAIRS)} {fmt}", *lines])
-    write("mesh.assign", [str(owner) for owner in OWNERS])
+    write_lines("mesh.graph", [f"{len(OWNERS)} {len(PAIRS)} {fmt}", *lines])
+    write_lines("mesh.assign", [str(owner) for owner in OWNERS])
 
 
 def list_moves(found: dict[str, Any]) -> list[tuple[int, int, int]]:
     return [(int(name.strip("t")), old, new) for name, old, new in found["moves"]]
 
 
-def test_neighbors_stay_together(topoloom: Command) -> None:
+def test_neighboring_tasks_stay_on_the_same_rank(topoloom: Command) -> None:
     write_tables()
     alone = topoloom("balance", "tasks.csv", "--json").json
     found = topoloom("balance", "tasks.csv", "--edges", "edges.csv", "--json").json
@@ -77,7 +77,7 @@ def test_neighbors_stay_together(topoloom: Command) -> None:
     assert ours < 0.9 * (cut_alone + alone["moved_bytes"])
 
 
-def test_tasks_that_stay_for_long_move_more_and_cut_less(topoloom: Command) -> None:
+def test_longer_periods_allow_more_moves_and_a_smaller_cut(topoloom: Command) -> None:
     write_tables()
     words = ["balance", "tasks.csv", "--edges", "edges.csv", "--json"]
     once = topoloom(*words).json
@@ -86,7 +86,7 @@ def test_tasks_that_stay_for_long_move_more_and_cut_less(topoloom: Command) -> N
     assert long["moved_bytes"] > once["moved_bytes"]
 
 
-def test_on_a_machine_bytes_count_times_the_distance(topoloom: Command) -> None:
+def test_on_a_machine_the_cost_is_bytes_times_distance(topoloom: Command) -> None:
     write_tables()
     words = ["balance", "tasks.csv", "--edges", "edges.csv", "--machine", MACHINE]
     found = topoloom(*words, "--simulate", "--json").json
@@ -118,10 +118,10 @@ def test_memory_limits_are_respected_with_neighbors(topoloom: Command) -> None:
 
 
 @pytest.mark.parametrize("fmt", ["011", "111"])
-def test_files_of_partitioners_give_the_same_result_as_tables(
+def test_partitioner_files_give_the_same_result_as_tables(
     topoloom: Command, fmt: str
 ) -> None:
-    """Chaco has vertex numbers where METIS has sizes; neither counts as bytes."""
+    """Chaco has vertex numbers in place of METIS sizes; neither counts as bytes."""
     sizes = SIZES if fmt == "111" else []
     write_tables()
     write_metis(fmt, sizes)
@@ -139,7 +139,7 @@ def test_files_of_partitioners_give_the_same_result_as_tables(
     assert topoloom(*words, "--owners", "parts").json == by_graph
 
 
-def test_edges_can_be_a_communication_graph(topoloom: Command) -> None:
+def test_edges_are_read_from_a_communication_graph(topoloom: Command) -> None:
     write_tables()
     ends = np.array(PAIRS).T
     graph = tl.CommGraph.from_edges(len(OWNERS), *ends, np.full(len(PAIRS), 40))
@@ -158,13 +158,14 @@ def test_edges_can_be_a_communication_graph(topoloom: Command) -> None:
         ["0 5 2 5 3", "6 0 1 2", "4 3 4", "3 1", "1 1 1"],
     ],
 )
-def test_hypergraphs_are_cut_once_per_further_rank(
+def test_hypergraphs_are_read_and_cut_with_minimal_cost(
     topoloom: Command, lines: list[str]
 ) -> None:
-    write("h.hg", lines)
-    write("h.assign", ["0", "0", "0", "0", "1"])
+    write_lines("h.hg", lines)
+    write_lines("h.assign", ["0", "0", "0", "0", "1"])
     found = topoloom("balance", "h.hg", "--tolerance", "10", "--json").json
-    # The loads may stay, and the pair of weight 4 costs more than the move of a byte.
+    # All loads may stay, and cutting the edge of weight 4 costs more than moving a
+    # byte.
     assert found["cut_bytes_before"] == 4
     assert found["cut_bytes"] == 0
     found = topoloom("balance", "h.hg", "-n", "2", "--tolerance", "0.2", "--json").json
@@ -172,46 +173,50 @@ def test_hypergraphs_are_cut_once_per_further_rank(
     assert found["cut_bytes"] == 6
 
 
-def hyperedge_cut(hyperedges: list[tuple[int, list[int]]], owners: list[int]) -> int:
+def compute_hyperedge_cut(
+    hyperedges: list[tuple[int, list[int]]], owners: list[int]
+) -> int:
     return sum(w * (len({owners[pin] for pin in pins}) - 1) for w, pins in hyperedges)
 
 
 @pytest.mark.parametrize("factor", [1, 100])
-def test_weights_of_hyperedges_are_shared_among_their_pairs_in_any_unit(
+def test_the_unit_of_hyperedge_weights_does_not_change_the_plan(
     topoloom: Command, factor: int
 ) -> None:
     hyperedges = [(1, [0, 1, 2, 3, 4]), (2, [4, 5]), (1, [0, 5])]
     rows = [" ".join(map(str, [w * factor, *pins])) for w, pins in hyperedges]
-    write("h.hg", ["0 6 3 9 2", *rows])
+    write_lines("h.hg", ["0 6 3 9 2", *rows])
     owners = [0, 0, 0, 0, 0, 1]
-    write("h.assign", [str(owner) for owner in owners])
+    write_lines("h.assign", [str(owner) for owner in owners])
     words = ["--tolerance", "0.4", "--periods", str(100 // factor), "--json"]
     found = topoloom("balance", "h.hg", *words).json
     for task, _, new in list_moves(found):
         owners[task] = new
-    assert found["cut_bytes"] == factor * hyperedge_cut(hyperedges, owners)
-    # The least of all ways to have 2 to 4 tasks per rank.
+    assert found["cut_bytes"] == factor * compute_hyperedge_cut(hyperedges, owners)
+    # The least cost of all distributions with 2 to 4 tasks per rank.
     every = itertools.product((0, 1), repeat=6)
     fair = [list(new) for new in every if 2 <= sum(new) <= 4]
     assert found["cost"] == found["cut_bytes"] * (100 // factor) + len(found["moves"])
     assert found["cost"] == min(
-        100 * hyperedge_cut(hyperedges, new)
+        100 * compute_hyperedge_cut(hyperedges, new)
         + sum(a != b for a, b in zip(new, [0, 0, 0, 0, 0, 1], strict=True))
         for new in fair
     )
 
 
 @pytest.mark.parametrize(("pins", "weight"), [(3, 1), (10, 1), (32, 7), (40, 1)])
-def test_the_cut_of_a_hyperedge_is_its_weight_per_further_rank(
+def test_the_cut_of_a_hyperedge_is_its_weight_per_additional_rank(
     topoloom: Command, pins: int, weight: int
 ) -> None:
-    write("h.hg", [f"0 {pins} 1 {pins} 2", " ".join(map(str, [weight, *range(pins)]))])
-    write("h.assign", ["0"] * (pins - 2) + ["1", "2"])
+    write_lines(
+        "h.hg", [f"0 {pins} 1 {pins} 2", " ".join(map(str, [weight, *range(pins)]))]
+    )
+    write_lines("h.assign", ["0"] * (pins - 2) + ["1", "2"])
     words = ["balance", "h.hg", "--tolerance", "99", "--periods", "0.001", "--json"]
     found = topoloom(*words).json
     assert found["moves"] == []
     assert (found["cut_bytes_before"], found["cut_bytes"]) == (2 * weight, 2 * weight)
-    # On a machine pairs count: the last two, and each with all others, over two links.
+    # On a machine pairs count: two links between each separated pair.
     on = topoloom(*words, "--machine", "tree:3").json
     assert on["moves"] == []
     if pins <= 32:
@@ -224,7 +229,7 @@ EDGES = "task,task,bytes"
 
 
 @pytest.mark.parametrize(
-    ("lines", "why"),
+    ("lines", "message"),
     [
         ([EDGES, "a,b"], "edges.csv:2: expected the 3 columns task,task,bytes, not 2"),
         ([EDGES, "a,bb,1"], "edges.csv:2: no task 'bb' (did you mean 'b'?)"),
@@ -238,19 +243,19 @@ EDGES = "task,task,bytes"
     ],
 )
 def test_invalid_edges_are_refused(
-    topoloom: Command, lines: list[str], why: str
+    topoloom: Command, lines: list[str], message: str
 ) -> None:
-    write("tasks.csv", ["task,owner,load,bytes", "a,0,1,1", "b,1,1,1"])
-    write("edges.csv", lines)
+    write_lines("tasks.csv", ["task,owner,load,bytes", "a,0,1,1", "b,1,1,1"])
+    write_lines("edges.csv", lines)
     refused = topoloom("balance", "tasks.csv", "--edges", "edges.csv")
     assert (refused.status, refused.out, refused.err.count("\n")) == (2, "", 1)
-    assert why in refused.err
+    assert message in refused.err
 
 
 @pytest.mark.parametrize(
-    ("file", "lines", "ranks", "why"),
+    ("file", "lines", "ranks", "message"),
     [
-        ("m.graph", ["2 1", "2", "1"], None, "m.graph does not say which rank has"),
+        ("m.graph", ["2 1", "2", "1"], None, "m.graph has no owners of tasks"),
         ("m.graph", ["2 1", "2", "1"], ["0"], "m.assign has ranks of 1 task, but m.gr"),
         ("m.graph", ["2 1", "2", "1"], ["0", "x"], "m.assign:2: the rank of a task is"),
         ("m.graph", ["2 1", "2", "1"], ["0", "10000000"], "m.assign:2: the rank of a"),
@@ -267,15 +272,19 @@ def test_invalid_edges_are_refused(
         ("m.hg", ["2 1 2 00", "1 2", "3"], ["0", "0"], "m.hg:3: nothing more is"),
     ],
 )
-def test_invalid_files_of_partitioners_are_refused(
-    topoloom: Command, file: str, lines: list[str], ranks: list[str] | None, why: str
+def test_invalid_partitioner_files_are_refused(
+    topoloom: Command,
+    file: str,
+    lines: list[str],
+    ranks: list[str] | None,
+    message: str,
 ) -> None:
-    write(file, lines)
+    write_lines(file, lines)
     if ranks is not None:
-        write("m.assign", ranks)
+        write_lines("m.assign", ranks)
     refused = topoloom("balance", file)
     assert (refused.status, refused.out, refused.err.count("\n")) == (2, "", 1)
-    assert why in refused.err
+    assert message in refused.err
 
 
 #: A machine that can be simulated.
@@ -283,51 +292,57 @@ FAST = "torus:2x2,bandwidth=1GB/s,latency=1us"
 
 
 @pytest.mark.parametrize(
-    ("words", "why"),
+    ("words", "message"),
     [
-        (["loads.csv", "--edges", "edges.csv"], "loads.csv has the numbers of equal"),
-        (["loads.csv", "--simulate"], "--simulate is for tasks that cross a --machine"),
+        (["loads.csv", "--edges", "edges.csv"], "loads.csv contains numbers of equal"),
+        (["loads.csv", "--simulate"], "--simulate is for transfers on a machine"),
         (["loads.csv", "-m", "mesh:4", "--simulate"], "has no links with bandwidths"),
         (
             ["loads.csv", "-m", FAST, "--bytes", "1TiB", "--simulate"],
-            "up to 20,000,000 are simulated; simulate smaller tasks",
+            "the switches can simulate; simulate smaller tasks",
         ),
         (
             ["tasks.csv", "--periods", "2"],
-            "--periods counts how often --edges are sent",
+            "--periods is the number of times that --edges are sent",
         ),
         (
             ["tasks.csv", "--edges", "edges.csv", "--periods", "0"],
-            "more than 0 periods",
+            "periods must be above 0",
         ),
-        (["tasks.csv", "--owners", "edges.csv"], "tasks.csv has a column of owners"),
-        (["tasks.csv", "--simulate"], "--simulate is for tasks that cross a --machine"),
-        (["mesh.graph", "--edges", "edges.csv"], "mesh.graph is a graph and has edges"),
+        (
+            ["tasks.csv", "--owners", "edges.csv"],
+            "tasks.csv contains a column of owners",
+        ),
+        (["tasks.csv", "--simulate"], "--simulate requires a machine"),
+        (
+            ["mesh.graph", "--edges", "edges.csv"],
+            "mesh.graph is a graph and contains the edges",
+        ),
         (["tasks.csv", "-m", "mesh:3"], "there are 4 ranks, but the allocation has"),
     ],
 )
-def test_options_that_do_not_fit_are_refused(
-    topoloom: Command, words: list[str], why: str
+def test_incompatible_options_are_refused(
+    topoloom: Command, words: list[str], message: str
 ) -> None:
     write_tables()
     write_metis("111", SIZES)
-    write("loads.csv", ["4", "2", "5", "5"])
+    write_lines("loads.csv", ["4", "2", "5", "5"])
     refused = topoloom("balance", *words)
     assert (refused.status, refused.out, refused.err.count("\n")) == (2, "", 1)
-    assert why in refused.err
+    assert message in refused.err
 
 
-def test_the_rounds_of_a_plan_are_simulated_one_after_the_other(
+def test_rounds_of_a_plan_are_simulated_sequentially(
     topoloom: Command,
 ) -> None:
-    write("loads.csv", ["64", "0", "0", "0"])
+    write_lines("loads.csv", ["64", "0", "0", "0"])
     machine = "mesh:4,bandwidth=1GB/s,latency=1us"
     words = ["balance", "loads.csv", "--machine", machine, "--bytes", "1MiB"]
     words += ["--simulate", "--json", "--method"]
     at_once = topoloom(*words, "qwalk").json
     ring = topoloom(*words, "diffusion(neighbors=ring)").json
     assert (at_once["rounds"], ring["rounds"]) == (1, 2)
-    # All 48 tasks leave by one link, of 1 GB/s.
+    # All 48 tasks leave over one link of 1 GB/s.
     least = 48 * 2**20 / 1e9
     seconds = at_once["simulated_seconds"]
     assert least < seconds["switches"] < 1.1 * least

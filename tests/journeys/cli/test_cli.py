@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Command lines that must keep working, each with --json."""
+"""Main command lines of all verbs, each with --json."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MEASURES = {
 }
 
 
-def halo(topoloom: Command, grid: str = "4x4x4") -> None:
+def write_stencil(topoloom: Command, grid: str = "4x4x4") -> None:
     made = topoloom(
         "pattern", "stencil3d", "--grid", grid, "--bytes", 1024, "-o", "p.npz"
     )
@@ -61,14 +61,14 @@ def test_a_stencil_is_written_and_summarized(topoloom: Command) -> None:
         (["all-to-all", "--ranks", "6"], 6, 30),
     ],
 )
-def test_every_pattern_has_the_edges_one_counts_by_hand(
+def test_every_pattern_has_the_number_of_edges_counted_by_hand(
     topoloom: Command, words: list[str], ranks: int, edges: int
 ) -> None:
     made = topoloom("pattern", *words, "--bytes", "1KiB", "--json").json
     assert (made["ranks"], made["edges"]) == (ranks, edges)
 
 
-def test_a_random_pattern_depends_on_its_seed_only(topoloom: Command) -> None:
+def test_a_random_pattern_depends_only_on_its_seed(topoloom: Command) -> None:
     words = [
         "pattern",
         "random-geometric",
@@ -83,7 +83,7 @@ def test_a_random_pattern_depends_on_its_seed_only(topoloom: Command) -> None:
 
 
 def test_a_placement_records_its_inputs(topoloom: Command) -> None:
-    halo(topoloom)
+    write_stencil(topoloom)
     outcome = topoloom(
         "map", "p.npz", "--machine", "torus:4x4x4", "--mapper", "gge,swap", "--seed", 1,
         "-o", "x.json",
@@ -102,14 +102,14 @@ def test_a_placement_records_its_inputs(topoloom: Command) -> None:
     assert set(document["values"]) == MEASURES
 
 
-def test_a_judgement_in_json_has_the_agreed_keys(topoloom: Command) -> None:
-    halo(topoloom)
+def test_a_judgement_in_json_has_the_specified_keys(topoloom: Command) -> None:
+    write_stencil(topoloom)
     topoloom(
         "map", "p.npz", "--machine", "torus:4x4x4", "--mapper", "block", "-o", "x.json"
     )
     judged = topoloom("judge", "p.npz", "x.json", "--json").json
     assert set(judged) >= MEASURES
-    # Grid order on a torus of the same shape: every message crosses one link.
+    # In grid order on a torus of the same shape, every message crosses one link.
     assert judged["hop_bytes"] == 64 * 6 * 1024
     assert judged["hops_per_byte"] == 1
     assert judged["dilation_average"] == 1
@@ -122,8 +122,8 @@ def test_a_judgement_in_json_has_the_agreed_keys(topoloom: Command) -> None:
     assert document["values"]["hop_bytes"] == judged["hop_bytes"]
 
 
-def test_without_a_placement_the_default_is_judged(topoloom: Command) -> None:
-    halo(topoloom)
+def test_judge_without_a_placement_uses_the_launcher_order(topoloom: Command) -> None:
+    write_stencil(topoloom)
     judged = topoloom("judge", "p.npz", "--machine", "torus:4x4x4", "--json").json
     assert judged["mapper"] == "block"
     assert judged["hops_per_byte"] == 1
@@ -132,8 +132,10 @@ def test_without_a_placement_the_default_is_judged(topoloom: Command) -> None:
     assert "hottest links" in shown.out
 
 
-def test_a_comparison_names_the_default_and_marks_the_best(topoloom: Command) -> None:
-    halo(topoloom)
+def test_a_comparison_names_the_launcher_order_and_marks_the_best(
+    topoloom: Command,
+) -> None:
+    write_stencil(topoloom)
     topoloom("allocate", "--machine", "torus:6x6x6", "--nodes", 64, "-o", "a.txt")
     words = ["compare", "p.npz", "--machine", "torus:6x6x6", "--allocation", "a.txt"]
     mappers = "block,random,hilbert,gge,mahd,mahd+swap"
@@ -153,8 +155,8 @@ def test_a_comparison_names_the_default_and_marks_the_best(topoloom: Command) ->
         assert set(row) >= MEASURES
 
 
-def test_the_default_is_always_compared(topoloom: Command) -> None:
-    halo(topoloom)
+def test_the_launcher_order_is_always_compared(topoloom: Command) -> None:
+    write_stencil(topoloom)
     table = topoloom(
         "compare", "p.npz", "-m", "torus:4x4x4", "--mappers", "gge", "--json"
     )
@@ -162,7 +164,7 @@ def test_the_default_is_always_compared(topoloom: Command) -> None:
 
 
 def test_an_allocation_can_be_generated_by_map(topoloom: Command) -> None:
-    halo(topoloom)
+    write_stencil(topoloom)
     words = ["--allocate", 64, "--fragments", 9, "--seed", 1]
     machine = ["--machine", "torus:8x8x8"]
     assert topoloom("map", "p.npz", *machine, *words, "-o", "x.json").status == 0
@@ -179,7 +181,7 @@ def test_an_allocation_can_be_generated_by_map(topoloom: Command) -> None:
 
 
 def test_a_placement_keeps_host_names(topoloom: Command) -> None:
-    halo(topoloom)
+    write_stencil(topoloom)
     topoloom("map", "p.npz", "-m", "torus:8x8", "-a", "n[00-63]", "-o", "x.json")
     document = json.loads(Path("x.json").read_text())
     assert document["allocation"]["hosts"] == [f"n{i:02d}" for i in range(64)]
@@ -188,7 +190,7 @@ def test_a_placement_keeps_host_names(topoloom: Command) -> None:
 def test_equal_seeds_give_equal_placements_for_any_number_of_threads(
     topoloom: Command,
 ) -> None:
-    halo(topoloom)
+    write_stencil(topoloom)
     words = ["map", "p.npz", "-m", "torus:9x9", "--mapper", "random,swap", "--json"]
     one, two = (topoloom(*words, "--threads", n).json for n in (1, 2))
     assert one.pop("command") != two.pop("command")
@@ -196,8 +198,8 @@ def test_equal_seeds_give_equal_placements_for_any_number_of_threads(
     assert topoloom(*words, "--seed", 2).json["placement"] != one["placement"]
 
 
-def test_budgets_in_work_and_time_are_kept(topoloom: Command) -> None:
-    halo(topoloom, "8x8x8")
+def test_budgets_in_work_and_time_are_respected(topoloom: Command) -> None:
+    write_stencil(topoloom, "8x8x8")
     words = ["map", "p.npz", "-m", "torus:8x8x8", "--mapper", "random,swap", "--json"]
     full = topoloom(*words).json
     little = topoloom(*words, "--work", 1000).json
@@ -249,7 +251,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_lists_have_one_line_per_entry(topoloom: Command, kind: str) -> None:
+def test_lists_name_every_entry(topoloom: Command, kind: str) -> None:
     entries = topoloom("list", kind, "--json").json
     shown = topoloom("list", kind)
     assert shown.status == 0
@@ -258,7 +260,7 @@ def test_lists_have_one_line_per_entry(topoloom: Command, kind: str) -> None:
         assert entry["name"] in shown.out
 
 
-def test_one_list_holds_everything(topoloom: Command) -> None:
+def test_list_without_an_argument_prints_all_kinds(topoloom: Command) -> None:
     assert list(topoloom("list", "--json").json) == KINDS
 
 

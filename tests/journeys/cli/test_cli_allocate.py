@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 MACHINE = "torus:8x8x8"
 
 
-def busy_machine(topoloom: Command) -> None:
-    """Write free.txt, the nodes outside a ragged job, and a pattern."""
+def write_busy_machine(topoloom: Command) -> None:
+    """Write free.txt, the free nodes of a busy machine, and a pattern."""
     made = topoloom("allocate", "-m", MACHINE, "-N", 200, "--fragments", 6, "--json")
     free = sorted(set(range(512)) - set(made.json["nodes"]))
     Path("free.txt").write_text("".join(f"{node}\n" for node in free))
@@ -32,7 +32,7 @@ def busy_machine(topoloom: Command) -> None:
         (40, 4, "40 nodes in 4 fragments"),
     ],
 )
-def test_an_allocation_has_no_more_fragments_than_nodes(
+def test_the_number_of_fragments_is_at_most_the_number_of_nodes(
     topoloom: Command, nodes: int, fragments: int, title: str
 ) -> None:
     made = topoloom("allocate", "-m", MACHINE, "-N", nodes, "-o", "a.txt", "--json")
@@ -53,7 +53,7 @@ def test_nodes_of_a_router_stay_in_one_fragment_by_default(
 
 
 def test_nodes_are_chosen_for_a_pattern_and_used(topoloom: Command) -> None:
-    busy_machine(topoloom)
+    write_busy_machine(topoloom)
     words = ["allocate", "-m", MACHINE, "--choose", "free.txt", "-N", 64]
     chosen = topoloom(
         *words,
@@ -74,7 +74,7 @@ def test_nodes_are_chosen_for_a_pattern_and_used(topoloom: Command) -> None:
     assert len(found["nodes"]) == 64
     assert found["hop_bytes_chosen"] < found["hop_bytes_first"]
     assert found["hop_bytes_chosen"] < found["hop_bytes_random"]
-    # The placement that was written is worth what was said, on the nodes written.
+    # The written placement has the printed hop-bytes on the written nodes.
     judged = topoloom("judge", "p.npz", "x.json", "--json").json
     assert judged["hop_bytes"] == found["hop_bytes_chosen"]
     shown = topoloom("allocate", "-m", MACHINE, "--allocation", "n.txt", "--json").json
@@ -99,10 +99,10 @@ def test_nodes_are_chosen_for_a_pattern_and_used(topoloom: Command) -> None:
     assert mapped[0]["values"]["hop_bytes"] < mapped[1]["values"]["hop_bytes"]
 
 
-def test_without_a_number_a_pattern_gets_the_nodes_that_it_needs(
+def test_without_a_node_count_enough_nodes_for_the_pattern_are_chosen(
     topoloom: Command,
 ) -> None:
-    busy_machine(topoloom)
+    write_busy_machine(topoloom)
     outcome = topoloom(
         "allocate", "-m", MACHINE + "+node:4", "--choose", "free.txt",
         "--pattern", "p.npz", "--effort", "fast", "--json",
@@ -113,7 +113,7 @@ def test_without_a_number_a_pattern_gets_the_nodes_that_it_needs(
 
 
 def test_without_a_pattern_the_closest_nodes_are_chosen(topoloom: Command) -> None:
-    busy_machine(topoloom)
+    write_busy_machine(topoloom)
     words = ["allocate", "-m", MACHINE, "--choose", "free.txt", "-N", 40]
     found = topoloom(*words, "--json").json
     assert found["average_distance_chosen"] < found["average_distance_first"]
@@ -123,7 +123,7 @@ def test_without_a_pattern_the_closest_nodes_are_chosen(topoloom: Command) -> No
     assert "the first free ones" in printed.out
 
 
-def test_chosen_nodes_keep_the_names_of_the_free_ones(topoloom: Command) -> None:
+def test_chosen_nodes_keep_the_names_of_free_nodes(topoloom: Command) -> None:
     topoloom("pattern", "ring", "--ranks", 3, "--bytes", 8, "-o", "p.npz")
     Path("named.txt").write_text("login1 17\nfar 4 4 4\nlogin2 18\nlogin3 19\n")
     for words in (["-N", 3], ["--pattern", "p.npz", "--write-placement", "x.json"]):
@@ -137,8 +137,8 @@ def test_chosen_nodes_keep_the_names_of_the_free_ones(topoloom: Command) -> None
     assert sorted(text.split()) == ["login1", "login2", "login3"]
 
 
-def test_a_choice_respects_its_time_limit(topoloom: Command) -> None:
-    busy_machine(topoloom)
+def test_a_node_choice_respects_its_time_limit(topoloom: Command) -> None:
+    write_busy_machine(topoloom)
     outcome = topoloom(
         "allocate", "-m", MACHINE, "--choose", "free.txt", "-N", 64,
         "--pattern", "p.npz", "--time", "300ms", "--json",
@@ -149,7 +149,7 @@ def test_a_choice_respects_its_time_limit(topoloom: Command) -> None:
 
 def test_links_shared_with_other_jobs_are_counted(topoloom: Command) -> None:
     Path("mine.txt").write_text("1\n4\n")
-    # On a line, 2 and 3 use the middle one of my three cables; 6 and 7 do not.
+    # On a line, nodes 2-3 use one of this job's three cables, nodes 6-7 none.
     Path("jobs.txt").write_text("JOBID NODELIST\n10 n[2-3]\n11 n[6-7]\n12 n[1,4]\n")
     words = [
         "allocate",
@@ -161,7 +161,7 @@ def test_links_shared_with_other_jobs_are_counted(topoloom: Command) -> None:
         "jobs.txt",
     ]
     shown = topoloom(*words, "--json").json
-    assert shown["other_jobs"] == 2  # job 12 is this one
+    assert shown["other_jobs"] == 2  # job 12 is this job
     assert shown["sharing"] == [
         {"job": "10", "links": 2, "share": pytest.approx(1 / 3)}
     ]
@@ -199,7 +199,7 @@ def test_an_allocation_is_drawn_on_every_machine(
     assert data.startswith(b"\x89PNG" if ending == "png" else b"<?xml")
 
 
-def test_components_have_different_colors(topoloom: Command) -> None:
+def test_connected_components_have_different_colors(topoloom: Command) -> None:
     from matplotlib.image import imread
 
     topoloom("pattern", "ring", "--ranks", 2, "-o", "p.npz")
@@ -210,25 +210,34 @@ def test_components_have_different_colors(topoloom: Command) -> None:
     blue = np.array([0x00, 0x72, 0xB2]) / 255
     red = np.array([0xD5, 0x5E, 0x00]) / 255
 
-    def has(name: str, color: np.ndarray) -> bool:
+    def contains_color(name: str, color: np.ndarray) -> bool:
         return bool((np.abs(imread(name)[..., :3] - color).max(-1) < 0.01).any())
 
-    assert [has("one.png", blue), has("one.png", red)] == [True, False]
-    assert [has("two.png", blue), has("two.png", red)] == [True, True]
+    assert [contains_color("one.png", blue), contains_color("one.png", red)] == [
+        True,
+        False,
+    ]
+    assert [contains_color("two.png", blue), contains_color("two.png", red)] == [
+        True,
+        True,
+    ]
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "say how many nodes the job has, or give its allocation"),
+        ([], "no nodes are given; set a number of nodes"),
         (["--pattern", "p.npz", "-N", 4], "are for --choose"),
         (["-N", 4, "--time", "1s"], "are for --choose"),
-        (["-N", 4, "--write-placement", "x.json"], "--write-placement needs --pattern"),
+        (
+            ["-N", 4, "--write-placement", "x.json"],
+            "--write-placement requires --pattern",
+        ),
         (["--allocation", "n[1-3]", "-N", 3], "leave out --choose and -N"),
-        (["--choose", "n[1-9]"], "say how many nodes to choose"),
+        (["--choose", "n[1-9]"], "no number of nodes is given"),
         (["--choose", "n[1-9]", "-N", 10], "cannot choose 10 of 9 nodes"),
         (["--choose", "n[1-9]", "-N", 0], "nodes must be 1 or more, not 0"),
-        (["--choose", "n[1-9]", "-N", 3, "--work", 5], "need --pattern"),
+        (["--choose", "n[1-9]", "-N", 3, "--work", 5], "require --pattern"),
         (["--choose", "n[1-9]", "--pattern", "p.npz"], "cannot choose 64 of 9 nodes"),
         (["--choose", "n[1-9]", "-N", 9, "--pattern", "p.npz"], "choose 64 or more"),
         (["--choose", "gone.txt", "-N", 9], "gone.txt"),
@@ -236,7 +245,7 @@ def test_components_have_different_colors(topoloom: Command) -> None:
         (["-N", 4, "--figure", "a.gif"], "figures are .svg, .png, .pdf"),
     ],
 )
-def test_impossible_choices_are_refused_in_one_line(
+def test_impossible_node_choices_are_refused_in_one_line(
     topoloom: Command, words: list[object], message: str
 ) -> None:
     topoloom("pattern", "stencil3d", "--grid", "4x4x4", "--bytes", 8, "-o", "p.npz")
@@ -263,15 +272,15 @@ def test_hosts_are_chosen_and_ordered_for_a_mesh(topoloom: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--traffic", "dp=1GB"], "--traffic goes with --mesh"),
-        (["--mesh", "dp=4", "-N", "4"], "--mesh says how many nodes and for what"),
+        (["--traffic", "dp=1GB"], "--traffic requires --mesh"),
+        (["--mesh", "dp=4", "-N", "4"], "--mesh defines the number of nodes"),
         (["--mesh", "dp=99"], "the mesh needs 99 hosts, but 16 are free"),
-        (["--mesh", "dp=1"], "no group of the mesh is on several hosts"),
+        (["--mesh", "dp=1"], "every group of the mesh fits in one host"),
         (["--mesh", "dp=4", "--write-placement", "x.json"], "--mesh places ranks"),
         (["--mesh", "dp=4", "--time", "5s"], "--pattern, --effort, --time and --work"),
     ],
 )
-def test_options_that_exclude_a_mesh_are_named(
+def test_options_incompatible_with_a_mesh_are_named(
     topoloom: Command, words: list[str], message: str
 ) -> None:
     refused = topoloom("allocate", "-m", "tree:4:4", *words)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom axes` turns a mesh and its traffic into orders, placements and patterns."""
+"""`topoloom axes` converts a mesh with traffic to orders, placements and patterns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_the_table_shows_three_orders(topoloom: Command) -> None:
     assert any(line.split()[:2] == ["default", "tp-ep-dp"] for line in lines)
 
 
-def test_json_has_the_same_orders(topoloom: Command) -> None:
+def test_json_has_the_orders_of_the_table(topoloom: Command) -> None:
     found = topoloom(*AXES, "--json").json
     assert found["mesh"] == {"dp": 4, "ep": 8, "tp": 2}
     assert found["default"]["order"] == "tp-ep-dp"
@@ -52,14 +52,14 @@ def test_json_has_the_same_orders(topoloom: Command) -> None:
         assert total == pytest.approx(found[order]["seconds"])
 
 
-def test_an_order_can_be_piped(topoloom: Command) -> None:
+def test_an_order_of_axes_can_be_piped(topoloom: Command) -> None:
     all_of_it = topoloom(*AXES, "--json").json
     assert topoloom(*AXES, "--to", "jax").json == all_of_it["best"]["jax"]
     ranks = [int(line) for line in topoloom(*AXES, "--to", "ranks").out.split()]
     assert ranks == all_of_it["best"]["ranks"]
 
 
-def test_the_placement_and_the_pattern_are_those_of_the_other_verbs(
+def test_other_verbs_read_the_written_placement_and_pattern(
     topoloom: Command,
 ) -> None:
     found = topoloom(*AXES, "--write-pattern", "p.npz", "-o", "x.json", "--json").json
@@ -73,7 +73,7 @@ def test_the_placement_and_the_pattern_are_those_of_the_other_verbs(
     assert topoloom("export", "x.json", "--to", "list").status == 0
 
 
-def test_a_job_of_megatron_is_ordered_by_names(topoloom: Command) -> None:
+def test_a_megatron_job_is_ordered_by_its_order_names(topoloom: Command) -> None:
     found = topoloom(*MEGATRON, "--json").json
     assert found["mesh"] == {
         **{"tp": 2, "cp": 1, "dp": 16, "pp": 2},
@@ -94,7 +94,7 @@ def test_a_job_of_megatron_is_ordered_by_names(topoloom: Command) -> None:
     assert any(line.split()[:2] == ["best", "name"] for line in lines)
 
 
-def test_settings_of_a_framework_are_printed_and_open_ones_searched(
+def test_framework_settings_are_printed_and_free_settings_searched(
     topoloom: Command,
 ) -> None:
     words = ["axes", "--machine", "rails:8:8:1,bandwidth=50GB/s", "--world", "64"]
@@ -119,7 +119,7 @@ def test_settings_of_a_framework_are_printed_and_open_ones_searched(
     assert mesh["mesh"] == {"tp": 4, "dp": 16}
 
 
-def test_a_name_is_placed_on_the_slots_in_allocation_order(topoloom: Command) -> None:
+def test_a_named_order_uses_slots_in_allocation_order(topoloom: Command) -> None:
     files = ["--write-pattern", "p.npz", "-o", "m.json"]
     found = topoloom(*MEGATRON, "--json").json
     topoloom(*MEGATRON, *files, "--to", "name")
@@ -162,7 +162,7 @@ def test_a_ragged_allocation_leaves_slots_idle(topoloom: Command) -> None:
         ),
         (
             [*CUBE, *TRAFFIC, "--to", "name"],
-            "--to name is for jobs of --framework; a mesh takes --to jax",
+            "--to name requires a job of --framework; use --to jax for a mesh",
         ),
         (
             [*CUBE[:2], *TRAFFIC, "--framework", "nemo", "--world", "8"],
@@ -186,7 +186,7 @@ def test_a_ragged_allocation_leaves_slots_idle(topoloom: Command) -> None:
         ),
         (
             [*CUBE, *TRAFFIC, "--tp", "2"],
-            "--tp goes with --framework, such as megatron",
+            "--tp requires --framework, such as megatron",
         ),
         (
             [*CUBE[:2], *TRAFFIC],
@@ -194,9 +194,12 @@ def test_a_ragged_allocation_leaves_slots_idle(topoloom: Command) -> None:
         ),
         (
             [*CUBE[:2], *TRAFFIC, "--framework", "fsdp"],
-            "fsdp needs --world, the number of ranks",
+            "fsdp requires --world, the number of ranks",
         ),
-        (CUBE, "say what is sent: either --traffic tp=1GB or --train MODEL"),
+        (
+            CUBE,
+            "the traffic is missing; add --traffic, such as tp=1GB, or --train MODEL",
+        ),
         ([*CUBE, *TRAFFIC, "--to", "jaxx"], "no order format 'jaxx' (did you mean"),
         (
             [*CUBE, *TRAFFIC, "--to", "jax", "--json"],
@@ -204,7 +207,7 @@ def test_a_ragged_allocation_leaves_slots_idle(topoloom: Command) -> None:
         ),
     ],
 )
-def test_invalid_input_is_refused_in_one_line(
+def test_invalid_axes_input_is_refused_in_one_line(
     topoloom: Command, words: list[str], message: str
 ) -> None:
     found = topoloom("axes", *words, "-o", "x.json")
@@ -215,7 +218,7 @@ def test_invalid_input_is_refused_in_one_line(
     assert not Path("x.json").exists()
 
 
-def test_a_scheduler_gets_a_request_for_the_segments_of_the_axes(
+def test_scheduler_requests_contain_the_segments_of_the_axes(
     topoloom: Command,
 ) -> None:
     words = ["axes", "--mesh", "tp=4,ep=8,dp=8", "--machine", "nvl72-row"]
@@ -227,7 +230,7 @@ def test_a_scheduler_gets_a_request_for_the_segments_of_the_axes(
     assert "\n#SBATCH --segment=16\n" in done.out
     refused = topoloom(*words, "--to", "kai", "-o", "x.json")
     assert refused.status == 2
-    assert "--to kai is asked before hosts are known" in refused.err
+    assert "--to kai writes a request before hosts are allocated" in refused.err
 
 
 def test_a_scheduler_request_works_on_a_machine_with_a_failed_node(
@@ -242,7 +245,7 @@ def test_a_scheduler_request_works_on_a_machine_with_a_failed_node(
     assert "the job needs 8 hosts, but the machine has only 7" in few.err
 
 
-def test_bytes_are_not_called_seconds(topoloom: Command) -> None:
+def test_bytes_are_printed_without_seconds(topoloom: Command) -> None:
     words = ["axes", "--mesh", "tp=4,dp=8", "--traffic", "tp=9GB,dp=1GB"]
     plain = topoloom(*words, "-m", "tree:4:4+node:4").out.splitlines()[0]
     assert plain.endswith("bytes on the busiest link per step")
@@ -250,7 +253,7 @@ def test_bytes_are_not_called_seconds(topoloom: Command) -> None:
     assert fast.endswith("seconds per step")
 
 
-def test_nccl_takes_the_gpus_of_a_node_from_the_machine(topoloom: Command) -> None:
+def test_nccl_patterns_use_the_gpus_per_node_of_the_machine(topoloom: Command) -> None:
     words = ["axes", "--mesh", "tp=4,dp=4", "--traffic", "tp=9GB,dp=1GB", "-m",
              "nvl72-row", "--collectives", "nccl", "--write-pattern"]  # fmt: skip
     topoloom(*words, "plain.npz")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom bound`: no placement is better than what it prints."""
+"""`topoloom bound`: no placement is better than the printed bound."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_stencil_on_its_own_torus_is_proven_optimal(topoloom: Command) -> None
     assert printed.out.count("1.000") == 2
 
 
-def test_without_a_placement_only_bounds_are_printed(topoloom: Command) -> None:
+def test_without_a_placement_bound_prints_only_bounds(topoloom: Command) -> None:
     topoloom("pattern", "ring", "--ranks", "16", "--bytes", "5", "-o", "p.npz")
     found = topoloom("bound", "p.npz", "-m", "torus:16", "--json").json
     assert (found["ranks"], found["nodes"]) == (16, 16)
@@ -85,7 +85,7 @@ def test_shared_slots_need_capacities_or_an_imbalance(topoloom: Command) -> None
         (["p.npz", "-m", "torus:4x4", "--lp", "--imbalance", "0"], "one rank per slot"),
     ],
 )
-def test_invalid_input_gets_one_line(
+def test_invalid_bound_options_are_refused_in_one_line(
     topoloom: Command, words: list[str], message: str
 ) -> None:
     topoloom("pattern", "ring", "--ranks", "16", "-o", "p.npz")
@@ -97,7 +97,7 @@ def test_invalid_input_gets_one_line(
     assert message in outcome.err
 
 
-def test_a_linear_relaxation_proves_more_with_the_routes_of_the_machine(
+def test_a_linear_relaxation_proves_a_larger_congestion_bound(
     topoloom: Command,
 ) -> None:
     grid = ("--grid", "2x4", "--open", "--bytes", "1000")
@@ -116,7 +116,7 @@ def test_a_linear_relaxation_proves_more_with_the_routes_of_the_machine(
     assert "in whole ranks: congestion" in printed.out
 
 
-def test_a_relaxation_that_proves_less_changes_no_bound(topoloom: Command) -> None:
+def test_a_weaker_relaxation_does_not_change_the_bound(topoloom: Command) -> None:
     topoloom("pattern", "binomial", "--ranks", "4", "--bytes", "1000", "-o", "p.npz")
     words = ["bound", "p.npz", "-m", "tree:2:4", "--json"]
     without = topoloom(*words).json["congestion_max"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Invalid input gives one line on stderr and exit status 2, and writes nothing."""
+"""Invalid input gives one line on stderr and exit status 2, and writes no files."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ HALO = ["stencil2d", "--grid", "4x4"]
 
 
 @pytest.fixture
-def refused(topoloom: Command):
-    """Run a command that must be refused; return its line."""
+def run_refused(topoloom: Command):
+    """Run a command that must fail with status 2; return its error line."""
 
     def command(*words: object) -> str:
         before = {path: path.stat().st_mtime_ns for path in Path().rglob("*")}
@@ -136,7 +136,7 @@ def write_inputs(topoloom: Command) -> None:
         (["machine", "torus:0x4"], "0"),
         (["machine", "torus:4x4,nods=2"], "nodes"),
         (["machine", "torus:4x4", "-o", "none/m.toml"], "no directory"),
-        (["machine", "torus"], "lacks its size; write it as in torus:"),
+        (["machine", "torus"], "has no size; add it, as in torus:"),
         (["machine", "folder"], "folder: Is a directory"),
         (["machine", "folder/none"], "folder/none: No such file"),
         (["machine", ""], "no machine ''"),
@@ -151,11 +151,11 @@ def write_inputs(topoloom: Command) -> None:
     ],
 )
 def test_wrong_arguments_are_refused_in_one_line(
-    topoloom: Command, refused, words: list[str], message: str
+    topoloom: Command, run_refused, words: list[str], message: str
 ) -> None:
     write_inputs(topoloom)
     Path("folder").mkdir()
-    assert message in refused(*words)
+    assert message in run_refused(*words)
 
 
 @pytest.mark.parametrize(
@@ -170,26 +170,26 @@ def test_wrong_arguments_are_refused_in_one_line(
     ],
 )
 def test_unwritable_files_are_refused_before_any_work(
-    topoloom: Command, refused, words: list[str], message: str
+    topoloom: Command, run_refused, words: list[str], message: str
 ) -> None:
     Path("folder").mkdir()
     verb, *options = words
-    # There is no such graph and no such program: they are not even looked at.
-    assert message in refused(verb, "-m", "torus:4x4", *options, "none.npz")
+    # The graph and the program do not exist: outputs are checked first.
+    assert message in run_refused(verb, "-m", "torus:4x4", *options, "none.npz")
 
 
 @pytest.mark.parametrize("other", [["-o", "m.toml"], []])
-def test_if_one_of_two_files_cannot_be_written_neither_is(
-    topoloom: Command, refused, other: list[str]
+def test_if_one_of_two_outputs_fails_neither_is_written(
+    topoloom: Command, run_refused, other: list[str]
 ) -> None:
     figure = ["--figure", "none/m.png"]
-    assert "no directory 'none'" in refused("machine", "torus:4x4", *other, *figure)
+    assert "no directory 'none'" in run_refused("machine", "torus:4x4", *other, *figure)
     nodes = ["-m", "torus:4x4", "--nodes", "4"]
-    assert "no directory 'none'" in refused("allocate", *nodes, *other, *figure)
+    assert "no directory 'none'" in run_refused("allocate", *nodes, *other, *figure)
 
 
-def test_an_error_names_the_file_and_not_the_one_beside_it(refused) -> None:
-    line = refused("machine", "torus:4x4", "-o", "/proc/m.toml")
+def test_an_error_names_the_requested_file_and_no_temporary_file(run_refused) -> None:
+    line = run_refused("machine", "torus:4x4", "-o", "/proc/m.toml")
     assert line.startswith("topoloom: /proc/m.toml: ")
 
 
@@ -222,14 +222,14 @@ GRAPH_VERBS = [
 @pytest.mark.parametrize("name", BAD_GRAPHS)
 @pytest.mark.parametrize("verb", GRAPH_VERBS, ids=lambda words: words[0])
 def test_bad_graphs_are_refused_by_every_verb(
-    topoloom: Command, refused, name: str, verb: list[str]
+    topoloom: Command, run_refused, name: str, verb: list[str]
 ) -> None:
     content = BAD_GRAPHS[name]
     if content is None:
         topoloom("pattern", *HALO, "-o", "p.npz")
         content = Path("p.npz").read_bytes()[:700]
     Path(name).write_bytes(content)
-    assert name in refused(*[name if word == "FILE" else word for word in verb])
+    assert name in run_refused(*[name if word == "FILE" else word for word in verb])
 
 
 MACHINE = 'format = "topoloom-machine"\nversion = 1\n[topology]\n'
@@ -256,11 +256,11 @@ MACHINE_VERBS = [
 @pytest.mark.parametrize("name", BAD_MACHINES)
 @pytest.mark.parametrize("verb", MACHINE_VERBS, ids=lambda words: words[0])
 def test_bad_machines_are_refused_by_every_verb(
-    topoloom: Command, refused, name: str, verb: list[str]
+    topoloom: Command, run_refused, name: str, verb: list[str]
 ) -> None:
     topoloom("pattern", *HALO, "-o", "p.npz")
     Path(name).write_text(BAD_MACHINES[name])
-    assert name in refused(*[name if word == "FILE" else word for word in verb])
+    assert name in run_refused(*[name if word == "FILE" else word for word in verb])
 
 
 BAD_ALLOCATIONS = {
@@ -278,12 +278,12 @@ BAD_ALLOCATIONS = {
 @pytest.mark.parametrize("name", BAD_ALLOCATIONS)
 @pytest.mark.parametrize("verb", ["map", "judge", "compare"])
 def test_bad_allocations_are_refused_by_every_verb(
-    topoloom: Command, refused, name: str, verb: str
+    topoloom: Command, run_refused, name: str, verb: str
 ) -> None:
     topoloom("pattern", *HALO, "-o", "p.npz")
     Path(name).write_bytes(BAD_ALLOCATIONS[name])
     output = ["-o", "out.json"] if verb == "map" else []
-    line = refused(verb, "p.npz", "-m", "torus:4x4", "-a", name, *output)
+    line = run_refused(verb, "p.npz", "-m", "torus:4x4", "-a", name, *output)
     assert name in line or name == "few.txt"
 
 
@@ -304,23 +304,25 @@ def test_bad_allocations_are_refused_by_every_verb(
     ],
 )
 def test_bad_placements_are_refused_by_every_verb(
-    topoloom: Command, refused, verb: list[str], change
+    topoloom: Command, run_refused, verb: list[str], change
 ) -> None:
     write_inputs(topoloom)
     Path("bad.json").write_text(change(Path("x.json").read_text()))
     position = 2 if verb[0] == "judge" else 1
-    assert "bad.json" in refused(*verb[:position], "bad.json", *verb[position:])
+    assert "bad.json" in run_refused(*verb[:position], "bad.json", *verb[position:])
 
 
-def test_a_placement_for_another_graph_is_refused(topoloom: Command, refused) -> None:
+def test_a_placement_for_another_graph_is_refused(
+    topoloom: Command, run_refused
+) -> None:
     write_inputs(topoloom)
     topoloom("pattern", "ring", "--ranks", 5, "-o", "ring.npz")
-    assert "places 16 ranks, but ring.npz has 5" in refused(
+    assert "places 16 ranks, but ring.npz has 5" in run_refused(
         "judge", "ring.npz", "x.json"
     )
 
 
-def test_a_file_that_is_being_replaced_survives_an_error(topoloom: Command) -> None:
+def test_an_output_file_is_unchanged_after_an_error(topoloom: Command) -> None:
     write_inputs(topoloom)
     before = Path("x.json").read_bytes()
     Path("bad.npz").write_bytes(b"bad")
@@ -328,7 +330,9 @@ def test_a_file_that_is_being_replaced_survives_an_error(topoloom: Command) -> N
     assert Path("x.json").read_bytes() == before
 
 
-def test_wrong_arrays_in_an_archive_are_refused(topoloom: Command, refused) -> None:
+def test_invalid_arrays_in_an_npz_file_are_refused(
+    topoloom: Command, run_refused
+) -> None:
     write_inputs(topoloom)
     with np.load("p.npz") as archive:
         arrays = {name: archive[name] for name in archive.files}
@@ -339,4 +343,4 @@ def test_wrong_arrays_in_an_archive_are_refused(topoloom: Command, refused) -> N
         "topoloom_version": np.array(9),
     }.items():
         np.savez("bad.npz", **{**arrays, name: wrong})
-        assert "bad.npz" in refused("judge", "bad.npz", "-m", "torus:4x4")
+        assert "bad.npz" in run_refused("judge", "bad.npz", "-m", "torus:4x4")

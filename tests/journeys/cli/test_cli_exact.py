@@ -14,7 +14,7 @@ CELL = ("-m", "cell-eib", "-a", "SPE[0-7]", "--mapper", "exact")
 
 
 @pytest.fixture(autouse=True)
-def pattern(topoloom: Command) -> None:
+def ring_pattern(topoloom: Command) -> None:
     done = topoloom(
         "pattern", "ring", "--ranks", "8", "--bytes", "16384", "-o", "r.npz"
     )
@@ -25,12 +25,12 @@ def test_a_ring_on_a_cell_processor_is_placed_optimally(topoloom: Command) -> No
     hop_bytes = topoloom("map", "r.npz", *CELL, "--json").json
     assert hop_bytes["proven"] == {"least": 196_608, "gap": 1}
     aimed = topoloom("map", "r.npz", *CELL, "--objective", "congestion", "--json").json
-    # One message on the two rings of a direction, 25.6 GB/s each.
+    # One message per direction of the two rings, 25.6 GB/s each.
     assert aimed["proven"]["least"] == pytest.approx(16_384 / 51.2e9)
     assert aimed["values"]["congestion_max"] == aimed["proven"]["least"]
 
 
-def test_the_proof_is_printed(topoloom: Command) -> None:
+def test_map_prints_the_proof_of_optimality(topoloom: Command) -> None:
     done = topoloom("map", "r.npz", "-m", "mesh:3x3", "--mapper", "exact")
     assert "  proven     none is below 131,072: gap 1.000\n" in done.out
 

@@ -22,7 +22,7 @@ JOBS = [
 ]
 
 
-def make(topoloom: Command, *pattern: str) -> None:
+def write_pattern(topoloom: Command, *pattern: str) -> None:
     done = topoloom("pattern", *pattern, "--bytes", "1000", "-o", "p.npz")
     assert done.status == 0, done.err
 
@@ -31,7 +31,7 @@ def make(topoloom: Command, *pattern: str) -> None:
 def test_no_mapper_is_better_than_the_proven_bound(
     topoloom: Command, pattern: list[str], machine: str
 ) -> None:
-    make(topoloom, *pattern)
+    write_pattern(topoloom, *pattern)
     mappers = "block,random,hilbert,gge,mahd+swap,multisection+swap,auto(effort=fast)"
     words = ["compare", "p.npz", "-m", machine, "--mappers", mappers, "--json"]
     for result in topoloom(*words).json["results"]:
@@ -40,10 +40,10 @@ def test_no_mapper_is_better_than_the_proven_bound(
 
 
 @pytest.mark.parametrize(("pattern", "machine"), JOBS)
-def test_where_bandwidths_are_known_the_time_has_a_gap_too(
+def test_the_predicted_time_has_a_gap_if_bandwidths_are_known(
     topoloom: Command, pattern: list[str], machine: str
 ) -> None:
-    make(topoloom, *pattern)
+    write_pattern(topoloom, *pattern)
     machine += ",bandwidth=1GB/s"
     topoloom("map", "p.npz", "-m", machine, "--effort", "fast", "-o", "x.json")
     judged = topoloom("judge", "p.npz", "x.json", "--json").json["gap"]
@@ -63,7 +63,7 @@ def test_where_bandwidths_are_known_the_time_has_a_gap_too(
 
 
 def test_a_stencil_on_its_own_torus_has_gap_1(topoloom: Command) -> None:
-    make(topoloom, "stencil3d", "--grid", "4x4x4")
+    write_pattern(topoloom, "stencil3d", "--grid", "4x4x4")
     topoloom("map", "p.npz", "-m", "torus:4x4x4", "-o", "x.json")
     for where in (["x.json"], ["-m", "torus:4x4x4"]):
         found = topoloom("judge", "p.npz", *where, "--json").json
@@ -78,25 +78,25 @@ def test_a_stencil_on_its_own_torus_has_gap_1(topoloom: Command) -> None:
 
 
 def test_judge_and_compare_print_the_same_gaps(topoloom: Command) -> None:
-    make(topoloom, "stencil2d", "--grid", "6x8")
+    write_pattern(topoloom, "stencil2d", "--grid", "6x8")
     where = ["-m", "torus:8x8x4", "--allocate", 48]
     topoloom("map", "p.npz", *where, "--mapper", "gge", "-o", "x.json")
 
-    def gap_of_judge() -> Any:
+    def read_judged_gap() -> Any:
         return topoloom("judge", "p.npz", "x.json", "--json").json["gap"]
 
     words = ["compare", "p.npz", *where, "--mappers", "gge", "--json"]
-    assert gap_of_judge() == topoloom(*words).json["results"][1]["gap"]
-    assert gap_of_judge() == gap_of_judge()
-    # A longer search can only prove more.
+    assert read_judged_gap() == topoloom(*words).json["results"][1]["gap"]
+    assert read_judged_gap() == read_judged_gap()
+    # A longer search proves at least as much.
     bound = topoloom("bound", "p.npz", "x.json", "--json").json
     for measure in MEASURES:
-        assert gap_of_judge()[measure] >= bound[measure]["gap"] >= 1
+        assert read_judged_gap()[measure] >= bound[measure]["gap"] >= 1
 
 
 def test_without_a_proven_bound_there_is_no_gap(topoloom: Command) -> None:
-    make(topoloom, "ring", "--ranks", "8")
-    # All of them fit into one node, but a careless mapper uses several.
+    write_pattern(topoloom, "ring", "--ranks", "8")
+    # All ranks fit into one node, but a poor mapper uses several.
     topoloom(
         "map", "p.npz", "-m", "torus:4+node:8", "--mapper", "random", "-o", "x.json"
     )
@@ -105,8 +105,8 @@ def test_without_a_proven_bound_there_is_no_gap(topoloom: Command) -> None:
     assert found["gap"]["congestion_max"] is None
 
 
-def test_shared_slots_have_no_gap(topoloom: Command) -> None:
-    make(topoloom, "stencil2d", "--grid", "8x8")
+def test_placements_on_shared_slots_have_no_gap(topoloom: Command) -> None:
+    write_pattern(topoloom, "stencil2d", "--grid", "8x8")
     topoloom("map", "p.npz", "-m", "torus:4x4", "--imbalance", "0", "-o", "x.json")
     assert topoloom("judge", "p.npz", "x.json", "--json").json["gap"] == {
         "hop_bytes": None,
@@ -115,8 +115,8 @@ def test_shared_slots_have_no_gap(topoloom: Command) -> None:
     assert "gap" not in topoloom("judge", "p.npz", "x.json").out
 
 
-def test_if_most_proofs_take_long_the_quick_one_counts(topoloom: Command) -> None:
-    make(topoloom, "ring", "--ranks", "600")
+def test_judge_uses_the_quick_proof_if_others_take_long(topoloom: Command) -> None:
+    write_pattern(topoloom, "ring", "--ranks", "600")
     words = ["judge", "p.npz", "-m", "torus:600"]
     assert topoloom(*words, "--json").json["gap"]["hop_bytes"] == 1
     assert "gap" in topoloom(*words).out

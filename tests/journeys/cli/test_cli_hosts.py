@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Host names are kept from the machine description to the launcher file."""
+"""Host names are passed from the machine description to the launcher file."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ hosts = "cn[11-18]"
 """
 
 
-def described(topoloom: Command) -> None:
+def write_machine_and_pattern(topoloom: Command) -> None:
     Path("m.toml").write_text(MACHINE)
     assert topoloom("pattern", "ring", "--ranks", 4, "-o", "p.npz").status == 0
 
 
-def test_a_rewritten_machine_keeps_its_names(topoloom: Command) -> None:
-    described(topoloom)
+def test_a_rewritten_machine_keeps_its_host_names(topoloom: Command) -> None:
+    write_machine_and_pattern(topoloom)
     shown = topoloom("machine", "m.toml", "-o", "again.toml", "--json").json
     assert shown["hosts"] == "cn[11-18]"
     assert topoloom("machine", "again.toml", "--json").json["hosts"] == "cn[11-18]"
@@ -35,7 +35,7 @@ def test_a_rewritten_machine_keeps_its_names(topoloom: Command) -> None:
 def test_an_exported_placement_has_the_host_names_of_the_machine(
     topoloom: Command,
 ) -> None:
-    described(topoloom)
+    write_machine_and_pattern(topoloom)
     for words, names in (
         ([], ["cn11", "cn12", "cn13", "cn14"]),
         (["--allocation", "cn[15-18]"], ["cn15", "cn16", "cn17", "cn18"]),
@@ -54,7 +54,7 @@ def test_an_exported_placement_has_the_host_names_of_the_machine(
 
 
 def test_a_host_that_the_machine_lacks_is_named(topoloom: Command) -> None:
-    described(topoloom)
+    write_machine_and_pattern(topoloom)
     outcome = topoloom(
         "map", "p.npz", "-m", "m.toml", "--allocation", "cn[18-19]", "-o", "x.json"
     )
@@ -63,7 +63,7 @@ def test_a_host_that_the_machine_lacks_is_named(topoloom: Command) -> None:
 
 
 def test_a_generated_allocation_names_its_hosts(topoloom: Command) -> None:
-    described(topoloom)
+    write_machine_and_pattern(topoloom)
     made = topoloom("allocate", "-m", "m.toml", "-N", 4, "-o", "a.txt")
     assert made.status == 0, made.err
     lines = Path("a.txt").read_text().splitlines()[2:]
@@ -74,7 +74,7 @@ def test_a_generated_allocation_names_its_hosts(topoloom: Command) -> None:
     assert mapped.status == 0, mapped.err
 
 
-def test_the_machine_of_a_job_needs_no_options(
+def test_map_inside_a_job_needs_no_machine_options(
     topoloom: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("FLUX_URI", "SLURM_JOB_ID", "SLURM_JOBID", "SLURM_JOB_CPUS_PER_NODE"):
@@ -91,11 +91,11 @@ def test_the_machine_of_a_job_needs_no_options(
         assert "cn1" in topoloom("export", "x.json", "--to", "slurm-hostfile").out
 
 
-#: hosts on 4 of the 12 nodes of a cell of Fugaku
+#: 4 of the 12 nodes of a Fugaku cell have hosts
 CELL = "".join(f"h{i} 0 0 0 {i % 2} 0 {i // 2}\n" for i in range(4))
 
 
-def test_places_without_a_host_are_never_allocated(topoloom: Command) -> None:
+def test_coordinates_without_a_host_are_never_allocated(topoloom: Command) -> None:
     Path("cell.txt").write_text(CELL)
     assert topoloom("pattern", "ring", "--ranks", 4, "-o", "p.npz").status == 0
     assert topoloom("machine", "cell.txt", "--json").json["hosts"] == "h[0,2,1,3]"
@@ -112,4 +112,6 @@ def test_more_nodes_than_hosts_cannot_be_generated(topoloom: Command) -> None:
     Path("cell.txt").write_text(CELL)
     outcome = topoloom("allocate", "-m", "cell.txt", "-N", 5, "-o", "a.txt")
     assert outcome.status == 2
-    assert "cannot allocate 5 nodes: 4 of the machine's have a host" in outcome.err
+    assert (
+        "cannot allocate 5 nodes: 4 of the machine's nodes have a host" in outcome.err
+    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""In a larger allocation a job gets the launcher's slots, or those requested."""
+"""In a larger allocation a job uses the launcher's slots, or the requested ones."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ memory_size = "96 GiB"
 
 
 @pytest.fixture(autouse=True)
-def _pattern(topoloom: Command) -> None:
+def _write_inputs(topoloom: Command) -> None:
     topoloom("pattern", "stencil2d", "--grid", "5x5", "-o", "p.npz")
     Path("m.toml").write_text(NODE)
 
 
-def nodes_of(mapped: Outcome, slots: int = 12) -> list[int]:
+def list_nodes(mapped: Outcome, slots: int = 12) -> list[int]:
     return sorted(Counter(slot // slots for slot in mapped.json["placement"]).values())
 
 
-def test_ranks_are_spread_as_srun_spreads_them(topoloom: Command) -> None:
+def test_ranks_are_distributed_like_srun_distributes_them(topoloom: Command) -> None:
     where = ["-m", "torus:8x8+node:12", "--allocate", 20]
     mapped = topoloom("map", "p.npz", *where, "--json")
-    assert nodes_of(mapped) == [1] * 15 + [2] * 5
+    assert list_nodes(mapped) == [1] * 15 + [2] * 5
     printed = topoloom("map", "p.npz", *where, "--work", 1000).out
     line = (
         "allocation  20 nodes of 12 slots: 25 ranks use 1 or 2 slots of each, "
@@ -66,7 +66,7 @@ def test_options_set_the_number_of_ranks_per_node(
     topoloom: Command, options: list[object], counts: list[int]
 ) -> None:
     words = ["p.npz", "-m", "m.toml", "--allocate", 16, *options, "--json"]
-    assert nodes_of(topoloom("map", *words, "--mapper", "auto")) == counts
+    assert list_nodes(topoloom("map", *words, "--mapper", "auto")) == counts
     nodes = len(counts)
     assert topoloom("judge", *words).json["nodes"] == nodes
     assert topoloom("compare", *words, "--mappers", "block").json["nodes"] == nodes
@@ -85,7 +85,7 @@ def test_without_an_allocation_all_slots_within_the_limits_are_free(
     assert "allocation" not in topoloom("map", *words, "--work", 10).out
 
 
-def test_hosts_are_those_of_the_used_nodes(topoloom: Command) -> None:
+def test_placements_contain_only_hosts_of_used_nodes(topoloom: Command) -> None:
     where = ["-m", "torus:8+node:4", "-a", "n5,n2,n7,n3,n0", "--ranks-per-node", 10]
     refused = topoloom("map", "p.npz", *where)
     assert refused.status == 2
@@ -117,7 +117,7 @@ def test_ranks_of_several_cores_are_bound_to_all_of_them(topoloom: Command) -> N
         (["--cores-per-rank", -1], "--cores-per-rank must be 1 or more, not -1"),
         (["--memory-per-rank", "0"], "--memory-per-rank must be 1 or more, not 0"),
         (["--memory-per-rank", "much"], "cannot read an amount of bytes 'much'"),
-        (["--ranks-per-node", 13], "13 ranks per node are more than the 12 that"),
+        (["--ranks-per-node", 13], "13 ranks per node exceed the 12 that"),
         (["--ranks-per-node", 1], "25 ranks on 16 nodes with room for 1 each"),
         (["--cores-per-rank", 7], "25 ranks on 16 nodes with room for 1 each"),
         (["--cores-per-rank", 13], "13 cores per rank: a node of the allocation has"),
@@ -128,31 +128,31 @@ def test_ranks_of_several_cores_are_bound_to_all_of_them(topoloom: Command) -> N
         (["--launcher", "slrum"], "no launcher 'slrum' (did you mean 'slurm'?)"),
     ],
 )
-@pytest.mark.parametrize("where", [[], ["--allocate", 16]])
-def test_impossible_requests_are_refused_in_one_line(
-    topoloom: Command, options: list[Any], message: str, where: list[Any]
+@pytest.mark.parametrize("allocation_options", [[], ["--allocate", 16]])
+def test_impossible_launch_requests_are_refused_in_one_line(
+    topoloom: Command, options: list[Any], message: str, allocation_options: list[Any]
 ) -> None:
-    outcome = topoloom("map", "p.npz", "-m", "m.toml", *where, *options)
+    outcome = topoloom("map", "p.npz", "-m", "m.toml", *allocation_options, *options)
     assert (outcome.status, outcome.out) == (2, "")
     assert re.fullmatch(r"topoloom: .*\n", outcome.err)
     assert message in outcome.err
 
 
-def test_only_ranks_on_shared_slots_have_no_limits(topoloom: Command) -> None:
+def test_launch_limits_are_refused_for_shared_slots(topoloom: Command) -> None:
     words = ["-m", "m.toml", "--imbalance", 0.1, "--ranks-per-node", 2]
     shared = topoloom("map", "p.npz", *words, "--allocate", 2)
     assert shared.status == 2
-    assert "ranks that share slots" in shared.err
+    assert "an imbalance or capacities cannot be combined" in shared.err
     alone = topoloom("map", "p.npz", *words, "--allocate", 16, "--json")
-    assert max(nodes_of(alone)) == 2
+    assert max(list_nodes(alone)) == 2
 
 
-def test_a_placement_has_its_slots_already(topoloom: Command) -> None:
+def test_launch_options_cannot_be_combined_with_a_placement(topoloom: Command) -> None:
     topoloom("map", "p.npz", "-m", "m.toml", "--mapper", "block", "-o", "x.json")
     for verb in ("judge", "bound"):
         outcome = topoloom(verb, "p.npz", "x.json", "--ranks-per-node", 2)
         assert outcome.status == 2
-        assert "x.json says which slots the job uses; leave out" in outcome.err
+        assert "x.json contains the slots of the job; leave out" in outcome.err
 
 
 def test_the_memory_of_nodes_is_printed_and_respected(topoloom: Command) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 
-def test_a_machine_is_shown_with_and_without_the_word(topoloom: Command) -> None:
+def test_the_subcommand_show_is_optional(topoloom: Command) -> None:
     plain = topoloom("machine", "torus:8x8x8,bandwidth=2GB/s")
     shown = topoloom("machine", "show", "torus:8x8x8,bandwidth=2GB/s")
     assert shown.status == 0
@@ -22,7 +22,7 @@ def test_a_machine_is_shown_with_and_without_the_word(topoloom: Command) -> None
     assert shown.out.endswith("8 x 8 x 8 nodes, a ring along each axis\n")
 
 
-def test_an_unproven_bisection_is_marked(topoloom: Command) -> None:
+def test_an_unproven_bisection_is_printed_as_a_range(topoloom: Command) -> None:
     out = topoloom("machine", "torus:25x16x24").out
     assert "bisection         at most 1,600 links, at least 1,539\n" in out
     found = topoloom("machine", "torus:25x16x24", "--json").json["bisection"]
@@ -40,14 +40,14 @@ def test_a_machine_is_drawn(topoloom: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["show"], "show which machine?"),
+        (["show"], "no machine is given"),
         (["show", "hoper"], "did you mean 'hopper'"),
-        (["torus:4", "torus:5"], "one machine at a time, but there are: torus:4"),
-        (["show", "torus:4", "torus:5"], "one machine at a time"),
+        (["torus:4", "torus:5"], "expected one machine, but found: torus:4"),
+        (["show", "torus:4", "torus:5"], "expected one machine"),
         (["torus:4", "--figure", "m.gif"], "m.gif: figures are .svg, .png, .pdf"),
     ],
 )
-def test_impossible_requests_get_one_line(
+def test_invalid_machine_requests_are_refused_in_one_line(
     words: list[str], message: str, topoloom: Command
 ) -> None:
     outcome = topoloom("machine", *words)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 SWEEP = ("network", "sweep", "--machine", "torus:4x4")
 
 
-def test_latencies_grow_with_the_load_until_sources_fall_behind(
+def test_latencies_grow_with_the_load_until_saturation(
     topoloom: Command,
 ) -> None:
     words = ["--vcs", "2", "--buffer", "8", "--packet", "4", "--seed", "1"]
@@ -22,7 +22,7 @@ def test_latencies_grow_with_the_load_until_sources_fall_behind(
     found = topoloom(*SWEEP, *words).json
     low, middle, high = found["loads"]
     assert [point["offered"] for point in found["loads"]] == [0.05, 0.2, 0.9]
-    # From router to router 4 cycles, the last 3 flits behind the first, 2.13 links.
+    # 2.13 links and an exit of 4 cycles each; the last of 4 flits arrives 3 later.
     assert low["latency_mean"] == pytest.approx(1 + 4 * (1 + 32 / 15) + 3, rel=0.05)
     assert low["latency_mean"] < middle["latency_mean"] < high["latency_mean"]
     assert low["latency_mean"] < low["latency_p99"]
@@ -42,7 +42,7 @@ def test_a_figure_is_drawn_and_a_table_printed(
     assert "latency, cycles" in (tmp_path / "a.svg").read_text()
 
 
-def test_bursts_wait_longer_and_a_window_limits_waiting_packets(
+def test_bursts_increase_latency_and_a_window_limits_packets(
     topoloom: Command,
 ) -> None:
     points = {}
@@ -55,7 +55,7 @@ def test_bursts_wait_longer_and_a_window_limits_waiting_packets(
     calm, poisson, bursts = (point["latency_mean"] for point in points.values())
     assert calm <= poisson < bursts / 1.2
 
-    # Little's law: what has no reply yet is the window.
+    # Little's law: the packets without a reply equal the window.
     words = ("--loads", "1", "--injection", "closed(window=3)", "--json")
     (full,) = topoloom(*SWEEP, *words).json["loads"]
     assert full["saturated"]
@@ -82,12 +82,15 @@ def test_bursts_wait_longer_and_a_window_limits_waiting_packets(
         ),
         (["--router", "output"], "no router 'output'; there are: input-queued, voq"),
         (["--routing", "adaptive"], "no routing 'adaptive'"),
-        (["--routing", "ugal"], "over groups of a dragonfly, and 'torus:4x4' has none"),
+        (
+            ["--routing", "ugal"],
+            "need the groups of a dragonfly, but 'torus:4x4' has none",
+        ),
         (["--routing", "minimal-adaptive", "--vcs", "2"], "needs 3 virtual channels"),
         (["--arbiter", "fifo"], "no arbiter 'fifo'; there are: round-robin, age"),
         (["--allocator", "pim"], "no allocator 'pim'; there are: islip, wavefront"),
         (["--iterations", "0"], "iterations of an allocator must be 1 to 64, not 0"),
-        (["--arbiter", "age", "--allocator", "wavefront"], "has one iteration of"),
+        (["--arbiter", "age", "--allocator", "wavefront"], "only one iteration of"),
         (["--router", "voq", "--vcs", "9"], "are 45; an input has at most 32"),
         (
             ["--switching", "cut-through", "--buffer", "3"],
@@ -96,7 +99,7 @@ def test_bursts_wait_longer_and_a_window_limits_waiting_packets(
         (["--figure", "a.doc"], "a.doc"),
     ],
 )
-def test_invalid_input_is_refused_in_one_line(
+def test_invalid_network_options_are_refused_in_one_line(
     topoloom: Command, words: list[str], message: str
 ) -> None:
     refused = topoloom(*SWEEP, *words)
@@ -116,13 +119,13 @@ def test_deadlocked_packets_are_detected(topoloom: Command) -> None:
     assert line.count("on virtual channel 0 of") == 8
     assert line.endswith("which waits for the first")
     assert [point["offered"] for point in stalled.json["loads"]] == [0.01]
-    # A second virtual channel saves them only where the dateline divides the two.
+    # A second virtual channel avoids the deadlock only if a dateline separates both.
     two = ("--vcs", "2", "--buffer", "2", "--loads", "1", "--json")
     assert topoloom(*ring, *two, "--watch").status == 1
     assert topoloom(*ring, *two).json["stalled"] is None
 
 
-def test_a_dragonfly_is_routed_as_its_text_says(topoloom: Command) -> None:
+def test_a_dragonfly_is_simulated_with_its_routing(topoloom: Command) -> None:
     words = ("--traffic", "shift(by=8)", "--loads", "0.5", "--vcs", "6", "--json")
     accepted = {}
     for routing in ("minimal", "valiant", "ugal"):
@@ -130,13 +133,15 @@ def test_a_dragonfly_is_routed_as_its_text_says(topoloom: Command) -> None:
         found = topoloom("network", "sweep", "-m", machine, *words).json
         assert found["routing"] == ("own" if routing == "minimal" else routing)
         accepted[routing] = found["loads"][0]["accepted"]
-    # All of a group's 8 nodes send over one channel to the next.
+    # All 8 nodes of a group send over one channel to the next group.
     assert accepted["minimal"] == pytest.approx(1 / 8, rel=0.05)
     assert accepted["valiant"] > 0.3
     assert accepted["ugal"] > 0.3
 
 
-def test_measures_of_sources_latencies_and_time_add_up(topoloom: Command) -> None:
+def test_measures_of_sources_latencies_and_time_are_consistent(
+    topoloom: Command,
+) -> None:
     words = ("--loads", "0.2", "--router", "voq", "--arbiter", "age", "--json")
     found = topoloom(*SWEEP, *words).json
     assert (found["router"], found["arbiter"]) == ("voq", "age")
@@ -147,6 +152,6 @@ def test_measures_of_sources_latencies_and_time_add_up(topoloom: Command) -> Non
     assert 0.15 < point["source_min"] <= 0.2 <= point["source_max"] < 0.25
     assert 0.98 < point["fairness"] <= 1
     used = [sample["channel_use"] for sample in point["series"]]
-    # 16 nodes send 0.2 flits over 2.13 links and an exit, of 5 outputs each.
+    # Each node sends 0.2 flits per cycle over 2.13 links and an exit, of 5 outputs.
     assert sum(used) / len(used) == pytest.approx(0.2 * (32 / 15 + 1) / 5, rel=0.05)
     assert all(0 < sample["buffer_fill"] < 0.2 for sample in point["series"])

@@ -28,18 +28,18 @@ OBJECTIVES = (
 
 
 @pytest.fixture
-def pattern(topoloom: Command) -> Command:
+def topoloom_with_pattern(topoloom: Command) -> Command:
     topoloom("pattern", "bruck", "-n", 16, "--phases", "--bytes", 1000, "-o", "p.npz")
     return topoloom
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_map_minimizes_the_objective_and_records_it(
-    pattern: Command, objective: str
+    topoloom_with_pattern: Command, objective: str
 ) -> None:
     machine = TIMED if objective == "time" else TORUS
     words = [*machine, "--objective", objective, "-o", "x.json"]
-    mapped = pattern("map", "p.npz", *words)
+    mapped = topoloom_with_pattern("map", "p.npz", *words)
     assert (mapped.status, mapped.err) == (0, "")
     row = "predicted time" if objective == "time" else f"{objective} by phase"
     assert row in mapped.out
@@ -52,7 +52,7 @@ def test_map_minimizes_the_objective_and_records_it(
     assert placed.values[measure] == value
 
 
-def test_plain_congestion_is_not_printed_twice(topoloom: Command) -> None:
+def test_congestion_as_objective_is_printed_only_once(topoloom: Command) -> None:
     topoloom("pattern", "bruck", "-n", 16, "--bytes", 1000, "-o", "p.npz")
     words = ["map", "p.npz", *TORUS, "--objective", "congestion"]
     found = topoloom(*words, "--json").json
@@ -65,13 +65,16 @@ def test_plain_congestion_is_not_printed_twice(topoloom: Command) -> None:
     assert found["values"]["congestion_max"] <= block["congestion_max"]
 
 
-def test_phases_do_not_change_hop_bytes(pattern: Command) -> None:
-    printed = pattern("map", "p.npz", *TORUS)
+def test_phases_do_not_change_hop_bytes(topoloom_with_pattern: Command) -> None:
+    printed = topoloom_with_pattern("map", "p.npz", *TORUS)
     assert "phase" not in printed.out
-    assert "objective" not in pattern("map", "p.npz", *TORUS, "--json").json["values"]
+    assert (
+        "objective"
+        not in topoloom_with_pattern("map", "p.npz", *TORUS, "--json").json["values"]
+    )
 
 
-def test_more_hop_bytes_than_block_are_noted_only_if_they_count(
+def test_more_hop_bytes_than_block_are_reported_only_if_relevant(
     topoloom: Command,
 ) -> None:
     topoloom("pattern", "stencil2d", "--grid", "4x4", "-o", "p.npz")
@@ -80,7 +83,7 @@ def test_more_hop_bytes_than_block_are_noted_only_if_they_count(
     assert "less congestion" in topoloom(*words, "--objective", "congestion").err
     timed = ["map", "p.npz", *TIMED, "--mapper", "random"]
     assert "less predicted time" in topoloom(*timed, "--objective", "time").err
-    # Here random order has more hop-bytes than block, but less congestion.
+    # Random order has more hop-bytes than block order here, but less congestion.
     ragged = ["map", "p.npz", "-m", "torus:8x8", "--allocate", 16]
     assert topoloom(*ragged, "--mapper", "random").err != ""
     aimed = ["--mapper", "random", "--objective", "congestion"]
@@ -89,11 +92,13 @@ def test_more_hop_bytes_than_block_are_noted_only_if_they_count(
 
 @pytest.mark.parametrize("objective", ["hop-bytes", "congestion", "time"])
 def test_compare_marks_the_best_by_the_objective(
-    pattern: Command, objective: str
+    topoloom_with_pattern: Command, objective: str
 ) -> None:
     machine = TIMED if objective == "time" else TORUS
     words = ["compare", "p.npz", *machine, "--objective", objective]
-    found = pattern(*words, "--mappers", "random,mahd+swap,auto", "--json").json
+    found = topoloom_with_pattern(
+        *words, "--mappers", "random,mahd+swap,auto", "--json"
+    ).json
     measures = {"hop-bytes": "hop_bytes", "time": "predicted_seconds"}
     name = measures.get(objective, "objective")
     values = {each["mapper"]: each[name] for each in found["results"]}
@@ -103,16 +108,21 @@ def test_compare_marks_the_best_by_the_objective(
     for each in found["results"]:
         gain = 100 * (values["block"] - each[name]) / values["block"]
         assert each["gain_percent"] == pytest.approx(gain)
-    printed = pattern(*words, "--mappers", "auto").out
+    printed = topoloom_with_pattern(*words, "--mappers", "auto").out
     assert (f"; objective: {objective} by phase" in printed) is (name != "hop_bytes")
 
 
-def test_the_phases_of_a_pattern_are_counted(pattern: Command) -> None:
-    assert "\n  phases    4\n" in pattern("pattern", "import", "p.npz").out
-    assert pattern("pattern", "import", "p.npz", "--json").json["phases"] == 4
-    pattern("pattern", "import", "p.npz", "-o", "again.npz")
+def test_the_phases_of_a_pattern_are_counted(topoloom_with_pattern: Command) -> None:
+    assert (
+        "\n  phases    4\n" in topoloom_with_pattern("pattern", "import", "p.npz").out
+    )
+    assert (
+        topoloom_with_pattern("pattern", "import", "p.npz", "--json").json["phases"]
+        == 4
+    )
+    topoloom_with_pattern("pattern", "import", "p.npz", "-o", "again.npz")
     assert len(load_phases("again.npz")) == 4
-    plain = pattern("pattern", "bruck", "-n", 16, "--json").json
+    plain = topoloom_with_pattern("pattern", "bruck", "-n", 16, "--json").json
     assert plain["phases"] == 1
 
 
@@ -146,7 +156,7 @@ def test_a_job_avoids_the_links_of_another(topoloom: Command) -> None:
     assert "  background  l.json\n" in printed.out
 
 
-def refused(topoloom: Command, *words: object) -> str:
+def run_refused(topoloom: Command, *words: object) -> str:
     outcome = topoloom(*words)
     assert (outcome.status, outcome.out) == (2, "")
     assert outcome.err.count("\n") == 1
@@ -178,26 +188,31 @@ def refused(topoloom: Command, *words: object) -> str:
         (["--objective", "time", "--background", "bad.json"], "loads[0] is -1"),
     ],
 )
-def test_invalid_input_gets_one_line(
-    pattern: Command, verb: str, words: list[str], message: str
+def test_invalid_objectives_are_refused_in_one_line(
+    topoloom_with_pattern: Command, verb: str, words: list[str], message: str
 ) -> None:
-    pattern("map", "p.npz", "-m", "torus:5x4", "--mapper", "block", "-o", "5x4.x")
-    pattern("judge", "p.npz", "5x4.x", "--loads", "5x4.json")
-    pattern("pattern", "ring", "-n", 3, "-o", "q.npz")
+    topoloom_with_pattern(
+        "map", "p.npz", "-m", "torus:5x4", "--mapper", "block", "-o", "5x4.x"
+    )
+    topoloom_with_pattern("judge", "p.npz", "5x4.x", "--loads", "5x4.json")
+    topoloom_with_pattern("pattern", "ring", "-n", 3, "-o", "q.npz")
     Path("empty").write_text("")
     bad = json.loads(Path("5x4.json").read_text()) | {"machine": "torus:4x4"}
     Path("bad.json").write_text(json.dumps({**bad, "loads": [-1] * 64}))
-    assert message in refused(pattern, verb, "p.npz", *TORUS, *words)
+    assert message in run_refused(topoloom_with_pattern, verb, "p.npz", *TORUS, *words)
 
 
-def test_options_for_hop_bytes_only_are_named(pattern: Command) -> None:
-    pattern("map", "p.npz", *TORUS, "-o", "x.json")
+def test_options_that_require_hop_bytes_are_named(
+    topoloom_with_pattern: Command,
+) -> None:
+    topoloom_with_pattern("map", "p.npz", *TORUS, "-o", "x.json")
     words = ["map", "p.npz", "--objective", "congestion"]
-    assert "share slots are placed for hop-bytes only" in refused(
-        pattern, *words, "-m", "torus:3x3", "--imbalance", 0
+    assert "share slots are placed for hop-bytes only" in run_refused(
+        topoloom_with_pattern, *words, "-m", "torus:3x3", "--imbalance", 0
     )
-    assert "with an earlier placement, ranks are placed for hop-bytes only" in refused(
-        pattern, *words, *TORUS, "--from", "x.json"
+    assert (
+        "with an earlier placement, ranks are placed for hop-bytes only"
+        in run_refused(topoloom_with_pattern, *words, *TORUS, "--from", "x.json")
     )
 
 
@@ -206,18 +221,20 @@ def test_options_for_hop_bytes_only_are_named(pattern: Command) -> None:
     [
         (["ring", "-n", 4], "ring has one phase; several have recursive-doubling"),
         (["stencil2d", "--grid", "4x4"], "stencil2d has one phase"),
-        (["import", "p.npz"], "imported ones keep theirs"),
+        (["import", "p.npz"], "imported phases are always written"),
     ],
 )
 def test_only_some_patterns_have_phases(
-    pattern: Command, words: list[str], message: str
+    topoloom_with_pattern: Command, words: list[str], message: str
 ) -> None:
-    assert message in refused(pattern, "pattern", *words, "--phases", "-o", "q.npz")
+    assert message in run_refused(
+        topoloom_with_pattern, "pattern", *words, "--phases", "-o", "q.npz"
+    )
     assert not Path("q.npz").exists()
 
 
 @pytest.mark.parametrize("objective", ["time", "weighted(hop-bytes=1;time=1)"])
-def test_an_objective_of_time_is_refused_only_without_bandwidths(
+def test_time_objectives_are_refused_only_without_bandwidths(
     topoloom: Command, objective: str
 ) -> None:
     check_objective(objective)

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 
-def make_grid(topoloom: Command, grid: str) -> None:
+def write_grid(topoloom: Command, grid: str) -> None:
     made = topoloom("pattern", "stencil", "--grid", grid, "--bytes", 1, "-o", "g.npz")
     assert made.status == 0, made.err
 
 
-def place(topoloom: Command, *words: object) -> dict[str, Any]:
+def map_grid(topoloom: Command, *words: object) -> dict[str, Any]:
     outcome = topoloom("map", "g.npz", *words, "-o", "x.json")
     assert outcome.status == 0, outcome.err
     document: dict[str, Any] = json.loads(Path("x.json").read_text())
@@ -38,34 +38,36 @@ def place(topoloom: Command, *words: object) -> dict[str, Any]:
 def test_a_plane_on_a_torus_has_the_published_hops(
     topoloom: Command, mapper: str, hops: int
 ) -> None:
-    make_grid(topoloom, "64x1024")
+    write_grid(topoloom, "64x1024")
     words = ("-m", "torus:8x8x8", "--imbalance", 0, "--mapper", mapper)
-    document = place(topoloom, *words)
+    document = map_grid(topoloom, *words)
     assert document["values"]["hop_bytes"] == hops
     assert set(Counter(document["placement"]).values()) == {128}
 
 
 def test_auto_is_at_least_as_good_as_folding(topoloom: Command) -> None:
-    make_grid(topoloom, "30x20x7")
+    write_grid(topoloom, "30x20x7")
     words = ("-m", "torus:4x4x2+node:3", "--imbalance", 0.02)
     auto, fold, box = (
-        place(topoloom, *words, "--mapper", mapper)["values"]["hop_bytes"]
+        map_grid(topoloom, *words, "--mapper", mapper)["values"]["hop_bytes"]
         for mapper in ("auto(effort=fast)", "fold", "box")
     )
     assert auto <= min(fold, box)
 
 
-def test_a_grid_folds_onto_its_own_torus_rank_by_rank(topoloom: Command) -> None:
-    make_grid(topoloom, "8x8x8")
-    document = place(topoloom, "-m", "torus:8x8x8", "--mapper", "fold")
+def test_folding_a_grid_onto_an_equal_torus_keeps_the_rank_order(
+    topoloom: Command,
+) -> None:
+    write_grid(topoloom, "8x8x8")
+    document = map_grid(topoloom, "-m", "torus:8x8x8", "--mapper", "fold")
     assert document["values"]["hop_bytes"] == 6 * 512
 
 
-def test_curve_to_curve_is_better_than_rows_along_a_curve(topoloom: Command) -> None:
-    make_grid(topoloom, "8x8x8")
+def test_mapping_curve_to_curve_beats_rows_along_a_curve(topoloom: Command) -> None:
+    write_grid(topoloom, "8x8x8")
     words = ("-m", "torus:25x32x16", "--allocate", 512, "--mapper")
     values = [
-        place(topoloom, *words, mapper)["values"]["hop_bytes"]
+        map_grid(topoloom, *words, mapper)["values"]["hop_bytes"]
         for mapper in ("hilbert", "hilbert(ranks=by-curve)", "hilbert(grid=8x8x8)")
     ]
     assert values[1] < values[0]
@@ -73,7 +75,7 @@ def test_curve_to_curve_is_better_than_rows_along_a_curve(topoloom: Command) -> 
 
 
 @pytest.mark.parametrize(
-    ("mapper", "says"),
+    ("mapper", "message"),
     [
         ("fold(grid=64x10)", "the nearest that has is 64x16"),
         ("box(grid=7x150)", "the nearest that has is 8x128"),
@@ -83,13 +85,13 @@ def test_curve_to_curve_is_better_than_rows_along_a_curve(topoloom: Command) -> 
         ("snake(ranks=by-hand)", "there are: by-number, by-curve"),
     ],
 )
-def test_grids_that_do_not_fit_are_refused_with_one_that_does(
-    topoloom: Command, mapper: str, says: str
+def test_grids_that_do_not_fit_are_refused_with_a_suggestion(
+    topoloom: Command, mapper: str, message: str
 ) -> None:
-    make_grid(topoloom, "64x16")
+    write_grid(topoloom, "64x16")
     words = ("-m", "torus:8x8", "--imbalance", 0, "--mapper", mapper)
     outcome = topoloom("map", "g.npz", *words, "-o", "x.json")
     assert outcome.status == 2
-    assert says in outcome.err
+    assert message in outcome.err
     assert outcome.err.count("\n") == 1
     assert not Path("x.json").exists()

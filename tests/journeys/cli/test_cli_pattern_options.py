@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 SIZES = {"grid": [4, 4], "ranks": 24, "rows": 7, "cells": [3, 3, 4]}
-#: attribute of a request -> the option, and a value that is not the default
+#: attribute of a request -> option with a non-default value
 OTHERS: dict[str, tuple[list[str], Any]] = {
     "bytes": (["--bytes", "5"], 5),
     "periodic": (["--open"], False),
@@ -30,7 +30,7 @@ OTHERS: dict[str, tuple[list[str], Any]] = {
 }
 
 
-def sizes(name: str) -> dict[str, Any]:
+def get_size_argument(name: str) -> dict[str, Any]:
     size = PATTERNS[name].size
     value: Any = SIZES[size]
     if name in ("stencil3d", "stencil27"):
@@ -38,23 +38,23 @@ def sizes(name: str) -> dict[str, Any]:
     return {size: value}
 
 
-def words(name: str) -> list[str]:
-    [(size, value)] = sizes(name).items()
+def format_size_arguments(name: str) -> list[str]:
+    [(size, value)] = get_size_argument(name).items()
     text = "x".join(map(str, value)) if isinstance(value, list) else str(value)
     return [name, f"--{size}", text]
 
 
-def edges(graph: CommGraph) -> list[list[int]]:
+def list_edges(graph: CommGraph) -> list[list[int]]:
     arrays = (graph.first, graph.peer, graph.bytes, graph.proxied)
     return [list(map(int, a)) for a in arrays]
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_every_option_of_a_pattern_changes_it(name: str) -> None:
-    request = Request(**{"ranks": 0, "bytes": 1024, **sizes(name)})
-    plain = edges(make_graph(name, request))
+    request = Request(**{"ranks": 0, "bytes": 1024, **get_size_argument(name)})
+    plain = list_edges(make_graph(name, request))
     for option, (_, value) in OTHERS.items():
-        other = edges(make_graph(name, replace(request, **{option: value})))
+        other = list_edges(make_graph(name, replace(request, **{option: value})))
         assert (other != plain) == (option in PATTERNS[name].reads), option
 
 
@@ -63,9 +63,9 @@ def test_options_without_effect_on_a_pattern_are_refused(
     topoloom: Command, name: str
 ) -> None:
     pattern = PATTERNS[name]
-    assert topoloom("pattern", *words(name)).status == 0
+    assert topoloom("pattern", *format_size_arguments(name)).status == 0
     for option, (typed, _) in OTHERS.items():
-        outcome = topoloom("pattern", *words(name), *typed)
+        outcome = topoloom("pattern", *format_size_arguments(name), *typed)
         if option in pattern.reads:
             assert outcome.status == 0, option
             continue
@@ -75,11 +75,11 @@ def test_options_without_effect_on_a_pattern_are_refused(
         for read in pattern.reads:
             assert OTHERS[read][0][0].replace("--open", "/--open") in outcome.err
     for size in set(SIZES) - {pattern.size}:
-        outcome = topoloom("pattern", *words(name), f"--{size}", "4")
+        outcome = topoloom("pattern", *format_size_arguments(name), f"--{size}", "4")
         assert f"--{size} is not an option of {name}" in outcome.err
 
 
-def test_an_import_takes_only_its_format(topoloom: Command) -> None:
+def test_pattern_import_accepts_only_format_options(topoloom: Command) -> None:
     topoloom("pattern", "ring", "-n", 4, "-o", "p.npz")
     for typed in (["--seed", "3"], ["--ranks", "4"], ["--open"]):
         outcome = topoloom("pattern", "import", "p.npz", *typed)

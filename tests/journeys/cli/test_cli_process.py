@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TOPOLOOM = str(Path(sys.executable).parent / "topoloom")
 
 
-def run(*words: str, **more: object) -> subprocess.CompletedProcess[str]:
+def run_command(*words: str, **more: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [TOPOLOOM, *words],
         capture_output=True,
@@ -36,8 +36,8 @@ def run(*words: str, **more: object) -> subprocess.CompletedProcess[str]:
     )  # type: ignore[call-overload]
 
 
-def test_help_names_every_verb_without_loading_any() -> None:
-    shown = run("--help")
+def test_help_lists_every_verb_without_importing_it() -> None:
+    shown = run_command("--help")
     assert shown.returncode == 0
     for verb, entry in VERBS.items():
         assert verb in shown.stdout
@@ -54,14 +54,12 @@ def test_help_names_every_verb_without_loading_any() -> None:
     assert checked.returncode == 0, checked.stderr
 
 
-def test_no_arguments_show_the_help() -> None:
-    assert run().stdout == run("--help").stdout
+def test_a_command_without_arguments_prints_the_help() -> None:
+    assert run_command().stdout == run_command("--help").stdout
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_the_help_of_every_verb_teaches_by_examples(
-    topoloom: Command, verb: str
-) -> None:
+def test_the_help_of_every_verb_has_examples(topoloom: Command, verb: str) -> None:
     shown = topoloom(verb, "--help")
     assert shown.status == 0, shown.err
     assert "--json" in shown.out
@@ -69,12 +67,12 @@ def test_the_help_of_every_verb_teaches_by_examples(
 
 
 def test_the_version_is_printed() -> None:
-    assert run("--version").stdout.startswith("topoloom ")
+    assert run_command("--version").stdout.startswith("topoloom ")
 
 
-def test_shell_completion_knows_verbs_and_options() -> None:
-    def complete(words: str) -> list[str]:
-        offered = run(
+def test_shell_completion_lists_verbs_and_options() -> None:
+    def list_completions(words: str) -> list[str]:
+        offered = run_command(
             env={
                 **os.environ,
                 "_TOPOLOOM_COMPLETE": "bash_complete",
@@ -84,14 +82,14 @@ def test_shell_completion_knows_verbs_and_options() -> None:
         ).stdout
         return [line.partition(",")[2] for line in offered.splitlines()]
 
-    assert complete("topoloom ma") == ["machine", "map"]
-    assert "--allocation" in complete("topoloom map --allo")
-    assert complete("topoloom map p.npz --machine ho") == ["hopper"]
-    assert complete("topoloom map p.npz --mapper gge,sw") == ["gge,swap"]
-    assert complete("topoloom map p.npz --objective ti") == ["time"]
-    assert complete("topoloom list map") == ["mappers"]
-    assert complete("topoloom export x.json --to fl") == ["flux-taskmap"]
-    assert "ring" in complete("topoloom pattern ri")
+    assert list_completions("topoloom ma") == ["machine", "map"]
+    assert "--allocation" in list_completions("topoloom map --allo")
+    assert list_completions("topoloom map p.npz --machine ho") == ["hopper"]
+    assert list_completions("topoloom map p.npz --mapper gge,sw") == ["gge,swap"]
+    assert list_completions("topoloom map p.npz --objective ti") == ["time"]
+    assert list_completions("topoloom list map") == ["mappers"]
+    assert list_completions("topoloom export x.json --to fl") == ["flux-taskmap"]
+    assert "ring" in list_completions("topoloom pattern ri")
 
 
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
@@ -102,8 +100,8 @@ def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     assert piped.stderr == ""
 
 
-def test_an_error_is_one_line_and_no_traceback(tmp_path: Path) -> None:
-    refused = run("map", "none.npz", "--machine", "torus:4x4", cwd=tmp_path)
+def test_an_error_is_one_line_without_a_traceback(tmp_path: Path) -> None:
+    refused = run_command("map", "none.npz", "--machine", "torus:4x4", cwd=tmp_path)
     assert refused.returncode == 2
     assert refused.stdout == ""
     assert refused.stderr == "topoloom: none.npz: No such file or directory\n"
@@ -111,26 +109,26 @@ def test_an_error_is_one_line_and_no_traceback(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_a_failure(tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
-        pytest.skip("this system has no /dev/full")
-    failed = run("machine", "torus:4x4", "-o", "/dev/full", cwd=tmp_path)
+        pytest.skip("/dev/full does not exist on this system")
+    failed = run_command("machine", "torus:4x4", "-o", "/dev/full", cwd=tmp_path)
     assert failed.returncode == 1
     assert failed.stderr == "topoloom: /dev/full: No space left on device\n"
 
 
-def searches(pid: int) -> bool:
-    """Whether a search runs: it opens a socket to receive Ctrl-C."""
-    # Files come and go while we look, and the process may end.
+def is_searching(pid: int) -> bool:
+    """Return whether a search runs, by the socket that it opens for Ctrl-C."""
+    # Files appear and vanish during the scan, and the process may end.
     with contextlib.suppress(FileNotFoundError):
         for file in Path(f"/proc/{pid}/fd").iterdir():
             with contextlib.suppress(FileNotFoundError):
-                # Its standard streams may be sockets, too.
+                # Standard streams can also be sockets.
                 if int(file.name) > 2 and "socket" in str(file.readlink()):
                     return True
     return False
 
 
-def interrupt(*words: str, cwd: Path, output: str = "x.json") -> None:
-    """Send SIGINT to a running search, which must write its result and report it."""
+def interrupt_search(*words: str, cwd: Path, output: str = "x.json") -> None:
+    """Interrupt a running search, which must write its result and report it."""
     process = subprocess.Popen(
         [TOPOLOOM, *words, "-o", output, "--threads", "2"],
         cwd=cwd,
@@ -138,7 +136,7 @@ def interrupt(*words: str, cwd: Path, output: str = "x.json") -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    while process.poll() is None and not searches(process.pid):
+    while process.poll() is None and not is_searching(process.pid):
         time.sleep(0.1)
     let_compute(process, 1)
     process.send_signal(signal.SIGINT)
@@ -171,7 +169,7 @@ def test_a_second_ctrl_c_ends_a_mapper_that_ignores_the_first(tmp_path: Path) ->
         "    pathlib.Path('begun').touch()\n"
         "    while True: time.sleep(0.01)\n"
     )
-    made = run("pattern", "ring", "--ranks", "4", "-o", "p.npz", cwd=tmp_path)
+    made = run_command("pattern", "ring", "--ranks", "4", "-o", "p.npz", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     words = ["compare", "p.npz", "-m", "torus:2x2", "--mappers", "mine.py:place"]
     process = subprocess.Popen(
@@ -188,12 +186,14 @@ def test_a_second_ctrl_c_ends_a_mapper_that_ignores_the_first(tmp_path: Path) ->
 
 
 def test_ctrl_c_ends_a_search_with_the_best_so_far(tmp_path: Path) -> None:
-    made = run(
+    made = run_command(
         "pattern", "random-geometric", "--ranks", "40000", "-o", "p.npz", cwd=tmp_path
     )
     assert made.returncode == 0, made.stderr
     mapper = "random,swap(reach=100,candidates=100000)"
-    interrupt("map", "p.npz", "-m", "torus:200x200", "--mapper", mapper, cwd=tmp_path)
+    interrupt_search(
+        "map", "p.npz", "-m", "torus:200x200", "--mapper", mapper, cwd=tmp_path
+    )
     document = json.loads((tmp_path / "x.json").read_text())
     assert sorted(document["placement"]) == list(range(40000))
 
@@ -202,16 +202,16 @@ def test_ctrl_c_ends_a_search_with_the_best_so_far(tmp_path: Path) -> None:
 def test_ctrl_c_ends_the_best_effort_with_the_best_so_far(
     tmp_path: Path, imbalance: list[str]
 ) -> None:
-    # Enough that the search outlasts the signal on any machine.
+    # Large enough to outlast the signal on any machine.
     ranks = 200_000 if imbalance else 40_000
     words = ["random-geometric", "--ranks", str(ranks), "-o", "p.npz"]
-    made = run("pattern", *words, cwd=tmp_path)
+    made = run_command("pattern", *words, cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     machine = "torus:16x16" if imbalance else "torus:200x200"
-    interrupt(
+    interrupt_search(
         "map", "p.npz", "-m", machine, "--effort", "best", *imbalance, cwd=tmp_path
     )
-    judged = run("judge", "p.npz", "x.json", "--json", cwd=tmp_path)
+    judged = run_command("judge", "p.npz", "x.json", "--json", cwd=tmp_path)
     assert judged.returncode == 0, judged.stderr
     values = json.loads(judged.stdout)
     fullest = math.floor(1.03 * math.ceil(ranks / 256))
@@ -233,7 +233,7 @@ def test_ctrl_c_ends_the_ordering_of_a_collective_with_the_best_so_far(
         network,
         "--order-ranks",
     ]
-    interrupt("collective", *words, cwd=tmp_path)
+    interrupt_search("collective", *words, cwd=tmp_path)
     document = json.loads((tmp_path / "x.json").read_text())
     assert len(set(document["placement"])) == 16000
 
@@ -242,10 +242,12 @@ def test_ctrl_c_ends_all_searches_of_joint_with_the_best_so_far(
     tmp_path: Path,
 ) -> None:
     words = ["random-geometric", "--ranks", "8000", "-o", "p.npz"]
-    made = run("pattern", *words, cwd=tmp_path)
+    made = run_command("pattern", *words, cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     jobs = ["p.npz", "p.npz", "-m", "torus:160x100"]
-    interrupt("joint", *jobs, "--mapper", "auto(effort=best)", output="d", cwd=tmp_path)
+    interrupt_search(
+        "joint", *jobs, "--mapper", "auto(effort=best)", output="d", cwd=tmp_path
+    )
     slots = [
         json.loads((tmp_path / f"d/p-{n}.json").read_text())["placement"]
         for n in (1, 2)
@@ -253,13 +255,13 @@ def test_ctrl_c_ends_all_searches_of_joint_with_the_best_so_far(
     assert sorted(slots[0] + slots[1]) == list(range(16000))
 
 
-def test_figures_show_before_and_after(tmp_path: Path) -> None:
-    run("pattern", "stencil2d", "--grid", "4x4", "-o", "p.npz", cwd=tmp_path)
-    run("map", "p.npz", "-m", "torus:5x5", "-o", "x.json", cwd=tmp_path)
-    judged = run("judge", "p.npz", "x.json", "--figure", "j.svg", cwd=tmp_path)
+def test_judge_and_compare_write_figures(tmp_path: Path) -> None:
+    run_command("pattern", "stencil2d", "--grid", "4x4", "-o", "p.npz", cwd=tmp_path)
+    run_command("map", "p.npz", "-m", "torus:5x5", "-o", "x.json", cwd=tmp_path)
+    judged = run_command("judge", "p.npz", "x.json", "--figure", "j.svg", cwd=tmp_path)
     assert judged.returncode == 0, judged.stderr
     assert (tmp_path / "j.svg").read_text().startswith("<?xml")
-    compared = run(
+    compared = run_command(
         "compare", "p.npz", "-m", "torus:5x5", "--figure", "c.png", cwd=tmp_path
     )
     assert compared.returncode == 0, compared.stderr
@@ -279,12 +281,12 @@ def test_ctrl_c_ends_the_ordering_of_axes_with_the_best_so_far(tmp_path: Path) -
         stderr=subprocess.PIPE,
         text=True,
     )
-    while process.poll() is None and not searches(process.pid):
+    while process.poll() is None and not is_searching(process.pid):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     order, errors = process.communicate(timeout=600)
     assert process.returncode == 130, errors
-    assert errors == "topoloom: interrupted; this is the best order so far\n"
+    assert errors == "topoloom: interrupted; the printed order is the best so far\n"
     assert sorted(order.strip().split("-")) == ["cp", "dp", "ep", "pp", "tp"]
 
 
@@ -297,7 +299,7 @@ def test_ctrl_c_works_while_schedules_are_costed() -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    let_compute(process, 3)  # to load and to begin
+    let_compute(process, 3)  # until it is loaded and computing
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=600)
     assert process.returncode == 130, errors

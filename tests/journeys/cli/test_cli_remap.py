@@ -17,17 +17,19 @@ HOSTS = "n[00-63]"
 LOST_ONE = "n[00-30,32-64]"
 
 
-def place(topoloom: Command, output: str, *words: object) -> dict[str, Any]:
+def map_pattern(topoloom: Command, output: str, *words: object) -> dict[str, Any]:
     outcome = topoloom("map", "p.npz", "--effort", "fast", *words, "-o", output)
     assert outcome.status == 0, outcome.err
     document: dict[str, Any] = json.loads(Path(output).read_text())
     return document
 
 
-def before(topoloom: Command, *words: object) -> dict[str, Any]:
+def map_initially(topoloom: Command, *words: object) -> dict[str, Any]:
     made = topoloom("pattern", "stencil3d", "--grid", "4x4x4", "-o", "p.npz")
     assert made.status == 0, made.err
-    return place(topoloom, "before.json", *(words or ("-m", MACHINE, "-a", HOSTS)))
+    return map_pattern(
+        topoloom, "before.json", *(words or ("-m", MACHINE, "-a", HOSTS))
+    )
 
 
 def count_moves(old: dict[str, Any], new: dict[str, Any]) -> int:
@@ -35,10 +37,10 @@ def count_moves(old: dict[str, Any], new: dict[str, Any]) -> int:
     return sum(a != b for a, b in pairs)
 
 
-def test_an_unchanged_problem_moves_no_rank(topoloom: Command) -> None:
-    old = before(topoloom)
+def test_remapping_an_unchanged_problem_moves_no_rank(topoloom: Command) -> None:
+    old = map_initially(topoloom)
     words = ["-m", MACHINE, "-a", HOSTS, "--from", "before.json"]
-    again = place(topoloom, "x.json", *words, "--migration-cost", 10**6)
+    again = map_pattern(topoloom, "x.json", *words, "--migration-cost", 10**6)
     assert again["placement"] == old["placement"]
     shown = topoloom("map", "p.npz", *words, "--migration-cost", 10**6)
     assert "moved" in shown.out
@@ -46,25 +48,25 @@ def test_an_unchanged_problem_moves_no_rank(topoloom: Command) -> None:
 
 
 def test_remapping_never_increases_the_cost(topoloom: Command) -> None:
-    old = before(topoloom)
-    again = place(
+    old = map_initially(topoloom)
+    again = map_pattern(
         topoloom, "x.json", "-m", MACHINE, "-a", HOSTS, "--from", "before.json"
     )
     assert again["values"]["hop_bytes"] <= old["values"]["hop_bytes"]
 
 
 def test_only_the_rank_of_a_lost_node_must_move(topoloom: Command) -> None:
-    old = before(topoloom)
+    old = map_initially(topoloom)
     words = ["-m", MACHINE, "-a", LOST_ONE, "--from", "before.json"]
-    dear = place(topoloom, "x.json", *words, "--migration-cost", 10**6)
+    dear = map_pattern(topoloom, "x.json", *words, "--migration-cost", 10**6)
     assert 31 not in dear["placement"]
     assert count_moves(old, dear) == old["placement"].count(31) == 1
-    cheap = place(topoloom, "y.json", *words)
+    cheap = map_pattern(topoloom, "y.json", *words)
     assert cheap["values"]["hop_bytes"] <= dear["values"]["hop_bytes"]
 
 
-def test_previous_keeps_every_rank_that_can_stay(topoloom: Command) -> None:
-    old = before(topoloom)
+def test_the_mapper_previous_moves_only_ranks_of_lost_nodes(topoloom: Command) -> None:
+    old = map_initially(topoloom)
     outcome = topoloom(
         "map", "p.npz", "-m", MACHINE, "-a", LOST_ONE, "--from", "before.json",
         "--mapper", "previous", "--json",
@@ -74,9 +76,9 @@ def test_previous_keeps_every_rank_that_can_stay(topoloom: Command) -> None:
 
 
 def test_a_smaller_job_keeps_its_remaining_nodes(topoloom: Command) -> None:
-    old = before(topoloom, "-m", "torus:4x4x4+node:2")
+    old = map_initially(topoloom, "-m", "torus:4x4x4+node:2")
     words = ["-m", "torus:4x4x4+node:2", "--allocate", 40, "--from", "before.json"]
-    new = place(topoloom, "x.json", *words, "--migration-cost", 1)
+    new = map_pattern(topoloom, "x.json", *words, "--migration-cost", 1)
     nodes = set(new["allocation"]["nodes"])
     assert {slot // 2 for slot in new["placement"]} <= nodes
     stayed = sum(slot // 2 in nodes for slot in old["placement"])
@@ -85,11 +87,11 @@ def test_a_smaller_job_keeps_its_remaining_nodes(topoloom: Command) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_remapping_is_repeatable(topoloom: Command, threads: int) -> None:
-    before(topoloom)
+    map_initially(topoloom)
     words = ["-m", MACHINE, "-a", LOST_ONE, "--from", "before.json"]
     costs = ["--migration-cost", 100, "--threads"]
-    one = place(topoloom, "x.json", *words, *costs, 1)
-    two = place(topoloom, "y.json", *words, *costs, threads)
+    one = map_pattern(topoloom, "x.json", *words, *costs, 1)
+    two = map_pattern(topoloom, "y.json", *words, *costs, threads)
     assert one.pop("command") != two.pop("command")
     assert one == two
 
@@ -99,13 +101,13 @@ def test_remapping_is_repeatable(topoloom: Command, threads: int) -> None:
     [
         (
             ["-m", "torus:8x8", "--from", "before.json"],
-            "is for torus:4x4x5, not torus:8x8, and without host names",
+            "is for torus:4x4x5, not torus:8x8, and nodes cannot be matched",
         ),
         (
             ["-m", "torus:8x8+node:2", "--from", "before.json"],
-            "nodes of 1 slot, but those of torus:8x8+node:2 have 2",
+            "nodes of 1 slot, but nodes of torus:8x8+node:2 have 2",
         ),
-        (["-m", MACHINE, "--migration-cost", "5"], "--migration-cost needs --from"),
+        (["-m", MACHINE, "--migration-cost", "5"], "--migration-cost requires --from"),
         (
             ["-m", MACHINE, "--from", "before.json", "--migration-cost", "-1"],
             "--migration-cost must be 0 or more, not -1",
@@ -130,10 +132,10 @@ def test_remapping_is_repeatable(topoloom: Command, threads: int) -> None:
         ),
     ],
 )
-def test_wrong_arguments_are_refused_in_one_line(
+def test_wrong_arguments_of_remapping_are_refused_in_one_line(
     topoloom: Command, words: list[object], message: str
 ) -> None:
-    before(topoloom)
+    map_initially(topoloom)
     outcome = topoloom("map", "p.npz", *words, "-o", "out")
     assert outcome.status == 2, outcome
     assert outcome.out == ""

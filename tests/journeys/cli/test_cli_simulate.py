@@ -25,8 +25,8 @@ TOPOLOOM = Path(sys.executable).with_name("topoloom")
 
 
 @pytest.fixture
-def files(topoloom: Command) -> Command:
-    """Make a pattern, p.npz, and two placements, x.json and y.json."""
+def topoloom_with_placements(topoloom: Command) -> Command:
+    """Write a pattern p.npz and two placements x.json and y.json."""
     words = ["stencil2d", "--grid", "4x4", "--bytes", "1MB"]
     assert topoloom("pattern", *words, "-o", "p.npz").status == 0
     for name, mapper in (("x.json", "hilbert"), ("y.json", "random")):
@@ -35,8 +35,12 @@ def files(topoloom: Command) -> Command:
     return topoloom
 
 
-def test_predicted_and_simulated_times_are_printed_side_by_side(files: Command) -> None:
-    done = files("simulate", "p.npz", "x.json", "y.json", "--with", "simgrid")
+def test_predicted_and_simulated_times_are_printed_side_by_side(
+    topoloom_with_placements: Command,
+) -> None:
+    done = topoloom_with_placements(
+        "simulate", "p.npz", "x.json", "y.json", "--with", "simgrid"
+    )
     assert done.status == 0
     assert "16 ranks on 4x4 torus, by simgrid" in done.out
     block, x, y = (
@@ -50,38 +54,48 @@ def test_predicted_and_simulated_times_are_printed_side_by_side(files: Command) 
     assert float(y[-2]) < -299.7
 
 
-def test_times_in_switches_are_printed_beside_predictions(files: Command) -> None:
+def test_times_in_switches_are_printed_beside_predictions(
+    topoloom_with_placements: Command,
+) -> None:
     given = ("simulate", "p.npz", "x.json", "--with", "switches")
-    document = files(*given, "--json").json
+    document = topoloom_with_placements(*given, "--json").json
     assert document["simulator"] == "switches"
     assert document["complete"] is True
     for each in document["results"]:
-        # Headers take 32 of 4096 bytes.
+        # Headers are 32 of 4096 bytes per packet.
         assert each["simulated_seconds"] > 1.007 * each["predicted_seconds"]
         assert each["simulated_seconds"] < 1.5 * each["predicted_seconds"]
         busy = [one["busy"] for one in each["busiest"]]
         assert 1 >= busy[0] == max(busy) > 0.8
-    text = files(*given).out
+    text = topoloom_with_placements(*given).out
     assert "busiest channels" in text
     assert document["results"][0]["busiest"][0]["channel"] in text
     for each in document["results"]:
-        # No switch has outputs that all send as much as the busiest of them.
+        # The outputs of a switch never all send as much as its busiest output.
         switches = [one["busy"] for one in each["busiest_switches"]]
         assert switches == sorted(switches, reverse=True)
         assert 0 < switches[0] <= each["busiest"][0]["busy"]
     assert document["results"][0]["busiest_switches"][0]["output"] in text
-    slower = files(*given, "--switch", "rosetta", "--json").json["results"][0]
+    slower = topoloom_with_placements(*given, "--switch", "rosetta", "--json").json[
+        "results"
+    ][0]
     assert slower["simulated_seconds"] != document["results"][0]["simulated_seconds"]
-    wrong = files(*given, "--switch", "rosette")
+    wrong = topoloom_with_placements(*given, "--switch", "rosette")
     assert wrong.status == 2
     assert "no switch 'rosette' (did you mean 'rosetta'?)" in wrong.err
-    wrong = files("simulate", "p.npz", "x.json", "--switch", "rosetta")
+    wrong = topoloom_with_placements(
+        "simulate", "p.npz", "x.json", "--switch", "rosetta"
+    )
     assert wrong.status == 2
     assert "simgrid does not simulate switches" in wrong.err
 
 
-def test_json_has_each_placement_and_block(files: Command) -> None:
-    document = files("simulate", "p.npz", "x.json", "y.json", "--json").json
+def test_simulation_json_has_each_placement_and_block_order(
+    topoloom_with_placements: Command,
+) -> None:
+    document = topoloom_with_placements(
+        "simulate", "p.npz", "x.json", "y.json", "--json"
+    ).json
     assert document["machine"] == MACHINE
     assert (document["simulator"], document["ranks"]) == ("simgrid", 16)
     block, x, y = document["results"]
@@ -95,7 +109,7 @@ def test_json_has_each_placement_and_block(files: Command) -> None:
     assert y["congestion_seconds"] > x["congestion_seconds"]
 
 
-def test_phases_are_simulated_one_after_the_other(topoloom: Command) -> None:
+def test_phases_are_simulated_sequentially(topoloom: Command) -> None:
     words = ["bruck", "--ranks", "16", "--bytes", "1MB", "--phases"]
     topoloom("pattern", *words, "-o", "p.npz")
     document = topoloom("simulate", "p.npz", "-m", MACHINE, "--json").json
@@ -120,7 +134,7 @@ def test_a_pattern_without_messages_takes_no_time(topoloom: Command) -> None:
         assert (block["predicted_seconds"], block["simulated_seconds"]) == (0, 0)
 
 
-def test_ranks_are_where_the_launcher_puts_them(topoloom: Command) -> None:
+def test_simulated_ranks_are_in_launcher_order(topoloom: Command) -> None:
     """Two neighbors on different nodes exchange 1 MB over 1 GB/s."""
     topoloom("pattern", "ring", "--ranks", "2", "--bytes", "1MB", "-o", "p.npz")
     machine = "torus:4,bandwidth=1GB/s,latency=1us+node:2,memory=100GB/s"
@@ -133,7 +147,7 @@ def test_ranks_are_where_the_launcher_puts_them(topoloom: Command) -> None:
         assert block["simulated_seconds"] == pytest.approx(seconds, abs=1e-4)
 
 
-def test_ranks_can_share_slots(topoloom: Command) -> None:
+def test_ranks_on_shared_slots_can_be_simulated(topoloom: Command) -> None:
     topoloom("pattern", "stencil2d", "--grid", "8x8", "--bytes", "1MB", "-o", "p.npz")
     words = ["p.npz", "-m", MACHINE, "--imbalance", "0", "-o", "x.json"]
     assert topoloom("map", *words).status == 0
@@ -146,14 +160,16 @@ def test_ranks_can_share_slots(topoloom: Command) -> None:
 
 
 def test_a_report_shows_simulated_times_and_the_busiest_channels(
-    files: Command,
+    topoloom_with_placements: Command,
 ) -> None:
-    simulated = files("simulate", "p.npz", "x.json", "--with", "switches", "--json")
+    simulated = topoloom_with_placements(
+        "simulate", "p.npz", "x.json", "--with", "switches", "--json"
+    )
     words = ("report", "x.json", "-o", "r.html", "--json")
-    plain = files(*words).json
+    plain = topoloom_with_placements(*words).json
     assert "busiest" not in plain["views"][0]
     assert 'id="simulated"' not in Path("r.html").read_text()
-    document = files(*words, "--with", "switches").json
+    document = topoloom_with_placements(*words, "--with", "switches").json
     page = Path("r.html").read_text()
     assert "Simulated by switches" in page
     for view, one in zip(document["views"], simulated.json["results"], strict=True):
@@ -161,7 +177,7 @@ def test_a_report_shows_simulated_times_and_the_busiest_channels(
         assert view["busiest"] == one["busiest"]
         assert view["busiest_switches"] == one["busiest_switches"]
         assert one["busiest"][0]["channel"] in page
-    wrong = files(*words, "--switch", "rosetta")
+    wrong = topoloom_with_placements(*words, "--switch", "rosetta")
     assert (wrong.status, wrong.err) == (
         2,
         "topoloom: --switch is for --with switches\n",
@@ -184,7 +200,7 @@ def test_switches_simulate_a_goal_program(topoloom: Command) -> None:
     assert 0.005 <= extra < 0.0051
 
 
-def test_other_simulators_send_the_messages_of_goal_at_once(topoloom: Command) -> None:
+def test_other_simulators_send_goal_messages_concurrently(topoloom: Command) -> None:
     Path("two.goal").write_text("num_ranks 2\nrank 0 {\nl1: calc 8\n}\n")
     found = topoloom("simulate", "two.goal", "-m", MACHINE)
     assert found.status == 0
@@ -212,18 +228,18 @@ def test_schedules_of_a_collective_are_simulated_in_switches(
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("options", "message"),
     [
-        (["-m", "torus:4x4,bandwidth=1GB/s"], "the startup cost of a message"),
-        (["--model", "hdr"], "--with switches needs --machine"),
+        (["-m", "torus:4x4,bandwidth=1GB/s"], "the startup cost of"),
+        (["--model", "hdr"], "--with switches requires a machine"),
         (["--model", "hdr", "--with", "simgrid"], "with switches, not with 'simgrid'"),
     ],
 )
 def test_collectives_that_cannot_be_simulated_are_refused_in_one_line(
-    topoloom: Command, wrong: list[str], message: str
+    topoloom: Command, options: list[str], message: str
 ) -> None:
     words = ["collective", "allgather", "-n", "16", "--with", "switches"]
-    refused = topoloom(*words, *wrong)
+    refused = topoloom(*words, *options)
     assert (refused.status, refused.out) == (2, "")
     assert message in refused.err
     assert refused.err.count("\n") == 1
@@ -254,13 +270,13 @@ def test_collectives_that_cannot_be_simulated_are_refused_in_one_line(
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )
-def test_bad_input_is_refused_in_one_line(
-    files: Command, words: list[str], message: str
+def test_invalid_simulation_input_is_refused_in_one_line(
+    topoloom_with_placements: Command, words: list[str], message: str
 ) -> None:
-    files("pattern", "stencil2d", "--grid", "3x3", "-o", "q.npz")
-    files("map", "p.npz", "-m", "torus:16", "-o", "z.json")
+    topoloom_with_placements("pattern", "stencil2d", "--grid", "3x3", "-o", "q.npz")
+    topoloom_with_placements("map", "p.npz", "-m", "torus:16", "-o", "z.json")
     Path("empty.json").touch()
-    refused = files("simulate", *words)
+    refused = topoloom_with_placements("simulate", *words)
     assert (refused.status, refused.out) == (2, "")
     assert refused.err.startswith("topoloom: ")
     assert refused.err.count("\n") == 1
@@ -268,10 +284,10 @@ def test_bad_input_is_refused_in_one_line(
 
 
 def test_without_simgrid_the_package_is_named(
-    files: Command, monkeypatch: pytest.MonkeyPatch
+    topoloom_with_placements: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(Path.cwd()))
-    refused = files("simulate", "p.npz", "x.json")
+    refused = topoloom_with_placements("simulate", "p.npz", "x.json")
     assert refused.status == 2
     assert "SimGrid is not installed" in refused.err
     assert "libsimgrid-dev" in refused.err
@@ -284,7 +300,7 @@ def test_without_simgrid_the_package_is_named(
         (signal.SIGTERM, 143, ""),
     ],
 )
-def test_signals_end_simgrid_and_leave_nothing_behind(
+def test_signals_end_simgrid_without_leftover_files_or_processes(
     number: signal.Signals, status: int, expected: str, tmp_path: Path
 ) -> None:
     """The simulation takes many seconds."""
@@ -301,20 +317,20 @@ def test_signals_end_simgrid_and_leave_nothing_behind(
         stderr=subprocess.PIPE,
         text=True,
     )
-    while process.poll() is None and not replaying(scratch):
+    while process.poll() is None and not list_processes_in(scratch):
         time.sleep(0.05)
     process.send_signal(number)
     _, errors = process.communicate(timeout=600)
     assert (process.returncode, errors) == (status, expected)
     assert not list(scratch.iterdir())
-    while replaying(scratch):
+    while list_processes_in(scratch):
         time.sleep(0.05)
 
 
-def test_ctrl_c_keeps_the_simulated_placements(
+def test_ctrl_c_prints_the_placements_simulated_so_far(
     topoloom: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Block order is on one node; the other placement sends terabytes across."""
+    """Block order uses one node; the other placement sends terabytes between nodes."""
     topoloom("pattern", "ring", "--ranks", "16", "--bytes", "1TB", "-o", "p.npz")
     machine = "torus:4x4,bandwidth=1GB/s,latency=1us+node:16,memory=10GB/s"
     words = ["p.npz", "-m", machine, "--mapper", "random", "-o", "x.json"]
@@ -322,16 +338,18 @@ def test_ctrl_c_keeps_the_simulated_placements(
     begun: list[str] = []
 
     @contextlib.contextmanager
-    def interrupting_the_second(title: str, unit: str) -> Iterator[ReportProgress]:
+    def interrupt_second_simulation(title: str, unit: str) -> Iterator[ReportProgress]:
         begun.append(title)
 
-        def report(done: int, total: int) -> None:
+        def interrupt_on_progress(done: int, total: int) -> None:
             if len(begun) == 2:
                 signal.raise_signal(signal.SIGINT)
 
-        yield report
+        yield interrupt_on_progress
 
-    monkeypatch.setattr("topoloom.cli.console.progress_bar", interrupting_the_second)
+    monkeypatch.setattr(
+        "topoloom.cli.console.progress_bar", interrupt_second_simulation
+    )
     command = ["simulate", "p.npz", "x.json", "--with", "switches"]
     for as_json in (False, True):
         begun.clear()
@@ -346,8 +364,8 @@ def test_ctrl_c_keeps_the_simulated_placements(
             assert "x.json" not in ended.out
 
 
-def replaying(scratch: Path) -> list[str]:
-    """List the processes that run in a folder, even if it was removed."""
+def list_processes_in(scratch: Path) -> list[str]:
+    """List the processes with this working directory, even if it was removed."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Verbs use the same titles for the same measures."""
+"""All verbs use the same titles for the same measures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_tables_have_a_row_for_every_measure(
         assert f"\n  {MEASURES[name].title}  " in shown
 
 
-def test_a_comparison_has_their_titles_in_its_heading(topoloom: Command) -> None:
+def test_a_comparison_has_the_measure_titles_in_its_heading(topoloom: Command) -> None:
     topoloom("pattern", "ring", "-n", 16, "--bytes", 1000, "-o", "p.npz")
     words = ["compare", "p.npz", "-m", MACHINE, "--mappers", "hilbert"]
     heading = topoloom(*words).out.partition("─")[0]
@@ -40,8 +40,10 @@ def test_a_comparison_has_their_titles_in_its_heading(topoloom: Command) -> None
 
 
 @pytest.mark.parametrize("machine", [MACHINE, "torus:4x4", "tree:4:4,distance=1:10"])
-def test_the_page_has_the_rows_of_the_terminal(topoloom: Command, machine: str) -> None:
-    """Titles, numbers and units are the same, and so is the name of the default."""
+def test_report_pages_have_the_rows_of_the_terminal(
+    topoloom: Command, machine: str
+) -> None:
+    """Titles, numbers, units and the name of the default are the same."""
     topoloom("pattern", "ring", "-n", 16, "--bytes", 1000000, "-o", "p.npz")
     words = ["-m", machine, "--mapper", "hilbert", "-o", "x.json"]
     printed = topoloom("map", "p.npz", *words).out

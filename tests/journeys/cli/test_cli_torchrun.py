@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom verify` and `export` for torchrun: locations of ranks, and their cost.
+"""`topoloom verify` and `export` for torchrun: locations of ranks and their cost.
 
-The launcher here starts ranks by the variables that torchrun documents; PyTorch takes
+The launcher here sets the variables documented by torchrun, because PyTorch takes
 too long to install and to import for a test.
 """
 
@@ -36,8 +36,8 @@ sys.exit(max(child.wait() for child in children))
 MACHINE = "tree:2:2,bandwidth=50GB/s:10GB/s+node:2"
 
 
-def prepare(topoloom: Command) -> list[str]:
-    """Write a placement on four hosts, its script, and a command that starts both."""
+def prepare_job(topoloom: Command) -> list[str]:
+    """Write a placement on four hosts and its script; return the command for both."""
     words = ["--mesh", "tp=2,pp=2,dp=2", "--traffic", "tp=1GB,dp=5MB,pp=90MB"]
     made = topoloom("axes", *words, "-m", MACHINE, "-o", "x.json",
                     "--write-pattern", "p.npz")  # fmt: skip
@@ -58,8 +58,8 @@ def prepare(topoloom: Command) -> list[str]:
     return ["--", "sh", "all.sh", "torchrun", "train.py"]
 
 
-def test_ranks_are_where_the_script_starts_them(topoloom: Command) -> None:
-    command = prepare(topoloom)
+def test_the_script_starts_ranks_at_their_placement(topoloom: Command) -> None:
+    command = prepare_job(topoloom)
     found = topoloom("verify", "x.json", "--hosts", "a,b,c,d", *command)
     assert "all 8 ranks are where they are planned" in found.err
     assert found.status == 0
@@ -68,7 +68,7 @@ def test_ranks_are_where_the_script_starts_them(topoloom: Command) -> None:
 def test_programs_can_import_their_own_sitecustomize(
     topoloom: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = prepare(topoloom)
+    command = prepare_job(topoloom)
     Path("own").mkdir()
     Path("own/sitecustomize.py").write_text("mine = 3\n")
     monkeypatch.setenv("PYTHONPATH", str(Path("own").absolute()))
@@ -81,7 +81,7 @@ def test_programs_can_import_their_own_sitecustomize(
 
 
 def test_ranks_on_other_hosts_are_named_and_cost_more(topoloom: Command) -> None:
-    command = prepare(topoloom)
+    command = prepare_job(topoloom)
     other = topoloom("verify", "x.json", "--hosts", "a,c,b,d", *command)
     assert other.status == 1
     lines = other.err.splitlines()
@@ -101,7 +101,7 @@ def test_ranks_on_other_hosts_are_named_and_cost_more(topoloom: Command) -> None
 def test_a_rendezvous_that_sorts_hosts_is_refused(
     topoloom: Command, option: list[str]
 ) -> None:
-    prepare(topoloom)
+    prepare_job(topoloom)
     refused = topoloom("verify", "x.json", "--hosts", "a,b,c,d", "--", "torchrun",
                        *option, "train.py")  # fmt: skip
     assert refused.status == 2
@@ -113,7 +113,7 @@ def test_a_rendezvous_that_sorts_hosts_is_refused(
 
 
 def test_fewer_ranks_than_planned_are_reported(topoloom: Command) -> None:
-    command = prepare(topoloom)
+    command = prepare_job(topoloom)
     Path("all.sh").write_text('SLURMD_NODENAME=a sh job.sh sh "$@"\n')
     found = topoloom("verify", "x.json", "--hosts", "a,b,c,d", *command)
     assert found.status == 2
@@ -132,7 +132,7 @@ def test_fewer_ranks_than_planned_are_reported(topoloom: Command) -> None:
 def test_the_script_refuses_options_that_would_override_it(
     topoloom: Command, option: list[str]
 ) -> None:
-    prepare(topoloom)
+    prepare_job(topoloom)
     words = ["env", "SLURMD_NODENAME=a", "sh", "job.sh"]
     script = [*words, "sh", "torchrun", *option, "train.py"]
     refused = subprocess.run(script, capture_output=True, text=True, timeout=600)
@@ -142,47 +142,49 @@ def test_the_script_refuses_options_that_would_override_it(
     assert subprocess.run(program, capture_output=True, timeout=600).returncode == 0
 
 
-def test_the_script_without_a_command_starts_nothing_and_says_so(
+def test_the_script_without_a_command_fails_with_a_message(
     topoloom: Command,
 ) -> None:
-    prepare(topoloom)
+    prepare_job(topoloom)
     words = ["env", "SLURMD_NODENAME=a", "sh", "job.sh"]
     alone = subprocess.run(words, capture_output=True, text=True, timeout=600)
     assert alone.returncode == 2
     assert "nothing to start" in alone.stderr
 
 
-def verified(topoloom: Command, of_torchrun: str) -> Outcome:
-    """Verify a run with another torchrun than `TORCHRUN`."""
-    command = prepare(topoloom)
-    Path("torchrun.py").write_text(TORCHRUN.replace("children =", of_torchrun, 1))
+def verify_with_torchrun(topoloom: Command, replacement: str) -> Outcome:
+    """Verify a run with a modified `TORCHRUN`."""
+    command = prepare_job(topoloom)
+    Path("torchrun.py").write_text(TORCHRUN.replace("children =", replacement, 1))
     return topoloom("verify", "x.json", "--hosts", "a,b,c,d", *command)
 
 
-def test_ranks_of_other_hosts_are_named(topoloom: Command) -> None:
-    found = verified(topoloom, "node += 4\nchildren =")
+def test_ranks_on_unknown_hosts_are_named(topoloom: Command) -> None:
+    found = verify_with_torchrun(topoloom, "node += 4\nchildren =")
     assert found.status == 2
     assert "started the ranks 8-15, but the placement is for 0-7" in found.err
 
 
-def test_ranks_without_gpus_are_misplaced(topoloom: Command) -> None:
-    found = verified(topoloom, 'os.environ["CUDA_VISIBLE_DEVICES"] = ""\nchildren =')
+def test_ranks_without_gpus_are_reported_as_misplaced(topoloom: Command) -> None:
+    found = verify_with_torchrun(
+        topoloom, 'os.environ["CUDA_VISIBLE_DEVICES"] = ""\nchildren ='
+    )
     assert found.status == 1
     assert "rank 0 is on a.cluster, without a GPU; planned: a, GPU 0" in found.err
 
 
-def test_gpus_named_by_unknown_uuids_are_reported_as_not_compared(
+def test_unknown_gpu_uuids_are_reported_as_not_compared(
     topoloom: Command,
 ) -> None:
     uuids = 'os.environ["CUDA_VISIBLE_DEVICES"] = "GPU-8932f937,GPU-46abccf3"'
-    found = verified(topoloom, f"{uuids}\nchildren =")
+    found = verify_with_torchrun(topoloom, f"{uuids}\nchildren =")
     assert found.status == 0
     assert "UUIDs name the GPUs of 8 ranks" in found.err
     assert "rocminfo said their numbers; only their hosts were compared" in found.err
 
 
 def test_torchrun_can_be_in_a_shell_command(topoloom: Command) -> None:
-    prepare(topoloom)
+    prepare_job(topoloom)
     line = "sh all.sh torchrun train.py"
     found = topoloom("verify", "x.json", "--hosts", "a,b,c,d", "--", "sh", "-c", line)
     assert "all 8 ranks are where they are planned" in found.err
@@ -207,8 +209,8 @@ GPU 1: NVIDIA H100 80GB HBM3 (UUID: GPU-46abccf3-a70c-4bf6-9d33-7a1aa0bb4e11)
 
 
 @pytest.fixture
-def nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put a tool that lists two GPUs, one with a MIG instance, on the path."""
+def fake_nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Add an nvidia-smi with two GPUs, one of them with a MIG instance, to PATH."""
     tool = tmp_path / "tools" / "nvidia-smi"
     tool.parent.mkdir()
     tool.write_text(f"#!/bin/sh\ncat <<END\n{SEEN}END\n")
@@ -216,15 +218,15 @@ def nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
 
 
-@pytest.mark.usefixtures("nvidia_smi")
-def test_gpus_named_by_uuids_are_compared_by_their_numbers(topoloom: Command) -> None:
-    """The beginning of a UUID is enough, and a MIG instance is on its GPU."""
+@pytest.mark.usefixtures("fake_nvidia_smi")
+def test_gpu_uuids_are_compared_by_gpu_numbers(topoloom: Command) -> None:
+    """A UUID prefix is sufficient, and a MIG instance belongs to its GPU."""
     uuids = 'os.environ["CUDA_VISIBLE_DEVICES"] = "MIG-7d217fa2,GPU-46abccf3"'
-    found = verified(topoloom, f"{uuids}\nchildren =")
+    found = verify_with_torchrun(topoloom, f"{uuids}\nchildren =")
     assert "all 8 ranks are where they are planned" in found.err
     assert found.status == 0
     other = 'os.environ["CUDA_VISIBLE_DEVICES"] = "GPU-46abccf3,GPU-8932f937"'
-    found = verified(topoloom, f"{other}\nchildren =")
+    found = verify_with_torchrun(topoloom, f"{other}\nchildren =")
     assert found.status == 1
     assert (
         "rank 0 is on a.cluster, GPU 1 (GPU-46abccf3-a70c-4bf6-9d33-7a1aa0bb4e11); "
@@ -244,10 +246,10 @@ cuda = SimpleNamespace(
 """
 
 
-@pytest.mark.usefixtures("nvidia_smi")
-def test_the_gpu_of_a_rank_is_the_one_that_pytorch_used(topoloom: Command) -> None:
-    """A program that takes GPU 1, whatever LOCAL_RANK says."""
-    command = prepare(topoloom)
+@pytest.mark.usefixtures("fake_nvidia_smi")
+def test_the_gpu_of_a_rank_is_the_gpu_used_by_pytorch(topoloom: Command) -> None:
+    """The program uses GPU 1 regardless of LOCAL_RANK."""
+    command = prepare_job(topoloom)
     Path("torch.py").write_text(TORCH)
     Path("train.py").write_text("import torch\n")
     words = ["x.json", "--hosts", "a,b,c,d", *command]
@@ -262,8 +264,8 @@ def test_the_gpu_of_a_rank_is_the_one_that_pytorch_used(topoloom: Command) -> No
 def test_a_job_without_torchrun_is_verified_with_the_torch_option(
     topoloom: Command,
 ) -> None:
-    """A launcher numbers the ranks, and gives each its own GPU."""
-    prepare(topoloom)
+    """The launcher sets rank numbers and makes one GPU visible to each rank."""
+    prepare_job(topoloom)
     Path("each.sh").write_text(
         "for rank in 0 1 2 3 4 5 6 7; do\n"
         "    host=$(echo a c b d | cut -d ' ' -f $((rank / 2 + 1)))\n"
@@ -277,4 +279,4 @@ def test_a_job_without_torchrun_is_verified_with_the_torch_option(
     assert found.status == 0
     nothing = topoloom("verify", "--torch", *words[:-2], "true")
     assert nothing.status == 2
-    assert "no process reported itself as a rank" in nothing.err
+    assert "no rank wrote a report" in nothing.err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Traces of AI jobs become a graph, a mesh and an order of its axes."""
+"""Traces of AI jobs are converted to a graph, a mesh and an axis order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ replica_groups=[2,4]<=[4,2]T(1,0), dimensions={0}, use_global_device_ids=true
 """
 
 
-def test_a_compiled_program_becomes_a_graph_a_mesh_and_an_order(
+def test_a_compiled_program_gives_a_graph_a_mesh_and_an_axis_order(
     topoloom: Command,
 ) -> None:
     Path("step.hlo").write_text(PROGRAM)
@@ -43,11 +43,13 @@ def test_a_compiled_program_becomes_a_graph_a_mesh_and_an_order(
     assert topoloom("axes", "--from-trace", "kept.npz", "--json").json == found
 
 
-def test_collectives_of_a_trace_become_the_messages_of_nccl(topoloom: Command) -> None:
+def test_collectives_of_a_trace_are_expanded_to_nccl_messages(
+    topoloom: Command,
+) -> None:
     Path("step.hlo").write_text(PROGRAM)
     words = ("pattern", "import", "step.hlo", "--collectives", "nccl")
     made = topoloom(*words, "--gpus-per-node", 4, "-o", "p.npz", "--json").json
-    # Pairs of GPUs sum up 4 KiB, and groups over two nodes gather 4 blocks of 4 KiB.
+    # Pairs of GPUs reduce 4 KiB; groups on two nodes gather 4 blocks of 4 KiB.
     assert made["bytes"] == 4 * 2 * 4096 + 2 * 4 * 3 * 4096
     found = topoloom("axes", "--from-trace", "p.npz", "--json").json
     assert found["mesh"] == {"axis1": 2, "axis2": 4}
@@ -69,12 +71,14 @@ def test_collectives_of_a_trace_become_the_messages_of_nccl(topoloom: Command) -
     assert topoloom("judge", "axes.npz", "x.json").status == 0
     assert "add --write-pattern" in topoloom(*by_nccl).err
     kept = topoloom(*mesh, "torus:2x4", "--collectives", "keep")
-    assert kept.err == "topoloom: --collectives keep: a pattern of axes takes nccl\n"
+    assert (
+        kept.err == "topoloom: --collectives keep: the only choice for axes is nccl\n"
+    )
     tree = topoloom("pattern", "nccl-tree", "--ranks", 16, "--bytes", 1600, "--json")
     assert tree.json["bytes"] == 2 * 15 * 1600
 
 
-def test_an_incomplete_dump_is_used_only_on_request(topoloom: Command) -> None:
+def test_an_incomplete_dump_requires_the_partial_option(topoloom: Command) -> None:
     entry = {
         **{"record_id": 4, "pg_id": 0, "process_group": ["0", "default_pg"]},
         **{"profiling_name": "nccl:all_reduce", "state": "completed"},
@@ -89,7 +93,7 @@ def test_an_incomplete_dump_is_used_only_on_request(topoloom: Command) -> None:
     assert refused.status == 2
     assert refused.err == (
         "topoloom: dumps: rank 0 lost 4 entries of its ring buffer; rank 1 lost 4 "
-        "entries of its ring buffer; --partial uses what could be read\n"
+        "entries of its ring buffer; --partial uses the readable part\n"
     )
     assert not Path("p.npz").exists()
     used = topoloom("pattern", "import", "dumps", "--partial", "-o", "p.npz")
@@ -111,7 +115,7 @@ def test_an_incomplete_dump_is_used_only_on_request(topoloom: Command) -> None:
         ),
         (
             ["pattern", "import", "cut.hlo"],
-            "cut.hlo: the program is cut short: a computation does not end",
+            "cut.hlo: the program is truncated: a computation does not end",
         ),
         (
             ["pattern", "import", "m.mtx", "--partial"],
@@ -144,12 +148,12 @@ def test_an_incomplete_dump_is_used_only_on_request(topoloom: Command) -> None:
         ),
         (
             ["axes", "--from-trace", "step.hlo", "--mesh", "tp=8"],
-            "--from-trace has the mesh and its traffic; leave out others",
+            "--from-trace defines the mesh and its traffic; leave out other",
         ),
         (["axes", "--mesh", "tp=8", "--traffic", "tp=1GB"], "--machine is missing"),
     ],
 )
-def test_invalid_input_is_refused_in_one_line(
+def test_invalid_traces_are_refused_in_one_line(
     topoloom: Command, words: list[str], message: str
 ) -> None:
     Path("step.hlo").write_text(PROGRAM)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom verify` and `run --world` refuse in one line what they cannot do."""
+"""`topoloom verify` and `run --world` refuse impossible requests in one line."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ HOSTS = ["--hosts", "a,b"]
 
 
 @pytest.fixture
-def placed(topoloom: Command) -> Command:
-    """Write a ring of 4 ranks as p.npz, and a placement of it as x.json."""
+def topoloom_with_placement(topoloom: Command) -> Command:
+    """Write a ring of 4 ranks as p.npz, and its placement as x.json."""
     topoloom("pattern", "ring", "-n", 4, "--bytes", 1000, "-o", "p.npz")
     topoloom("map", "p.npz", "-m", "mesh:2+node:2", "-o", "x.json")
     Path("empty.json").write_text("")
@@ -28,10 +28,10 @@ def placed(topoloom: Command) -> Command:
 
 
 @pytest.mark.parametrize(
-    ("words", "problem"),
+    ("words", "message"),
     [
         (["verify", "x.json"], "missing argument '-- COMMAND'"),
-        (["verify", "x.json", "--", *MPIRUN], "names no program: mpirun.openmpi -n 4"),
+        (["verify", "x.json", "--", *MPIRUN], "has no program: mpirun.openmpi -n 4"),
         (["verify", "x.json", "--", "nowhere"], "there is no such program"),
         (["verify", "no.json", "--", *MPIRUN, "true"], "no.json"),
         (["verify", "empty.json", "--", *MPIRUN, "true"], "empty.json"),
@@ -39,26 +39,26 @@ def placed(topoloom: Command) -> Command:
         (["verify", "x.json", "--hosts", "a", "--", *MPIRUN, "true"], "1 host name"),
         (["verify", "x.json", "--bind", "pu", "--", *MPIRUN, "true"], "cannot bind"),
         (["verify", "x.json", "--mpicc", "no", "--", *MPIRUN, "true"], "compiler 'no'"),
-        ([*WORLD, *HOSTS, "--", *MPIRUN], "names no program"),
+        ([*WORLD, *HOSTS, "--", *MPIRUN], "has no program"),
         ([*WORLD, "--", *MPIRUN, "true"], "names of the 2 hosts are not known"),
         ([*WORLD, *HOSTS, "--", *MPIRUN[:2], 3, "true"], "starts 3 ranks, but p.npz"),
         ([*WORLD, *HOSTS, "--mpicc", "no", "--", *MPIRUN, "true"], "compiler 'no'"),
     ],
 )
-def test_invalid_input_is_reported_in_one_line(
-    placed: Command, words: list[object], problem: str
+def test_invalid_verify_input_is_reported_in_one_line(
+    topoloom_with_placement: Command, words: list[object], message: str
 ) -> None:
-    done = placed(*words)
+    done = topoloom_with_placement(*words)
     assert done.status == 2
     assert done.out == ""
-    assert problem in done.err
+    assert message in done.err
     assert done.err.startswith("topoloom: ")
     assert done.err.count("\n") == 1
     assert not list(Path.cwd().glob(".topoloom-*"))
 
 
 @pytest.fixture
-def input_with_text(tmp_path: Path) -> Iterator[None]:
+def stdin_with_text(tmp_path: Path) -> Iterator[None]:
     """Redirect standard input from a file with one line."""
     text = tmp_path / "input"
     text.write_text("what the program reads\n")
@@ -71,8 +71,8 @@ def input_with_text(tmp_path: Path) -> Iterator[None]:
 
 
 def test_standard_input_that_would_reach_another_rank_is_refused(
-    placed: Command, input_with_text: None
+    topoloom_with_placement: Command, stdin_with_text: None
 ) -> None:
-    done = placed(*WORLD, *HOSTS, "--", *MPIRUN, "true")
+    done = topoloom_with_placement(*WORLD, *HOSTS, "--", *MPIRUN, "true")
     assert done.status == 2
     assert "--world and standard input are mutually exclusive" in done.err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom affinity` places threads on the elements of a ring bus, and on blades."""
+"""`topoloom affinity` places threads on the elements of a ring bus and on blades."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_blade_is_split_with_the_least_crossing_traffic(topoloom: Command) -> 
         (["nothing"], "nothing: No such file"),
     ],
 )
-def test_impossible_rankings_are_refused(
+def test_impossible_affinity_rankings_are_refused(
     topoloom: Command, words: list[str], text: str
 ) -> None:
     refused = topoloom("affinity", *words)
@@ -54,11 +54,11 @@ def test_impossible_rankings_are_refused(
     ("ranks", "option", "text"),
     [
         (8, ["--halves", "worst"], "--halves are those of 16 threads"),
-        (8, ["--bytes", "1KiB"], "messages of a file have their own sizes"),
+        (8, ["--bytes", "1KiB"], "a file contains its message sizes"),
         (16, ["--by-size", "4KiB"], "--by-size is for 8 threads"),
     ],
 )
-def test_options_without_effect_are_refused(
+def test_affinity_options_without_effect_are_refused(
     topoloom: Command, ranks: int, option: list[str], text: str
 ) -> None:
     topoloom("pattern", "ring", "-n", ranks, "-o", "p.npz")

@@ -18,11 +18,11 @@ TORUS = "torus:4x4,bandwidth=1GB/s+node:1,startup=1us"
 ALL_TO_ALL = ("collective", "alltoall", "-n", 16, "--bytes", 64)
 
 
-def names(document: Any) -> list[str]:
+def list_schedule_names(document: Any) -> list[str]:
     return [one["name"] for one in document["schedules"]]
 
 
-def test_all_schedules_are_ranked_by_the_model_alone(topoloom: Command) -> None:
+def test_schedules_can_be_ranked_without_a_machine(topoloom: Command) -> None:
     words = ["collective", "MPI_Alltoall", "-n", 1024, "--bytes", 76, "--model"]
     printed = topoloom(*words, "qsnet")
     assert (printed.status, printed.err) == (0, "")
@@ -33,7 +33,7 @@ def test_all_schedules_are_ranked_by_the_model_alone(topoloom: Command) -> None:
     found = topoloom(*words, "qsnet", "--json").json
     times = [one["time"] for one in found["schedules"]]
     assert times == sorted(times)
-    assert names(found)[0] == "mesh"
+    assert list_schedule_names(found)[0] == "mesh"
     assert (found["usual"], found["machine"]) == ("bruck", None)
 
 
@@ -43,10 +43,10 @@ def test_a_model_without_cpu_times_has_no_cpu_column(
     assert "CPU" not in topoloom(*ALL_TO_ALL, "--model", "tofu-d").out
 
 
-def test_dependent_rounds_take_a_latency_each(
+def test_each_dependent_round_pays_the_latency(
     topoloom: Command,
 ) -> None:
-    """Ten rounds of MPI over HDR take a microsecond and more each."""
+    """Each of ten MPI rounds over HDR takes more than a microsecond."""
     words = ["collective", "allreduce", "-n", 1024, "--bytes", 8, "--model", "hdr"]
     found = topoloom(*words, "--schedule", "recursive-doubling", "--json").json
     found = found["schedules"][0]
@@ -54,7 +54,7 @@ def test_dependent_rounds_take_a_latency_each(
     assert 10e-6 < found["time"] < 15e-6
 
 
-def test_fewer_rounds_of_more_messages_are_ranked_where_they_are_faster(
+def test_schedules_with_fewer_rounds_are_ranked_first_for_small_messages(
     topoloom: Command,
 ) -> None:
     words = ["collective", "allreduce", "-n", 1024, "--bytes", 8, "--model", "hdr"]
@@ -62,7 +62,7 @@ def test_fewer_rounds_of_more_messages_are_ranked_where_they_are_faster(
     assert (found["name"], found["rounds"]) == ("recursive-doubling(radix=4)", 5)
 
 
-def test_an_order_can_be_used_by_other_verbs(topoloom: Command) -> None:
+def test_a_written_rank_order_can_be_used_by_other_verbs(topoloom: Command) -> None:
     words = [*ALL_TO_ALL, "-m", TORUS]
     found = topoloom(*words, "--order-ranks", "-o", "x.json", "--json").json
     turns = [turn["seconds"] for turn in found["turns"]]
@@ -78,7 +78,7 @@ def test_an_order_can_be_used_by_other_verbs(topoloom: Command) -> None:
     assert first == second
 
     made = topoloom(*words, "--placement", "x.json", "--write-pattern", "p.npz")
-    assert made.status == 2  # a placement has its own machine
+    assert made.status == 2  # a placement already names its machine
     made = topoloom(*ALL_TO_ALL, "--placement", "x.json", "--write-pattern", "p.npz")
     assert made.status == 0
     judged = topoloom("judge", "p.npz", "x.json", "--json").json
@@ -90,7 +90,7 @@ def test_an_order_can_be_used_by_other_verbs(topoloom: Command) -> None:
     assert exported.out.count("rank ") == 16
 
 
-def test_a_runtime_finds_the_schedule_for_its_ranks_and_bytes(
+def test_the_decision_table_contains_the_best_schedule(
     topoloom: Command,
 ) -> None:
     words = ["--model", "qsnet", "--decisions", "t.json"]
@@ -104,10 +104,12 @@ def test_a_runtime_finds_the_schedule_for_its_ranks_and_bytes(
     single = topoloom(
         "collective", "alltoall", "-n", 100, "--bytes", 76, "--model", "qsnet", "--json"
     ).json
-    assert fit[-1]["schedule"] == names(single)[0]
+    assert fit[-1]["schedule"] == list_schedule_names(single)[0]
 
 
-def test_the_degree_of_a_many_to_many_is_part_of_the_key(topoloom: Command) -> None:
+def test_decision_tables_contain_the_degree_of_a_many_to_many(
+    topoloom: Command,
+) -> None:
     words = ["-n", 16, "--degree", 5, "--model", "qsnet"]
     topoloom("collective", "many-to-many", *words, "--decisions", "t.json")
     lines = json.loads(Path("t.json").read_text())["decisions"]
@@ -119,7 +121,7 @@ def test_the_degree_of_a_many_to_many_is_part_of_the_key(topoloom: Command) -> N
     ]
 
 
-def test_a_demand_gives_the_bytes_of_each_pair(topoloom: Command) -> None:
+def test_a_demand_matrix_sets_the_bytes_of_each_pair(topoloom: Command) -> None:
     """A matrix in which each rank sends to the next three equals a degree of 3."""
     rows = [[(b - a) % 8 in (1, 2, 3) for b in range(8)] for a in range(8)]
     text = "\n".join(" ".join(str(50 * wanted) for wanted in row) for row in rows)
@@ -153,40 +155,40 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "complaint"),
+    ("words", "message"),
     [
         (["alltoal", "-n", 8], "no collective 'alltoal' (did you mean 'all-to-all'?)"),
         (["bcast", "-n", 8, "--schedule", "ring"], "no broadcast schedule 'ring'"),
         (["bcast", "-n", 8, "--root", 8], "root 8 is not a rank; ranks are 0 to 7"),
         (["alltoall", "-n", 0], "ranks must be 1 or more"),
-        (["many-to-many", "-n", 8], "many-to-many needs a degree"),
+        (["many-to-many", "-n", 8], "many-to-many requires a degree"),
         (["bcast", "-n", 8, "--demand", "4.mat"], "a demand is for many-to-many"),
-        (["many-to-many", "-n", 8, "--demand", "4.mat"], "is of 4 ranks, not of 8"),
+        (["many-to-many", "-n", 8, "--demand", "4.mat"], "has 4 ranks, not 8"),
         (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--bytes", 8],
             "--bytes cannot be combined with --demand",
         ),
         (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--degree", 2],
-            "give a demand or a degree",
+            "a demand and a degree are mutually exclusive",
         ),
         (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--figure", "f.svg"],
-            "there is nothing to draw over",
+            "a figure has no x-axis",
         ),
         (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--decisions", "d.json"],
-            "there is nothing to decide",
+            "there are no decisions by size",
         ),
         (["many-to-many", "-n", 8, "--degree", 8], "there are 0 to 7"),
         (["alltoall", "-n", 8, "--degree", 2], "a degree is for many-to-many"),
         (["alltoall", "-n", 17, "-m", TORUS], "17 ranks, but the allocation has only"),
         (["alltoall", "-n", 8, "--placement", "empty.json"], "the file is empty"),
         (["alltoall", "-n", 8, "-m", "torus:4x4"], "add one, as in torus:8x8x8,band"),
-        (["alltoall", "-n", 8, "--order-ranks"], "for a machine; name one"),
+        (["alltoall", "-n", 8, "--order-ranks"], "requires a machine; name a machine"),
         (
             ["alltoall", "-n", 8, "-o", "x.json"],
-            "what --to says, or what --run measures; add one",
+            "-o has no content; add --order-ranks",
         ),
         (["alltoall", "-n", 8, "--to", "goal"], "needs a file to write; add -o FILE"),
         (
@@ -195,26 +197,26 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         ),
         (
             ["alltoall", "-n", 8, "--to", "goal", "--order-ranks", "-o", "x"],
-            "leave one out",
+            "-o writes one of",
         ),
         (
             ["scan", "-n", 8, "--to", "intel-mpi", "-o", "x"],
-            "intel-mpi has no algorithm of scan that is one of our schedules; it has",
+            "intel-mpi has no algorithm of scan that matches a schedule of Topoloom;",
         ),
         (["gather", "-n", 8, "--to", "mscclxml", "-o", "x"], "MSCCL has no gather"),
         (["alltoall", "-n", 8, "--over", "ranks"], "--over is for --figure"),
-        (["alltoall", "-n", 33, "--rounds", "r.svg"], "up to 32 ranks, not of 33"),
+        (["alltoall", "-n", 33, "--rounds", "r.svg"], "up to 32 ranks, not 33"),
         (["barrier", "-n", 8, "--figure", "f.svg"], "no figure over bytes of barrier"),
     ],
 )
-def test_impossible_requests_are_refused_in_one_line(
-    topoloom: Command, words: list[Any], complaint: str
+def test_impossible_collective_requests_are_refused_in_one_line(
+    topoloom: Command, words: list[Any], message: str
 ) -> None:
     Path("empty.json").write_text("")
     Path("4.mat").write_text("0 1 0 0\n0 0 1 0\n0 0 0 1\n1 0 0 0\n")
     refused = topoloom("collective", *words, "--model", "hdr")
     assert refused.status == 2
-    assert complaint in refused.err
+    assert message in refused.err
     assert refused.err.count("\n") == 1
 
 
@@ -231,7 +233,7 @@ def test_impossible_requests_are_refused_in_one_line(
         ),
     ],
 )
-def test_a_format_is_written_to_a_file_with_its_usage(
+def test_exported_schedules_are_written_with_usage_instructions(
     topoloom: Command, form: str, beginning: str
 ) -> None:
     words = ["collective", "allreduce", "-n", 8, "--bytes", "64KiB", "--model", "hdr"]
@@ -243,16 +245,16 @@ def test_a_format_is_written_to_a_file_with_its_usage(
     assert Path("my file").read_text().startswith(beginning)
 
 
-def test_message_costs_must_be_given(topoloom: Command) -> None:
+def test_missing_message_costs_are_refused(topoloom: Command) -> None:
     refused = topoloom(*ALL_TO_ALL)
     assert (refused.status, refused.out) == (2, "")
     assert "name a model (see 'topoloom model list') or a machine" in refused.err
     silent = topoloom(*ALL_TO_ALL, "-m", "torus:4x4,bandwidth=1GB/s")
     assert (silent.status, silent.out) == (2, "")
-    assert "give a model (see 'topoloom model list') or +node:" in silent.err
+    assert "name a model (see 'topoloom model list') or +node:" in silent.err
 
 
-def test_ranks_are_spread_over_an_allocation_as_srun_does(topoloom: Command) -> None:
+def test_ranks_are_distributed_over_an_allocation_like_srun(topoloom: Command) -> None:
     machine = "torus:4x4,bandwidth=1GB/s+node:4,startup=1us"
     words = (*ALL_TO_ALL, "-m", machine, "--allocate", 8)
     spread = topoloom(*words)
@@ -262,19 +264,21 @@ def test_ranks_are_spread_over_an_allocation_as_srun_does(topoloom: Command) -> 
 
 
 @pytest.mark.parametrize("option", ["--allocate", "--ranks-per-node"])
-def test_locations_of_ranks_need_a_machine(topoloom: Command, option: str) -> None:
+def test_rank_location_options_require_a_machine(
+    topoloom: Command, option: str
+) -> None:
     refused = topoloom(*ALL_TO_ALL, "--model", "hdr", option, 4)
     assert (refused.status, refused.out) == (2, "")
-    assert refused.err.endswith("name the machine\n")
+    assert refused.err.endswith("name the machine, too\n")
 
 
-def test_the_machine_has_the_name_that_the_user_gave_and_short_times_have_units(
+def test_output_has_the_machine_name_of_the_user_and_times_with_units(
     topoloom: Command,
 ) -> None:
     words = ["bcast", "-n", 2, "--bytes", 8, "-m", "frontier", "--allocate", 2]
     printed = topoloom("collective", *words)
     assert printed.out.startswith("broadcast of 8 B among 2 ranks on frontier\n")
-    assert " 0.08 ns" in printed.out  # over four cards of 25 GB/s
+    assert " 0.08 ns" in printed.out  # over four NICs of 25 GB/s
 
 
 def test_ranks_of_one_node_send_through_memory(topoloom: Command) -> None:
@@ -286,7 +290,7 @@ def test_ranks_of_one_node_send_through_memory(topoloom: Command) -> None:
         assert (best["congestion"] > 0) == crosses
 
 
-def test_rules_of_several_collectives_are_one_file(
+def test_rules_of_several_collectives_are_written_to_one_file(
     topoloom: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -304,24 +308,24 @@ def test_rules_of_several_collectives_are_one_file(
 
 
 @pytest.mark.parametrize(
-    ("operations", "options", "complaint"),
+    ("operations", "options", "message"),
     [
-        ("bcast+alltoall", (), "several collectives are for the rules of an MPI"),
+        ("bcast+alltoall", (), "several collectives require --to"),
         ("bcast+bcast", ("--to", "mpich"), "broadcast is named twice; leave one out"),
         ("bcast+sort", ("--to", "mpich"), "no collective 'sort'"),
         ("bcast+reduce", ("--to", "goal"), "goal holds one schedule; name one"),
     ],
 )
-def test_several_collectives_are_refused_for_a_single_answer(
+def test_options_for_a_single_collective_refuse_several(
     topoloom: Command,
     operations: str,
     options: tuple[str, ...],
-    complaint: str,
+    message: str,
     tmp_path: Path,
 ) -> None:
     output = ("-o", tmp_path / "out") if options else ()
     words = ("collective", operations, "-n", 8, "--model", "hdr", *options, *output)
     refused = topoloom(*words)
     assert refused.status != 0
-    assert complaint in refused.err
+    assert message in refused.err
     assert not (tmp_path / "out").exists()

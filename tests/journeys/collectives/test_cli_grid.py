@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom map --mapper tile` and `topoloom grid` handle process grids on nodes."""
+"""`topoloom map --mapper tile` and `topoloom grid` place process grids on nodes."""
 
 from __future__ import annotations
 
@@ -14,20 +14,22 @@ MACHINE = "torus:4x8+node:8"
 
 
 @pytest.fixture
-def placed(topoloom: Command) -> Command:
+def topoloom_with_placement(topoloom: Command) -> Command:
     topoloom("pattern", "stencil2d", "--grid", "16x16", "--open", "-o", "p.npz")
     mapped = topoloom("map", "p.npz", "-m", MACHINE, "--mapper", "tile", "-o", "x.json")
     assert (mapped.status, mapped.err) == (0, "")
     return topoloom
 
 
-def test_tiles_have_the_published_links_and_collectives_gain(placed: Command) -> None:
-    found = placed("grid", "x.json", "--grid", "16x16", "--json").json
+def test_tiles_have_the_published_links_and_collectives_gain(
+    topoloom_with_placement: Command,
+) -> None:
+    found = topoloom_with_placement("grid", "x.json", "--grid", "16x16", "--json").json
     assert found["external_links"] == 6
     assert found["block"]["external_links"] == 9
     for name in ("pipelined_s", "binomial_broadcast_s", "binomial_gather_s"):
         assert 0 < found[name] < found["block"][name]
-    more = placed(
+    more = topoloom_with_placement(
         "grid",
         "x.json",
         "--grid",
@@ -41,8 +43,8 @@ def test_tiles_have_the_published_links_and_collectives_gain(placed: Command) ->
     assert more["binomial_broadcast_s"] < found["binomial_broadcast_s"]
 
 
-def test_the_table_shows_gains(placed: Command) -> None:
-    printed = placed("grid", "x.json", "--grid", "16x16")
+def test_the_grid_table_shows_gains(topoloom_with_placement: Command) -> None:
+    printed = topoloom_with_placement("grid", "x.json", "--grid", "16x16")
     assert (printed.status, printed.err) == (0, "")
     assert "external links" in printed.out
     assert "+33.3 %" in printed.out
@@ -67,38 +69,40 @@ COLLECTIVES = {
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
 @pytest.mark.parametrize("channels", [1, 3])
-def test_the_fastest_tile_is_found_and_its_placement_takes_the_printed_time(
-    placed: Command, collective: str, channels: int
+def test_the_placement_of_the_fastest_tile_has_the_printed_time(
+    topoloom_with_placement: Command, collective: str, channels: int
 ) -> None:
     words = ["grid", "--grid", "16x16", "--channels", channels, "--json"]
     search = ["--fastest-tile", collective, "-o", "y.json"]
-    tiles = placed(*words, "x.json", *search).json["tiles"]
+    tiles = topoloom_with_placement(*words, "x.json", *search).json["tiles"]
     assert sorted(one["tile"] for one in tiles) == [[1, 8], [2, 4], [4, 2], [8, 1]]
     times = [one[COLLECTIVES[collective]] for one in tiles]
     assert times == pytest.approx(sorted(times))
-    written = placed(*words, "y.json").json
+    written = topoloom_with_placement(*words, "y.json").json
     assert all(written[name] == tiles[0][name] for name in COLLECTIVES.values())
-    # Block order is the tile 1x8, so no placement in tiles is slower.
+    # Block order is the tile 1x8, so the best tile is no slower.
     assert times[0] <= written["block"][COLLECTIVES[collective]]
 
 
-def test_more_channels_never_make_crossing_cheaper_than_staying(
-    placed: Command,
+def test_tiles_never_lose_with_many_channels_in_the_default_reading(
+    topoloom_with_placement: Command,
 ) -> None:
     words = ["grid", "x.json", "--grid", "16x16", "--json", "--channels"]
-    counted = placed(*words, 8).json
+    counted = topoloom_with_placement(*words, 8).json
     assert counted["pipelined_s"] <= counted["block"]["pipelined_s"]
-    printed = placed(*words, 8, "--reading", "printed").json
+    printed = topoloom_with_placement(*words, 8, "--reading", "printed").json
     assert printed["pipelined_s"] > printed["block"]["pipelined_s"]
 
 
-def test_a_non_default_reading_is_named(placed: Command) -> None:
+def test_a_non_default_model_reading_is_printed(
+    topoloom_with_placement: Command,
+) -> None:
     for more in ([], ["--fastest-tile", "scatter"]):
         words = ["grid", "x.json", "--grid", "16x16", *more]
-        assert "reading" not in placed(*words).out
+        assert "reading" not in topoloom_with_placement(*words).out
         words += ["--reading", "printed"]
-        assert "  reading  printed\n" in placed(*words).out
-        assert placed(*words, "--json").json["reading"] == "printed"
+        assert "  reading  printed\n" in topoloom_with_placement(*words).out
+        assert topoloom_with_placement(*words, "--json").json["reading"] == "printed"
 
 
 def test_impossible_tiles_are_refused(topoloom: Command) -> None:
@@ -106,7 +110,7 @@ def test_impossible_tiles_are_refused(topoloom: Command) -> None:
     topoloom("map", "p.npz", "-m", "mesh:7+node:4", "--mapper", "tile", "-o", "x.json")
     for words, what in (
         (["--fastest-tile", "scatter"], "gives nodes 1 to 4 ranks"),
-        (["--fastest-tile", "all"], "there are pipelined, broadcast"),
+        (["--fastest-tile", "all"], "expected one of pipelined, broadcast"),
         (["--reading", "read"], "there are: counted, printed"),
         (["-o", "y.json"], "--fastest-tile"),
     ):
@@ -116,22 +120,24 @@ def test_impossible_tiles_are_refused(topoloom: Command) -> None:
         assert refused.err.count("\n") == 1
 
 
-def test_a_grid_that_does_not_fit_is_refused_with_one_that_does(
-    placed: Command,
+def test_a_grid_that_does_not_fit_is_refused_with_a_suggestion(
+    topoloom_with_placement: Command,
 ) -> None:
-    refused = placed("grid", "x.json", "--grid", "16x15")
+    refused = topoloom_with_placement("grid", "x.json", "--grid", "16x15")
     assert refused.status == 2
-    assert "nearest that has is 16x16" in refused.err
-    refused = placed("map", "p.npz", "-m", MACHINE, "--mapper", "tile(grid=16x15)")
+    assert "16x16" in refused.err
+    refused = topoloom_with_placement(
+        "map", "p.npz", "-m", MACHINE, "--mapper", "tile(grid=16x15)"
+    )
     assert refused.status == 2
-    assert "nearest that has is 16x16" in refused.err
+    assert "16x16" in refused.err
     for words in (["--channels", "0"], ["--bytes", "0"], ["--bandwidth", "fast"]):
-        refused = placed("grid", "x.json", "--grid", "16x16", *words)
+        refused = topoloom_with_placement("grid", "x.json", "--grid", "16x16", *words)
         assert refused.status == 2
         assert refused.err.count("\n") == 1
 
 
-def test_ranks_without_a_grid_get_a_hint_how_to_name_one(topoloom: Command) -> None:
+def test_ranks_without_a_grid_are_refused_with_a_hint(topoloom: Command) -> None:
     topoloom("pattern", "random-geometric", "--ranks", "32", "-o", "p.npz")
     refused = topoloom("map", "p.npz", "-m", "torus:4+node:8", "--mapper", "tile")
     assert refused.status == 2
@@ -169,7 +175,7 @@ def test_ranks_without_a_grid_get_a_hint_how_to_name_one(topoloom: Command) -> N
         ),
     ],
 )
-def test_speeds_of_a_grid_come_from_its_machine(
+def test_grid_speeds_are_read_from_the_machine(
     topoloom: Command, machine: str, speeds: str
 ) -> None:
     topoloom("pattern", "stencil2d", "--grid", "8x8", "-o", "p.npz")
@@ -178,7 +184,7 @@ def test_speeds_of_a_grid_come_from_its_machine(
     assert f"  speeds  {speeds}\n" in topoloom(*words).out
     found = topoloom(*words, "--json").json
     assert found["speeds"] == speeds
-    # The same in options: nothing is left to the machine.
+    # Give all speeds as options, so that none comes from the machine.
     latency, outer, inner = (
         word.split(" (")[0].removeprefix("latency ") for word in speeds.split(", ")
     )

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 HEAD = "size,time\n"
 
 
-def write_pings(of: str = "us") -> None:
-    lines = [f"{2**i},{2 + 2**i / 1000} {of}\n" for i in range(20)]
+def write_pings(unit: str = "us") -> None:
+    lines = [f"{2**i},{2 + 2**i / 1000} {unit}\n" for i in range(20)]
     Path("pings.csv").write_text(HEAD + "".join(lines))
 
 
@@ -41,7 +41,7 @@ def test_a_model_can_be_written_for_a_machine_file(topoloom: Command) -> None:
     assert "cost latency 6.37e-07" in lines
 
 
-def test_round_trips_are_halved(topoloom: Command) -> None:
+def test_round_trip_times_are_halved(topoloom: Command) -> None:
     write_pings()
     (line,) = topoloom("model", "fit", "pings.csv", "--round-trip", "--json").json[
         "regimes"
@@ -49,7 +49,7 @@ def test_round_trips_are_halved(topoloom: Command) -> None:
     assert line["alpha_s"] == pytest.approx(1e-6)
 
 
-def test_one_split_limit_gives_one_line(topoloom: Command) -> None:
+def test_one_split_limit_gives_one_fitted_line(topoloom: Command) -> None:
     write_pings()
     words = ("model", "fit", "pings.csv", "--split", "4KiB")
     assert topoloom(*words, "--json").json["regimes"][0]["alpha_s"] == (
@@ -68,15 +68,15 @@ def test_every_model_is_listed_and_shown(topoloom: Command) -> None:
 
 
 def test_processes_of_a_node_share_its_bandwidth(topoloom: Command) -> None:
-    def seconds(*more: object) -> float:
+    def predict_seconds(*more: object) -> float:
         words = ("model", "predict", "qsnet", "--sizes", "64KiB", "--json")
         return float(topoloom(*words, *more).json["times"][0]["seconds"])
 
-    assert seconds("--processes-per-node", 4) > 3 * seconds()
-    assert seconds("--processes-per-node", 1) == seconds()
+    assert predict_seconds("--processes-per-node", 4) > 3 * predict_seconds()
+    assert predict_seconds("--processes-per-node", 1) == predict_seconds()
 
 
-def test_a_message_alone_arrives_a_latency_later_than_its_gap(
+def test_a_single_message_arrives_one_latency_after_its_gap(
     topoloom: Command,
 ) -> None:
     words = ("model", "predict", "hdr", "--sizes", "8")
@@ -102,23 +102,28 @@ def test_channels_between_measured_numbers_are_given_as_a_range(
     times = {1: (100, 100.26), 8: (105, 105), 16: (210, 210), 32: (420, 420)}
     words = ("model", "channels", "pairs.csv", "--sizes", "1MB")
 
-    def printed(last: int) -> str:
+    def print_channels(max_pairs: int) -> str:
         lines = [
             f"{pairs},{each} us\n"
             for pairs in times
             for each in times[pairs]
-            if pairs <= last
+            if pairs <= max_pairs
         ]
         Path("pairs.csv").write_text("pairs,time\n" + "".join(lines))
         return topoloom(*words).out
 
-    assert "channels        8 to 15; pairs in between were not measured" in printed(32)
+    assert (
+        "channels        8 to 15; pairs in between were not measured"
+        in print_channels(32)
+    )
     assert topoloom(*words, "--json").json["channels_at_most"] == 15
-    assert "channels        8 or more; more pairs were not measured" in printed(8)
-    assert "190 ns" in printed(32)  # the spread, in plain numbers
+    assert "channels        8 or more; more pairs were not measured" in print_channels(
+        8
+    )
+    assert "190 ns" in print_channels(32)  # standard deviation
 
 
-def test_one_outlier_makes_no_channel(topoloom: Command) -> None:
+def test_one_outlier_adds_no_channel(topoloom: Command) -> None:
     lines = [f"{pairs},{max(2, pairs)} ms\n" for pairs in range(1, 9)]
     lines[4:4] = ["5,5.1 ms\n", "5,0.1 ms\n"]
     Path("pairs.csv").write_text("pairs,time\n" + "".join(lines))
@@ -126,7 +131,7 @@ def test_one_outlier_makes_no_channel(topoloom: Command) -> None:
     assert topoloom(*words, "--json").json["channels"] == 2
 
 
-def test_patterns_of_pairs_are_distinguished(topoloom: Command) -> None:
+def test_channels_are_found_per_sharing_pattern(topoloom: Command) -> None:
     lines = [
         f"{name},{pairs},{max(channels, pairs)} ms\n"
         for name, channels in (("inside a group", 4), ("across", 1))
@@ -168,14 +173,14 @@ def test_figures_of_a_fit_and_of_a_model_are_drawn(topoloom: Command) -> None:
         (["predict", "qsnett", "--sizes", "1"], "did you mean 'qsnet'"),
         (["show", "x.toml"], "x.toml: No such file"),
         (["fit", "x.csv"], "x.csv: No such file"),
-        (["fit", "two.csv"], "two.csv: a fit needs 3 sizes or more"),
+        (["fit", "two.csv"], "two.csv: a fit requires 3 sizes or more"),
         (["fit", "bad.csv"], "bad.csv:2: cannot read a latency 'soon'"),
         (["fit", "bad.csv", "-o", "nowhere/x.toml"], "there is no directory"),
         (["channels", "bad.csv"], "--sizes 8MiB"),
         (["channels", "bad.csv", "--sizes", "1"], "bad.csv:1: the header must name"),
     ],
 )
-def test_invalid_input_is_refused_in_one_line(
+def test_invalid_model_input_is_refused_in_one_line(
     topoloom: Command, words: list[str], message: str
 ) -> None:
     Path("two.csv").write_text(HEAD + "1,1us\n2,2us\n")

@@ -11,12 +11,12 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-#: Two quad-cores, whose processes are 0, 2, 3, 5 and 1, 4, 6, 7.
+#: Socket of each process on two quad-cores.
 SOCKET = [0, 1, 0, 0, 1, 0, 1, 1]
 
 
 @pytest.fixture
-def measured(topoloom: Command) -> Command:
+def topoloom_with_costs(topoloom: Command) -> Command:
     rows = (
         ", ".join(
             "0" if a == b else "1e-6" if SOCKET[a] == SOCKET[b] else "2e-6"
@@ -28,10 +28,12 @@ def measured(topoloom: Command) -> Command:
     return topoloom
 
 
-def test_published_orders_are_reproduced_and_written(measured: Command) -> None:
+def test_published_orders_are_reproduced_and_written(
+    topoloom_with_costs: Command,
+) -> None:
     words = ["order", "costs.csv", "--channels", 2, "-o", "order.txt", "--json"]
     words += ["--reading", "printed"]
-    found = measured(*words).json
+    found = topoloom_with_costs(*words).json
     assert found["method"] == "channel-aware"
     assert found["order"] == [0, 3, 1, 6, 2, 5, 4, 7]
     assert found["group_of"] == SOCKET
@@ -45,18 +47,18 @@ def test_published_orders_are_reproduced_and_written(measured: Command) -> None:
     assert len(found["scatter_steps_s"]) == 3
     assert Path("order.txt").read_text().split() == list("03162547")
     words[2:4] = ["--method", "fastest-edge-first", "--channels", 2]
-    assert measured(*words).json["order"] == [0, 1, 3, 4, 2, 6, 5, 7]
+    assert topoloom_with_costs(*words).json["order"] == [0, 1, 3, 4, 2, 6, 5, 7]
 
 
-def test_times_use_the_named_reading(measured: Command) -> None:
+def test_times_use_the_requested_reading(topoloom_with_costs: Command) -> None:
     words = ["order", "costs.csv", "--method", "fastest-edge-first", "--channels", 2]
     found = {
-        reading: measured(*words, "--reading", reading, "--json").json
+        reading: topoloom_with_costs(*words, "--reading", reading, "--json").json
         for reading in ("growing", "printed", "node", "independent")
     }
     assert all(one["reading"] == reading for reading, one in found.items())
-    assert measured(*words, "--json").json == found["growing"]
-    # Two messages within a group, then four between two groups, on two channels.
+    assert topoloom_with_costs(*words, "--json").json == found["growing"]
+    # Steps: two messages inside a group, then four between two groups on two channels.
     assert found["printed"]["scatter_steps_s"] == pytest.approx([4e-6, 2e-6, 4e-6])
     assert found["growing"]["scatter_steps_s"] == pytest.approx(
         [4e-6, 2e-6 * 4 / 3, 2e-6 * 4 / 3]
@@ -64,24 +66,26 @@ def test_times_use_the_named_reading(measured: Command) -> None:
     assert found["independent"]["scatter_s"] == pytest.approx(8e-6)
 
 
-def test_the_table_shows_orders(measured: Command) -> None:
-    printed = measured("order", "costs.csv", "--channels", 2, "--reading", "printed")
+def test_the_order_table_shows_all_orders(topoloom_with_costs: Command) -> None:
+    printed = topoloom_with_costs(
+        "order", "costs.csv", "--channels", 2, "--reading", "printed"
+    )
     assert (printed.status, printed.err) == (0, "")
     assert "order   0 3 1 6 2 5 4 7" in printed.out
     assert "group 1 1 4 6 7" in printed.out
     assert "scatter" in printed.out
 
 
-def test_groups_in_groups_are_listed_with_statistics(topoloom: Command) -> None:
-    def seconds(a: int, b: int) -> float:
+def test_nested_groups_are_listed_with_statistics(topoloom: Command) -> None:
+    def get_cost(a: int, b: int) -> float:
         level = 10 + (a // 4 != b // 4) + 9 * (a // 16 != b // 16)
         return level + 0.1 * ((7 * a + 3 * b) % 11)
 
     rows = [
-        ",".join("0" if a == b else f"{seconds(a, b):.2f}e-6" for b in range(32))
+        ",".join("0" if a == b else f"{get_cost(a, b):.2f}e-6" for b in range(32))
         for a in range(32)
     ]
-    rows[1] = rows[1].replace("10.", "2000.", 1)  # one message that was disturbed
+    rows[1] = rows[1].replace("10.", "2000.", 1)  # one disturbed message
     Path("costs.csv").write_text("\n".join(rows) + "\n")
     printed = topoloom("order", "costs.csv").out
     assert "group 0 " + " ".join(map(str, range(16))) in printed
@@ -99,7 +103,7 @@ def test_groups_in_groups_are_listed_with_statistics(topoloom: Command) -> None:
     assert "group 1.0" not in strict
 
 
-def test_equal_processes_stay_in_the_standard_order(
+def test_processes_with_equal_costs_stay_in_the_standard_order(
     topoloom: Command,
 ) -> None:
     rows = (
@@ -123,29 +127,29 @@ def test_a_single_process_has_no_order(topoloom: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "message"),
     [
-        ("0 1\n1 0\n1 1\n", "bad.csv:3: a row more than the 2 columns"),
-        ("0 1\n1\n", "bad.csv:2: 1 costs, the row before has 2"),
+        ("0 1\n1 0\n1 1\n", "bad.csv:3: more rows than the 2 columns"),
+        ("0 1\n1\n", "bad.csv:2: 1 costs, but the first row has 2"),
         ("0 1\n", "bad.csv: 1 rows of 2 costs"),
-        ("0 1\n\n-1 0\n", "bad.csv:3: a cost of -1"),
-        ("0 nan\n1 0\n", "bad.csv:1: a cost of nan"),
+        ("0 1\n\n-1 0\n", "bad.csv:3: cost -1"),
+        ("0 nan\n1 0\n", "bad.csv:1: cost nan"),
         ("0 x\n1 0\n", "bad.csv:1: 'x' is not a number"),
         ("# nothing\n", "bad.csv: no costs"),
     ],
 )
 def test_invalid_matrices_are_refused_by_line(
-    topoloom: Command, text: str, what: str
+    topoloom: Command, text: str, message: str
 ) -> None:
     Path("bad.csv").write_text(text)
     refused = topoloom("order", "bad.csv")
     assert refused.status == 2
-    assert what in refused.err
+    assert message in refused.err
     assert refused.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("words", "what"),
+    ("words", "message"),
     [
         (["--root", "8"], "root 8 is none of the processes 0 to 7"),
         (["--channels", "0"], "channels must be 1 or more"),
@@ -154,10 +158,10 @@ def test_invalid_matrices_are_refused_by_line(
         (["--p-value", "0"], "p is 0; a probability of errors must be above 0"),
     ],
 )
-def test_invalid_options_are_refused(
-    measured: Command, words: list[str], what: str
+def test_invalid_order_options_are_refused(
+    topoloom_with_costs: Command, words: list[str], message: str
 ) -> None:
-    refused = measured("order", "costs.csv", *words)
+    refused = topoloom_with_costs("order", "costs.csv", *words)
     assert refused.status == 2
-    assert what in refused.err
+    assert message in refused.err
     assert refused.err.count("\n") == 1

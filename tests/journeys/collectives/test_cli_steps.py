@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 TREE = "fattree:4:4:4"
 
 
-def test_contention_free_shifts_are_those_of_the_lemma(topoloom: Command) -> None:
+def test_contention_free_shifts_equal_the_lemma(topoloom: Command) -> None:
     found = topoloom("steps", "shift", "-m", TREE, "--json").json["steps"]
     free = [int(fact["step"][1:]) for fact in found if fact["subtrees"] == 0]
     assert free == [1, 2, 3, 4, 8, 12, 16, 32, 48, 52, 56, 60, 61, 62, 63]
@@ -24,14 +24,14 @@ def test_contention_free_shifts_are_those_of_the_lemma(topoloom: Command) -> Non
     assert "steps 1-4,8,12,16,32,48,52,56,60-63" in printed.out
 
 
-def test_exchanges_and_quarters_are_contention_free(topoloom: Command) -> None:
+def test_exchanges_and_quarter_shifts_are_contention_free(topoloom: Command) -> None:
     for steps, count in (("prefix", 63), ("quarter", 23), ("k-prefix(k=4)", 4)):
         found = topoloom("steps", steps, "-m", TREE, "--json").json["steps"]
         assert len(found) == count
         assert not any(fact["subtrees"] for fact in found)
 
 
-def test_a_found_order_is_written_and_is_as_good_as_printed(
+def test_a_written_order_has_the_printed_contention(
     topoloom: Command,
 ) -> None:
     words = ["steps", "k-shift(k=4)", "-m", TREE, "--json"]
@@ -47,7 +47,7 @@ def test_a_found_order_is_written_and_is_as_good_as_printed(
 def test_bandwidth_falls_with_contention_and_with_the_levels_climbed(
     topoloom: Command,
 ) -> None:
-    """Figures 4.3 and 4.4 of Kumar 2005, by his model."""
+    """Figures 4.3 and 4.4 of Kumar 2005, computed with his model."""
     tree = f"{TREE},bandwidth=340MB/s,latency=19ns"
     words = ["-m", tree, "--model", "qsnet", "--bytes", "256KiB", "--json"]
     key = "bytes_per_second_on_any_ascent"
@@ -80,8 +80,8 @@ def test_bandwidths_are_printed_and_drawn(topoloom: Command) -> None:
     assert "written  c.svg" in printed.out
     assert Path("c.svg").read_text().rstrip().endswith("</svg>")
     for less, complaint in (
-        (["-m", tree, "--figure", "c.svg"], "name a --model"),
-        (["-m", tree, "--bytes", "1KiB"], "--bytes is the size of messages"),
+        (["-m", tree, "--figure", "c.svg"], "add --model"),
+        (["-m", tree, "--bytes", "1KiB"], "--bytes requires a model"),
         (["-m", TREE, "--model", "hdr"], "have no bandwidth; add one"),
         (
             ["-m", tree, "--model", "hdr", "--bytes", 0],
@@ -93,14 +93,14 @@ def test_bandwidths_are_printed_and_drawn(topoloom: Command) -> None:
         assert complaint in refused.err
 
 
-def test_prefix_sends_name_gaps(topoloom: Command) -> None:
+def test_idle_positions_of_prefix_sends_are_listed_as_gaps(topoloom: Command) -> None:
     words = ["steps", "prefix", "-m", "fattree:4:4", "-a", "n[0-2,4-6]", "--find"]
     words.append("any-ascent")
     assert topoloom(*words, "--json").json["gaps"] == [0, 1, 2, None, 4, 5, 6]
     assert "7 positions: messages meet in none of 7 rounds" in topoloom(*words).out
 
 
-def test_messages_can_be_read_from_a_file_on_any_machine(topoloom: Command) -> None:
+def test_steps_can_be_read_from_a_file_on_any_machine(topoloom: Command) -> None:
     Path("m.txt").write_text("0 2  # first\n\n1 3\n")
     found = topoloom("steps", "m.txt", "-m", "mesh:4", "--json").json
     assert found["steps"] == [
@@ -109,26 +109,29 @@ def test_messages_can_be_read_from_a_file_on_any_machine(topoloom: Command) -> N
 
 
 @pytest.mark.parametrize(
-    ("words", "complaint"),
+    ("words", "message"),
     [
         (["nonsense", "-m", TREE], "no all-gather schedule 'nonsense'; there are"),
-        (["quarter", "-m", "fattree:3:5"], "15 ranks can't be cut in 4 equal blocks"),
+        (
+            ["quarter", "-m", "fattree:3:5"],
+            "15 ranks can't be divided into 4 equal blocks",
+        ),
         (
             ["shift", "-m", "torus:4x4", "--find", "any-ascent"],
-            "routes up are known only for a whole fat tree, such as fattree:16:16",
+            "upward routes require a complete fat tree, such as fattree:16:16",
         ),
         (["shift", "-m", TREE, "--find", "x"], "no kind of routes 'x'; there are"),
-        (["shift", "-m", TREE, "-o", "x.txt"], "-o writes the order that --find finds"),
+        (["shift", "-m", TREE, "-o", "x.txt"], "-o writes the order of --find"),
         (["bad.txt", "-m", TREE], "bad.txt:2: expected two ranks of 0 to 63, FROM TO"),
     ],
 )
-def test_impossible_requests_are_refused(
-    topoloom: Command, words: list[str], complaint: str
+def test_impossible_steps_requests_are_refused(
+    topoloom: Command, words: list[str], message: str
 ) -> None:
     Path("bad.txt").write_text("0 1\n1 64\n")
     refused = topoloom("steps", *words)
     assert refused.status == 2
-    assert complaint in refused.err
+    assert message in refused.err
 
 
 def test_least_loaded_parents_have_less_load_than_last_parents(
@@ -152,23 +155,23 @@ def test_disjoint_trees_share_a_message(topoloom: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "complaint"),
+    ("words", "message"),
     [
-        (["--roots", "65"], "roots 65: there are 1 to 64"),
+        (["--roots", "65"], "roots 65: expected 1 to 64"),
         (["--roots", "3-70"], "is not a list of increasing numbers below 64"),
-        (["--members", "65"], "members 65 of 64 nodes; ask for no more"),
+        (["--members", "65"], "members 65: the allocation has 64 nodes"),
         (["--members", "0"], "members must be 1 or more"),
     ],
 )
 def test_impossible_trees_are_refused(
-    topoloom: Command, words: list[str], complaint: str
+    topoloom: Command, words: list[str], message: str
 ) -> None:
     refused = topoloom("trees", "-m", TREE, *words)
     assert refused.status == 2
-    assert complaint in refused.err
+    assert message in refused.err
 
 
 def test_one_router_has_no_trees(topoloom: Command) -> None:
     refused = topoloom("trees", "-m", "torus:1")
     assert (refused.status, refused.out) == (2, "")
-    assert refused.err == "topoloom: torus:1 has no links to make trees of\n"
+    assert refused.err == "topoloom: torus:1 has no links, which trees require\n"

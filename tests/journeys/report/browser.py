@@ -25,13 +25,13 @@ ARGUMENTS = [
 ]
 
 
-#: Long enough for loaded machines.
+#: Large enough for heavily loaded machines.
 TIMEOUT_MS = 600_000
 
 
 @dataclass
-class Opened:
-    """A page, the errors of its console, and its network requests."""
+class OpenPage:
+    """A page with its console errors and network requests."""
 
     page: Page
     complaints: list[str] = field(default_factory=list)
@@ -39,12 +39,12 @@ class Opened:
 
 
 @contextlib.contextmanager
-def chromium() -> Iterator[Browser]:
+def start_chromium() -> Iterator[Browser]:
     """Start Debian's Chromium."""
     from playwright.sync_api import sync_playwright
 
     program = shutil.which("chromium")
-    assert program is not None, "no chromium on the PATH; tools/setup.sh test gets it"
+    assert program is not None, "chromium is not on PATH; run tools/setup.sh test"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=program, args=ARGUMENTS, timeout=TIMEOUT_MS
@@ -55,10 +55,10 @@ def chromium() -> Iterator[Browser]:
             browser.close()
 
 
-def open_report(browser: Browser, path: Path, **settings: Any) -> Opened:
-    """Open a report from its file and wait until it is drawn."""
+def open_report(browser: Browser, path: Path, **settings: Any) -> OpenPage:
+    """Open a report file and wait until it is drawn."""
     settings.setdefault("viewport", {"width": 1200, "height": 900})
-    opened = Opened(browser.new_page(**settings))
+    opened = OpenPage(browser.new_page(**settings))
     page = opened.page
     page.set_default_timeout(TIMEOUT_MS)
     page.on("pageerror", lambda error: opened.complaints.append(str(error)))

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browser import chromium
+from browser import start_chromium
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Start the browser once for all tests."""
-    with chromium() as started:
+    with start_chromium() as started:
         yield started

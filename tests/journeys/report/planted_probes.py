@@ -28,14 +28,14 @@ SIZES = [4**n for n in range(11)]
 Costs = NDArray[np.float64]
 
 
-def in_groups(hosts: int, groups: int, near: float, far: float) -> Costs:
-    """Cost of pairs of hosts in groups of the same number."""
+def make_group_costs(hosts: int, groups: int, near: float, far: float) -> Costs:
+    """Return pair costs of hosts in equal groups."""
     group = np.arange(hosts) * groups // hosts
     return np.where(group[:, None] == group, near, far)
 
 
-def on_a_torus(extents: Sequence[int], base: float, hop: float) -> Costs:
-    """Cost of pairs of nodes of a torus, by hops."""
+def make_torus_costs(extents: Sequence[int], base: float, hop: float) -> Costs:
+    """Return pair costs of the nodes of a torus by hops."""
     at = np.indices(extents).reshape(len(extents), -1).T
     apart = np.abs(at[:, None] - at[None])
     hops = np.minimum(apart, np.array(extents) - apart).sum(axis=2)
@@ -43,8 +43,8 @@ def on_a_torus(extents: Sequence[int], base: float, hop: float) -> Costs:
     return costs
 
 
-def probed(costs: Costs, hosts: Sequence[str]) -> Findings:
-    """Infer a machine from a scan of these costs."""
+def infer_from_scan(costs: Costs, hosts: Sequence[str]) -> Findings:
+    """Infer a machine from a scan with these costs."""
     samples = ProbeSamples(
         [RankPlace(host, str(rank), "Some MPI 1.0") for rank, host in enumerate(hosts)],
         [Order("circle", "echo", [SIZE], 1, f"0 {len(hosts)}")],
@@ -59,56 +59,60 @@ def probed(costs: Costs, hosts: Sequence[str]) -> Findings:
     return infer_findings(samples)
 
 
-def with_sizes(found: Findings) -> Findings:
-    """Add messages of all sizes: two lines, the second from 4096 bytes on."""
+def add_message_sizes(found: Findings) -> Findings:
+    """Add message times of all sizes: two lines, the second from 4096 bytes on."""
 
-    def exchange(kind: str, size: int, window: int, seconds: float) -> Exchange:
+    def make_exchange(kind: str, size: int, window: int, seconds: float) -> Exchange:
         return Exchange(0, "alone", kind, size, window, 0, 1, np.full(5, seconds))
 
     for level in found.levels:
 
-        def alone(size: int, short: float = level.median) -> float:
+        def compute_single_time(size: int, short: float = level.median) -> float:
             return short + 1e-9 * size if size <= 4096 else 3 * short + 1e-10 * size
 
-        made = [exchange("echo", size, 1, alone(size)) for size in SIZES]
+        made = [
+            make_exchange("echo", size, 1, compute_single_time(size)) for size in SIZES
+        ]
         for size in SIZES:
             gap = 1e-6 + 1e-10 * size
-            seconds = alone(size) + alone(1) + 15 * gap
-            made.append(exchange("burst", size, 16, seconds))
+            seconds = compute_single_time(size) + compute_single_time(1) + 15 * gap
+            made.append(make_exchange("burst", size, 16, seconds))
         costs = fit_level_costs(made)
         assert costs is not None
         found.level_costs[level.name] = costs
     return found
 
 
-def with_pairs_at_once(found: Findings, name: str, channels: int) -> Findings:
-    """Add concurrent pairs, of which this many do not slow each other down."""
+def add_concurrent_pairs(found: Findings, name: str, channels: int) -> Findings:
+    """Add times of concurrent pairs; up to `channels` pairs run at full speed."""
     pairs = [1, 2, 4, 8]
     seconds = [1e-3 * max(1.0, count / channels) for count in pairs]
     found.curves[name] = make_pair_curve(pairs, seconds, 10**7)
     return found
 
 
-def suspect(found: Findings, kind: str, *hosts: str) -> None:
-    """Make a host or a link 1.5 times slower than its peers."""
+def add_suspect(found: Findings, kind: str, *hosts: str) -> None:
+    """Mark a host or a link as 1.5 times slower than its peers."""
     numbers = tuple(found.hosts.index(host) for host in hosts)
     found.suspects.append(Suspect(kind, numbers, "latency", 1.5, 8))
 
 
-def save(found: Findings, path: Path) -> Path:
-    """Write the machine and its samples."""
+def save_probe(found: Findings, path: Path) -> Path:
+    """Write the machine file and its samples."""
     save_findings(path, found, COMMAND)
     return path
 
 
-def tree(path: Path, change: Callable[[Findings], object] = lambda _: None) -> Path:
+def write_tree_probe(
+    path: Path, modify: Callable[[Findings], object] = lambda _: None
+) -> Path:
     """Write a probe of 16 hosts in groups of 5 and 9 us; n3 is slow."""
     hosts = [f"n{host}" for host in range(16)]
-    costs = in_groups(16, 2, 5e-6, 9e-6)
+    costs = make_group_costs(16, 2, 5e-6, 9e-6)
     costs[3] *= 1.5
     costs[:, 3] *= 1.5
-    found = with_sizes(probed(costs, hosts))
-    with_pairs_at_once(found, "between groups of level 1", 2)
-    suspect(found, "host", "n3")
-    change(found)
-    return save(found, path)
+    found = add_message_sizes(infer_from_scan(costs, hosts))
+    add_concurrent_pairs(found, "between groups of level 1", 2)
+    add_suspect(found, "host", "n3")
+    modify(found)
+    return save_probe(found, path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom report`: files that belong on one page, and errors."""
+"""`topoloom report`: placements that share a page, and errors."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def placed(topoloom: Command) -> None:
-    """Write p.npz, and its placement x.json."""
+def placement_file(topoloom: Command) -> None:
+    """Write p.npz and its placement x.json."""
     topoloom("pattern", "stencil2d", "--grid", "4x4", "-o", "p.npz")
     topoloom("map", "p.npz", "-m", "torus:4x4x2", "-o", "x.json")
 
 
-def test_a_placement_knows_its_pattern_and_how_it_was_made(
-    topoloom: Command, placed: None
+def test_a_placement_records_its_pattern_and_command(
+    topoloom: Command, placement_file: None
 ) -> None:
     document = json.loads(Path("x.json").read_text())
     assert document["graph"] == "p.npz"
@@ -41,7 +41,7 @@ def test_a_placement_knows_its_pattern_and_how_it_was_made(
 
 
 def test_the_pattern_can_be_in_the_folder_of_the_placement(
-    topoloom: Command, placed: None
+    topoloom: Command, placement_file: None
 ) -> None:
     Path("away").mkdir()
     for name in ("p.npz", "x.json"):
@@ -50,7 +50,7 @@ def test_the_pattern_can_be_in_the_folder_of_the_placement(
 
 
 def test_several_placements_of_one_job_share_a_page(
-    topoloom: Command, placed: None
+    topoloom: Command, placement_file: None
 ) -> None:
     words = ["-m", "torus:4x4x2", "--mapper", "random", "-o", "y.json"]
     topoloom("map", "p.npz", *words)
@@ -60,8 +60,8 @@ def test_several_placements_of_one_job_share_a_page(
     assert summary["best"] == "auto"
 
 
-def test_the_best_placement_is_chosen_by_the_objective_of_the_first(
-    topoloom: Command, placed: None
+def test_the_first_placement_sets_the_objective_of_the_comparison(
+    topoloom: Command, placement_file: None
 ) -> None:
     for name, time in (("y.json", 3.0), ("z.json", 2.0)):
         words = ["-m", "torus:4x4x2", "--objective", "congestion-soft", "-o", name]
@@ -73,7 +73,9 @@ def test_the_best_placement_is_chosen_by_the_objective_of_the_first(
     assert summary["best"] == "z"
 
 
-def test_impossible_pages_are_refused(topoloom: Command, placed: None) -> None:
+def test_placements_with_unprintable_characters_are_refused(
+    topoloom: Command, placement_file: None
+) -> None:
     document = json.loads(Path("x.json").read_text())
     for odd in ("\udcff", "\x1b[31m", "two\nlines"):
         Path("x.json").write_text(json.dumps({**document, "mapper": odd}))
@@ -83,18 +85,20 @@ def test_impossible_pages_are_refused(topoloom: Command, placed: None) -> None:
         assert refused.err.count("\n") == 1
 
 
-def test_old_placements_need_a_pattern(topoloom: Command, placed: None) -> None:
+def test_placements_without_a_recorded_pattern_require_one(
+    topoloom: Command, placement_file: None
+) -> None:
     document = json.loads(Path("x.json").read_text())
     del document["graph"], document["command"]
     Path("x.json").write_text(json.dumps(document))
     refused = topoloom("report", "x.json", "-o", "r.html")
     assert refused.status == 2
-    assert refused.err.startswith("topoloom: x.json does not say which pattern")
+    assert refused.err.startswith("topoloom: x.json does not name its graph")
     assert topoloom("report", "x.json", "-g", "p.npz", "-o", "r.html").status == 0
 
 
 def test_another_pattern_than_the_placements_is_noted(
-    topoloom: Command, placed: None
+    topoloom: Command, placement_file: None
 ) -> None:
     topoloom("pattern", "ring", "--ranks", "16", "-o", "q.npz")
     noted = topoloom("report", "x.json", "-g", "q.npz", "-o", "r.html")
@@ -103,31 +107,31 @@ def test_another_pattern_than_the_placements_is_noted(
 
 
 @pytest.mark.parametrize(
-    ("words", "why"),
+    ("words", "message"),
     [
         (["x.json"], "missing option"),
         (["-o", "r.html"], "missing argument"),
         (["none.json", "-o", "r.html"], "none.json: No such file"),
         (["p.npz", "-o", "r.html"], "p.npz: not a text file"),
         (["empty.json", "-o", "r.html"], "empty.json: the file is empty"),
-        (["x.json", "-o", "x.json"], "x.json is read for the page"),
-        (["x.json", "-o", "p.npz"], "p.npz is read for the page"),
+        (["x.json", "-o", "x.json"], "x.json is an input of the page"),
+        (["x.json", "-o", "p.npz"], "p.npz is an input of the page"),
         (["x.json", "-o", "none/r.html"], "there is no directory 'none'"),
         (["x.json", "-g", "few.npz", "-o", "r.html"], "x.json places 16 ranks"),
         (["x.json", "-g", "empty.json", "-o", "r.html"], "empty.json: the file is"),
         (["x.json", "big.json", "-o", "r.html"], "big.json is a placement for torus"),
-        (["x.json"] * 8 + ["-o", "r.html"], "8 placements are more than"),
+        (["x.json"] * 8 + ["-o", "r.html"], "8 placements are too many"),
     ],
 )
-def test_invalid_input_is_named_and_no_page_is_written(
-    topoloom: Command, placed: None, words: list[str], why: str
+def test_invalid_report_input_is_named_and_no_page_is_written(
+    topoloom: Command, placement_file: None, words: list[str], message: str
 ) -> None:
     Path("empty.json").write_text("")
     topoloom("pattern", "ring", "--ranks", "8", "-o", "few.npz")
     topoloom("map", "p.npz", "-m", "torus:8x8", "-o", "big.json")
     refused = topoloom("report", *words)
     assert refused.status == 2
-    assert why in refused.err
+    assert message in refused.err
     assert refused.err.count("\n") == 1
     assert not Path("r.html").exists()
 
@@ -139,8 +143,8 @@ def test_shared_slots_are_shown_without_a_bound(topoloom: Command) -> None:
     assert "Nothing was proven for this page" in Path("r.html").read_text()
 
 
-def test_a_file_with_a_name_that_is_not_text_is_shown(
-    topoloom: Command, placed: None
+def test_file_names_that_are_not_utf8_are_shown(
+    topoloom: Command, placement_file: None
 ) -> None:
     odd = Path(os.fsdecode(b"\xff.json"))
     Path("x.json").rename(odd)

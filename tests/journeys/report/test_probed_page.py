@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of a machine that was measured: what it shows, and what is refused."""
+"""The report page of a probed machine: content and refused input."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from browser import Opened, open_report
+from browser import OpenPage, open_report
 from planted_probes import (
-    in_groups,
-    on_a_torus,
-    probed,
-    save,
-    suspect,
-    tree,
-    with_sizes,
+    add_message_sizes,
+    add_suspect,
+    infer_from_scan,
+    make_group_costs,
+    make_torus_costs,
+    save_probe,
+    write_tree_probe,
 )
 
 from topoloom.probe.inference.message_costs import Interval
@@ -35,13 +35,13 @@ NASTY = "</script><img src=x onerror=alert(1)>"
 
 
 @pytest.fixture
-def show(
+def open_probed_page(
     topoloom: Command, tmp_path: Path, browser: Any
-) -> Iterator[Callable[..., Opened]]:
+) -> Iterator[Callable[..., OpenPage]]:
     """Write the page of m.toml and open it; close all pages at the end."""
     pages = []
 
-    def open_page(**settings: Any) -> Opened:
+    def open_page(**settings: Any) -> OpenPage:
         written = topoloom("report", "m.toml", "-o", "m.html")
         assert written.status == 0, written.err
         page = tmp_path / "m.html"
@@ -56,24 +56,24 @@ def show(
         page.close()
 
 
-def text(shown: Opened, selector: str) -> str:
+def get_text(shown: OpenPage, selector: str) -> str:
     return str(shown.page.inner_text(selector))
 
 
-def point(shown: Opened, row: int, column: int, ranks: int) -> str:
+def point_at_cell(shown: OpenPage, row: int, column: int, ranks: int) -> str:
     """Point at a cell of the first matrix; return the displayed text."""
     box = shown.page.locator("#matrix-0").bounding_box()
     assert box is not None
     cell = (box["width"] - 52) / ranks
     x, y = box["x"] + 52, box["y"] + 34
     shown.page.mouse.move(x + (column + 0.5) * cell, y + (row + 0.5) * cell)
-    return text(shown, "#matrix-read")
+    return get_text(shown, "#matrix-read")
 
 
 def test_the_headline_names_levels_and_the_slow_host(
     topoloom: Command, tmp_path: Path
 ) -> None:
-    tree(tmp_path / "m.toml")
+    write_tree_probe(tmp_path / "m.toml")
     summary = topoloom("report", "m.toml", "-o", "m.html", "--json").json
     assert re.fullmatch(
         r"16 ranks on 16 hosts in 2 groups: 5 us, .* GB/s between hosts of a group; "
@@ -87,93 +87,101 @@ def test_the_headline_names_levels_and_the_slow_host(
     assert "topoloom report m.toml -o m.html --json" in page
 
 
-def test_cells_show_their_pair_its_time_and_the_usual_time(
-    show: Callable[..., Opened], tmp_path: Path
+def test_cells_show_the_pair_its_time_and_the_usual_time(
+    open_probed_page: Callable[..., OpenPage], tmp_path: Path
 ) -> None:
-    tree(tmp_path / "m.toml")
-    shown = show()
-    near = point(shown, 0, 1, 16)
+    write_tree_probe(tmp_path / "m.toml")
+    shown = open_probed_page()
+    near = point_at_cell(shown, 0, 1, 16)
     assert near.startswith("Between rank 0 on n0 and rank 1 on n1: 5.00 us, like ")
     assert near.endswith("the median between hosts of a group, 5.00 us.")
-    slow = point(shown, 3, 5, 16)
+    slow = point_at_cell(shown, 3, 5, 16)
     assert "7.50 us, 1.50 x the median between hosts of a group" in slow
     assert "The host n3 is slow" in slow
-    assert "the same rank" in point(shown, 2, 2, 16)
+    assert "the same rank" in point_at_cell(shown, 2, 2, 16)
     shown.page.keyboard.press("Tab")
     shown.page.focus("#matrix-1")
     shown.page.keyboard.press("ArrowRight")
-    assert "rank 2 on n2 and rank 3 on n3" in text(shown, "#matrix-read")
+    assert "rank 2 on n2 and rank 3 on n3" in get_text(shown, "#matrix-read")
 
 
 def test_ranks_are_ordered_by_groups(
-    show: Callable[..., Opened], tmp_path: Path
+    open_probed_page: Callable[..., OpenPage], tmp_path: Path
 ) -> None:
     by_turns = np.argsort(np.arange(12) % 2, kind="stable").argsort()
-    costs = in_groups(12, 2, 5e-6, 9e-6)[np.ix_(by_turns, by_turns)]
-    save(probed(costs, [f"n{host}" for host in range(12)]), tmp_path / "m.toml")
-    shown = show()
-    assert "rank 0 on n0 and rank 2 on n2: 5.00 us" in point(shown, 0, 1, 12)
-    assert "rank 0 on n0 and rank 1 on n1: 9.00 us" in point(shown, 0, 6, 12)
+    costs = make_group_costs(12, 2, 5e-6, 9e-6)[np.ix_(by_turns, by_turns)]
+    save_probe(
+        infer_from_scan(costs, [f"n{host}" for host in range(12)]), tmp_path / "m.toml"
+    )
+    shown = open_probed_page()
+    assert "rank 0 on n0 and rank 2 on n2: 5.00 us" in point_at_cell(shown, 0, 1, 12)
+    assert "rank 0 on n0 and rank 1 on n1: 9.00 us" in point_at_cell(shown, 0, 6, 12)
 
 
-def test_a_slow_link_is_marked_where_it_is(
-    show: Callable[..., Opened], tmp_path: Path
+def test_a_slow_link_is_marked_in_its_cell(
+    open_probed_page: Callable[..., OpenPage], tmp_path: Path
 ) -> None:
-    costs = in_groups(8, 1, 5e-6, 5e-6)
+    costs = make_group_costs(8, 1, 5e-6, 5e-6)
     costs[2, 6] = costs[6, 2] = 9e-6
-    found = probed(costs, [f"n{host}" for host in range(8)])
-    suspect(found, "link", "n2", "n6")
-    save(found, tmp_path / "m.toml")
-    shown = show()
+    found = infer_from_scan(costs, [f"n{host}" for host in range(8)])
+    add_suspect(found, "link", "n2", "n6")
+    save_probe(found, tmp_path / "m.toml")
+    shown = open_probed_page()
     for row, column in ((2, 6), (6, 2)):
-        assert "The link between n2 and n6 is slow" in point(shown, row, column, 8)
-    assert "slow" not in point(shown, 2, 5, 8)
-    assert "9.00 us" in point(shown, 2, 6, 8)
-    suspects = text(shown, "#suspects + .scroll tbody")
+        assert "The link between n2 and n6 is slow" in point_at_cell(
+            shown, row, column, 8
+        )
+    assert "slow" not in point_at_cell(shown, 2, 5, 8)
+    assert "9.00 us" in point_at_cell(shown, 2, 6, 8)
+    suspects = get_text(shown, "#suspects + .scroll tbody")
     assert re.search(
         r"link between n2 and n6\s+latency 1\.50 x\s+8 measurements", suspects
     )
 
 
 def test_a_slow_uplink_affects_pairs_that_leave_the_group(
-    show: Callable[..., Opened], tmp_path: Path
+    open_probed_page: Callable[..., OpenPage], tmp_path: Path
 ) -> None:
-    costs = in_groups(8, 2, 5e-6, 9e-6)
-    found = probed(costs, [f"n{host}" for host in range(8)])
-    suspect(found, "uplink", "n0", "n1", "n2", "n3")
-    save(found, tmp_path / "m.toml")
-    shown = show()
+    costs = make_group_costs(8, 2, 5e-6, 9e-6)
+    found = infer_from_scan(costs, [f"n{host}" for host in range(8)])
+    add_suspect(found, "uplink", "n0", "n1", "n2", "n3")
+    save_probe(found, tmp_path / "m.toml")
+    shown = open_probed_page()
     for row, column in ((1, 6), (6, 1)):
-        assert "The uplink of n0, n1, n2, n3 is slow" in point(shown, row, column, 8)
+        assert "The uplink of n0, n1, n2, n3 is slow" in point_at_cell(
+            shown, row, column, 8
+        )
     for row, column in ((0, 3), (4, 7)):
-        assert "slow" not in point(shown, row, column, 8)
+        assert "slow" not in point_at_cell(shown, row, column, 8)
 
 
 def test_a_torus_is_compared_at_the_same_number_of_hops(
-    topoloom: Command, show: Callable[..., Opened], tmp_path: Path
+    topoloom: Command, open_probed_page: Callable[..., OpenPage], tmp_path: Path
 ) -> None:
-    costs = on_a_torus((4, 4, 2), 3e-6, 1e-6)
-    save(probed(costs, [f"t{node}" for node in range(32)]), tmp_path / "m.toml")
+    costs = make_torus_costs((4, 4, 2), 3e-6, 1e-6)
+    save_probe(
+        infer_from_scan(costs, [f"t{node}" for node in range(32)]), tmp_path / "m.toml"
+    )
     summary = topoloom("report", "m.toml", "-o", "m.html", "--json").json
     assert summary["headline"].startswith(
         "32 ranks on 32 hosts linked to their neighbors: 4 us at 1 hop, 8 us at 5 hops"
     )
-    shown = show()
-    assert "the median at 1 hop, 4.00 us" in point(shown, 0, 1, 32)
+    shown = open_probed_page()
+    assert "the median at 1 hop, 4.00 us" in point_at_cell(shown, 0, 1, 32)
 
 
 def test_lines_are_drawn_with_their_points_and_ends(
-    show: Callable[..., Opened], tmp_path: Path
+    open_probed_page: Callable[..., OpenPage], tmp_path: Path
 ) -> None:
-    tree(tmp_path / "m.toml")
-    shown = show()
+    write_tree_probe(tmp_path / "m.toml")
+    shown = open_probed_page()
     charts = shown.page.locator("#sizes ~ .fits svg.chart")
     assert charts.count() == 2
-    # Eleven sizes above, and their errors below.
+    # Eleven sizes in the upper chart, and their errors in the lower one.
     assert charts.first.locator("circle").count() == 22
     assert charts.first.locator("rect.series1:not(.band)").count() == 22
     assert charts.first.locator("line.break.series0").count() == 1
-    lines = text(shown, "[aria-label='Lines between hosts of a group'] tbody")
+    lines = get_text(shown, "[aria-label='Lines between hosts of a group'] tbody")
     first, second, burst = lines.splitlines()[:3]
     assert re.match(
         r"alone\s+1 B to [\d.]+ KiB\s+5(\.\d+)? us\s.*1 ns/B.*1 GB/s", first
@@ -184,36 +192,36 @@ def test_lines_are_drawn_with_their_points_and_ends(
 
 
 def test_lines_through_two_sizes_have_no_interval(
-    show: Callable[..., Opened], tmp_path: Path
+    open_probed_page: Callable[..., OpenPage], tmp_path: Path
 ) -> None:
-    def judged_by_nothing(found: Findings) -> None:
+    def remove_intervals(found: Findings) -> None:
         for costs in found.level_costs.values():
             unknown = Interval(1e-6, 0, math.inf)
             line = costs.alone.lines[0]
             costs.alone.lines[0] = replace(line, alpha=unknown, beta=unknown)
 
-    tree(tmp_path / "m.toml", judged_by_nothing)
-    shown = show()
-    assert "unknown: too few sizes" in text(shown, "body")
+    write_tree_probe(tmp_path / "m.toml", remove_intervals)
+    shown = open_probed_page()
+    assert "unknown: too few sizes" in get_text(shown, "body")
 
 
 def test_concurrent_pairs_show_their_channels(
-    show: Callable[..., Opened], tmp_path: Path
+    open_probed_page: Callable[..., OpenPage], tmp_path: Path
 ) -> None:
-    tree(tmp_path / "m.toml")
-    shown = show()
-    legend = text(shown, "#together ~ .fits .legend")
+    write_tree_probe(tmp_path / "m.toml")
+    shown = open_probed_page()
+    legend = get_text(shown, "#together ~ .fits .legend")
     assert legend.startswith(
         "2 to 3 at once do not slow each other down; one pair has 10"
     )
     assert "all have 20 GB/s, 2.0 x that" in legend
 
 
-def test_groups_are_boxes_with_their_hosts_and_evidence(
-    show: Callable[..., Opened], tmp_path: Path
+def test_groups_are_shown_as_boxes_with_hosts_and_evidence(
+    open_probed_page: Callable[..., OpenPage], tmp_path: Path
 ) -> None:
-    tree(tmp_path / "m.toml")
-    shown = show()
+    write_tree_probe(tmp_path / "m.toml")
+    shown = open_probed_page()
     boxes = shown.page.locator(".tree > .group > .boxes > .group")
     assert boxes.count() == 2
     title = boxes.first.locator("> .box-title").inner_text()
@@ -221,17 +229,19 @@ def test_groups_are_boxes_with_their_hosts_and_evidence(
     assert boxes.first.locator(".group.suspect").inner_text().split() == [
         "n3:", "rank", "3", "slow",
     ]  # fmt: skip
-    tested = text(shown, "[aria-label='Groups that were tested'] tbody")
+    tested = get_text(shown, "[aria-label='Groups that were tested'] tbody")
     assert "of 28 pairs" in tested or "of 56 pairs" in tested
 
 
-def test_doubts_and_claims_are_shown_first(topoloom: Command, tmp_path: Path) -> None:
-    def doubt(found: Findings) -> None:
+def test_doubts_and_contradicted_claims_are_shown_first(
+    topoloom: Command, tmp_path: Path
+) -> None:
+    def add_doubts(found: Findings) -> None:
         found.doubts.append("n7 has 2 ranks on 1 CPU")
         found.noise = 0.25
         found.claims.append("n5 is described beside n9; measured says otherwise: alone")
 
-    tree(tmp_path / "m.toml", doubt)
+    write_tree_probe(tmp_path / "m.toml", add_doubts)
     topoloom("report", "m.toml", "-o", "m.html")
     page = Path("m.html").read_text()
     for sentence in ("n7 has 2 ranks on 1 CPU", "n5 is described", "25.0 % longer"):
@@ -239,70 +249,74 @@ def test_doubts_and_claims_are_shown_first(topoloom: Command, tmp_path: Path) ->
         assert first < page.index("All pairs of ranks")
 
 
-def test_two_ranks_of_a_host_make_a_page(
-    topoloom: Command, show: Callable[..., Opened], tmp_path: Path
+def test_a_probe_of_two_ranks_on_one_host_has_a_page(
+    topoloom: Command, open_probed_page: Callable[..., OpenPage], tmp_path: Path
 ) -> None:
-    found = with_sizes(probed(in_groups(2, 1, 4e-7, 4e-7), ["here", "here"]))
-    save(found, tmp_path / "m.toml")
+    found = add_message_sizes(
+        infer_from_scan(make_group_costs(2, 1, 4e-7, 4e-7), ["here", "here"])
+    )
+    save_probe(found, tmp_path / "m.toml")
     summary = topoloom("report", "m.toml", "-o", "m.html", "--json").json
     assert summary["headline"].startswith("2 ranks on 1 host: 400 ns")
-    shown = show()
-    assert "rank 0 on here and rank 1 on here: 400 ns" in point(shown, 0, 1, 2)
+    shown = open_probed_page()
+    assert "rank 0 on here and rank 1 on here: 400 ns" in point_at_cell(shown, 0, 1, 2)
 
 
-def test_more_ranks_than_cells_are_shown_by_means(
-    show: Callable[..., Opened], tmp_path: Path
+def test_cells_of_several_ranks_show_mean_times(
+    open_probed_page: Callable[..., OpenPage], tmp_path: Path
 ) -> None:
     from topoloom.report.probed import costs
 
     ranks = 24
-    save(
-        probed(in_groups(ranks, 2, 5e-6, 9e-6), [f"n{n}" for n in range(ranks)]),
+    save_probe(
+        infer_from_scan(
+            make_group_costs(ranks, 2, 5e-6, 9e-6), [f"n{n}" for n in range(ranks)]
+        ),
         tmp_path / "m.toml",
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(costs, "MAX_CELLS", 8)
-        shown = show()
-    assert text(shown, "#matrix-cell").startswith("a cell is 3 ")
-    read = point(shown, 0, 6, ranks)
+        shown = open_probed_page()
+    assert get_text(shown, "#matrix-cell").startswith("a cell is 3 ")
+    read = point_at_cell(shown, 0, 6, ranks)
     assert read.startswith("Between positions 0 to 2 and positions 6 to 8: 5.00 us in ")
-    assert re.search(r"9\.0\d us in the mean, like", point(shown, 0, 20, ranks))
+    assert re.search(r"9\.0\d us in the mean, like", point_at_cell(shown, 0, 20, ranks))
 
 
 def test_host_names_are_escaped(
-    topoloom: Command, show: Callable[..., Opened], tmp_path: Path
+    topoloom: Command, open_probed_page: Callable[..., OpenPage], tmp_path: Path
 ) -> None:
-    tree(tmp_path / "m.toml")
+    write_tree_probe(tmp_path / "m.toml")
     document = (tmp_path / "m.toml").read_text()
     probe = document.index("[probe]")
     named = document[probe:].replace('"n3"', json.dumps(NASTY))
     (tmp_path / "m.toml").write_text(document[:probe] + named)
-    # The machine's own list of hosts can't have such a name.
+    # Host names of the machine file cannot contain markup.
     refused = topoloom("report", "m.toml", "-o", "m.html")
     assert refused.status == 2
     named = document[probe:].replace("between groups of level 1", NASTY)
     (tmp_path / "m.toml").write_text(document[:probe] + named)
-    shown = show()
+    shown = open_probed_page()
     assert shown.page.locator("img").count() == 0
-    assert NASTY in text(shown, "[aria-label='Levels']")
+    assert NASTY in get_text(shown, "[aria-label='Levels']")
 
 
 def test_the_page_fits_a_phone_and_follows_the_theme(
-    show: Callable[..., Opened], tmp_path: Path
+    open_probed_page: Callable[..., OpenPage], tmp_path: Path
 ) -> None:
-    tree(tmp_path / "m.toml")
-    phone = show(viewport={"width": 375, "height": 700})
+    write_tree_probe(tmp_path / "m.toml")
+    phone = open_probed_page(viewport={"width": 375, "height": 700})
     assert phone.page.evaluate("document.documentElement.scrollWidth") <= 375
     shade = "getComputedStyle(document.body).backgroundColor"
-    light = show(color_scheme="light")
-    dark = show(color_scheme="dark")
+    light = open_probed_page(color_scheme="light")
+    dark = open_probed_page(color_scheme="dark")
     assert light.page.evaluate(shade) != dark.page.evaluate(shade)
     light.page.click("#theme")
     assert light.page.evaluate(shade) == dark.page.evaluate(shade)
 
 
 def test_equal_files_give_equal_pages(topoloom: Command, tmp_path: Path) -> None:
-    tree(tmp_path / "m.toml")
+    write_tree_probe(tmp_path / "m.toml")
     pages = []
     for _ in range(2):
         topoloom("report", "m.toml", "-o", "m.html")
@@ -321,13 +335,13 @@ def test_equal_files_give_equal_pages(topoloom: Command, tmp_path: Path) -> None
         ["m.toml", "--switch", "quantum2"],
     ],
 )
-def test_a_machine_has_its_own_page(
+def test_a_machine_page_cannot_include_other_files(
     topoloom: Command, tmp_path: Path, words: list[str]
 ) -> None:
-    tree(tmp_path / "m.toml")
+    write_tree_probe(tmp_path / "m.toml")
     refused = topoloom("report", *words, "-o", "m.html")
     assert refused.status == 2
-    assert "a machine has a page of its own" in refused.err
+    assert "the page of a machine takes no placements" in refused.err
     assert len(refused.err.splitlines()) == 1
     assert not Path("m.html").exists()
 
@@ -339,25 +353,28 @@ def test_unmeasured_machines_are_refused(topoloom: Command, tmp_path: Path) -> N
     assert "t.toml is not measured; 'topoloom probe -o t.toml" in refused.err
 
 
-def test_missing_samples_or_those_of_another_probe_are_refused(
+def test_missing_samples_and_samples_of_another_probe_are_refused(
     topoloom: Command, tmp_path: Path
 ) -> None:
-    tree(tmp_path / "m.toml")
-    other = save(probed(in_groups(4, 1, 1e-6, 1e-6), [*"abcd"]), tmp_path / "o.toml")
+    write_tree_probe(tmp_path / "m.toml")
+    other = save_probe(
+        infer_from_scan(make_group_costs(4, 1, 1e-6, 1e-6), [*"abcd"]),
+        tmp_path / "o.toml",
+    )
     Path("m.npz").unlink()
     refused = topoloom("report", "m.toml", "-o", "m.html")
     assert refused.status == 2
-    assert "m.npz is missing, the samples of m.toml" in refused.err
+    assert "m.npz, the samples of m.toml, is missing" in refused.err
     other.with_suffix(".npz").rename("m.npz")
     refused = topoloom("report", "m.toml", "-o", "m.html")
     assert refused.status == 2
     assert "m.toml is of 16 ranks, but m.npz of 4" in refused.err
 
 
-def test_an_edited_probe_is_refused_by_the_missing_key(
+def test_an_error_names_the_missing_key_of_an_edited_probe(
     topoloom: Command, tmp_path: Path
 ) -> None:
-    path = tree(tmp_path / "m.toml")
+    path = write_tree_probe(tmp_path / "m.toml")
     path.write_text(path.read_text().replace("\nsuspects = ", "\nsuspect = "))
     refused = topoloom("report", "m.toml", "-o", "m.html")
     assert refused.status == 2
@@ -365,18 +382,18 @@ def test_an_edited_probe_is_refused_by_the_missing_key(
 
 
 def test_no_input_is_overwritten(topoloom: Command, tmp_path: Path) -> None:
-    path = tree(tmp_path / "m.toml")
+    path = write_tree_probe(tmp_path / "m.toml")
     before = path.read_bytes()
     for name in ("m.toml", "m.npz"):
         refused = topoloom("report", "m.toml", "-o", name)
-        assert "is read for the page; name another file for it" in refused.err
+        assert "is an input of the page; name another output file" in refused.err
     assert path.read_bytes() == before
 
 
-def test_the_verb_machine_prints_what_was_found(
+def test_the_verb_machine_prints_the_probe_findings(
     topoloom: Command, tmp_path: Path
 ) -> None:
-    tree(tmp_path / "m.toml")
+    write_tree_probe(tmp_path / "m.toml")
     shown = topoloom("machine", "show", "m.toml").out
     assert re.search(r"between hosts of a group\s+5(\.\d+)? us\s+[\d.]+ GB/s", shown)
     assert "between groups of level 1: 2 channels, 20 GB/s in all" in shown

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A real Slurm on this machine alone: its daemons, with several virtual nodes.
+"""Start a real Slurm on this machine with several virtual nodes.
 
-It needs no network, no systemd and no root, but this machine's name must lead to an
-address: that is where its daemons listen. Or each daemon runs on a host with a network
-of its own. All that it writes is in one directory, and the daemons end with the process
-that started them.
+No network, systemd or root is needed, but the name of this machine must resolve to an
+address, on which the daemons listen. Alternatively each daemon runs on a host with a
+separate network. All files are in one directory. The daemons end with the process that
+started them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from network_hosts import HEAD, NetworkHosts
 PROGRAMS = ("munged", "slurmctld", "slurmd", "salloc", "sbatch", "srun", "scontrol")
 SECONDS = 600
 
-# Beside a loopback interface alone, names are found only where IPv6 is allowed.
+# With only a loopback interface, names resolve only if IPv6 is allowed.
 CONFIGURATION = """\
 ClusterName=virtual
 SlurmctldHost={host}({address})
@@ -65,16 +65,18 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=5 State=UP
 
 @dataclass(frozen=True)
 class RealSlurm:
-    """A running Slurm; commands with its environment act as a user."""
+    """A running Slurm; its environment selects it for commands of a user."""
 
     home: Path
     environment: Mapping[str, str]
     network: NetworkHosts | None = None
 
-    def run(self, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    def run_command(
+        self, *words: object, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
         """Run a command outside of any job."""
         return subprocess.run(
-            _on(self.network, HEAD, [str(word) for word in words]),
+            _wrap_for_host(self.network, HEAD, [str(word) for word in words]),
             capture_output=True,
             text=True,
             check=False,
@@ -83,26 +85,26 @@ class RealSlurm:
             env={**self.environment, **variables},
         )
 
-    def in_job(self, options: str, script: str) -> str:
+    def run_in_job(self, options: str, script: str) -> str:
         """Run a shell script in an allocation, as after ``salloc OPTIONS``."""
-        done = self.run("salloc", "-Q", *options.split(), "sh", "-ec", script)
+        done = self.run_command("salloc", "-Q", *options.split(), "sh", "-ec", script)
         assert done.returncode == 0, done.stderr + done.stdout
         return done.stdout
 
     @contextlib.contextmanager
-    def job(self, options: str) -> Iterator[str]:
-        """Hold an allocation, in which nothing runs; yield its number."""
-        done = self.run("salloc", "--no-shell", *options.split())
+    def hold_allocation(self, options: str) -> Iterator[str]:
+        """Yield the number of an allocation in which nothing runs."""
+        done = self.run_command("salloc", "--no-shell", *options.split())
         granted = re.search(r"Granted job allocation (\d+)", done.stderr)
         assert granted, done.stderr
         try:
             yield granted[1]
         finally:
-            self.run("scancel", granted[1])
+            self.run_command("scancel", granted[1])
 
 
 @contextlib.contextmanager
-def real_slurm(
+def start_slurm(
     nodes: Mapping[str, str], topology: str, network: NetworkHosts | None = None
 ) -> Iterator[RealSlurm]:
     """Start a Slurm, and stop it at the end.
@@ -110,38 +112,43 @@ def real_slurm(
     Parameters
     ----------
     nodes
-        Host lists, each with what is to be said of its nodes: ``Sockets=2`` and so on.
+        Host list -> parameters of its nodes in slurm.conf, such as ``Sockets=2``.
     topology
         A ``topology.conf`` for the tree plugin, or "" for none.
     network
-        Hosts with the names of the nodes, to run the daemons on; else all run here.
+        Hosts that run the daemons, named like the nodes; None: this machine runs all.
     """
     with tempfile.TemporaryDirectory(prefix="slurm-") as folder:
         home = Path(folder)
-        environment = _environment(home)
-        names = _configure(home, nodes, topology, network)
+        environment = _make_environment(home)
+        names = _write_configuration(home, nodes, topology, network)
         with contextlib.ExitStack() as stack:
-            for host, command in _daemons(home, names):
+            for host, command in _list_daemon_commands(home, names):
                 log = stack.enter_context((home / "daemons.log").open("a"))
                 daemon = subprocess.Popen(
-                    # They also end if this process is killed.
-                    ["setpriv", "--pdeathsig", "TERM", *_on(network, host, command)],
+                    # Daemons also end if this process is killed.
+                    [
+                        "setpriv",
+                        "--pdeathsig",
+                        "TERM",
+                        *_wrap_for_host(network, host, command),
+                    ],
                     env=environment,
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
                 )
-                stack.callback(_end, daemon)
+                stack.callback(_stop_daemon, daemon)
                 if command[0] == "munged":
-                    _await_file(home / "munge.socket")
+                    _wait_for_file(home / "munge.socket")
             slurm = RealSlurm(home, environment, network)
-            _await_nodes(slurm, len(names))
-            stack.callback(_end_jobs, slurm)
+            _wait_for_nodes(slurm, len(names))
+            stack.callback(_cancel_jobs, slurm)
             yield slurm
 
 
-def _environment(home: Path) -> dict[str, str]:
-    """Make the environment of a user outside of any job."""
+def _make_environment(home: Path) -> dict[str, str]:
+    """Return the environment of a user outside of any job."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -151,11 +158,13 @@ def _environment(home: Path) -> dict[str, str]:
     return {**kept, "PATH": path, "SLURM_CONF": str(home / "slurm.conf")}
 
 
-def _on(network: NetworkHosts | None, host: str, words: list[str]) -> list[str]:
+def _wrap_for_host(
+    network: NetworkHosts | None, host: str, words: list[str]
+) -> list[str]:
     return words if network is None else network.command_on(host, *words)
 
 
-def _configure(
+def _write_configuration(
     home: Path,
     nodes: Mapping[str, str],
     topology: str,
@@ -171,11 +180,11 @@ def _configure(
     }
     if network is None:
         host = platform.node()
-        socket.gethostbyname(host)  # Slurm asks for it again and again, for minutes.
+        socket.gethostbyname(host)  # Slurm would retry the lookup for minutes.
         addresses = dict.fromkeys([host, *names], "127.0.0.1")
     else:
         host, addresses = HEAD, network.addresses
-    port, *ports = _free_ports(1 + len(names))
+    port, *ports = _choose_free_ports(1 + len(names))
     lines = [
         f"NodeName={name} NodeHostName={name if network else host} "
         f"NodeAddr={addresses[name]} Port={own} {settings}"
@@ -201,8 +210,10 @@ def _configure(
     return list(names)
 
 
-def _daemons(home: Path, names: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """List what to start, and on which host."""
+def _list_daemon_commands(
+    home: Path, names: list[str]
+) -> Iterator[tuple[str, list[str]]]:
+    """List the daemon commands and their hosts."""
     files = {
         "socket": "munge.socket",
         "key-file": "munge.key",
@@ -211,15 +222,15 @@ def _daemons(home: Path, names: list[str]) -> Iterator[tuple[str, list[str]]]:
         "log-file": "munge.log",
     }
     options = [f"--{option}={home / name}" for option, name in files.items()]
-    # Its directory is not one of the system: that is what --force lets pass.
+    # --force permits a directory outside the system directories.
     yield HEAD, ["munged", "--foreground", "--force", *options]
     yield HEAD, ["slurmctld", "-D", "-c"]
     for name in names:
         yield name, ["slurmd", "-D", "-N", name]
 
 
-def _free_ports(count: int) -> list[int]:
-    """Choose free ports below the ephemeral range, which others may get."""
+def _choose_free_ports(count: int) -> list[int]:
+    """Choose free ports below the ephemeral port range."""
     given = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text()
     lowest = int(given.split()[0])
     with contextlib.ExitStack() as stack:
@@ -233,29 +244,34 @@ def _free_ports(count: int) -> list[int]:
         return ports
 
 
-def _await_file(file: Path) -> None:
+def _wait_for_file(file: Path) -> None:
     deadline = time.monotonic() + SECONDS
     while not file.exists():
-        assert time.monotonic() < deadline, _logs(file.parent)
+        assert time.monotonic() < deadline, _read_log_ends(file.parent)
         time.sleep(0.02)
 
 
-def _await_nodes(slurm: RealSlurm, count: int) -> None:
+def _wait_for_nodes(slurm: RealSlurm, count: int) -> None:
     deadline = time.monotonic() + SECONDS / 2
-    while slurm.run("sinfo", "-h", "-N", "-o", "%t").stdout.split() != ["idle"] * count:
-        assert time.monotonic() < deadline, _logs(slurm.home)
+    while (
+        slurm.run_command("sinfo", "-h", "-N", "-o", "%t").stdout.split()
+        != ["idle"] * count
+    ):
+        assert time.monotonic() < deadline, _read_log_ends(slurm.home)
         time.sleep(0.1)
 
 
-def _end_jobs(slurm: RealSlurm) -> None:
-    """Cancel all jobs and wait for them: tasks outlive the daemon that started them."""
-    slurm.run("scancel", "--user", getpass.getuser())
+def _cancel_jobs(slurm: RealSlurm) -> None:
+    """Cancel all jobs and wait for them, because tasks outlive their daemon."""
+    slurm.run_command("scancel", "--user", getpass.getuser())
     deadline = time.monotonic() + SECONDS
-    while slurm.run("squeue", "-h").stdout.strip() and time.monotonic() < deadline:
+    while (
+        slurm.run_command("squeue", "-h").stdout.strip() and time.monotonic() < deadline
+    ):
         time.sleep(0.1)
 
 
-def _end(daemon: subprocess.Popen[bytes]) -> None:
+def _stop_daemon(daemon: subprocess.Popen[bytes]) -> None:
     daemon.terminate()
     try:
         daemon.wait(5)
@@ -264,8 +280,8 @@ def _end(daemon: subprocess.Popen[bytes]) -> None:
         daemon.wait()
 
 
-def _logs(home: Path) -> str:
-    """Collect the last log lines of the daemons for an error message."""
+def _read_log_ends(home: Path) -> str:
+    """Return the last log lines of the daemons for an error message."""
     return "\n".join(
         f"{log.name}: {line}"
         for log in sorted(home.glob("*.log"))
@@ -273,8 +289,8 @@ def _logs(home: Path) -> str:
     )
 
 
-def crossed_nodes(count: int) -> str:
-    """Describe nodes n1, n2, ... in a line, whose slots 0 and 1 are CPUs 1 and 0."""
+def describe_crossed_nodes(count: int) -> str:
+    """Describe nodes n1, n2, ... in a line; slot 0 is CPU 1 and slot 1 is CPU 0."""
     return f"""format = "topoloom-machine"
 version = 1
 [topology]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Under a real Slurm ranks report that they are bound to the CPUs of their slots."""
+"""With a real Slurm, ranks report that they are bound to the CPUs of their slots."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 from own_process import TOPOLOOM
-from real_slurm import RealSlurm, crossed_nodes, real_slurm
+from real_slurm import RealSlurm, describe_crossed_nodes, start_slurm
 
 from topoloom import load_placement, save_graph
 from topoloom.graphs import ring
 
-#: One worker: the tests share Slurm daemons.
+#: One pytest worker, because the tests share Slurm daemons.
 pytestmark = pytest.mark.xdist_group("slurm_bind")
 
 RANK = """#!/bin/sh
@@ -25,10 +25,12 @@ echo $SLURM_PROCID $SLURMD_NODENAME $(grep Cpus_allowed_list /proc/self/status) 
 
 @pytest.fixture(scope="module")
 def slurm() -> Iterator[RealSlurm]:
-    """Start a Slurm of two nodes with two cores each that binds no tasks itself."""
+    """Start a Slurm of two nodes with two cores each, without task binding."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", f"{os.environ['PATH']}:/usr/sbin")
-        with real_slurm({"n[1-2]": "CPUs=2 Sockets=1 CoresPerSocket=2"}, "") as running:
+        with start_slurm(
+            {"n[1-2]": "CPUs=2 Sockets=1 CoresPerSocket=2"}, ""
+        ) as running:
             yield running
 
 
@@ -37,7 +39,7 @@ def slurm() -> Iterator[RealSlurm]:
 def test_srun_starts_ranks_that_are_bound(
     slurm: RealSlurm, tmp_path: Path, ranks: int, seed: int
 ) -> None:
-    (tmp_path / "m.toml").write_text(crossed_nodes(2))
+    (tmp_path / "m.toml").write_text(describe_crossed_nodes(2))
     (tmp_path / "rank").write_text(RANK)
     (tmp_path / "rank").chmod(0o755)
     save_graph(tmp_path / "ring.npz", ring(ranks, 1000))
@@ -45,7 +47,7 @@ def test_srun_starts_ranks_that_are_bound(
     mapping = ["--mapper", "random", "--seed", str(seed), "-o", "x.json"]
     command = ["srun", "--mpi=none", "-n", str(ranks), "./rank", "two words"]
     words = [*TOPOLOOM, "run", *placing, *mapping, "--", *command]
-    output = slurm.in_job("-N2 --exclusive", f"cd {tmp_path}; {shlex.join(words)}")
+    output = slurm.run_in_job("-N2 --exclusive", f"cd {tmp_path}; {shlex.join(words)}")
     rows = [line.split(maxsplit=4) for line in output.splitlines()]
     placed = load_placement(tmp_path / "x.json").placement.slots.tolist()
     assert sorted(
@@ -56,7 +58,7 @@ def test_srun_starts_ranks_that_are_bound(
     ]
 
 
-#: Stands for a program with Cray MPICH: its rank is where its task id stands in a file.
+#: Stub of a Cray MPICH program: the rank is the position of the task id in a file.
 CRAY_RANK = """#!/bin/sh
 order=$(grep -v '^#' "$MPICH_RANK_REORDER_FILE" | tr ',' ' ')
 set -- $order
@@ -67,14 +69,14 @@ echo $1 $SLURMD_NODENAME $(grep Cpus_allowed_list /proc/self/status) \\
 
 
 @pytest.mark.parametrize("bind", [["--bind", "core"], []])
-def test_cray_mpich_puts_the_ranks_where_srun_starts_tasks_in_blocks(
+def test_cray_mpich_places_ranks_if_srun_starts_tasks_in_blocks(
     slurm: RealSlurm, tmp_path: Path, bind: list[str]
 ) -> None:
-    (tmp_path / "m.toml").write_text(crossed_nodes(2))
+    (tmp_path / "m.toml").write_text(describe_crossed_nodes(2))
     (tmp_path / "rank").write_text(CRAY_RANK)
     (tmp_path / "rank").chmod(0o755)
     save_graph(tmp_path / "ring.npz", ring(4, 1000))
-    # The allocation's order is not Slurm's.
+    # The allocation lists nodes in an order different from Slurm's.
     placing = ["--machine", "m.toml", "--allocation", "n2,n1", *bind]
     mapping = ["--mapper", "random", "--seed", "1", "-o", "x.json"]
     command = ["srun", "--mpi=none", "-n", "4", "./rank"]
@@ -84,7 +86,7 @@ def test_cray_mpich_puts_the_ranks_where_srun_starts_tasks_in_blocks(
         export CRAY_MPICH_VERSION=8.1.29
         {shlex.join([*TOPOLOOM, "run", *words])}
     """
-    output = slurm.in_job("-N2 --exclusive", script)
+    output = slurm.run_in_job("-N2 --exclusive", script)
     rows = sorted(line.split() for line in output.splitlines())
     slots = load_placement(tmp_path / "x.json").placement.slots.tolist()
     hosts = [f"n{slot // 2 + 1}" for slot in slots]

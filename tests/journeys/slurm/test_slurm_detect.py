@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Under a real Slurm: detect the machine and the part allocated to the job."""
+"""With a real Slurm, detect the machine and the job's part of it."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from typing import Any
 
 import pytest
 from built_programs import NAP_SOURCE, compile_program
-from real_slurm import PROGRAMS, SECONDS, RealSlurm, real_slurm
+from real_slurm import PROGRAMS, SECONDS, RealSlurm, start_slurm
 
 from topoloom import Error, load_placement, save_graph
 from topoloom.graphs import ring
 from topoloom.machines import load_machine_and_allocation
 
-#: One worker: the tests share Slurm daemons.
+#: One pytest worker, because the tests share Slurm daemons.
 pytestmark = pytest.mark.xdist_group("slurm_detect")
 
 TOPOLOOM = f"""#!/bin/sh
 exec '{sys.executable}' -c 'from topoloom.cli import main; main()' "$@"
 """
-#: Kinds of nodes: sockets x cores; a CPU is a thread or a core.
+#: Node types: sockets x cores; a CPU is a thread or a core.
 NODES = {
     "n[1-4]": "CPUs=4 Sockets=2 CoresPerSocket=2",
     "n[5-6]": "CPUs=8 Sockets=2 CoresPerSocket=2 ThreadsPerCore=2",
@@ -48,8 +48,8 @@ HOSTS = "n[1,3-4,2,5-8]"
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Put ``topoloom`` into a directory on PATH."""
+def topoloom_on_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Put a ``topoloom`` command into a directory on PATH."""
     folder = tmp_path_factory.mktemp("programs")
     (folder / "topoloom").write_text(TOPOLOOM)
     (folder / "topoloom").chmod(0o755)
@@ -62,34 +62,34 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def slurm(programs: Path) -> Iterator[RealSlurm]:
+def slurm(topoloom_on_path: Path) -> Iterator[RealSlurm]:
     """Run a Slurm with switches; n9 is a node like this machine."""
-    with real_slurm({**NODES, "n9": hardware()}, TOPOLOGY) as running:
+    with start_slurm({**NODES, "n9": describe_hardware()}, TOPOLOGY) as running:
         yield running
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in an empty directory."""
+def working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Change to an empty directory."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def hardware() -> str:
+def describe_hardware() -> str:
     done = subprocess.run(["slurmd", "-C"], capture_output=True, text=True, check=True)
     keys = ("CPUs=", "SocketsPerBoard=", "CoresPerSocket=", "ThreadsPerCore=")
     return " ".join(word for word in done.stdout.split() if word.startswith(keys))
 
 
-def detect(slurm: RealSlurm, options: str, before: str = "") -> Any:
-    shown = slurm.in_job(options, f"{before} topoloom machine detect --json")
+def detect_machine(slurm: RealSlurm, options: str, prefix: str = "") -> Any:
+    shown = slurm.run_in_job(options, f"{prefix} topoloom machine detect --json")
     return json.loads(shown)
 
 
-def slots(
+def list_job_slots(
     slurm: RealSlurm, number: str, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, list[int]]:
-    """List the slots of a running job, numbered on each node."""
+    """List the allocated slots of a job on each node."""
     monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
     monkeypatch.setenv("SLURM_JOB_ID", number)
     given = load_machine_and_allocation("detect")
@@ -102,27 +102,27 @@ def slots(
     return by_host
 
 
-def test_a_job_detects_its_network_and_its_own_part(
-    slurm: RealSlurm, folder: Path
+def test_a_job_detects_its_network_and_its_allocation(
+    slurm: RealSlurm, working_directory: Path
 ) -> None:
-    shown = detect(slurm, "-w n[1-4] --exclusive")
-    network, inside = without_speeds(shown["machine"]).split("+node:")
+    shown = detect_machine(slurm, "-w n[1-4] --exclusive")
+    network, inside = remove_speeds(shown["machine"]).split("+node:")
     assert (network, inside) == (NETWORK, "2:2,distance=8:16:16")
     assert (shown["hosts"], shown["allocation"]) == (HOSTS, "n[1-4]")
     assert shown["allocated_slots"] == 16
 
 
-#: Speeds of the NICs of this host; long machine texts are shortened.
+#: NIC speeds of this host; long machine texts are shortened.
 SPEEDS = re.compile(r"[0-9.]+ ?[GT]B/s|assumed: .* per node|(?<=11-8)@.*")
 
 
-def without_speeds(machine: str) -> str:
-    """Omit the speeds of the NICs of this host."""
+def remove_speeds(machine: str) -> str:
+    """Remove the NIC speeds of this host."""
     return re.sub(r",bandwidth=[^+]*|@[0-9.]+GB/s", "", machine)
 
 
 def test_the_documentation_shows_the_output_of_a_real_job(
-    slurm: RealSlurm, folder: Path
+    slurm: RealSlurm, working_directory: Path
 ) -> None:
     page = Path(__file__).parents[3] / "docs" / "how-to" / "machines" / "detect.md"
     blocks = re.findall(r"^```console\n(.*?)^```", page.read_text(), re.M | re.S)
@@ -130,7 +130,7 @@ def test_the_documentation_shows_the_output_of_a_real_job(
     assert len(shown) == 1
     salloc, *lines = shown[0].splitlines()
     commands = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
-    printed = slurm.in_job(salloc.removeprefix("$ salloc -Q "), "\n".join(commands))
+    printed = slurm.run_in_job(salloc.removeprefix("$ salloc -Q "), "\n".join(commands))
     wanted = [line for line in lines if not line.startswith("$ ")]
     shown_speeds, wanted_speeds = (
         [SPEEDS.sub("...", line) for line in each]
@@ -142,12 +142,12 @@ def test_the_documentation_shows_the_output_of_a_real_job(
 def test_the_allocation_has_the_order_of_srun(
     slurm: RealSlurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with slurm.job("-w n[4,2,5,1] -N4 -n4") as number:
-        tasks = slurm.run(
+    with slurm.hold_allocation("-w n[4,2,5,1] -N4 -n4") as number:
+        tasks = slurm.run_command(
             "srun", "--jobid", number, "-l", "printenv", "SLURMD_NODENAME"
         )
         order = [line.split()[1] for line in sorted(tasks.stdout.splitlines())]
-        assert list(slots(slurm, number, monkeypatch)) == order
+        assert list(list_job_slots(slurm, number, monkeypatch)) == order
 
 
 @pytest.mark.parametrize(
@@ -164,12 +164,12 @@ def test_the_allocation_has_the_order_of_srun(
         ("-w n7 -n3", {"n7": [0, 1, 2]}),
         ("-w n7 -n3 -c2", {"n7": [0, 2, 4]}),
         ("-w n8 -n2", {"n8": [0, 1]}),
-        # Cores keep their sockets next to a larger node: 6 slots per socket.
+        # A larger node does not change sockets: all nodes have 6 slots per socket.
         (
             "-w n[1,7] --exclusive -N2",
             {"n1": [0, 1, 6, 7], "n7": [0, 1, 2, 3, 4, 5]},
         ),
-        # Several components of a job are one allocation.
+        # A heterogeneous job is one allocation.
         ("-w n8 -n1 : -w n[1-2] -N2 -n2", {"n8": [0], "n1": [0], "n2": [0]}),
     ],
 )
@@ -179,63 +179,76 @@ def test_slots_are_the_allocated_cores(
     options: str,
     given: dict[str, list[int]],
 ) -> None:
-    with slurm.job(options) as number:
-        assert slots(slurm, number, monkeypatch) == given
+    with slurm.hold_allocation(options) as number:
+        assert list_job_slots(slurm, number, monkeypatch) == given
 
 
 def test_jobs_that_share_a_node_have_different_slots(
     slurm: RealSlurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with slurm.job("-w n1 -n1") as one, slurm.job("-w n1 -n3") as other:
-        taken = [slots(slurm, number, monkeypatch)["n1"] for number in (one, other)]
+    with (
+        slurm.hold_allocation("-w n1 -n1") as one,
+        slurm.hold_allocation("-w n1 -n3") as other,
+    ):
+        taken = [
+            list_job_slots(slurm, number, monkeypatch)["n1"] for number in (one, other)
+        ]
     assert [len(each) for each in taken] == [1, 3]
     assert sorted(taken[0] + taken[1]) == [0, 1, 2, 3]
 
 
-def test_every_task_of_a_job_array_sees_its_own_node(
+def test_every_task_of_a_job_array_detects_its_own_node(
     slurm: RealSlurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The number of the last task is that of the whole array.
+    # Slurm gives the last task the number of the whole array.
     options = ["--parsable", "--array=1-3", "-n4", "-N1", "-x", "n[5-9]"]
-    submitted = slurm.run("sbatch", *options, "-o", "/dev/null", "--wrap", "sleep 60")
+    submitted = slurm.run_command(
+        "sbatch", *options, "-o", "/dev/null", "--wrap", "sleep 60"
+    )
     array = submitted.stdout.strip()
     running = {}
     deadline = time.monotonic() + SECONDS
     while len(running) < 3:
         assert time.monotonic() < deadline
-        listed = slurm.run("squeue", "-h", "-j", array, "-t", "R", "-o", "%A %N")
+        listed = slurm.run_command(
+            "squeue", "-h", "-j", array, "-t", "R", "-o", "%A %N"
+        )
         running = dict(line.split() for line in listed.stdout.splitlines())
     assert array in running
     try:
         for number, host in running.items():
-            assert list(slots(slurm, number, monkeypatch)) == [host]
+            assert list(list_job_slots(slurm, number, monkeypatch)) == [host]
     finally:
-        slurm.run("scancel", array)
+        slurm.run_command("scancel", array)
 
 
-def test_a_step_of_one_task_sees_the_whole_job(slurm: RealSlurm, folder: Path) -> None:
-    shown = detect(slurm, "-w n[1-2] -n8", "srun -n1 -N1 -w n2")
+def test_a_step_of_one_task_detects_the_whole_job(
+    slurm: RealSlurm, working_directory: Path
+) -> None:
+    shown = detect_machine(slurm, "-w n[1-2] -n8", "srun -n1 -N1 -w n2")
     assert shown["allocation"] == "n[1-2]"
     assert shown["allocated_slots"] == 8
 
 
-def test_a_node_like_this_one_has_the_caches_of_hwloc(
-    slurm: RealSlurm, folder: Path
+def test_a_node_like_this_machine_has_the_caches_of_hwloc(
+    slurm: RealSlurm, working_directory: Path
 ) -> None:
-    alone = json.loads(slurm.run("topoloom", "machine", "detect", "--json").stdout)
-    shown = detect(slurm, "-w n9 --exclusive", "srun -N1 -n1")
-    # With several nodes a hop has a weight.
+    alone = json.loads(
+        slurm.run_command("topoloom", "machine", "detect", "--json").stdout
+    )
+    shown = detect_machine(slurm, "-w n9 --exclusive", "srun -N1 -n1")
+    # A machine of several nodes has a hop weight.
     inside = alone["machine"].partition("+node:")[2]
     assert shown["machine"] == f"tree:1+node:{inside}:16"
     assert (shown["hosts"], shown["allocation"]) == ("n9", "n9")
 
 
 def test_an_mpi_program_is_recorded_placed_and_started_by_srun(
-    slurm: RealSlurm, folder: Path
+    slurm: RealSlurm, working_directory: Path
 ) -> None:
     words = ["mpicc.mpich", "-w", NAP_SOURCE.parents[1] / "where.c", NAP_SOURCE]
     where = compile_program("where", words)
-    output = slurm.in_job(
+    output = slurm.run_in_job(
         "-w n[1-3] -N3 -n5",
         f"""
         topoloom record --mpicc mpicc.mpich -o p.npz -- srun --mpi=pmi2 -n5 {where} >&2
@@ -261,10 +274,10 @@ def test_an_mpi_program_is_recorded_placed_and_started_by_srun(
 
 
 def test_the_printed_topology_and_node_list_give_the_same_machine(
-    slurm: RealSlurm, folder: Path
+    slurm: RealSlurm, working_directory: Path
 ) -> None:
     save_graph("ring.npz", ring(4, 1000))
-    slurm.in_job(
+    slurm.run_in_job(
         "-w n[2,5] --exclusive",
         """
         scontrol show topology | grep -v island > topology.txt
@@ -275,7 +288,7 @@ def test_the_printed_topology_and_node_list_give_the_same_machine(
     )
     made = load_placement("x.json")
     assert made.hosts == ("n2", "n5", "n7", "n8")
-    assert without_speeds(made.machine.text) == NETWORK
+    assert remove_speeds(made.machine.text) == NETWORK
     job = load_machine_and_allocation("addresses.txt")
     assert set(job.hosts or ()) == {"n2", "n5"}
     assert job.allocation.machine.hops(0, 1) == 2
@@ -284,15 +297,15 @@ def test_the_printed_topology_and_node_list_give_the_same_machine(
 def test_stale_variables_of_a_job_are_an_error(
     slurm: RealSlurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with slurm.job("-w n1") as number:
+    with slurm.hold_allocation("-w n1") as number:
         pass
-    done = slurm.run("topoloom", "machine", "detect", SLURM_JOB_ID=number)
+    done = slurm.run_command("topoloom", "machine", "detect", SLURM_JOB_ID=number)
     assert (done.returncode, done.stdout) == (2, "")
     wanted = rf"SLURM_JOB_ID: job {number} has ended \((CANCELLED|COMPLETED)\); start"
     assert re.search(wanted, done.stderr)
     monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
     for wrong, message in (
-        ("987654", "Slurm does not know job 987654"),
+        ("987654", "Slurm has no job 987654"),
         ("x", "'x' is not"),
     ):
         monkeypatch.setenv("SLURM_JOB_ID", wrong)
@@ -301,24 +314,24 @@ def test_stale_variables_of_a_job_are_an_error(
 
 
 def test_without_scontrol_the_variables_give_the_number_of_cpus(
-    slurm: RealSlurm, folder: Path
+    slurm: RealSlurm, working_directory: Path
 ) -> None:
-    (folder / "scontrol").write_text("#!/bin/sh\nexit 1\n")
-    (folder / "scontrol").chmod(0o755)
-    shown = detect(slurm, "-w n[1,3-4] -N3 -n5", "PATH=.:$PATH")
+    (working_directory / "scontrol").write_text("#!/bin/sh\nexit 1\n")
+    (working_directory / "scontrol").chmod(0o755)
+    shown = detect_machine(slurm, "-w n[1,3-4] -N3 -n5", "PATH=.:$PATH")
     assert shown["machine"].startswith("tree:3")
     assert (shown["hosts"], shown["allocation"]) == ("n[1,3-4]", "n[1,3-4]")
     assert shown["allocated_slots"] == 5
 
 
 def test_without_switches_the_nodes_of_a_job_share_one_switch(
-    programs: Path, monkeypatch: pytest.MonkeyPatch
+    topoloom_on_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
-        real_slurm({"n[1-3]": NODES["n[1-4]"]}, "") as slurm,
-        slurm.job("-w n[1,3] -N2 -n3") as number,
+        start_slurm({"n[1-3]": NODES["n[1-4]"]}, "") as slurm,
+        slurm.hold_allocation("-w n[1,3] -N2 -n3") as number,
     ):
-        given = slots(slurm, number, monkeypatch)
+        given = list_job_slots(slurm, number, monkeypatch)
         machine = load_machine_and_allocation("detect").allocation.machine
     assert given == {"n1": [0, 2], "n3": [0]}
-    assert without_speeds(machine.text) == "tree:2+node:2:2,distance=8:16:16"
+    assert remove_speeds(machine.text) == "tree:2+node:2:2,distance=8:16:16"

@@ -17,13 +17,13 @@ from network_hosts import (
     network_hosts,
 )
 from own_process import TOPOLOOM
-from real_slurm import RealSlurm, crossed_nodes, real_slurm
+from real_slurm import RealSlurm, describe_crossed_nodes, start_slurm
 from several_hosts import PROGRAMS
 
 from topoloom import load_placement, save_graph
 from topoloom.graphs import ring
 
-#: One worker: the tests share Slurm daemons.
+#: One pytest worker, because the tests share Slurm daemons.
 pytestmark = pytest.mark.xdist_group("slurm_network")
 
 NODES = ("n1", "n2", "n3")
@@ -34,12 +34,12 @@ BYTES = 300_000
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealSlurm]:
     """Start a Slurm of three nodes with two cores each, on separate hosts."""
     if not can_have_networks() or os.geteuid() != 0:
-        pytest.skip("Slurm's daemons on hosts of their own need root")
+        pytest.skip("starting Slurm daemons on separate hosts requires root")
     folder = tmp_path_factory.mktemp("network")
     with pytest.MonkeyPatch.context() as patch, network_hosts(NODES, folder) as network:
         patch.setenv("PATH", f"{os.environ['PATH']}:/usr/sbin")
         cores = "CPUs=2 Sockets=1 CoresPerSocket=2"
-        with real_slurm({"n[1-3]": cores}, "", network) as running:
+        with start_slurm({"n[1-3]": cores}, "", network) as running:
             yield running
 
 
@@ -49,7 +49,7 @@ def test_srun_places_and_binds_ranks_that_communicate_over_the_network(
     assert slurm.network is not None
     words = ["mpicc.mpich", "-w", PROGRAMS / "across.c", NAP_SOURCE]
     across = compile_program("across", words)
-    (tmp_path / "m.toml").write_text(crossed_nodes(3))
+    (tmp_path / "m.toml").write_text(describe_crossed_nodes(3))
     save_graph(tmp_path / "ring.npz", ring(5, 1000))
     placing = ["--machine", "m.toml", "--bind", "core", "--profile", "ring.npz"]
     mapping = ["--mapper", "random", "--seed", "2", "-o", "x.json"]
@@ -58,7 +58,7 @@ def test_srun_places_and_binds_ranks_that_communicate_over_the_network(
     before = {node: slurm.network.count_received_bytes(node) for node in NODES}
     variables = " ".join(f"{name}={value}" for name, value in OVER_TCP.items())
     script = f"cd {tmp_path}; export {variables}; {shlex.join(words)}"
-    output = slurm.in_job("-N3 --exclusive", script)
+    output = slurm.run_in_job("-N3 --exclusive", script)
 
     slots = load_placement(tmp_path / "x.json").placement.slots.tolist()
     hosts = [f"n{slot // 2 + 1}" for slot in slots]
@@ -72,10 +72,10 @@ def test_srun_places_and_binds_ranks_that_communicate_over_the_network(
         )
 
 
-def test_export_asks_srun_where_ranks_would_start(
+def test_export_checks_the_start_hosts_with_srun(
     slurm: RealSlurm, tmp_path: Path
 ) -> None:
-    (tmp_path / "m.toml").write_text(crossed_nodes(3))
+    (tmp_path / "m.toml").write_text(describe_crossed_nodes(3))
     save_graph(tmp_path / "ring.npz", ring(5, 1000))
     place = "map ring.npz --machine m.toml --mapper random --seed 2 -o x.json"
     export = "export x.json --to slurm-hostfile --check -o h --hosts"
@@ -91,7 +91,7 @@ def test_export_asks_srun_where_ranks_would_start(
         cp h right
         {words} {export} "n1,n2,n9" 2>&1 || echo status $?
     """
-    output = slurm.in_job("-N3 --exclusive", script).splitlines()
+    output = slurm.run_in_job("-N3 --exclusive", script).splitlines()
     (checked,) = (line for line in output if line.startswith("checked: Slurm "))
     assert checked.endswith("would start all 5 ranks as placed")
     assert "did not wait for another step" in output
@@ -101,12 +101,14 @@ def test_export_asks_srun_where_ranks_would_start(
     assert (tmp_path / "h").read_text() == (tmp_path / "right").read_text()
 
 
-def test_outside_of_a_job_srun_is_not_asked(slurm: RealSlurm, tmp_path: Path) -> None:
+def test_export_does_not_run_srun_outside_of_a_job(
+    slurm: RealSlurm, tmp_path: Path
+) -> None:
     save_graph(tmp_path / "ring.npz", ring(2, 1000))
     where = f"--machine mesh:2 -o {tmp_path}/x.json"
-    slurm.run(*TOPOLOOM, "map", tmp_path / "ring.npz", *where.split())
+    slurm.run_command(*TOPOLOOM, "map", tmp_path / "ring.npz", *where.split())
     export = ["export", f"{tmp_path}/x.json", "--to", "slurm-hostfile", "--check"]
-    done = slurm.run(*TOPOLOOM, *export)
+    done = slurm.run_command(*TOPOLOOM, *export)
     assert done.returncode == 2
     assert "only inside a job" in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Block order equals the order in which a real srun starts ranks by default."""
+"""Block order is the order in which a real srun starts ranks by default."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 from own_process import TOPOLOOM
-from real_slurm import RealSlurm, real_slurm
+from real_slurm import RealSlurm, start_slurm
 
 from topoloom import Allocation, Machine, load_placement, save_graph
 from topoloom.allocations.launch_order import LaunchOrder
 from topoloom.graphs import ring
 
-#: One worker: the tests share Slurm daemons.
+#: One pytest worker, because the tests share Slurm daemons.
 pytestmark = pytest.mark.xdist_group("slurm_order")
 
 SAY = "echo $SLURM_PROCID $SLURMD_NODENAME"
@@ -25,19 +25,19 @@ CORES = [4, 4, 2, 4]
 
 @pytest.fixture(scope="module")
 def slurm() -> Iterator[RealSlurm]:
-    """Start a Slurm of four nodes, of which the third has fewer cores."""
+    """Start a Slurm of four nodes; the third has fewer cores."""
     nodes = {
         "n[1-2,4]": "CPUs=4 Sockets=2 CoresPerSocket=2",
         "n3": "CPUs=2 Sockets=1 CoresPerSocket=2",
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", f"{os.environ['PATH']}:/usr/sbin")
-        with real_slurm(nodes, "") as running:
+        with start_slurm(nodes, "") as running:
             yield running
 
 
-def hosts(output: str) -> list[str]:
-    """Read the hosts that the ranks report, by rank."""
+def list_hosts(output: str) -> list[str]:
+    """List the hosts reported by the ranks, in rank order."""
     rows = [line.split() for line in output.splitlines() if line[:1].isdigit()]
     return [host for _, host in sorted(rows, key=lambda row: int(row[0]))]
 
@@ -56,21 +56,21 @@ def hosts(output: str) -> list[str]:
         (4, LaunchOrder(ranks_per_node=2), 8),
     ],
 )
-def test_srun_starts_ranks_where_block_order_has_them(
+def test_srun_starts_ranks_in_block_order(
     slurm: RealSlurm, nodes: int, order: LaunchOrder, ranks: int
 ) -> None:
     machine = Machine("mesh:4+node:4")
     slots = [4 * node + i for node in range(nodes) for i in range(CORES[node])]
     allocation = Allocation(machine, range(nodes), slots)
-    used, words = order.used_slots(allocation, ranks)
+    used, words = order.select_used_slots(allocation, ranks)
     if words:
         command = words.partition(" as ")[2].partition(" does")[0]
     else:
         command = f"srun -N {nodes} -n {ranks} -c {order.cores_per_rank}"
     names = ",".join(f"n{node + 1}" for node in range(nodes))
     script = f"{command} --mpi=none sh -c '{SAY}'"
-    output = slurm.in_job(f"-N{nodes} -w {names} --exclusive", script)
-    assert hosts(output) == [f"n{slot // 4 + 1}" for slot in used.slots.tolist()]
+    output = slurm.run_in_job(f"-N{nodes} -w {names} --exclusive", script)
+    assert list_hosts(output) == [f"n{slot // 4 + 1}" for slot in used.slots.tolist()]
 
 
 @pytest.mark.parametrize("ranks", [2, 7])
@@ -81,7 +81,7 @@ def test_a_job_is_mapped_on_the_slots_that_srun_uses(
     words = ["map", "ring.npz", "--machine", "detect", "--mapper", "block"]
     mapping = shlex.join([*TOPOLOOM, *words, "-o", "x.json"])
     script = f"cd {tmp_path}; {mapping}; srun --mpi=none -n {ranks} sh -c '{SAY}'"
-    output = slurm.in_job("-N3 -w n1,n2,n4 --exclusive", script)
+    output = slurm.run_in_job("-N3 -w n1,n2,n4 --exclusive", script)
     assert "ranks use" in output
     placed = load_placement(tmp_path / "x.json")
     assert placed.hosts is not None
@@ -89,4 +89,4 @@ def test_a_job_is_mapped_on_the_slots_that_srun_uses(
     per_node = placed.machine.slots_per_node
     slots = placed.placement.slots.tolist()
     started = output[output.index("allocation") :]
-    assert hosts(started) == [name[slot // per_node] for slot in slots]
+    assert list_hosts(started) == [name[slot // per_node] for slot in slots]

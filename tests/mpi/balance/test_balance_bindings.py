@@ -79,10 +79,10 @@ def test_arrays_of_mpi4py_programs_move() -> None:
     done = run_to_end(mpi.command(3, sys.executable, program, compiler))
     assert done.returncode == 0, done.stderr
     assert done.stdout == (
-        "tasks of shape (2,); there are 1; "
+        "tasks of shape (2,); the plan has 1 tasks; "
         "tasks of type object have no fixed size in bytes; "
-        "sizes add up to 1, or one is negative; there are 2 elements; "
-        "decide is one of fastest, gathered, by-messages, not 'quickly'; "
+        "the sum of sizes is 1, or one is negative; there are 2 elements; "
+        "decide must be one of fastest, gathered, by-messages, not 'quickly'; "
         "a receiver is not another rank of the communicator; "
         "rank 0 has a load of -1; loads are at least 0; "
         "no balancer 'alais' (did you mean 'alias'?); there are: auto, alias, sweep, "

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from mpis import PROGRAMS, Mpi, need
 
-from topoloom.preload.collectives import build_collectives
+from topoloom.preload.collectives import build_collective_library
 
 REPLACED = PROGRAMS / "replaced"
 RANKS = 5
 
 
 def build_preloaded_library(mpi: Mpi) -> Path:
-    return build_collectives(Path(need(mpi.compilers[".c"], mpi.install)))
+    return build_collective_library(Path(need(mpi.compilers[".c"], mpi.install)))
 
 
 def run(

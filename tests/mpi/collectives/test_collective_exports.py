@@ -27,8 +27,8 @@ from mpis import MPICH, MPICH_5, OPEN_MPI_4, OPEN_MPI_5, PROGRAMS, Mpi, build_pr
 from topoloom.model import MessageCosts, NetworkModel
 from topoloom.schedules.choose import Call
 from topoloom.schedules.exports import mpich, mpich_5, open_mpi
-from topoloom.schedules.exports.counterparts import (
-    Counterpart,
+from topoloom.schedules.exports.matching_algorithms import (
+    MatchingAlgorithm,
     MpiFunction,
     RankRange,
     SizeRule,
@@ -77,7 +77,7 @@ def count_by_rank(messages: Iterable[tuple[int, int]], ranks: int) -> Traffic:
 
 
 def force_algorithm(
-    function: MpiFunction, each: Counterpart
+    function: MpiFunction, each: MatchingAlgorithm
 ) -> list[tuple[MpiFunction, list[RankRange]]]:
     """Select this algorithm for all sizes."""
     segment = SEGMENT if each.schedule == "chain" else 0
@@ -176,7 +176,7 @@ class Case:
     ranks: int
 
     @property
-    def algorithm(self) -> Counterpart:
+    def algorithm(self) -> MatchingAlgorithm:
         """The algorithm."""
         return self.function.algorithms[self.index]
 
@@ -224,7 +224,7 @@ def count_forced_algorithms(
             case.function.name: force_algorithm(case.function, case.algorithm)
             for case in cases
         }
-        rules.write_text(library.rules.write_choices(list(chain(*forced.values()))))
+        rules.write_text(library.rules.write_rules(list(chain(*forced.values()))))
         words = [case.argument for case in cases]
         done = library.run(max(library.ranks), BYTES, words, rules)
         return read_counts(done), done.stderr
@@ -301,11 +301,15 @@ def test_open_mpi_reads_the_rules_of_several_collectives(
     forced = {
         name: force_algorithm(function, each)
         for name, function, each in (
-            ("bcast", open_mpi.TABLE["broadcast"][0], Counterpart("1", "linear")),
-            ("alltoall", open_mpi.TABLE["all-to-all"][0], Counterpart("3", "bruck")),
+            ("bcast", open_mpi.TABLE["broadcast"][0], MatchingAlgorithm("1", "linear")),
+            (
+                "alltoall",
+                open_mpi.TABLE["all-to-all"][0],
+                MatchingAlgorithm("3", "bruck"),
+            ),
         )
     }
-    rules.write_text(open_mpi.write_choices([*forced["alltoall"], *forced["bcast"]]))
+    rules.write_text(open_mpi.write_rules([*forced["alltoall"], *forced["bcast"]]))
     assert library.count_traffic(8, BYTES, ["bcast", "alltoall"], rules) == {
         "bcast": count_schedule_traffic("broadcast", "linear", 8),
         "alltoall": count_schedule_traffic("all-to-all", "bruck", 8),

@@ -21,8 +21,8 @@ from test_collective_exports import (
 )
 
 from topoloom.schedules.exports import intel_mpi
-from topoloom.schedules.exports.counterparts import (
-    Counterpart,
+from topoloom.schedules.exports.matching_algorithms import (
+    MatchingAlgorithm,
     MpiFunction,
     RankRange,
     SizeRule,
@@ -37,7 +37,7 @@ INTEL_MPI = Mpi(
     "pip install --prefix .venv/intel-mpi impi-rt impi-devel",
 )
 #: (operation, function, algorithms for a number of ranks).
-Algorithms = list[tuple[str, MpiFunction, list[Counterpart]]]
+Algorithms = list[tuple[str, MpiFunction, list[MatchingAlgorithm]]]
 
 
 def list_algorithms(ranks: int) -> Algorithms:
@@ -102,7 +102,9 @@ def count_traffic(
     }
 
 
-def get_expected_traffic(operation: str, each: Counterpart, ranks: int) -> Traffic:
+def get_expected_traffic(
+    operation: str, each: MatchingAlgorithm, ranks: int
+) -> Traffic:
     """Count the messages of the schedule that models an algorithm."""
     found = count_schedule_traffic(operation, each.schedule, ranks)
     if each.schedule == "at-once":  # a rank also sends to itself
@@ -121,7 +123,7 @@ def test_algorithm_numbers_of_intel_mpi_match_their_schedules(
         if index < len(known)
     ]
     rules = "".join(
-        intel_mpi.write_choices(force_algorithm(function, each))
+        intel_mpi.write_rules(force_algorithm(function, each))
         for _, function, each in chosen
     )
     names = [function.name.lower() for _, function, _ in chosen]
@@ -147,7 +149,7 @@ def test_intel_mpi_changes_its_algorithm_as_the_variable_states(
         at = change * ranks if function.counts_all_ranks else change
         choices = [SizeRule(0, first[0].algorithm, 0)]
         choices.append(SizeRule(at, others[0][0].algorithm, 0))
-        rules += intel_mpi.write_choices([(function, [RankRange(2, ranks, choices)])])
+        rules += intel_mpi.write_rules([(function, [RankRange(2, ranks, choices)])])
         name = function.name.lower()
         before[name], after[name] = first[1], others[0][1]
     assert len(before) == 7

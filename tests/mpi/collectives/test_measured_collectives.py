@@ -20,9 +20,9 @@ from several_hosts import SECONDS
 from simulated_hosts import hosts_options
 
 from smpi import SETTINGS
-from topoloom.preload.measure import MPI_OWN
+from topoloom.preload.collective_timing import MPI_OWN
 from topoloom.schedules.call_trace import CallTrace
-from topoloom.schedules.choose import Call, operations, schedule_names
+from topoloom.schedules.choose import Call, list_schedule_names, operations
 from topoloom.tasks.collectives.measure import fastest, measure_collective
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def test_simulated_times_equal_the_predicted_ones(
     for size in done.json["sizes"]:
         found = size["schedules"]
         call = ALL_TO_ALL._replace(bytes=size["bytes"])
-        assert {one["name"] for one in found} == {MPI_OWN, *schedule_names(call)}
+        assert {one["name"] for one in found} == {MPI_OWN, *list_schedule_names(call)}
         assert [one["median"] for one in found] == sorted(o["median"] for o in found)
         ours = [one for one in found if one["name"] != MPI_OWN]
         best.append(ours[0]["name"])
@@ -96,7 +96,7 @@ def test_every_schedule_of_every_operation_is_measured(
     found = measure_collective(call, sizes, launcher, repeats=2)
     assert [measured[0].bytes for measured in found.sizes] == (sizes or [0])
     for measured in found.sizes:
-        names = set(schedule_names(call._replace(bytes=measured[0].bytes)))
+        names = set(list_schedule_names(call._replace(bytes=measured[0].bytes)))
         assert {one.schedule for one in measured} == {MPI_OWN, *names}
         assert all(len(one.samples) == 2 for one in measured)
         assert min(min(one.samples) for one in measured) > 0
@@ -186,8 +186,8 @@ def check_trace(trace: CallTrace, call: Call, schedule: str) -> None:
     [
         (["--run"], "no launcher; write it after --, as in: -- mpirun -n 4"),
         (["--run", "--", "no-such-run"], "cannot run 'no-such-run'"),
-        (["--run", "--", "false"], "'false' ended with status 1: it does not say why"),
-        (["--run", "--", "true"], "'true' has not run the measurement to its end"),
+        (["--run", "--", "false"], "'false' ended with status 1: no output"),
+        (["--run", "--", "true"], "'true' did not complete the measurement"),
         (["--run", "--repeats", 0, "--", "true"], "repeats must be 1 or more, not 0"),
         (["--run", "--schedule", "brukc", "--", "true"], "'brukc'"),
         (["--run", "--bytes", "0", "--", "true"], "bytes must be 1 or more, not 0"),
@@ -220,7 +220,7 @@ def test_a_measurement_must_match_its_operation(topoloom: Command) -> None:
     root = ["bcast", "-n", 4, "--root", 4, "--run", "--", "true"]
     check_refused(topoloom, "root 4", *root)
     wide = ["alltoall", "-n", 65, "--run", "--timeline", "x.svg", "--", "true"]
-    check_refused(topoloom, "timelines are drawn of up to 64 ranks, not of 65", *wide)
+    check_refused(topoloom, "timelines can be drawn for up to 64 ranks, not 65", *wide)
 
 
 def test_the_launcher_must_start_the_stated_number_of_ranks(

@@ -209,9 +209,9 @@ def test_the_machine_of_the_user_overrides_that_of_the_job(
         ("schedule=rign", "no schedule 'rign'"),
         ("trace=none/calls.jsonl", "there is no directory 'none'"),
         ("nosuch=ring", "no option 'nosuch'; there are: machine, placement, "),
-        ("report=1;report=1", "gives 'report' twice"),
-        ("learn=2", "'learn' is 0 or 1, not '2'"),
-        ("trace=", "gives 'trace' no value"),
+        ("report=1;report=1", "'report' is set twice"),
+        ("learn=2", "'learn' must be 0 or 1, not '2'"),
+        ("trace=", "'trace' has no value"),
     ],
 )
 def test_a_wrong_setting_starts_no_program(setting: str, message: str) -> None:

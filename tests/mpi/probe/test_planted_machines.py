@@ -352,4 +352,4 @@ def test_concurrent_pairs_share_no_link_of_claimed_routes(
     assert order.rest.count("-") == 8
     words = write_launcher(tmp_path, format_tree([4]), ["h0", "h1"])
     done = topoloom("probe", "-m", "claim.toml", "-o", "x.toml", "--", *words)
-    assert done.err == "topoloom: claim.toml does not name the host h0\n"
+    assert done.err == "topoloom: claim.toml does not contain the host h0\n"

@@ -52,7 +52,7 @@ def test_one_rank_is_refused(mpi: Mpi, topoloom: Command) -> None:
     )
     assert (done.status, done.out) == (2, "")
     assert done.err == (
-        "topoloom: one rank has nobody to measure with; start two or more\n"
+        "topoloom: a single rank has no partner; start two or more ranks\n"
     )
     assert not Path("m.toml").exists()
 
@@ -60,14 +60,14 @@ def test_one_rank_is_refused(mpi: Mpi, topoloom: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["-o", "m.json", "--", "mpirun"], "m.json: machines that are measured are "
+        (["-o", "m.json", "--", "mpirun"], "m.json: measured machines are "
          "written as .toml"),
-        (["--", "mpirun"], "say with -o where to write the machine, such as "
+        (["--", "mpirun"], "no output file is given; add -o, such as "
          "-o m.toml"),
         (["-o", "m.toml", "--", "/no/such"], "cannot run '/no/such': there is no such "
          "program"),
         (["-o", "m.toml", "--quick", "--thorough", "--", "mpirun"], "--quick and "
-         "--thorough exclude each other"),
+         "--thorough are mutually exclusive"),
         (["-o", "m.toml", "--resume", "--", "mpirun"], "m.npz: No such file or "
          "directory"),
         (["--check", "none.toml", "--", "mpirun"], "none.toml: No such file or "
@@ -99,7 +99,8 @@ def test_a_command_that_starts_another_program_is_reported(topoloom: Command) ->
 def test_a_time_limit_of_0_is_refused(topoloom: Command) -> None:
     done = topoloom("probe", "--time", "0", "-o", "m.toml", "--", "mpirun")
     assert done.err == (
-        "topoloom: --time 0 leaves no time to measure; such as --time 30s\n"
+        "topoloom: --time 0 leaves no time to measure; set a longer time, such as "
+        "--time 30s\n"
     )
 
 
@@ -213,7 +214,7 @@ def test_a_killed_job_keeps_its_measured_samples(slow_machine: list[str]) -> Non
     ("filled", "message"),
     [
         (4096, "rank 0 cannot write '.*/ranks': No space left on device"),
-        (0, "m.npz: No space left on device; what was measured is in (.*) and beside"),
+        (0, "m.npz: No space left on device; the measurements are in (.*) and beside"),
     ],
 )
 def test_a_full_disk_is_reported_at_once(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from platforms import format_tree, shuffle_hosts, write_launcher
 
-from topoloom.probe.job.running import start_probe_job
+from topoloom.probe.job.probe_job import start_probe_job
 from topoloom.probe.large_scan import infer_large, scan_large_job
 from topoloom.probe.scan_inference import group_by_host
 from topoloom.probe.stages.effort import EFFORTS, Clock

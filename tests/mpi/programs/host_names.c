@@ -14,7 +14,7 @@ int main(int count, char** words) {
         return 1;
     }
     const int host = find_bindings_host(&bindings, words[3]);
-    printf("%s %d\n", host < 0 ? "-" : bindings.hosts[host], (int)node_of_host(&machine, words[3]));
+    printf("%s %d\n", host < 0 ? "-" : bindings.hosts[host], (int)find_node_of_host(&machine, words[3]));
     free_machine_file(&machine);
     free_bindings(&bindings);
     return 0;

@@ -246,7 +246,7 @@ def test_a_folder_with_a_space_works_and_a_cache_with_one_is_refused(
         assert pairs(profile.point_to_point()) == RING
     monkeypatch.setenv("XDG_CACHE_HOME", str(spaced))
     command = OPEN_MPI_4.command(3, program, "atexit")
-    with pytest.raises(Error, match=r"a b:c/topoloom', which has a space or a colon"):
+    with pytest.raises(Error, match=r"a b:c/topoloom' contains a space or a colon"):
         record(command, folder=tmp_path)
 
 
@@ -255,5 +255,5 @@ def test_a_command_that_ends_before_mpi_init_is_reported(
 ) -> None:
     with pytest.raises(NothingRecorded) as caught:
         record(["sleep", "600"], mpicc="mpicc.openmpi", folder=tmp_path, timeout=0.2)
-    assert "it was ended after 0.2 s; until then, " in str(caught.value)
+    assert "it was terminated after 0.2 s; until then, " in str(caught.value)
     assert caught.value.exit_status == 128 + signal.SIGTERM

@@ -26,7 +26,7 @@ def test_counts_are_saved_if_no_graph_can_be_made(
 
     monkeypatch.setattr(Profile, "graph", raise_memory_error)
     words = mpi.command(2, program, 10)
-    with pytest.raises(Error, match=r"^no memory; what the ranks counted is kept in"):
+    with pytest.raises(Error, match=r"^no memory; the recordings of the ranks are in"):
         record_job(Job(words, read_unplaced_command(words)), "expand")
     [kept] = tmp_path.glob("topoloom-record-*")
     assert list(kept.glob("*.topoloom"))

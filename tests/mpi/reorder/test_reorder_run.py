@@ -88,8 +88,11 @@ def test_each_program_of_a_script_reports_its_own_result(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--hosts", "n1"], "--allocation and --hosts are of a machine; add --machine"),
-        (["--machine", "torus:4"], "the names of the hosts are not known"),
+        (
+            ["--hosts", "n1"],
+            "--allocation and --hosts require a machine; add --machine",
+        ),
+        (["--machine", "torus:4"], "host names are unknown"),
         (["--machine", "torus:4", "--hosts", "n1"], "1 host for an allocation of 4"),
         (["--profile", "app.npz"], "no such option '--profile'"),
         (["--mapper", "atuo"], "no mapper 'atuo'"),

@@ -326,7 +326,7 @@ def test_one_message_takes_one_route_and_many_spread_over_all() -> None:
 
 def test_too_many_messages_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(smpi, "MAX_MESSAGES", 15)
-    with pytest.raises(Error, match="16 messages at once are too many for SimGrid"):
+    with pytest.raises(Error, match="16 concurrent messages are too many for SimGrid"):
         simulate(Machine(f"torus:8,{LINKS}"), list(range(8)), [stencil([8], 3)])
 
 

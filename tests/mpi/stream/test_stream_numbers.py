@@ -23,7 +23,7 @@ def test_arrays_arrive_complete_in_order_and_once() -> None:
     done = run_to_end(command, UCX_LOG_LEVEL="error")
     assert done.returncode == 0, done.stderr
     expected = (
-        "ranks 3 to 3, and there are 0 to 2; "
+        "ranks 3 to 3, but there are 0 to 2; "
         "items of type complex128 and shape (1,); the stream has float64 in one axis; "
         "ranks of type int64 and shape (3,) for items of shape (2,); "
         "rank 2: items of type object have no fixed size in bytes; "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of affinities: tables, picture and particles."""
+"""The affinity benchmark writes tables and a figure, and models a particle code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from topoloom.tasks.bus.affinity import Rate
 from topoloom.tasks.bus.named_affinities import NAMED
 
 
-def test_a_pattern_has_a_row_and_a_panel(tmp_path: Path) -> None:
+def test_each_pattern_has_a_table_row_and_a_figure_panel(tmp_path: Path) -> None:
     found = [measure("ring"), measure("rd2")]
     _, _, ring, doubling = patterns_table(found).splitlines()
     assert ring.startswith("| Ring | 16.6 20.6 24.6 | 16.6 |")
@@ -25,7 +25,7 @@ def test_a_pattern_has_a_row_and_a_panel(tmp_path: Path) -> None:
     assert (tmp_path / "bus.svg").stat().st_size > 1000
 
 
-def test_equal_rates_are_printed_once() -> None:
+def test_equal_rates_are_printed_only_once() -> None:
     assert three(Rate(1e9, 1e9, 1e9)) == "1.0"
     assert three(Rate(1e9, 1e9, 2e9)) == "1.0 2.0"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of AI jobs detects differences and writes tables."""
+"""The benchmark of AI jobs reports differences and writes tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ai.profiler import profiler_table, time_plugin
 from ai.spread import Setting, compare as compare_spread, spread_table
 
 
-def test_a_few_settings_have_the_groups_of_a_wheel() -> None:
+def test_sampled_jobs_have_the_groups_of_the_megatron_wheel() -> None:
     found = compare("0.16.1", 2, seed=3)
     assert (found.jobs, found.different, found.rejected) == (2, 0, 0)
     assert found.wrongly_refused == 0
@@ -20,7 +20,7 @@ def test_a_few_settings_have_the_groups_of_a_wheel() -> None:
     assert "| 0.16.1 | 2 |" in groups_table([found])
 
 
-def test_a_program_with_other_groups_is_reported(tmp_path: Path) -> None:
+def test_differences_from_the_expected_traffic_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "p.hlo"
     path.write_text(large_program(2, 3))
     mesh = {"z": 2, "y": 2, "x": 2}
@@ -32,7 +32,7 @@ def test_a_program_with_other_groups_is_reported(tmp_path: Path) -> None:
     assert not other.mesh_equal
 
 
-def test_a_large_program_is_written_while_it_counts() -> None:
+def test_a_large_program_is_imported_without_differences() -> None:
     found = import_large(side=3, operations=4)
     assert found.mesh_equal
     assert found.bytes_differ == []
@@ -50,14 +50,14 @@ def test_spreads_of_small_clusters_are_optimal_and_below_bin_packing() -> None:
     assert "| largest | tp=8, dp=6, pp=4 | 24 | 8 x 8 |" in row
 
 
-def test_events_of_a_plugin_are_timed_and_counted() -> None:
+def test_plugin_events_are_timed_and_counted() -> None:
     rows = time_plugin(versions=[1, 6], events=1000, repeated=1)
     assert [row.events for row in rows] == [1000, 16000, 16000] * 2
     assert all(row.counted == row.events for row in rows)
     assert [line.count("|") for line in profiler_table(rows).splitlines()] == [8] * 4
 
 
-def test_every_published_time_is_predicted_and_misses_are_named() -> None:
+def test_every_published_time_is_predicted_and_large_errors_are_named() -> None:
     tables = compare_times()
     operations = {found.operation for found in tables}
     assert operations == {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of axes: bytes of models counted by hand, table and picture."""
+"""The benchmark of mesh axes: model traffic counted by hand, table and figure."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ TINY = Model(layers=4, hidden=8, heads=4, kv_heads=2, head_size=2, ffn=16)
 EXPERTS = Model(4, 8, 4, 2, 2, 16, experts=4, active=2)
 
 
-def sent(model: Model, mesh: str) -> dict[str, int]:
+def count_bytes_by_axis(model: Model, mesh: str) -> dict[str, int]:
     traffic = count_traffic(model, parse_mesh(mesh), 32, 3)
     return {one.name: one.bytes for one in traffic}
 
 
-def test_a_dense_model_sends_the_bytes_of_the_papers() -> None:
+def test_a_dense_model_sends_the_published_bytes() -> None:
     # 32 tokens of 8 elements of 2 bytes; 4 layers, 3 micro-batches.
-    assert sent(TINY, "tp=2") == {"tp": 8 * 512 // 2 * 12}
-    # 16 tokens, keys and values of 2 heads of 2; once forward, twice as much back.
-    assert sent(TINY, "cp=2,dp=2")["cp"] == 3 * (2 * 16 * 4 * 2) * 12
-    assert sent(TINY, "pp=2") == {"pp": 2 * 512 * 3}
-    # A layer: queries and output 2 x 64, keys and values 2 x 32, three of 8 x 16.
-    assert sent(TINY, "dp=2") == {"dp": 4 * (192 + 384) * 4 // 2}
+    assert count_bytes_by_axis(TINY, "tp=2") == {"tp": 8 * 512 // 2 * 12}
+    # 16 tokens, keys and values of 2 heads of 2; sent once forward and twice backward.
+    assert count_bytes_by_axis(TINY, "cp=2,dp=2")["cp"] == 3 * (2 * 16 * 4 * 2) * 12
+    assert count_bytes_by_axis(TINY, "pp=2") == {"pp": 2 * 512 * 3}
+    # Weights per layer: 2 x 64 (query, output), 2 x 32 (key, value), 3 x 8 x 16.
+    assert count_bytes_by_axis(TINY, "dp=2") == {"dp": 4 * (192 + 384) * 4 // 2}
 
 
 def test_experts_send_tokens_and_reduce_gradients_in_their_own_groups() -> None:
-    """On a mesh of JAX, which ep multiplies."""
-    found = sent(EXPERTS, "tp=2,ep=4,dp=2")
-    # To two experts each, both ways and back, of half of the tokens.
+    """JAX meshes multiply ep with the other axes."""
+    found = count_bytes_by_axis(EXPERTS, "tp=2,ep=4,dp=2")
+    # Half of the tokens go to two experts each; dispatch and combine, both passes.
     assert found["ep"] == 4 * 2 * 256 * 3 // 4 * 12
     assert found["tp"] == 4 * 512 // 2 * 12
     assert found["ep+dp"] == round(4 * 192 * 4 / 2 * 7 / 8)
@@ -44,15 +44,15 @@ def test_experts_send_tokens_and_reduce_gradients_in_their_own_groups() -> None:
 
 
 def test_experts_of_megatron_are_split_over_etp_and_copied_over_edp() -> None:
-    # The same 16 ranks: attention over tp=2, dp=8, experts over etp, ep=4 and edp.
-    folded = sent(EXPERTS, "tp=2,dp=8,etp=1,ep=4,edp=4")
+    # The same 16 ranks: attention uses tp=2 and dp=8; experts use etp, ep=4 and edp.
+    folded = count_bytes_by_axis(EXPERTS, "tp=2,dp=8,etp=1,ep=4,edp=4")
     assert folded["ep"] == 4 * 2 * 256 * 3 // 4 * 12
     assert "etp" not in folded
     assert folded["dp"] == round(4 * 192 * 4 / 2 * 7 / 8)
     assert folded["edp"] == round(4 * (4 * 384) * 4 / 4 * 3 / 4)
-    split = sent(EXPERTS, "tp=2,dp=8,etp=2,ep=4,edp=2")
+    split = count_bytes_by_axis(EXPERTS, "tp=2,dp=8,etp=2,ep=4,edp=2")
     assert split["ep"] == folded["ep"]
-    # Each token that arrived goes to the other half of the expert, and back.
+    # Each received token is sent to the other half of the expert, and back.
     assert split["etp"] == 4 * 2 * 256 * 12
     assert split["edp"] == round(4 * (4 * 384) * 4 / 8 / 2)
 
@@ -61,10 +61,8 @@ def test_experts_of_megatron_are_split_over_etp_and_copied_over_edp() -> None:
     ("name", "weights"),
     [("Qwen3-30B-A3B", 30.5e9), ("Qwen3-235B-A22B", 235e9), ("Llama 3.1 405B", 405e9)],
 )
-def test_models_have_as_many_weights_as_their_names_state(
-    name: str, weights: float
-) -> None:
-    """But for embeddings."""
+def test_weight_counts_agree_with_model_names(name: str, weights: float) -> None:
+    """Embeddings are not counted."""
     model = MODELS[name]
     counted = model.layers * (model.attention_weights + model.expert_weights)
     assert counted == pytest.approx(weights, rel=0.03)
@@ -84,7 +82,7 @@ def test_every_job_fits_its_machine_and_its_names_are_valid_in_megatron() -> Non
 @pytest.mark.parametrize(
     ("mesh", "experts"), [("tp=2,ep=8", None), ("tp=2,dp=8", "ep=4,etp=1")]
 )
-def test_a_job_ends_in_a_table_and_a_picture(
+def test_each_job_has_a_table_row_and_a_figure(
     tmp_path: Path, mesh: str, experts: str | None
 ) -> None:
     case = Case(

@@ -12,8 +12,8 @@ import topoloom as tl
 from balance import exactness, near, optimality, repartitions, scattered, simulated
 
 
-def slow_fewest(excess: list[int]) -> int:
-    """Try all groupings of ranks; each balanced group saves a message."""
+def find_fewest_messages(excess: list[int]) -> int:
+    """Find the fewest messages by trying all groupings; a balanced group saves one."""
     best = len(excess)
     for groups in product(range(len(excess)), repeat=len(excess)):
         sums: dict[int, int] = {}
@@ -28,7 +28,7 @@ def slow_fewest(excess: list[int]) -> int:
     "excess", [[1, -1], [2, -1, -1], [3, -1, -2, 4, -4], [1, 1, -1, -1], [5, -2, -3]]
 )
 def test_the_fewest_messages_are_found(excess: list[int]) -> None:
-    assert optimality.fewest_messages(excess) == slow_fewest(excess)
+    assert optimality.fewest_messages(excess) == find_fewest_messages(excess)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_the_smallest_maximum_message_is_the_largest_deficit(
     assert optimality.least_largest_message(excess) == largest
 
 
-def test_the_alias_method_is_as_good_as_exact_search() -> None:
+def test_the_alias_method_equals_exact_search() -> None:
     found = optimality.search(5, 20)
     assert found.receives == found.largest == found.draws
     assert 1 <= found.exact <= found.ratio <= found.worst <= 2
@@ -82,7 +82,7 @@ def test_scattered_nodes_are_neighbors_along_the_curve() -> None:
     assert along < drawn
 
 
-def test_sequences_of_tasks_are_measured_the_same_way_for_all_balancers() -> None:
+def test_all_balancers_are_measured_on_the_same_task_sequences() -> None:
     tasks = next(repartitions.sequences(1))
     assert len(tasks.loads) == repartitions.STEPS
     assert set(tasks.start.tolist()) == set(range(tasks.ranks))

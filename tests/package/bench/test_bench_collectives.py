@@ -54,7 +54,7 @@ def test_the_gain_is_relative_to_the_better_choice_of_mpi() -> None:
     assert table([slow, even]).endswith("**1.41** |")
 
 
-def test_the_page_has_its_table() -> None:
+def test_the_page_contains_its_table() -> None:
     page = (ROOT / "docs" / "reference" / "benchmarks" / "collectives.md").read_text()
     begin, end = (page.index(mark) for mark in marks(""))
     for machine in MACHINES:
@@ -67,7 +67,7 @@ def test_each_job_has_a_fitted_schedule(tmp_path: Path) -> None:
         assert fitted_schedules(*place_on(machine, nodes, tmp_path).slots)
 
 
-def test_a_fitted_schedule_is_compared_with_the_best_other_one() -> None:
+def test_a_fitted_schedule_is_compared_with_the_best_other_schedule() -> None:
     chosen = dict.fromkeys(SELECTORS, 9e-6) | {"impi": 6e-6, "auto": 2e-6}
     schedules = {"cyclic": (5e-6, 5e-6), "mesh": (4e-6, 3e-6)}
     row = fitted.FittedCall(
@@ -97,7 +97,7 @@ def test_predictions_are_compared_with_loggopsim_by_schedule() -> None:
     assert line == "| all-gather | `ring` | 1.00-1.25 | 1.00 | 0.75 |"
 
 
-def _cells(ours: float, *others: float) -> list[Cell]:
+def _make_cells(ours: float, *others: float) -> list[Cell]:
     call = ("torus", "block", 64, "all-to-all", 64)
     chosen = zip(SELECTORS, others, strict=True)
     cells = [Cell(*call, by, seconds) for by, seconds in chosen]
@@ -112,7 +112,7 @@ def _cells(ours: float, *others: float) -> list[Cell]:
 
 
 def test_a_call_is_compared_with_the_best_schedule(tmp_path: Path) -> None:
-    cells = _cells(3.3, 6.6, 9.9, 33.0, 13.2)
+    cells = _make_cells(3.3, 6.6, 9.9, 33.0, 13.2)
     save(cells, tmp_path / "cells.jsonl")
     (one,) = group(load(tmp_path / "cells.jsonl")).values()
     assert one.gain == pytest.approx(2)
@@ -126,14 +126,14 @@ def test_a_call_is_compared_with_the_best_schedule(tmp_path: Path) -> None:
     )
 
 
-def test_calls_without_all_choosers_are_in_no_table() -> None:
-    cells = _cells(3.3, 6.6, 9.9, 33.0, 13.2)
+def test_calls_that_lack_a_chooser_are_omitted_from_tables() -> None:
+    cells = _make_cells(3.3, 6.6, 9.9, 33.0, 13.2)
     assert not group(cells[1:])
     assert not group([cell for cell in cells if cell.by != "auto"])
 
 
-def test_a_page_keeps_rows_that_were_not_simulated() -> None:
-    new = calls_table(group(_cells(2e-6, 4e-6, 9e-6, 5e-6, 6e-6)))
+def test_a_page_keeps_rows_that_were_not_resimulated() -> None:
+    new = calls_table(group(_make_cells(2e-6, 4e-6, 9e-6, 5e-6, 6e-6)))
     rest = " | ".join([""] * 4)
     other, old = (
         f"| all-to-all | {n} | torus | block | 1.0 (1.00) | 7.0 (1.00){rest} |"
@@ -151,12 +151,12 @@ def test_a_page_keeps_rows_that_were_not_simulated() -> None:
 def test_a_job_is_simulated_only_for_missing_schedules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def seconds(
-        _program: Path, _seated: PlacedJob, _settings: object, cases: Cases
+    def simulate_seconds(
+        _program: Path, _placement: PlacedJob, _settings: object, cases: Cases
     ) -> Any:
         return ((call, 1e-6) for call, _ in cases)
 
-    monkeypatch.setattr(simulated, "run_cases", seconds)
+    monkeypatch.setattr(simulated, "run_cases", simulate_seconds)
     monkeypatch.setattr(simulated, "_candidates", lambda *_: [("bruck", 2e-6)])
     job = "flat", "block", 64
     gather, reduce = "all-gather", "all-reduce"
@@ -171,7 +171,7 @@ def test_a_job_is_simulated_only_for_missing_schedules(
         *(("auto", gather, 512), ("ompi", reduce, 512)),
     }
 
-    def found(*names: Any) -> list[tuple[set[str], set[str], set[int]]]:
+    def simulate_missing(*names: Any) -> list[tuple[set[str], set[str], set[int]]]:
         jobs = simulate_job(tmp_path / "program", job, everything - left, *names)
         return [
             (
@@ -183,13 +183,13 @@ def test_a_job_is_simulated_only_for_missing_schedules(
         ]
 
     ours = ({"auto", "bruck"}, {gather}, {512})
-    assert found() == [
+    assert simulate_missing() == [
         ({"mpich"}, {gather, reduce}, {8}),
         ({"ompi"}, {reduce}, {512}),
         ours,
     ]
-    assert found(gather, 512) == [ours]
-    assert not found("all-to-all")
+    assert simulate_missing(gather, 512) == [ours]
+    assert not simulate_missing("all-to-all")
 
 
 def test_unfinished_calls_are_shown() -> None:

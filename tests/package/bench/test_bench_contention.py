@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of contention on tiny cases: patterns, bounds, tables, pictures."""
+"""The contention benchmark on tiny cases: patterns, bounds, tables and figures."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ MESH = Case("published", cases.RAGGED, "Mesh", 8, 1)
 
 @pytest.fixture(scope="module")
 def mesh_runs() -> list[Run]:
-    """Place and bound a case in every way."""
+    """Run all mappers and bounds on one case."""
     return measured(MESH)
 
 
-def invented(case: Case, **congestion: float) -> list[Run]:
+def make_runs(case: Case, **congestion: float) -> list[Run]:
     return [Run(case, way, 5, value, 10, 2.0, 0.5) for way, value in congestion.items()]
 
 
@@ -55,7 +55,7 @@ def test_elements_of_a_cube_share_faces_edges_and_corners() -> None:
     assert sorted(middle.tolist()) == [1] * 8 + [5] * 12 + [25] * 6
 
 
-def test_a_flow_couples_the_two_balances_at_its_ends() -> None:
+def test_each_flow_is_connected_to_the_balances_at_both_ends() -> None:
     graph, points = augmented_grid(3)
     assert len(points) == graph.size == 9 + 2 * 12
     partners = np.diff(graph.first)
@@ -65,7 +65,7 @@ def test_a_flow_couples_the_two_balances_at_its_ends() -> None:
     assert set(apart.tolist()) == {0.5}
 
 
-def test_every_pattern_has_its_ranks_and_the_same_bytes_each_time() -> None:
+def test_patterns_have_the_requested_ranks_and_reproducible_bytes() -> None:
     for make in PATTERNS.values():
         graph = make(16, 1)
         assert graph.rank_count == 16
@@ -93,7 +93,7 @@ def test_all_published_sizes_are_included() -> None:
         assert topoloom.Machine(text).node_count >= cases.CHOICE_RANKS
 
 
-def test_a_case_is_placed_in_every_way_and_bounded(mesh_runs: list[Run]) -> None:
+def test_every_mapper_and_bound_runs_on_a_case(mesh_runs: list[Run]) -> None:
     runs = {run.way: run for run in mesh_runs}
     assert MESH.allocation().slot_count == 8
     assert {DEFAULT, RIVAL, NEAR, OURS, BOUND} <= set(runs)
@@ -103,7 +103,7 @@ def test_a_case_is_placed_in_every_way_and_bounded(mesh_runs: list[Run]) -> None
 
 
 def test_a_value_better_than_its_bound_is_reported() -> None:
-    runs = invented(MESH, default=5, bound=5.1)
+    runs = make_runs(MESH, default=5, bound=5.1)
     assert impossible(runs) == [
         f"{MESH}: default has congestion 5, below the bound 5.1"
     ]
@@ -112,16 +112,16 @@ def test_a_value_better_than_its_bound_is_reported() -> None:
 def test_tables_are_geometric_means_over_cases() -> None:
     other = replace(MESH, seed=2)
     near = dict.fromkeys((*tables.BY_HOP_BYTES, EMAHD_ON_LINKS), 6.0)
-    runs = invented(MESH, **near, **{DEFAULT: 8, RIVAL: 4, OURS: 2, BOUND: 2})
-    runs += invented(other, **near, **{DEFAULT: 8, RIVAL: 4, OURS: 8, BOUND: 2})
+    runs = make_runs(MESH, **near, **{DEFAULT: 8, RIVAL: 4, OURS: 2, BOUND: 2})
+    runs += make_runs(other, **near, **{DEFAULT: 8, RIVAL: 4, OURS: 8, BOUND: 2})
     results = tables.Results(runs)
     assert "| Mesh | 2 | 0.500 | 1.000 | 2.000 | 0.667 | 1 | 2.00 | 0.50 | 0.50 |" in (
         tables.in_short(results)
     )
-    # 8 is over default and, in parentheses, as published.
+    # Ratio to the default order; the published ratio is in parentheses.
     links = tables.links(results, cases.IN_ORDER).splitlines()
     assert "| 0.75 (0.78) | 0.50 (0.60) | 0.50 | 0.25 |" in links[2]
-    assert links[2].split("|")[3:] == links[3].split("|")[3:]  # the mean of one size
+    assert links[2].split("|")[3:] == links[3].split("|")[3:]  # mean of one value
     hops = tables.hops(results, cases.IN_ORDER).splitlines()
     assert hops[2].startswith("| 8 | 2.00 (2.22) | 2.00 (2.18) |")
     assert tables.hops(results, cases.SHUFFLED) == ""
@@ -136,7 +136,7 @@ def test_shuffling_ranks_only_renumbers_messages() -> None:
     assert degrees[0] == degrees[1]
 
 
-def test_results_come_back_and_become_a_page_and_pictures(
+def test_saved_results_give_a_page_and_pictures(
     mesh_runs: list[Run], tmp_path: Path
 ) -> None:
     runs = [*measured(Case("choice", "tree", "3-D halo", 16, 1)), *mesh_runs]
@@ -148,20 +148,20 @@ def test_results_come_back_and_become_a_page_and_pictures(
     assert "| tree | 3-D halo |" in tables.choice(results)
     report = tables.report(results)
     assert "| Mesh | 1 |" in report
-    assert "Figures" not in report  # they begin at 64 ranks
+    assert "Figures" not in report  # figures start at 64 ranks
     assert tables.report(tables.Results([])) == ""
     file = tmp_path / "picture.svg"
     figure.choice(results, file)
     assert "<svg" in file.read_text()
 
 
-def test_the_pages_have_marks_for_the_tables() -> None:
+def test_pages_contain_table_markers() -> None:
     for page in ("reference/benchmarks/busiest-link.md", "which-objective.md"):
         text = (ROOT / "docs" / page).read_text()
         assert all(mark in text for mark in MARKS)
 
 
-def test_options_list_the_patterns(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_the_patterns(capsys: pytest.CaptureFixture[str]) -> None:
     assert options([]).patterns == list(PATTERNS)
     assert options(["--sizes", "8,16"]).sizes == [8, 16]
     with pytest.raises(SystemExit):

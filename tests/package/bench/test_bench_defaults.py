@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of the defaults: cases, Scotch, and tables."""
+"""The benchmark of default settings: cases, Scotch and tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.full
-def test_every_machine_has_every_distinct_job() -> None:
+def test_cases_combine_all_machines_with_all_distinct_jobs() -> None:
     every = list(cases())
     assert len(every) == len(set(every)) > 200
     assert {case.machine for case in every} == set(HOSTS)
@@ -44,9 +44,9 @@ def test_a_job_has_just_enough_nodes(job: str) -> None:
     assert set(per_node.tolist()) - {0} == {4}
 
 
-def test_scotch_gets_distances_and_a_tree_of_domains() -> None:
+def test_scotch_input_has_distances_and_a_tree_of_domains() -> None:
     far = np.array([[1, 1, 3], [1, 1, 3], [3, 3, 1]])
-    # Slot 2 is cut off first.
+    # The first bisection separates slot 2.
     assert deco(far) == "deco 0\n3 7\n0 1 6\n1 1 7\n2 1 2\n1\n3 3\n"
 
 
@@ -65,20 +65,20 @@ def test_scotch_beats_random_placements() -> None:
     assert ours < theirs
 
 
-def test_a_rank_without_a_slot_gets_the_nearest_free_one() -> None:
+def test_a_rank_without_a_slot_is_moved_to_the_nearest_free_slot() -> None:
     far = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) + 1
     assert mended(np.array([4, 4, 0]), far).tolist() == [4, 3, 0]
 
 
-def run(ours: float, others: dict[str, float], job: str = "compact") -> Run:
+def make_run(ours: float, others: dict[str, float], job: str = "compact") -> Run:
     times = {OURS: ours, **others}
     return Run("titan", "2-D halo", job, "large", times, times, 0.5)
 
 
 def test_gains_are_geometric_means_of_simulated_times() -> None:
     runs = [
-        run(1.0, {BLOCK: 4.0, HOP_BYTES: 1.0, SCOTCH: 1.0}),
-        run(1.0, {BLOCK: 1.0, HOP_BYTES: 1.0}, job="ragged"),
+        make_run(1.0, {BLOCK: 4.0, HOP_BYTES: 1.0, SCOTCH: 1.0}),
+        make_run(1.0, {BLOCK: 1.0, HOP_BYTES: 1.0}, job="ragged"),
     ]
     found = {aim.what: aim for aim in aims(runs)}
     whole = found["gain on the launcher, geometric mean"]
@@ -90,20 +90,20 @@ def test_gains_are_geometric_means_of_simulated_times() -> None:
 
 
 def test_worse_placements_are_named_with_their_times() -> None:
-    assert misses([run(1.0, {BLOCK: 1.0, HOP_BYTES: 2.0})]) == []
-    (line,) = misses([run(1.5e-3, {BLOCK: 1e-3, HOP_BYTES: 2e-3})])
+    assert misses([make_run(1.0, {BLOCK: 1.0, HOP_BYTES: 2.0})]) == []
+    (line,) = misses([make_run(1.5e-3, {BLOCK: 1e-3, HOP_BYTES: 2e-3})])
     assert line.startswith("titan, 2-D halo, compact, large: 1.500 x launcher; ours")
     assert "1.5 ms" in line
 
 
-def test_the_tables_have_a_line_for_each_machine_and_job() -> None:
+def test_tables_have_a_row_for_each_machine_and_job() -> None:
     row = Row("a job", 8, (100, 50), (10, 5), (2e-3, 1e-3), None, 0.1)
-    text = report([run(1.0, {BLOCK: 1.0})], [row])
+    text = report([make_run(1.0, {BLOCK: 1.0})], [row])
     assert "| titan | 1 |" in text
     assert "| a job | 100 → 50 | 10 → 5 | 2 ms → 1 ms |  | 100 ms |" in text
 
 
-def test_the_page_has_its_tables() -> None:
+def test_the_page_contains_its_tables() -> None:
     page = (ROOT / "docs" / "defaults.md").read_text()
     begin, end = (page.index(mark) for mark in MARKS)
     for machine in HOSTS:

@@ -9,8 +9,8 @@ from exchange.__main__ import MARKS, renew
 from exchange.programs import Cell
 
 
-def cell(ranks: int, ours: float) -> Cell:
-    """Make a cell in which the better of the first two takes 100 us."""
+def make_cell(ranks: int, ours: float) -> Cell:
+    """Create a cell in which the faster of reduction and nbx takes 100 us."""
     seconds = {"reduction": 1e-4, "nbx": 2e-4, "mesh": ours, "": ours}
     return Cell(ranks, 8, 1024, seconds)
 
@@ -18,7 +18,7 @@ def cell(ranks: int, ours: float) -> Cell:
 def test_a_page_keeps_the_rows_of_other_cells(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"above\n{MARKS[0]}\n{MARKS[1]}\nbelow\n")
-    for one in (cell(256, 0.9e-4), cell(64, 0.5e-4), cell(256, 0.7e-4)):
+    for one in (make_cell(256, 0.9e-4), make_cell(64, 0.5e-4), make_cell(256, 0.7e-4)):
         renew(page, one)
     lines = page.read_text().splitlines()
     assert [lines[0], lines[-1]] == ["above", "below"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of peers without peers: formats, scoring, repair, registry, runs."""
+"""The comparison with other mappers, without running them: formats, scores, repair."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from peers.registry import Known, Registry
 MESH = graphs.stencil((3, 2), "star")  # 0-1 / 2-3 / 4-5, rows joined
 
 
-def path(size: int, weights: list[int] | None = None) -> graphs.Graph:
+def make_path_graph(size: int, weights: list[int] | None = None) -> graphs.Graph:
     pairs = np.stack([np.arange(size - 1), np.arange(1, size)], axis=1)
     return graphs.from_pairs(
         size, pairs, None if weights is None else np.array(weights)
@@ -42,7 +42,7 @@ def test_a_stencil_has_the_edges_of_its_grid() -> None:
 
 
 def test_the_metis_file_is_read_back_by_topoloom_and_the_bench() -> None:
-    weighted = path(4, [5, 1, 7])
+    weighted = make_path_graph(4, [5, 1, 7])
     for graph in (MESH, weighted, replace(MESH, load=np.arange(1, 7))):
         text = files.metis_graph(graph)
         again = graphs.read_metis(text)
@@ -63,7 +63,9 @@ def test_an_isolated_rank_keeps_its_empty_line() -> None:
 def test_a_scotch_graph_counts_arcs_and_puts_weights_first() -> None:
     lines = files.scotch_graph(MESH).splitlines()
     assert lines[:4] == ["0", "6 14", "0 000", "2 1 2"]
-    weighted = files.scotch_graph(replace(path(3, [5, 7]), load=np.array([1, 2, 3])))
+    weighted = files.scotch_graph(
+        replace(make_path_graph(3, [5, 7]), load=np.array([1, 2, 3]))
+    )
     assert weighted == "0\n3 4\n0 011\n1 1 5 1\n2 2 5 0 7 2\n3 1 7 1\n"
 
 
@@ -75,7 +77,7 @@ def test_scotch_trees_are_root_first_with_differences() -> None:
 def test_scotch_tori_are_numbered_with_the_first_axis_fastest() -> None:
     assert files.scotch_torus((25, 32, 16)) == "torus3D 16 32 25\n"
     assert files.scotch_torus((2, 3, 4, 5)) == "torusXD 4 5 4 3 2\n"
-    ragged = torus("t", "t", path(3), "4x4")
+    ragged = torus("t", "t", make_path_graph(3), "4x4")
     ragged = replace(ragged, nodes=(9, 1, 3), slots=3)
     assert target_of(ragged) == "sub 3 9 1 3\ntorus2D 4 4\n"
 
@@ -90,7 +92,7 @@ def test_mappings_are_read_in_any_order() -> None:
 
 
 def test_hop_bytes_are_the_sum_over_ordered_pairs() -> None:
-    instance = torus("t", "t", path(4, [1, 10, 100]), "4x4")
+    instance = torus("t", "t", make_path_graph(4, [1, 10, 100]), "4x4")
     rng = np.random.default_rng(1)
     machine = topoloom.Machine("torus:4x4")
     for answer in (rng.permutation(16)[:4], np.array([3, 3, 0, 12])):
@@ -103,15 +105,15 @@ def test_hop_bytes_are_the_sum_over_ordered_pairs() -> None:
         assert hop_bytes(instance, answer) == slow
 
 
-def test_a_tree_takes_its_distances_bottom_up() -> None:
-    instance = tree("t", "t", path(2), "4:8:2")
+def test_tree_distances_are_listed_bottom_up() -> None:
+    instance = tree("t", "t", make_path_graph(2), "4:8:2")
     assert hop_bytes(instance, np.array([0, 3])) == 2 * 1
     assert hop_bytes(instance, np.array([0, 4])) == 2 * 10
     assert hop_bytes(instance, np.array([0, 32])) == 2 * 100
 
 
 def test_two_ranks_on_a_slot_are_infeasible_and_repaired_to_the_nearest() -> None:
-    instance = torus("t", "t", path(4), "4x1")
+    instance = torus("t", "t", make_path_graph(4), "4x1")
     verdict = judge(instance, np.array([0, 0, 2, 3]))
     assert (verdict.feasible, verdict.overfilled) == (False, 1)
     mended = repair(instance, np.array([0, 0, 2, 3]))
@@ -120,32 +122,32 @@ def test_two_ranks_on_a_slot_are_infeasible_and_repaired_to_the_nearest() -> Non
     assert verdict.repaired == hop_bytes(instance, mended) == 6
 
 
-def test_capacity_is_one_rank_or_the_mean_and_the_imbalance() -> None:
-    assert torus("t", "t", path(4), "4x4").capacity == 1
-    shared = tree("t", "t", path(100), "4:2", imbalance=0.03)
+def test_capacity_is_one_rank_or_the_mean_plus_the_imbalance() -> None:
+    assert torus("t", "t", make_path_graph(4), "4x4").capacity == 1
+    shared = tree("t", "t", make_path_graph(100), "4:2", imbalance=0.03)
     assert shared.capacity == 13  # floor(1.03 * 13)
-    fine = tree("t", "t", path(4000), "4", imbalance=0.03)
+    fine = tree("t", "t", make_path_graph(4000), "4", imbalance=0.03)
     assert fine.capacity == 1030
     heavy = replace(fine, graph=replace(fine.graph, load=np.full(4000, 2)))
     assert heavy.capacity == 2060
 
 
 def test_a_repair_without_free_slots_fails_with_a_message() -> None:
-    loads = replace(path(3), load=np.array([2, 2, 2]))
+    loads = replace(make_path_graph(3), load=np.array([2, 2, 2]))
     instance = replace(tree("t", "t", loads, "2"), slots=2)
     assert instance.capacity == 3
     assert repair(instance, np.array([0, 0, 1])) is None
 
 
 def test_an_invalid_mapping_is_refused() -> None:
-    instance = torus("t", "t", path(4), "4x4")
+    instance = torus("t", "t", make_path_graph(4), "4x4")
     with pytest.raises(InvalidAnswer, match="3 places, for 4 ranks"):
         judge(instance, np.array([0, 1, 2]))
     with pytest.raises(InvalidAnswer, match="outside"):
         judge(instance, np.array([0, 1, 2, 16]))
 
 
-def test_the_registry_only_improves(tmp_path: Path) -> None:
+def test_the_registry_accepts_only_better_values(tmp_path: Path) -> None:
     file = tmp_path / "best_known.csv"
     registry = Registry(file)
     first = Known("s/a", "0f", "hop-bytes", 100, "x, y")
@@ -154,7 +156,7 @@ def test_the_registry_only_improves(tmp_path: Path) -> None:
     assert not registry.offer(replace(first, value=101))
     assert registry.offer(replace(first, value=90))
     registry.save()
-    # Another run that started earlier and knows less.
+    # A concurrent run started earlier and has worse results.
     other = Registry(tmp_path / "nothing")
     other.file = file
     other.offer(replace(first, value=95))
@@ -162,14 +164,14 @@ def test_the_registry_only_improves(tmp_path: Path) -> None:
     other.save()
     again = Registry(file)
     assert again.best("s/a", "0f") == 90
-    assert again.best("s/a", "aa") == 7  # another content is another instance
+    assert again.best("s/a", "aa") == 7  # another hash is another instance
     assert again.best("s/b", "0f") is None
     file.write_text(file.read_text() + "s/a,0f,hop-bytes,80,again\n")
     with pytest.raises(ValueError, match="csv:4: s/a is there twice"):
         Registry(file)
 
 
-def test_only_feasible_values_are_offered(tmp_path: Path) -> None:
+def test_the_registry_receives_only_feasible_values(tmp_path: Path) -> None:
     registry = Registry(tmp_path / "r.csv")
     run = Run("s", "a", "0f", "tool", "fast", 1, hop_bytes=50)
     for outcome, repaired, best in (
@@ -182,7 +184,7 @@ def test_only_feasible_values_are_offered(tmp_path: Path) -> None:
 
 
 def test_an_instance_is_read_back_from_its_folder(tmp_path: Path) -> None:
-    made = torus("t", "t", path(5, [1, 2, 3, 4]), "4x4", fragments=1)
+    made = torus("t", "t", make_path_graph(5, [1, 2, 3, 4]), "4x4", fragments=1)
     instance = replace(made, folder=tmp_path)
     instance.write()
     again = load_instance(tmp_path)
@@ -192,7 +194,7 @@ def test_an_instance_is_read_back_from_its_folder(tmp_path: Path) -> None:
     allocation = topoloom.load_allocation(machine, tmp_path / "allocation.txt")
     assert allocation.allocation.slots.tolist() == list(again.slot_ids())
     assert replace(made, machine="torus:4x4x1").hash != made.hash
-    assert replace(made, graph=path(5)).hash != made.hash
+    assert replace(made, graph=make_path_graph(5)).hash != made.hash
 
 
 def test_names_of_instances_are_unique_and_valid_file_names() -> None:
@@ -201,7 +203,7 @@ def test_names_of_instances_are_unique_and_valid_file_names() -> None:
     assert not any(set(name) & set("/:, ") for name in names)
 
 
-def test_a_partitioned_mesh_has_its_parts_and_its_cut() -> None:
+def test_a_partitioned_mesh_has_the_requested_parts_and_cut() -> None:
     graph = graphs.partitioned_mesh(12, 2, seed=1, each=16)
     assert graph.size == 12
     assert np.diff(graph.first).min() >= 1
@@ -210,26 +212,29 @@ def test_a_partitioned_mesh_has_its_parts_and_its_cut() -> None:
 
 
 def test_shuffling_only_renumbers_ranks() -> None:
-    graph = graphs.shuffled(path(6, [1, 2, 3, 4, 5]), 3)
+    graph = graphs.shuffled(make_path_graph(6, [1, 2, 3, 4, 5]), 3)
     assert sorted(graph.weight.tolist()) == sorted([1, 2, 3, 4, 5] * 2)
     assert sorted(np.diff(graph.first).tolist()) == [1, 1, 2, 2, 2, 2]
 
 
-def test_a_torus_for_tree_tools_keeps_every_slot_once() -> None:
-    whole = tree_of(torus("t", "t", path(4), "4x6"))
+def test_a_torus_as_a_tree_has_every_slot_once() -> None:
+    whole = tree_of(torus("t", "t", make_path_graph(4), "4x6"))
     assert whole.arities == (2, 2, 2, 3)
     assert sorted(whole.place.tolist()) == list(range(24))
     assert list(whole.distances) == sorted(whole.distances)
-    instance = tree("t", "t", path(2), "4:8:2")
+    instance = tree("t", "t", make_path_graph(2), "4:8:2")
     assert tree_of(instance).arities == (4, 8, 2)
     assert prime_factors(1000) == [5, 5, 5, 2, 2, 2]
 
 
 @pytest.mark.parametrize(
     "instance",
-    [tree("t", "t", path(4), "2:3:2"), torus("t", "t", path(5), "4x5", fragments=1)],
+    [
+        tree("t", "t", make_path_graph(4), "2:3:2"),
+        torus("t", "t", make_path_graph(5), "4x5", fragments=1),
+    ],
 )
-def test_distances_without_topoloom_equal_those_of_the_machine(
+def test_independent_distances_equal_machine_distances(
     instance: Instance,
 ) -> None:
     machine, ids = topoloom.Machine(instance.machine), instance.slot_ids()
@@ -241,7 +246,7 @@ def test_distances_without_topoloom_equal_those_of_the_machine(
     assert distances(instance, one, two).tolist() == true
 
 
-def test_our_own_adapter_runs_and_is_judged(tmp_path: Path) -> None:
+def test_the_topoloom_adapter_runs_and_is_scored(tmp_path: Path) -> None:
     instance = replace(torus("t", "t", MESH, "4x4"), folder=tmp_path)
     instance.write()
     simple = next(tool for tool in tools.TOOLS if tool.name == "simple")
@@ -259,15 +264,20 @@ def test_our_own_adapter_runs_and_is_judged(tmp_path: Path) -> None:
     assert measure(instance, simple, "mapper:block", 1, limit=0.01).outcome == "timeout"
 
 
-def test_a_tool_that_exceeded_its_time_is_not_run_on_larger_instances() -> None:
-    small, large = torus("t", "a", path(4), "4x4"), torus("t", "b", path(9), "4x4")
+def test_a_tool_is_not_run_on_larger_instances_after_a_timeout() -> None:
+    small, large = (
+        torus("t", "a", make_path_graph(4), "4x4"),
+        torus("t", "b", make_path_graph(9), "4x4"),
+    )
     tool, late = tools.TOOLS[0], Late()
     late.note(small, nothing(small, tool, "fast", "timeout"))
     skipped = late.skipped(large, tool, "fast")
     assert skipped is not None
     assert "with 4 ranks" in skipped.why
     assert late.skipped(large, tool, "best") is None
-    assert late.skipped(torus("t", "c", path(3), "4x4"), tool, "fast") is None
+    assert (
+        late.skipped(torus("t", "c", make_path_graph(3), "4x4"), tool, "fast") is None
+    )
 
 
 def test_a_missing_tool_is_listed(tmp_path: Path) -> None:
@@ -287,7 +297,7 @@ def test_a_missing_tool_is_listed(tmp_path: Path) -> None:
     assert "| a | 80 | 80 | unable |" in text
 
 
-def test_results_are_compared_with_the_best_feasible_one_of_the_peers() -> None:
+def test_results_are_compared_with_the_best_feasible_result_of_peers() -> None:
     ok = Run("s", "a", "0f", "ours", "fast", 1, "ok", hop_bytes=90, search_cpu=0.1)
     runs = [
         ok,
@@ -311,7 +321,7 @@ def test_results_are_compared_with_the_best_feasible_one_of_the_peers() -> None:
     assert versus.against(runs[3:]) == versus.short(runs[3:]) == ""
 
 
-def test_tables_are_written_between_the_marks(tmp_path: Path) -> None:
+def test_tables_are_written_between_the_markers(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"before\n{tables.BEGIN}\nold\n{tables.END}\nafter\n")
     tables.paste(page, "new")
@@ -323,7 +333,7 @@ def test_ratios_are_averaged_geometrically() -> None:
     assert tables.geometric_mean([]) is None
 
 
-def test_options_list_their_values(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_the_values_of_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert words("mapper:mahd,swap,fast") == ["mapper:mahd,swap", "fast"]
     chosen = options(["--sets", "stencils", "--tools", "ours,scotch"])
     assert (chosen.sets, chosen.tools) == (["stencils"], ["ours", "scotch"])
@@ -334,7 +344,7 @@ def test_options_list_their_values(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no tool 'scoch'" in capsys.readouterr().err
 
 
-def test_results_are_plain_json(tmp_path: Path) -> None:
+def test_results_are_written_as_json(tmp_path: Path) -> None:
     from dataclasses import asdict
 
     from peers.__main__ import read_runs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of unmodified programs reads their output and writes tables."""
+"""The benchmark of unmodified programs parses their output and writes tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FT = """
 """
 
 
-def test_output_of_nas_programs_gives_times_and_verification() -> None:
+def test_times_and_verification_are_parsed_from_nas_output() -> None:
     assert read_nas(IS.format("SUCCESSFUL")).time == pytest.approx(2)
     found = read_nas(FT)
     assert found.time == pytest.approx(0.5)
@@ -39,7 +39,7 @@ def test_output_of_nas_programs_gives_times_and_verification() -> None:
     [("a", "a", ("equal", "equal")), ("a", "b", ("equal", "verified")),
      ("b", "b", ("differ", "verified"))],
 )  # fmt: skip
-def test_a_line_has_the_fastest_runs_and_the_paired_gain(
+def test_a_table_row_has_the_fastest_runs_and_the_paired_gain(
     ours: str, every: str, words: tuple[str, str]
 ) -> None:
     program = Program("Any", (), "s", read_nas, Path())

@@ -35,7 +35,7 @@ def test_a_random_machine_matches_its_description(seed: int) -> None:
         assert all(any(group <= other for other in outer) for group in inner)
 
 
-def test_distance_of_partitions_is_that_of_their_pairs() -> None:
+def test_partition_distance_equals_a_count_over_pairs() -> None:
     ranks = frozenset(range(6))
     halves = frozenset({frozenset({0, 1, 2}), frozenset({3, 4, 5})})
     whole = frozenset({ranks})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of readings compares them with measurements of Karlsson."""
+"""The benchmark compares two readings of Karlsson's model with his measurements."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ SMALL = [case for case in grids.cases() if math.prod(case.grid) < 2000]
 
 
 @pytest.mark.parametrize("case", SMALL, ids=lambda case: case.name)
-def test_tiles_gain_in_counted_pipelines_as_measured(
+def test_counted_pipelines_favor_tiles_as_measured(
     case: grids.GridCase,
 ) -> None:
     order, tiles = grids.pipelined(case)
     assert tiles < order
-    # If a node has several channels, the source's equation advises against them.
+    # With several channels per node, the printed equation predicts the opposite.
     if case.cluster == grids.RA and len(case.grid) == 2:
         order, tiles = grids.pipelined(case, "printed")
         assert tiles > order
@@ -26,7 +26,7 @@ def test_tiles_gain_in_counted_pipelines_as_measured(
 
 @pytest.mark.parametrize("order", ["Standard", "FEF", "CAO"])
 @pytest.mark.parametrize("node", scatters.NODES, ids=lambda node: node.name)
-def test_readings_agree_on_the_first_step_and_only_lengthen_others(
+def test_readings_share_the_first_step_time_and_lengthen_later_steps(
     node: scatters.Node, order: str
 ) -> None:
     alone = scatters.steps(node, order, "independent")
@@ -36,8 +36,8 @@ def test_readings_agree_on_the_first_step_and_only_lengthen_others(
         assert all(a >= b for a, b in zip(shared, alone, strict=True))
 
 
-def test_bandwidth_beyond_the_channels_lets_steps_shrink_as_measured() -> None:
-    """On BlueDrop they took 51, 37, 20, 14 and 12 ms."""
+def test_bandwidth_beyond_the_channels_shortens_steps_as_measured() -> None:
+    """Measured step times on BlueDrop: 51, 37, 20, 14 and 12 ms."""
     growing = scatters.steps(scatters.BLUEDROP, "FEF")
     assert list(growing) == sorted(growing, reverse=True)
     assert growing == pytest.approx((50.7, 36.76, 19.75, 14.38, 11.51), rel=0.25)

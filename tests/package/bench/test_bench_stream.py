@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines that `make bench-stream` simulates."""
+"""Machines simulated by `make bench-stream`."""
 
 from __future__ import annotations
 

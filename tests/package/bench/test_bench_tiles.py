@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of process grids: cases, peers, and that `tile` is no worse."""
+"""The benchmark of process grids: cases, peers, and a check that `tile` never loses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tiles.peers import PEERS, Extents, hyperplane, kd_tree, nodecart, strips
 STAR = {(0, 1): 1, (0, -1): 1, (1, 0): 1, (-1, 0): 1}
 
 
-def test_there_are_two_hundred_cases_and_all_nodes_are_filled() -> None:
+def test_two_hundred_cases_fill_all_their_nodes() -> None:
     every = list(cases())
     assert len(every) == len(set(every)) == COUNT
     assert {len(case.extents) for case in every} == {2, 3}
@@ -29,7 +29,7 @@ def test_there_are_two_hundred_cases_and_all_nodes_are_filled() -> None:
     assert any(math.prod(c.extents) % c.cores for c in every if not c.ragged)
 
 
-def test_stencils_have_their_points() -> None:
+def test_stencils_have_the_named_number_of_points() -> None:
     grid = (4, 5)
     star = Case(grid, 4, "star", periodic=True, ragged=False).edges()
     assert star.shape == (3, 4 * 20)
@@ -50,7 +50,7 @@ def test_every_peer_assigns_every_cell_once(peer: object, extents: Extents) -> N
         assert sorted(cells.tolist()) == list(range(math.prod(extents)))
 
 
-def test_peers_follow_their_papers() -> None:
+def test_peers_reproduce_examples_of_their_papers() -> None:
     assert nodecart((4, 4), 4, STAR)[:4].tolist() == [0, 1, 4, 5]
     assert nodecart((5, 5), 4, STAR)[:4].tolist() == [0, 1, 2, 3]
     assert kd_tree((4, 4), 4, STAR)[:4].tolist() == [0, 1, 4, 5]
@@ -60,13 +60,13 @@ def test_peers_follow_their_papers() -> None:
 
 
 @pytest.mark.parametrize("case", list(cases())[:160:8], ids=lambda case: case.name)
-def test_no_peer_is_better_than_tile(case: Case) -> None:
+def test_no_peer_beats_tile(case: Case) -> None:
     found = measure(case)
     for name in PEERS:
         assert found[name].total >= found[OURS].total, name
 
 
-def test_ratios_are_relative_to_tile() -> None:
+def test_ratios_in_tables_are_relative_to_tile() -> None:
     case = Case((4, 4), 4, "star", periodic=False, ragged=False)
     runs = [(case, measure(case))]
     assert ratios(runs, "block", "total") == [1.5]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The study of objectives and simulated times: cases and page."""
+"""The correlation of objectives with simulated times: cases and page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_placements_are_many_and_of_all_qualities(machine: str) -> None:
+def test_placements_are_numerous_and_of_different_quality(machine: str) -> None:
     phases = PATTERNS["2-D halo"]()
     allocation = Allocation.whole(Machine(MACHINES[machine]))
     graph = add_phases(phases)
@@ -33,13 +33,13 @@ def test_placements_are_many_and_of_all_qualities(machine: str) -> None:
     assert len(set(congestion)) > 4
 
 
-def test_default_settings_of_simgrid_are_those_for_ethernet() -> None:
+def test_simgrid_defaults_equal_its_ethernet_settings() -> None:
     keys = {setting.partition(":")[0] for setting in ETHERNET}
     assert not keys & {"network/model", "network/TCP-gamma", "network/crosstraffic"}
     assert {"network/optim", "smpi/simulate-computation"} <= keys
 
 
-def runs(values: list[float], pattern: str = "halo") -> list[Run]:
+def make_runs(values: list[float], pattern: str = "halo") -> list[Run]:
     names = ("hop_bytes", "dilation_max", "traffic_average")
     names = (*names, "congestion", "congestion-soft", "time")
     return [
@@ -54,36 +54,40 @@ def runs(values: list[float], pattern: str = "halo") -> list[Run]:
 
 
 def test_the_correlation_is_a_rank_correlation() -> None:
-    assert correlation(runs([1, 2, 100]), "time") == pytest.approx(1)
-    assert correlation(runs([3, 2, 1]), "time") == pytest.approx(-1)
+    assert correlation(make_runs([1, 2, 100]), "time") == pytest.approx(1)
+    assert correlation(make_runs([3, 2, 1]), "time") == pytest.approx(-1)
     # By hand: 1 - 6 * (0 + 1 + 1) / (3 * 8).
-    assert correlation(runs([1, 3, 2]), "time") == pytest.approx(0.5)
-    assert correlation(runs([1, 2, 3]), "dilation_max") is None
+    assert correlation(make_runs([1, 3, 2]), "time") == pytest.approx(0.5)
+    assert correlation(make_runs([1, 2, 3]), "dilation_max") is None
 
 
 def test_values_within_one_percent_count_as_equal() -> None:
-    assert correlation(runs([1, 1.009, 1.02]), "time") == pytest.approx(0.75**0.5)
-    assert correlation(runs([1, 1.009, 1.005]), "time") is None
+    assert correlation(make_runs([1, 1.009, 1.02]), "time") == pytest.approx(0.75**0.5)
+    assert correlation(make_runs([1, 1.009, 1.005]), "time") is None
 
 
 def test_low_correlations_are_named_except_for_short_messages() -> None:
     assert AIM == 0.9
-    assert missed(runs([1, 2, 3])) == []
-    assert missed(runs([1, 3, 2])) == [
+    assert missed(make_runs([1, 2, 3])) == []
+    assert missed(make_runs([1, 3, 2])) == [
         "torus, halo: congestion 0.500",
         "torus, halo: time 0.500",
     ]
-    assert missed(runs([1, 3, 2], SHORT)) == []
+    assert missed(make_runs([1, 3, 2], SHORT)) == []
 
 
-def test_the_last_lines_contain_the_minimum_of_each_column() -> None:
-    both = [*runs([1, 2, 3], "a"), *runs([1, 3, 2], "b"), *runs([3, 2, 1], SHORT)]
+def test_the_last_row_contains_the_minimum_of_each_column() -> None:
+    both = [
+        *make_runs([1, 2, 3], "a"),
+        *make_runs([1, 3, 2], "b"),
+        *make_runs([3, 2, 1], SHORT),
+    ]
     least, short = (line for line in report(both).splitlines() if "**" in line)
     assert "| 6 | 0.500 |" in least
     assert "| 3 | -1.000 |" in short
 
 
-def test_the_page_has_its_table_and_its_picture() -> None:
+def test_the_page_contains_its_table_and_picture() -> None:
     page = (ROOT / "docs" / "validation.md").read_text()
     begin, end = (page.index(mark) for mark in MARKS)
     for machine in MACHINES:

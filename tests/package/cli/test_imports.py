@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A verb imports only what it needs: imports dominate the startup time."""
+"""Each verb imports only needed modules: imports dominate startup time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-#: Runs a command line and prints the modules it imported; for map, without numpy's.
+#: Runs a command line and prints the imported modules; for map, numpy is excluded.
 RUN_AND_LIST_MODULES = """
 import json, os, sys
 if sys.argv[1] == "map":
@@ -44,7 +44,7 @@ HEAVY = {
 }
 
 
-def imported_modules(folder: Path, *words: str) -> set[str]:
+def list_imported_modules(folder: Path, *words: str) -> set[str]:
     done = subprocess.run(
         [sys.executable, "-c", RUN_AND_LIST_MODULES, *words],
         cwd=folder,
@@ -67,8 +67,10 @@ def test_map_imports_few_modules(tmp_path: Path, machine: str, limit: int) -> No
         "-o",
         "p.npz",
     )
-    imported_modules(tmp_path, *write_pattern)
-    modules = imported_modules(tmp_path, "map", "p.npz", "-m", machine, "-o", "x.json")
+    list_imported_modules(tmp_path, *write_pattern)
+    modules = list_imported_modules(
+        tmp_path, "map", "p.npz", "-m", machine, "-o", "x.json"
+    )
     assert not HEAVY & modules
     assert len(modules) <= limit, modules
 
@@ -87,7 +89,7 @@ def test_map_imports_few_modules(tmp_path: Path, machine: str, limit: int) -> No
 def test_help_and_lists_do_not_import_numpy(
     tmp_path: Path, words: tuple[str, ...]
 ) -> None:
-    modules = imported_modules(tmp_path, *words)
+    modules = list_imported_modules(tmp_path, *words)
     assert not (HEAVY | {"numpy"}) & modules
 
 
@@ -99,3 +101,23 @@ def test_completion_does_not_import_numpy(tmp_path: Path) -> None:
         "assert 'numpy' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+
+
+def test_the_command_line_imports_numpy_without_threads(tmp_path: Path) -> None:
+    code = (
+        "import os\n"
+        "from topoloom.cli.numpy_import import import_numpy_single_threaded\n"
+        "before = dict(os.environ)\n"
+        "import_numpy_single_threaded()\n"
+        "import numpy\n"
+        "assert dict(os.environ) == before\n"
+        "print(len(os.listdir('/proc/self/task')))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "1\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Public functions with the parameters of their signatures."""
+"""List the public functions with the parameters of their signatures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import inspect
 import re
 from typing import Any, NamedTuple
 
-from topoloom.support.public_names import defining_modules, public_packages
+from topoloom.support.public_names import find_defining_modules, list_public_packages
 
 
 class Parameter(NamedTuple):
@@ -21,7 +21,7 @@ class Parameter(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A public function or method, with an object of its class."""
+    """A public function or method; a method has the class of its object."""
 
     name: str
     owner: str | None
@@ -29,27 +29,27 @@ class Function(NamedTuple):
     parameters: tuple[Parameter, ...]
 
 
-def public_functions() -> list[Function]:
+def list_public_functions() -> list[Function]:
     """List all public functions.
 
-    All compiled functions, methods and constructors, and the functions in Python.
+    Includes compiled functions, methods and constructors, and Python functions.
     """
     found = []
-    for package in public_packages():
-        for name, home in defining_modules(package).items():
+    for package in list_public_packages():
+        for name, home in find_defining_modules(package).items():
             value = getattr(importlib.import_module(package), name, None)
             if home == package or name == "Error":
                 continue
             if home == "topoloom._core" and isinstance(value, type):
-                found += _of_class(value)
+                found += _list_methods(value)
             elif home == "topoloom._core":
-                found.append(_function(name, None, value))
+                found.append(_make_core_function(name, None, value))
             elif inspect.isfunction(value):
-                found.append(_in_python(name, value))
+                found.append(_make_python_function(name, value))
     return found
 
 
-def _in_python(name: str, call: Any) -> Function:
+def _make_python_function(name: str, target: Any) -> Function:
     parameters = tuple(
         Parameter(
             one.name,
@@ -57,33 +57,35 @@ def _in_python(name: str, call: Any) -> Function:
             one.default is not one.empty,
             one.kind is one.KEYWORD_ONLY,
         )
-        for one in inspect.signature(call).parameters.values()
+        for one in inspect.signature(target).parameters.values()
     )
-    return Function(name, None, call, parameters)
+    return Function(name, None, target, parameters)
 
 
-def _of_class(owner: type) -> list[Function]:
+def _list_methods(owner: type) -> list[Function]:
     found = []
     for name, value in vars(owner).items():
         signed = hasattr(value, "__nb_signature__")
         if not signed or (name.startswith("_") and name != "__init__"):
             continue
         if name == "__init__":
-            found.append(_function(owner.__name__, None, owner, value))
+            found.append(_make_core_function(owner.__name__, None, owner, value))
         elif type(value).__name__ == "nb_func":
-            found.append(_function(f"{owner.__name__}.{name}", None, value))
+            found.append(_make_core_function(f"{owner.__name__}.{name}", None, value))
         else:
-            found.append(_function(name, owner.__name__, value))
+            found.append(_make_core_function(name, owner.__name__, value))
     return found
 
 
-def _function(name: str, owner: str | None, call: Any, signed: Any = None) -> Function:
-    signature = (signed or inspect.unwrap(call)).__nb_signature__[0][0]
+def _make_core_function(
+    name: str, owner: str | None, target: Any, signed: Any = None
+) -> Function:
+    signature = (signed or inspect.unwrap(target)).__nb_signature__[0][0]
     text = re.sub(r"\\\d+", "...", signature)
-    inside = text[text.index("(") + 1 : text.rindex(")", 0, _end(text))]
+    inside = text[text.index("(") + 1 : text.rindex(")", 0, _find_signature_end(text))]
     parameters = []
     by_name = False
-    for part in _split(inside):
+    for part in _split_parameters(inside):
         if part in ("self", "/"):
             continue
         if part == "*":
@@ -91,15 +93,15 @@ def _function(name: str, owner: str | None, call: Any, signed: Any = None) -> Fu
             continue
         label, _, rest = part.partition(":")
         parameters.append(Parameter(label.strip(), rest, "=" in rest, by_name))
-    return Function(name, owner, call, tuple(parameters))
+    return Function(name, owner, target, tuple(parameters))
 
 
-def _end(text: str) -> int:
+def _find_signature_end(text: str) -> int:
     arrow = text.rfind(" -> ")
     return len(text) if arrow < 0 else arrow
 
 
-def _split(text: str) -> list[str]:
+def _split_parameters(text: str) -> list[str]:
     """Split at commas outside of brackets."""
     parts, depth = [""], 0
     for letter in text:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arguments for public functions: valid, of another machine, or of any type."""
+"""Arguments for public functions: valid, from another machine, or of any type."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import scipy.sparse
 from public_functions import Parameter
 from random_names import BY_NAME
 from random_scalars import FILES, FLOATS, HUGE, MACHINES, SMALL, TEXTS
-from random_tasks import by_name, task_pools, task_scenario
+from random_tasks import draw_task_scenario, make_task_pools, make_value_drawers
 
 from topoloom import PlacementFile, _core, save_graph, save_placement
 from topoloom.allocations import save_allocation
@@ -31,14 +31,16 @@ from topoloom.schedules import Call, RankSlots
 
 
 class ArgumentSource:
-    """Arguments drawn from valid objects and from values that are always wrong."""
+    """Draws arguments from valid objects and from invalid values."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
         staged = _core.MessageCosts()
         staged.beta_em = staged.delta = 1e-10
         self.machines = [_core.Machine(text) for text in MACHINES]
-        self.allocations = [self._allocation(m) for m in self.machines for _ in "12"]
+        self.allocations = [
+            self._draw_allocation(m) for m in self.machines for _ in "12"
+        ]
         self.allocations = [a for a in self.allocations if a is not None]
         self.graphs = [
             _core.ring(4),
@@ -53,7 +55,7 @@ class ArgumentSource:
             "Machine": self.machines,
             "Allocation": self.allocations,
             "CommGraph": self.graphs,
-            "Placement": [self._placement() for _ in range(24)],
+            "Placement": [self._draw_placement() for _ in range(24)],
             "Sharing": [_core.Sharing(0.5), _core.Sharing(capacities=[3, 2, 2, 1])],
             "Objective": [_core.Objective(name) for name in ("time", "congestion")],
             "Step": [_core.Step.shift(4, 1), _core.Step([(0, 1), (7, 2)])],
@@ -83,10 +85,12 @@ class ArgumentSource:
             ],
         }
 
-        self.pools["Evaluator"] = [self._on_machine()["Evaluator"] for _ in range(12)]
-        self._add_what_python_makes()
+        self.pools["Evaluator"] = [
+            self._draw_machine_objects()["Evaluator"] for _ in range(12)
+        ]
+        self._add_python_objects()
 
-    def _add_what_python_makes(self) -> None:
+    def _add_python_objects(self) -> None:
         call = Call("all-gather", 8, 64)
         matrix = np.arange(9).reshape(3, 3)
         allocation = self.allocations[0]
@@ -99,8 +103,8 @@ class ArgumentSource:
             "QapSolution": [QapSolution([2, 0, 1], 5)],
             "Traffic": [Traffic(("x",), "ring", 8), Traffic(("x", "y"), "chain", 9)],
         }
-        self.pools |= task_pools(self.rng, self.allocations, self.graphs)
-        self.by_name = by_name(self.rng)
+        self.pools |= make_task_pools(self.rng, self.allocations, self.graphs)
+        self.by_name = make_value_drawers(self.rng)
         save_graph("g.npz", self.graphs[2])
         save_placement("p.json", placed)
         save_qap("q.dat", self.pools["QapProblem"][0])
@@ -111,7 +115,7 @@ class ArgumentSource:
         Path("empty").touch()
         Path("folder").mkdir(exist_ok=True)
 
-    def path(self) -> str:
+    def draw_path(self) -> str:
         """Draw an existing file, possibly changed, or a missing one."""
         name = self.rng.choice(FILES)
         whole = Path(name)
@@ -123,7 +127,7 @@ class ArgumentSource:
             return "changed" + whole.suffix
         return name
 
-    def _allocation(self, machine: Any) -> Any:
+    def _draw_allocation(self, machine: Any) -> Any:
         nodes = self.rng.sample(list(machine.nodes_up), len(machine.nodes_up))
         for count in (self.rng.randint(1, len(nodes)), 1):
             try:
@@ -132,7 +136,7 @@ class ArgumentSource:
                 continue
         return None
 
-    def _placement(self) -> Any:
+    def _draw_placement(self) -> Any:
         allocation = self.rng.choice(self.allocations)
         slots = list(allocation.slots)
         if self.rng.random() < 0.3:
@@ -141,17 +145,17 @@ class ArgumentSource:
         count = self.rng.randint(1, len(slots))
         return _core.Placement(allocation, self.rng.sample(slots, count))
 
-    def argument(self, parameter: Parameter) -> Any:
-        """Draw a valid value, or any value."""
+    def draw_argument(self, parameter: Parameter) -> Any:
+        """Draw a value that fits the parameter, or in 10 % of the cases any value."""
         if self.rng.random() < 0.1:
-            return self.anything()
-        return self.fitting(parameter)
+            return self.draw_any_value()
+        return self.draw_valid_value(parameter)
 
-    def scenario(self, function: str) -> dict[str, Any]:
-        """Arguments that match each other, if the function requires it."""
+    def draw_scenario(self, function: str) -> dict[str, Any]:
+        """Draw matching arguments if the function requires them to match."""
         rng = self.rng
-        if together := task_scenario(function, self.pools, rng):
-            return self._on_machine() | together
+        if together := draw_task_scenario(function, self.pools, rng):
+            return self._draw_machine_objects() | together
         if function == "CommGraph.from_edges":
             edges = rng.randrange(9)
             ranks = [[rng.randrange(6) for _ in range(edges)] for _ in "12345"]
@@ -178,7 +182,7 @@ class ArgumentSource:
                 "routes": rng.choice((None, [], [links[0]])),
             }
         if function == "CommGraph.from_scipy":
-            matrix = scipy.sparse.csr_array(self.matrix())
+            matrix = scipy.sparse.csr_array(self.draw_matrix())
             return {"matrix": matrix, "messages": rng.choice((None, matrix))}
         if function.endswith("from_networkx"):
             return {
@@ -187,7 +191,7 @@ class ArgumentSource:
                 "nodes": rng.choice((None, [0], [0, 9])),
             }
         if function == "route_matrix":
-            drawn = self._on_machine()
+            drawn = self._draw_machine_objects()
             nodes = drawn["nodes"]
             ends = [rng.choices(nodes, k=5) for _ in "12"]
             return drawn | dict(zip(("node_a", "node_b"), ends, strict=True))
@@ -243,9 +247,9 @@ class ArgumentSource:
                 "axes": rng.choice((2, 3)),
                 "rank": 0,
             }
-        return self._on_machine()
+        return self._draw_machine_objects()
 
-    def _on_machine(self) -> dict[str, Any]:
+    def _draw_machine_objects(self) -> dict[str, Any]:
         """Draw a graph, an allocation, and objects of its machine."""
         rng = self.rng
         allocation = rng.choice(self.allocations)
@@ -298,7 +302,7 @@ class ArgumentSource:
             "grid": [ranks],
         }
 
-    def anything(self) -> Any:
+    def draw_any_value(self) -> Any:
         """Draw a value of any type."""
         rng = self.rng
         kind = rng.randrange(9)
@@ -313,10 +317,10 @@ class ArgumentSource:
         if kind == 4:
             return rng.choice(rng.choice(list(self.pools.values())))
         if kind == 5:
-            return [self.anything() for _ in range(rng.randrange(4))]
-        return self.array()
+            return [self.draw_any_value() for _ in range(rng.randrange(4))]
+        return self.draw_array()
 
-    def array(self) -> Any:
+    def draw_array(self) -> Any:
         """Draw an array of any type and shape."""
         rng = self.rng
         size = rng.choice((0, 1, 2, 3, 4, 8, 16))
@@ -353,8 +357,8 @@ class ArgumentSource:
             return rng.sample(range(size), size)
         return array
 
-    def fitting(self, parameter: Parameter) -> Any:
-        """Draw a value by the name and the type of a parameter."""
+    def draw_valid_value(self, parameter: Parameter) -> Any:
+        """Draw a value that fits the name and the type of a parameter."""
         rng = self.rng
         name, kind = parameter.name, parameter.type
         if name == "traffic" and "Traffic" in kind:
@@ -368,7 +372,7 @@ class ArgumentSource:
             return rng.choice(
                 ("x=4,y=2", "x=4", "x:ring:8", "x,y:all-to-all:1KiB", "=", "x=0")
             )
-        if name in self.by_name and not _is_of_core(kind):
+        if name in self.by_name and not _is_core_type(kind):
             return self.by_name[name]()
         if name in BY_NAME and "Costs" not in kind:
             return BY_NAME[name](self)
@@ -378,7 +382,7 @@ class ArgumentSource:
             if re.search(rf"Sequence\[(\w+\.)*{of}\]", kind):
                 return rng.choices(pool, k=rng.randrange(4))
         if "NDArray" in kind or "Sequence[int]" in kind or "Sequence[float]" in kind:
-            return self.numbers()
+            return self.draw_numbers()
         if "Sequence[tuple" in kind:
             return [
                 (rng.randrange(9), rng.randrange(9)) for _ in range(rng.randrange(5))
@@ -391,15 +395,15 @@ class ArgumentSource:
             return rng.choice((0.0, 0.5, 1.0, 3.0, 1e-9))
         return rng.choice(TEXTS)
 
-    def numbers(self) -> Any:
-        """Draw numbers that are often valid slots, nodes or ranks."""
+    def draw_numbers(self) -> Any:
+        """Draw numbers; most are valid slots, nodes or ranks."""
         rng = self.rng
         size = rng.choice((1, 2, 3, 4, 6, 8, 16))
         if rng.random() < 0.5:
             return rng.sample(range(size + rng.randrange(3)), size)
         return np.array([rng.randrange(size) for _ in range(size)])
 
-    def matrix(self) -> Any:
+    def draw_matrix(self) -> Any:
         """Draw a matrix, mostly square."""
         rng = self.rng
         rows = rng.randrange(6)
@@ -413,6 +417,6 @@ class ArgumentSource:
         return scaled if rng.random() < 0.9 else scaled * math.nan
 
 
-def _is_of_core(kind: str) -> bool:
+def _is_core_type(kind: str) -> bool:
     """Return whether a parameter is an array or a class of the core."""
     return any(word in kind for word in ("numpy", "Schedule", "Step", "_core"))

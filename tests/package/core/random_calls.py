@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Calls of public functions with random arguments, which are often wrong.
 
-`test_wrong_calls.py` makes some of them; `make fuzz-calls` makes 10^5 by running this
-file, with the module under AddressSanitizer. Which function, and what for each
-parameter, is drawn: something fitting for its name, made for any of several machines,
-or anything at all. A call returns, or raises one line that names what is wrong.
+`test_wrong_calls.py` makes some of them. `make fuzz-calls` makes 10^5 by running this
+file, with the module under AddressSanitizer. Functions and arguments are random: each
+argument fits its parameter, or is from another machine, or of any type. A call returns
+or raises a one-line error that names the invalid argument.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from public_functions import Function, public_functions
+from public_functions import Function, list_public_functions
 from random_arguments import ArgumentSource
 
 import topoloom
 from topoloom import Error, _core
 
-#: Parameters that are always given.
+#: Parameters that every call sets.
 LIMITS = ("seconds", "work", "search", "budget")
-#: A call that takes longer is reported with the place where it is.
+#: Calls that take longer are reported with a stack trace.
 SECONDS = 600
 _ALLOWED = (ValueError, TypeError, MemoryError, OverflowError, IndexError)
 #: Exceptions that functions in Python raise themselves.
@@ -41,51 +41,49 @@ _ALLOWED_IN_PYTHON = (Error, TypeError, OSError, MemoryError)
 _PACKAGE = Path(topoloom.__file__).parent
 
 
-def make(
+def draw_arguments(
     function: Function, source: ArgumentSource
 ) -> tuple[list[Any], dict[str, Any]]:
     """Draw the arguments of a call."""
     args: list[Any] = []
     names: dict[str, Any] = {}
     if function.owner is not None:
-        args.append(_self(function.owner, source))
-    fitting = source.scenario(function.name) if source.rng.random() < 0.7 else {}
+        args.append(_draw_self(function.owner, source))
+    fitting = source.draw_scenario(function.name) if source.rng.random() < 0.7 else {}
     if function.owner in fitting:
         args[0] = fitting[function.owner]
     leave_rest = False
     for parameter in function.parameters:
-        limits = parameter.name in LIMITS  # else a search may take long
+        limits = parameter.name in LIMITS  # without a limit a search may take long
         if parameter.has_default and not limits and source.rng.random() < 0.6:
             leave_rest = True
             continue
-        value = source.argument(parameter)
+        value = source.draw_argument(parameter)
         if parameter.name in fitting and source.rng.random() < 0.92:
             value = fitting[parameter.name]
         if parameter.name == "seconds" and not isinstance(value, float):
             value = source.rng.choice((0.01, 0.02, -1, math.nan, "x"))
         if parameter.name == "most" and isinstance(value, int):
-            value = min(
-                value, 5000
-            )  # messages of 2^63 bytes may be cut in many segments
+            value = min(value, 5000)  # messages of 2^63 bytes can have many segments
         if leave_rest or parameter.by_name:
             names[parameter.name] = value
         else:
             args.append(value)
     if source.rng.random() < 0.01:
-        args.append(source.anything())
+        args.append(source.draw_any_value())
     if source.rng.random() < 0.01:
         names["surprise"] = 1
     return args, names
 
 
-def _self(owner: str, source: ArgumentSource) -> Any:
+def _draw_self(owner: str, source: ArgumentSource) -> Any:
     if source.rng.random() < 0.01:
         kind = getattr(_core, owner)
         return kind.__new__(kind)
     return source.rng.choice(source.pools[owner])
 
 
-def ending(
+def call_function(
     function: Function, args: list[Any], names: dict[str, Any]
 ) -> tuple[str, str | None]:
     """Call the function; return its outcome and any violation."""
@@ -96,8 +94,8 @@ def ending(
     except allowed as error:
         kind, text = type(error).__name__, str(error)
         if in_python:
-            text = text.replace("a\nb", "ab")  # a path, as it was given
-            if (file := _raised_in(error)) and not isinstance(error, OSError):
+            text = text.replace("a\nb", "ab")  # the path argument has a newline
+            if (file := _find_foreign_file(error)) and not isinstance(error, OSError):
                 return kind, f"{kind} comes out of {file}: {text}"
         if not text.strip() or "\n" in text:
             return kind, f"{kind} is not one line: {text!r}"
@@ -111,31 +109,33 @@ def ending(
     return "returned", None
 
 
-def _raised_in(error: BaseException) -> str:
-    """Return the file of another package that raised an error, or ""."""
+def _find_foreign_file(error: BaseException) -> str:
+    """Return the file outside the package that raised an error, or ""."""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     file = Path(frame.f_code.co_filename)
     return "" if _PACKAGE in file.parents or file == Path(__file__) else str(file)
 
 
-def _repr(value: Any) -> str:
+def _format_value(value: Any) -> str:
     try:
         return repr(value)
     except TypeError:  # never initialized
         return f"{type(value).__name__}()"
 
 
-def shown(function: Function, args: list[Any], names: dict[str, Any]) -> str:
-    """Return the call as text."""
-    parts = [_repr(arg) for arg in args]
-    parts += [f"{name}={_repr(arg)}" for name, arg in names.items()]
+def format_call(function: Function, args: list[Any], names: dict[str, Any]) -> str:
+    """Format the call as Python code."""
+    parts = [_format_value(arg) for arg in args]
+    parts += [f"{name}={_format_value(arg)}" for name, arg in names.items()]
     return f"{function.name}({', '.join(parts)})".replace("\n", " ")[:2000]
 
 
-def run(calls: int, seed: int, only: str | None = None) -> int:
-    """Make this many calls; print failures, and count other outcomes."""
+def make_random_calls(
+    call_count: int, seed: int, only_function: str | None = None
+) -> int:
+    """Make `call_count` random calls; print failures and count other outcomes."""
     warnings.simplefilter("ignore")  # nanobind's error for uninitialized objects
-    functions = [f for f in public_functions() if only in (None, f.name)]
+    functions = [f for f in list_public_functions() if only_function in (None, f.name)]
     source = ArgumentSource(seed)
     missing = {f.owner for f in functions if f.owner} - source.pools.keys()
     assert not missing, f"no objects of {missing} to call"
@@ -144,17 +144,17 @@ def run(calls: int, seed: int, only: str | None = None) -> int:
     fine: Counter[str] = Counter()
     longest = (0.0, "")
     with Path("last-call.txt").open("w+") as last:
-        for _ in range(calls):
+        for _ in range(call_count):
             function = source.rng.choice(functions)
-            args, names = make(function, source)
-            text = shown(function, args, names)
+            args, names = draw_arguments(function, source)
+            text = format_call(function, args, names)
             last.seek(0)
             last.write(text)
             last.truncate()
             last.flush()
             faulthandler.dump_traceback_later(SECONDS, exit=True)
             start = time.perf_counter()
-            end, wrong = ending(function, args, names)
+            end, wrong = call_function(function, args, names)
             ends[end] += 1
             if end == "returned":
                 fine[function.name] += 1
@@ -165,7 +165,7 @@ def run(calls: int, seed: int, only: str | None = None) -> int:
                 if bad[function.name] <= 3:
                     print(f"{text}\n    {wrong}")
     print(
-        f"{calls} calls of {len(functions)} functions, seed {seed}: "
+        f"{call_count} calls of {len(functions)} functions, seed {seed}: "
         f"{sum(bad.values())} ended badly ({ends}); never returned: "
         f"{sorted({f.name for f in functions} - fine.keys())}; "
         f"the longest took {longest[0]:.2f} s: {longest[1][:200]}"
@@ -180,4 +180,4 @@ if __name__ == "__main__":
     parser.add_argument("--only", metavar="FUNCTION")
     args = parser.parse_args()
     os.chdir(tempfile.mkdtemp())
-    sys.exit(run(args.calls, args.seed, args.only))
+    sys.exit(make_random_calls(args.calls, args.seed, args.only))

@@ -28,7 +28,7 @@ from topoloom.tasks.problem import Problem
 _TEXTS = ("torus:4x4", "tree:4:4+node:2", "m.toml", "detec", "", "torus:4x4+down:0")
 
 
-def task_pools(
+def make_task_pools(
     rng: random.Random, allocations: list[Any], graphs: list[Any]
 ) -> dict[str, list[Any]]:
     """Make arguments of tasks and pictures for several machines."""
@@ -105,38 +105,42 @@ def task_pools(
     return pools
 
 
-def by_name(rng: random.Random) -> dict[str, Callable[[], Any]]:
-    """Draw values by the names of parameters."""
+def make_value_drawers(rng: random.Random) -> dict[str, Callable[[], Any]]:
+    """Map each parameter name to a function that draws its value."""
 
-    def some(*values: Any) -> Callable[[], Any]:
+    def choose_among(*values: Any) -> Callable[[], Any]:
         return lambda: rng.choice(values)
 
     mappers = ["block", "gge", "hilbert", "auto", "x", ""]
     return {
-        "machine_text": some(*_TEXTS),
-        "graph_file": some("g.npz", "junk", "empty", "none/x", "folder"),
-        "verb": some("judge"),
-        "free": some(None, "0-7", "x", "99", ""),
-        "title": some("", "title", "a\nb", "$x_$"),
-        "best": some("block", "x"),
+        "machine_text": choose_among(*_TEXTS),
+        "graph_file": choose_among("g.npz", "junk", "empty", "none/x", "folder"),
+        "verb": choose_among("judge"),
+        "free": choose_among(None, "0-7", "x", "99", ""),
+        "title": choose_among("", "title", "a\nb", "$x_$"),
+        "best": choose_among("block", "x"),
         "mappers": lambda: rng.sample(mappers, 2),
         "names": lambda: rng.sample(mappers, 2),
-        "texts": some(
+        "texts": choose_among(
             ["g.npz@0-3", "g.npz@4-7"], ["g.npz", "g.npz"], ["x@0"], [], ["@"]
         ),
-        "background": some(None, [], ["g.npz@0-3"], ["x"]),
-        "mesh": some({"x": 4, "y": 2}, {"x": 4}, {}, {"x": 0}, {"x": 2**40}),
-        "roots": some("1", "0", "all", "x", "-1", "9999999999999999999", "0-3"),
-        "steps": some("shift", "k-shift(k=4)", "x", "g.npz", ""),
-        "find": some(None, "order", "x"),
-        "hosts": some(
+        "background": choose_among(None, [], ["g.npz@0-3"], ["x"]),
+        "mesh": choose_among({"x": 4, "y": 2}, {"x": 4}, {}, {"x": 0}, {"x": 2**40}),
+        "roots": choose_among("1", "0", "all", "x", "-1", "9999999999999999999", "0-3"),
+        "steps": choose_among("shift", "k-shift(k=4)", "x", "g.npz", ""),
+        "find": choose_among(None, "order", "x"),
+        "hosts": choose_among(
             (), ("a", "b"), [], ["a"] * 16, ("", ""), tuple("abcdefghijklmnop")
         ),
-        "program": some([], ["none-such"], [""], "x"),
-        "placements": some([Path("p.json")], [], [Path("junk")], [Path("p.json")] * 9),
-        "output": some(Path("o.html"), Path("o.npz"), Path("none/o"), Path("p.json")),
-        "pings": some("junk", "a.txt", "none/x"),
-        "simulate": some(
+        "program": choose_among([], ["none-such"], [""], "x"),
+        "placements": choose_among(
+            [Path("p.json")], [], [Path("junk")], [Path("p.json")] * 9
+        ),
+        "output": choose_among(
+            Path("o.html"), Path("o.npz"), Path("none/o"), Path("p.json")
+        ),
+        "pings": choose_among("junk", "a.txt", "none/x"),
+        "simulate": choose_among(
             lambda machine, nodes, phases, progress: SimulationResult(
                 [0.0] * len(phases)
             ),
@@ -145,10 +149,10 @@ def by_name(rng: random.Random) -> dict[str, Callable[[], Any]]:
     }
 
 
-def task_scenario(
+def draw_task_scenario(
     function: str, pools: dict[str, list[Any]], rng: random.Random
 ) -> dict[str, Any]:
-    """Draw matching arguments; none if any will do."""
+    """Draw arguments that match; return {} if the function needs none."""
     if function.startswith("draw_"):
         values = [rng.random() for _ in range(2)]
         return {

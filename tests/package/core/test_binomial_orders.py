@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Binomial orders and combining from Python, on measured and published costs."""
+"""Binomial orders and message combining, on measured and published costs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_groups_of_measured_machines_are_found() -> None:
     assert schedules.find_cost_groups(POWER7).of == [0, 1, 0, 0, 0, 1, 0]
 
 
-def test_p_equals_that_of_scipy() -> None:
+def test_p_values_equal_scipy() -> None:
     rng = np.random.default_rng(1)
     socket, domain = np.arange(16) // 8, np.arange(16) // 4
     for gap in (0.5, 1, 10):
@@ -54,7 +54,7 @@ def test_p_equals_that_of_scipy() -> None:
             assert (group.inside.n, group.into.n) == (56, 64)
 
 
-#: Socket and L3 domain of every process, on nodes that differ.
+#: Socket and L3 domain of each process, on different nodes.
 RAGGED = {
     "sockets of three sizes": [(0,)] * 3 + [(1,)] * 8 + [(2,)] * 5,
     "domains in one socket": [(0, 0)] * 4 + [(0, 1)] * 4 + [(1, 0)] * 8,
@@ -78,33 +78,35 @@ def test_groups_of_different_sizes_are_found_despite_outliers(node: str) -> None
         costs = 20 - 5.0 * shared + rng.exponential(0.4, (size, size))
         costs *= np.where(rng.random((size, size)) < 0.03, 100, 1)
         found = schedules.find_cost_groups(costs)
-        assert shape(found.groups, places) == group_places(node)
+        assert find_group_places(found.groups, places) == make_expected_groups(node)
 
 
-def shape(groups: list[schedules.CostGroup], places: list[tuple[int, ...]]) -> object:
-    """Return the places of the groups."""
+def find_group_places(
+    groups: list[schedules.CostGroup], places: list[tuple[int, ...]]
+) -> object:
+    """Return the nested groups with the places of their members."""
     return sorted(
         (
             sorted(places[member] for member in group.members),
-            shape(group.groups, places),
+            find_group_places(group.groups, places),
         )
         for group in groups
     )
 
 
-def group_places(node: str) -> object:
+def make_expected_groups(node: str) -> object:
     places = sorted(RAGGED[node])
     if node == "one alone on a socket":  # a group of one has no messages inside
         return []
 
-    def parts(of: list[tuple[int, ...]], level: int) -> object:
+    def split_at_level(of: list[tuple[int, ...]], level: int) -> object:
         keys = sorted({place[: level + 1] for place in of})
         if len(keys) < 2 or len(of[0]) <= level:
             return []
         inside = [[p for p in of if p[: level + 1] == key] for key in keys]
-        return [(one, parts(one, level + 1)) for one in inside]
+        return [(one, split_at_level(one, level + 1)) for one in inside]
 
-    return parts(places, 0)
+    return split_at_level(places, 0)
 
 
 def test_a_smaller_p_finds_fewer_groups() -> None:
@@ -119,19 +121,19 @@ def test_a_smaller_p_finds_fewer_groups() -> None:
         assert found == sorted(found, reverse=True)
 
 
-def test_a_slow_edge_matters_only_if_it_is_much_slower() -> None:
-    def seconds(method: str) -> float:
+def test_a_slightly_slower_edge_does_not_change_the_order() -> None:
+    def total_seconds(method: str) -> float:
         order = schedules.binomial_order(RA, method, channels=2)
         return sum(
             schedules.binomial_scatter_steps(RA, order, channels=2, reading="printed")
         )
 
-    # Messages between the sockets of RA take 1.07 times as long, less than 1.5.
-    assert seconds("channel-aware") < seconds("standard")
-    assert seconds("standard") < seconds("fastest-edge-first")
+    # Messages between RA's sockets cost 1.07 times as much, below the limit of 1.5.
+    assert total_seconds("channel-aware") < total_seconds("standard")
+    assert total_seconds("standard") < total_seconds("fastest-edge-first")
 
 
-def test_invalid_arguments_are_refused() -> None:
+def test_invalid_arguments_of_binomial_orders_are_refused() -> None:
     with pytest.raises(topoloom.Error, match="2 by 3"):
         schedules.find_cost_groups(np.ones((2, 3)))
     with pytest.raises(topoloom.Error, match="p is 0"):
@@ -149,12 +151,12 @@ def test_invalid_arguments_are_refused() -> None:
         schedules.virtual_mesh_receivers(4, 2, 4)
 
 
-def test_holes_are_replaced_by_other_ranks() -> None:
+def test_missing_ranks_of_a_virtual_mesh_are_replaced() -> None:
     rounds = schedules.virtual_mesh_receivers(14, 2, 12)
     assert rounds == [[13, 2, 3], [0, 4, 8]]
 
 
-def test_lines_of_a_grid_broadcast_one_axis_after_the_other() -> None:
+def test_a_grid_broadcasts_along_one_axis_after_the_other() -> None:
     rounds = schedules.grid_line_messages([2, 3], "broadcast", 8, root=1)
     assert rounds[0] == [(3, 0, 8), (4, 1, 8), (5, 2, 8)]
     assert [sorted(messages) for messages in rounds[1:]] == [

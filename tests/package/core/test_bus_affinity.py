@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from topoloom import Allocation, CommGraph, Error, Machine, load_machine, place
 from topoloom._core import (
     BusAffinities,
     bus_rates,
@@ -15,11 +13,13 @@ from topoloom._core import (
     rank_bipartitions,
     rank_bus_affinities,
 )
+
+from topoloom import Allocation, CommGraph, Error, Machine, load_machine, place
 from topoloom.graphs import Request, ring
 from topoloom.graphs.patterns import make_graph
 from topoloom.machines.machine_file import load_machine_and_hosts
 
-#: Pattern -> how many of the 40,320 assignments are optimal.
+#: Pattern -> number of optimal assignments among 40,320.
 OPTIMA = {
     "ring": 896,
     "rd1": 768,
@@ -31,17 +31,17 @@ OPTIMA = {
 CELL = Allocation.whole(load_machine("cell-eib"))
 
 
-def pattern(name: str) -> CommGraph:
+def make_pattern(name: str) -> CommGraph:
     return make_graph(name, Request(8, 1024))
 
 
-def ranked(graph: CommGraph) -> BusAffinities:
+def rank_affinities(graph: CommGraph) -> BusAffinities:
     return rank_bus_affinities(CELL, graph)
 
 
 @pytest.mark.parametrize("name", OPTIMA)
 def test_the_number_of_optimal_assignments_is_as_published(name: str) -> None:
-    found = ranked(pattern(name))
+    found = rank_affinities(make_pattern(name))
     scores, elements = np.asarray(found.scores), np.asarray(found.elements)
     assert scores.shape == (40320, 4)
     assert len(np.unique(elements, axis=0)) == 40320
@@ -49,13 +49,13 @@ def test_the_number_of_optimal_assignments_is_as_published(name: str) -> None:
     assert scores.tolist() == sorted(scores.tolist())
     assert (scores == scores[0]).all(axis=1).sum() == found.optima == OPTIMA[name]
     peak, _, excess, half_way = scores[0]
-    assert (peak, excess, half_way) == (2, 0, 0)  # one message on a link
+    assert (peak, excess, half_way) == (2, 0, 0)  # one message per link
 
 
 def test_scores_of_equal_sizes_do_not_depend_on_the_size() -> None:
     for name in OPTIMA:
         graphs = [make_graph(name, Request(8, size)) for size in (1, 1000, 2**40)]
-        first, *others = map(ranked, graphs)
+        first, *others = map(rank_affinities, graphs)
         for other, size in zip(others, (1000, 2**40), strict=True):
             assert (np.asarray(other.scores) == np.asarray(first.scores)).all()
             assert other.unit == size
@@ -69,7 +69,7 @@ def test_loads_of_unequal_sizes_are_bytes_on_links() -> None:
         kept = source != target
         source, target = source[kept], target[kept]
         sizes = rng.integers(1, 5, len(source)) * 500
-        found = ranked(CommGraph.from_edges(8, source, target, sizes))
+        found = rank_affinities(CommGraph.from_edges(8, source, target, sizes))
         for row in rng.integers(0, 40320, 10):
             at = np.array(stations)[np.asarray(found.elements)[row]]
             load = np.zeros(machine.link_count)
@@ -81,18 +81,18 @@ def test_loads_of_unequal_sizes_are_bytes_on_links() -> None:
             assert excess == np.maximum(load - 2 * sizes.max(), 0).sum()
 
 
-def test_the_elements_are_hosts_with_these_names() -> None:
+def test_elements_are_hosts_named_spe0_to_spe7() -> None:
     machine, hosts = load_machine_and_hosts("cell-eib")
     stations = bus_stations(CELL)
     assert [hosts[station] for station in stations] == [f"SPE{i}" for i in range(8)]
-    # In any order of the allocation.
+    # The order of the allocation has no effect.
     mixed = Allocation(machine, [7, 3, 1, 4, 8, 2, 10, 9])
     assert bus_stations(mixed) == stations
     assert bus_stations(Allocation(Machine("ring:8"), range(8))) == list(range(8))
 
 
-def test_named_affinities_are_mappers() -> None:
-    graph = pattern("ring")
+def test_named_affinities_can_be_used_as_mappers() -> None:
+    graph = make_pattern("ring")
     stations = np.array(bus_stations(CELL))
     for name, _, elements in named_affinities():
         found = place(graph, CELL, mapper=f"affinity(named={name})").placement
@@ -106,7 +106,7 @@ def test_named_affinities_are_mappers() -> None:
     assert (threads[0] != threads[2]).any()
 
 
-def test_a_message_is_as_fast_in_any_affinity_as_between_the_same_stations() -> None:
+def test_message_rates_depend_only_on_the_stations() -> None:
     machine = CELL.machine
     for source, target in ((0, 5), (3, 1), (2, 8)):
         rates = bus_rates(machine, [source], [target], [65536])
@@ -115,12 +115,12 @@ def test_a_message_is_as_fast_in_any_affinity_as_between_the_same_stations() -> 
         assert rates.ways == (2 if abs(source - target) == 6 else 1)
 
 
-def test_rates_of_all_assignments_equal_those_of_each() -> None:
+def test_rates_of_all_assignments_equal_single_evaluations() -> None:
     source, target = np.arange(8), (np.arange(8) * 3 + 1) % 8
     source, target = source[source != target], target[source != target]
     sizes = 16384 * (1 + source)
     graph = CommGraph.from_edges(8, source, target, sizes)
-    found, stations = ranked(graph), np.array(bus_stations(CELL))
+    found, stations = rank_affinities(graph), np.array(bus_stations(CELL))
     rates = np.asarray(found.rates(CELL, graph, startup=1e-7))
     assert rates.shape == (40320, 6)
     for row in range(0, 40320, 2016):
@@ -136,7 +136,7 @@ def test_a_ring_of_sixteen_crosses_two_processors_twice() -> None:
     assert halves.best.bit_count() == halves.worst.bit_count() == 8
 
 
-def test_other_machines_have_no_bus() -> None:
+def test_machines_other_than_ring_buses_are_refused() -> None:
     allocation = Allocation(Machine("torus:8"), list(range(8)))
     with pytest.raises(Error, match="for ring buses, not for torus:8"):
         rank_bus_affinities(allocation, ring(8, 1))

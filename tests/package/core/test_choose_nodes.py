@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shapes of allocations and chosen nodes, from Python."""
+"""Shapes of allocations and choice of nodes, from Python."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ MACHINES = (
 )
 
 
-def some_nodes(machine: Machine, data: st.DataObject) -> Any:
-    """Draw free nodes, in any order."""
+def draw_free_nodes(machine: Machine, data: st.DataObject) -> Any:
+    """Draw free nodes in any order."""
     nodes = data.draw(
         st.lists(
             st.integers(0, machine.node_count - 1), min_size=2, max_size=30, unique=True
@@ -35,37 +35,38 @@ def some_nodes(machine: Machine, data: st.DataObject) -> Any:
     return np.array(nodes, dtype=np.uint32)
 
 
-def average_distance(machine: Machine, nodes: Any) -> float:
+def compute_average_distance(machine: Machine, nodes: Any) -> float:
     slots = [int(node) * machine.slots_per_node for node in nodes]
     pairs = [machine.distance(a, b) for a in slots for b in slots if a != b]
     return sum(pairs) / max(1, len(pairs))
 
 
 @given(text=st.sampled_from(MACHINES), data=st.data())
-def test_compact_nodes_are_free_and_no_farther_apart_than_the_first(
+def test_compact_nodes_are_free_and_no_farther_apart_than_the_first_free_nodes(
     text: str, data: st.DataObject
 ) -> None:
     machine = Machine(text)
-    free = some_nodes(machine, data)
+    free = draw_free_nodes(machine, data)
     count = data.draw(st.integers(1, len(free)))
     chosen = compact_nodes(Allocation(machine, free), count)
     places = [free.tolist().index(node) for node in chosen.nodes.tolist()]
     assert places == sorted(set(places))
     assert len(places) == count
     assert chosen.average_distance == pytest.approx(
-        average_distance(machine, chosen.nodes)
+        compute_average_distance(machine, chosen.nodes)
     )
     assert (
-        chosen.average_distance <= average_distance(machine, free[:count]) * 1.0000001
+        chosen.average_distance
+        <= compute_average_distance(machine, free[:count]) * 1.0000001
     )
 
 
 @given(text=st.sampled_from(MACHINES), data=st.data())
-def test_chosen_nodes_are_never_worse_than_the_first_free_ones(
+def test_chosen_nodes_are_never_worse_than_the_first_free_nodes(
     text: str, data: st.DataObject
 ) -> None:
     machine = Machine(text)
-    free = Allocation(machine, some_nodes(machine, data))
+    free = Allocation(machine, draw_free_nodes(machine, data))
     count = data.draw(st.integers(1, len(free.nodes)))
     ranks = data.draw(st.integers(1, count * machine.slots_per_node))
     graph = stencil([ranks], 3, True, 8)
@@ -77,7 +78,7 @@ def test_chosen_nodes_are_never_worse_than_the_first_free_ones(
     assert found.hop_bytes <= found.first_hop_bytes
 
 
-def test_a_choice_of_nodes_outlives_its_inputs() -> None:
+def test_a_node_choice_outlives_its_inputs() -> None:
     found = choose_nodes(
         stencil([4], 3, True, 8), Allocation.whole(Machine("mesh:9")), 4
     )
@@ -85,16 +86,19 @@ def test_a_choice_of_nodes_outlives_its_inputs() -> None:
     assert compact_nodes(Allocation.whole(Machine("mesh:9")), 2).machine.node_count == 9
 
 
-def test_a_callback_can_end_the_choice() -> None:
+def test_a_callback_can_stop_the_node_choice() -> None:
     machine = Machine("torus:16x16x16")
     calls = []
 
-    def stop(work: int) -> bool:
+    def stop_search(work: int) -> bool:
         calls.append(work)
         return False
 
     found = choose_nodes(
-        stencil([8, 8, 8], 27, True, 8), Allocation.whole(machine), 512, progress=stop
+        stencil([8, 8, 8], 27, True, 8),
+        Allocation.whole(machine),
+        512,
+        progress=stop_search,
     )
     assert len(calls) >= 1
     assert found.random_hop_bytes is None
@@ -110,7 +114,7 @@ def test_components_are_numbered_node_by_node() -> None:
     assert shape.loads.sum() == sum(abs(a - b) for a in nodes for b in nodes)
 
 
-def test_jobs_are_read_from_squeue(tmp_path: Path) -> None:
+def test_jobs_are_read_from_squeue_output(tmp_path: Path) -> None:
     machine = Machine("torus:4x4")
     file = tmp_path / "jobs.txt"
     file.write_text("JOBID NODELIST\n71 n[01-03]\n72_4 n09,n11\n73 \n")
@@ -128,7 +132,7 @@ def test_a_file_without_the_header_of_squeue_is_one_job(tmp_path: Path) -> None:
     assert {job: a.nodes.tolist() for job, a in jobs.items()} == {"other.txt": [1, 2]}
 
 
-def test_jobs_find_hosts_by_name(tmp_path: Path) -> None:
+def test_hosts_of_jobs_are_found_by_name(tmp_path: Path) -> None:
     file = tmp_path / "jobs.txt"
     file.write_text("JOBID NODELIST\n5 b\n")
     jobs = load_jobs(Machine("torus:3"), file, ("a", "b", "c"))
@@ -139,7 +143,7 @@ def test_jobs_find_hosts_by_name(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("JOBID PARTITION NAME\n", "squeue -o '%i %N'"),
-        ("JOBID NODELIST\n7 \n", "names no job that has nodes"),
+        ("JOBID NODELIST\n7 \n", "contains no job with nodes"),
         ("JOBID NODELIST\n7 n1\n7 n2\n", "jobs.txt:3: job 7 appears twice"),
         (
             "JOBID NODELIST\n\n7 n[1-2],n99\n",
@@ -147,11 +151,11 @@ def test_jobs_find_hosts_by_name(tmp_path: Path) -> None:
         ),
         ("JOBID NODELIST\n7 n[1-\n", "jobs.txt:2: job 7: "),
         ("JOBID NODELIST\n7 n1,n1\n", "jobs.txt:2: job 7: host n1 is named twice"),
-        ("", "jobs.txt: names no node"),
+        ("", "jobs.txt: contains no node"),
         ("\0", "not a text file"),
     ],
 )
-def test_a_wrong_file_of_jobs_is_named(tmp_path: Path, text: str, message: str) -> None:
+def test_an_invalid_job_file_is_named(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "jobs.txt"
     file.write_text(text)
     with pytest.raises(Error) as error:
@@ -161,7 +165,7 @@ def test_a_wrong_file_of_jobs_is_named(tmp_path: Path, text: str, message: str) 
 
 
 @given(text=st.text(alphabet="JOBID NODELIST\n0123456789n[],-_\t#", max_size=60))
-def test_any_text_is_jobs_or_an_error(text: str, tmp_path_factory: Any) -> None:
+def test_any_text_gives_jobs_or_an_error(text: str, tmp_path_factory: Any) -> None:
     file = tmp_path_factory.mktemp("jobs") / "jobs.txt"
     file.write_text("JOBID NODELIST\n" + text)
     machine = Machine("torus:4x4")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes separated by failures have no hops, distances or routes."""
+"""Nodes disconnected by failures have no hops, distances or routes."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ MACHINES = [
 ]
 
 
-def reached(machine: Machine) -> np.ndarray:
-    """Return the nodes that every node reaches over links that are up."""
+def find_reachable_nodes(machine: Machine) -> np.ndarray:
+    """Return the nodes that each node reaches over working links."""
     wiring = Wiring(machine)
     up = set(machine.nodes_up.tolist())
     answer = np.zeros((machine.node_count, machine.node_count), bool)
@@ -58,11 +58,11 @@ def test_nodes_are_connected_by_links_that_are_up(text: str) -> None:
     pairs = np.array(list(product(nodes, nodes)))
     found = machine.connected(pairs[:, 0], pairs[:, 1])
     assert found.dtype == bool
-    assert np.array_equal(found.reshape(len(nodes), -1), reached(machine))
+    assert np.array_equal(found.reshape(len(nodes), -1), find_reachable_nodes(machine))
 
 
 @pytest.mark.parametrize("text", MACHINES)
-def test_hops_and_routes_are_those_of_connected_nodes(text: str) -> None:
+def test_only_connected_nodes_have_hops_and_routes(text: str) -> None:
     machine = Machine(text)
     for a, b in product(range(machine.node_count), repeat=2):
         if machine.connected(a, b):
@@ -83,7 +83,7 @@ def test_hops_and_routes_are_those_of_connected_nodes(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", MACHINES)
-def test_arrays_of_nodes_give_one_answer_per_pair(text: str) -> None:
+def test_arrays_of_nodes_give_one_result_per_pair(text: str) -> None:
     machine = Machine(text)
     up = machine.nodes_up
     assert [int(n) for n in up] == [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values and gains of an Evaluator equal those of the changed placements."""
+"""Evaluator values and gains equal a full evaluation of the changed placements."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PROBLEMS = [
 ]
 
 
-def random_rows(random: Random, ranks: int) -> list[tuple[int, int, int, int]]:
+def draw_edges(random: Random, ranks: int) -> list[tuple[int, int, int, int]]:
     """Draw edges between different ranks."""
     pairs = [random.sample(range(ranks), 2) for _ in range(3 * ranks)]
     return [
@@ -48,7 +48,7 @@ def random_rows(random: Random, ranks: int) -> list[tuple[int, int, int, int]]:
     ]
 
 
-def graph_of(ranks: int, rows: list[tuple[int, int, int, int]]) -> CommGraph:
+def make_graph(ranks: int, rows: list[tuple[int, int, int, int]]) -> CommGraph:
     return CommGraph.from_edges(ranks, *zip(*rows, strict=True))
 
 
@@ -61,10 +61,10 @@ class RandomCase:
         self.slots = self.allocation.slots.tolist()
         self.ranks = random.randint(4, len(self.slots) - 1)
         self.options: dict[str, Any] = {"objective": objective}
-        phases = [random_rows(random, self.ranks) for _ in range(random.randint(1, 2))]
-        self.graph = graph_of(self.ranks, [row for rows in phases for row in rows])
+        phases = [draw_edges(random, self.ranks) for _ in range(random.randint(1, 2))]
+        self.graph = make_graph(self.ranks, [row for rows in phases for row in rows])
         if len(phases) > 1:
-            self.options["phases"] = [graph_of(self.ranks, rows) for rows in phases]
+            self.options["phases"] = [make_graph(self.ranks, rows) for rows in phases]
         if random.random() < 0.5:
             links = self.allocation.machine.link_count
             self.options["background"] = [random.randrange(10**6) for _ in range(links)]
@@ -73,51 +73,54 @@ class RandomCase:
             self.allocation, draw(self.slots, k=self.ranks), shared=shared
         )
 
-    def value(self, slots: Any) -> float:
-        """Compute the value of the placement from its definition."""
+    def compute_value(self, slots: Any) -> float:
+        """Compute the value of a placement from the definition of the objective."""
         at = Placement(self.allocation, slots, shared=self.placement.shared)
         return objective_value(self.graph, self.allocation, at, **self.options)
 
-    def evaluator(self) -> Evaluator:
-        """Start from the drawn placement."""
+    def make_evaluator(self) -> Evaluator:
+        """Create an evaluator of the random placement."""
         return Evaluator(self.graph, self.allocation, self.placement, **self.options)
 
-    def swapped(self, slots: list[int], a: int, b: int) -> list[int]:
-        """Exchange the slots of two ranks."""
+    def swap_slots(self, slots: list[int], a: int, b: int) -> list[int]:
+        """Return the slots after ranks a and b swap."""
         slots = list(slots)
         slots[a], slots[b] = slots[b], slots[a]
         return slots
 
-    def free(self, slots: list[int]) -> list[int]:
-        """Slots to which a rank can move."""
+    def list_free_slots(self, slots: list[int]) -> list[int]:
+        """List the slots to which a rank can move."""
         if self.placement.shared:
             return self.slots
         return [slot for slot in self.slots if slot not in slots]
 
 
 @pytest.mark.parametrize(("text", "objective", "shared"), PROBLEMS)
-def test_values_and_gains_equal_those_of_the_changed_placements(
+def test_values_and_gains_equal_a_full_evaluation(
     text: str, objective: str, shared: bool
 ) -> None:
     case = RandomCase(text, objective, shared)
-    random, evaluator = case.random, case.evaluator()
+    random, evaluator = case.random, case.make_evaluator()
     slots = case.placement.slots.tolist()
     for _ in range(6):
         value = evaluator.value
-        assert value == case.value(slots)
+        assert value == case.compute_value(slots)
         a, b = random.choices(range(case.ranks), k=2)
-        swapped = case.swapped(slots, a, b)
-        assert evaluator.gain_of_swap(a, b) == value - case.value(swapped)
-        to = random.choice(case.free(slots))
+        swapped = case.swap_slots(slots, a, b)
+        assert evaluator.gain_of_swap(a, b) == value - case.compute_value(swapped)
+        to = random.choice(case.list_free_slots(slots))
         moved = [to if rank == a else slot for rank, slot in enumerate(slots)]
-        assert evaluator.gain_of_move(a, to) == value - case.value(moved)
-        assert (evaluator.value, evaluator.placement.slots.tolist()) == (value, slots)
+        assert evaluator.gain_of_move(a, to) == value - case.compute_value(moved)
+        assert (evaluator.value, evaluator.placement.slots.tolist()) == (
+            value,
+            slots,
+        )
         changed = random.choice((swapped, moved))
         if changed is swapped:
             evaluator.swap(a, b)
         else:
             evaluator.move(a, to)
-        assert evaluator.value == case.value(changed)
+        assert evaluator.value == case.compute_value(changed)
         assert evaluator.placement.slots.tolist() == changed
         if random.random() < 0.5:
             evaluator.undo()
@@ -127,18 +130,18 @@ def test_values_and_gains_equal_those_of_the_changed_placements(
 
 
 @pytest.mark.parametrize(("text", "objective", "shared"), PROBLEMS[::3])
-def test_gains_of_many_candidates_equal_those_of_each(
+def test_batch_gains_equal_single_gains(
     text: str, objective: str, shared: bool
 ) -> None:
     case = RandomCase(text, objective, shared)
-    evaluator = case.evaluator()
+    evaluator = case.make_evaluator()
     ranks = np.arange(case.ranks)
     others = case.random.choices(ranks, k=case.ranks)
     each = [evaluator.gain_of_swap(a, b) for a, b in enumerate(others)]
     assert evaluator.gain_of_swap(ranks, others).tolist() == each
     to_first = [evaluator.gain_of_swap(0, b) for b in ranks]
     assert evaluator.gain_of_swap(0, ranks).tolist() == to_first
-    free = case.free(case.placement.slots.tolist())
+    free = case.list_free_slots(case.placement.slots.tolist())
     moves = [evaluator.gain_of_move(1, slot) for slot in free]
     assert evaluator.gain_of_move(1, free).tolist() == moves
     assert evaluator.gain_of_move([], []).tolist() == []
@@ -194,7 +197,7 @@ def test_an_evaluator_keeps_its_inputs_alive(objective: str) -> None:
     def make_evaluator() -> Evaluator:
         allocation = Allocation.whole(Machine(TIMED[0]))
         return Evaluator(
-            graph_of(4, [(u, (u + 1) % 4, 3000, 2) for u in range(4)]),
+            make_graph(4, [(u, (u + 1) % 4, 3000, 2) for u in range(4)]),
             allocation,
             Placement(allocation, [0, 1, 2, 3]),
             objective=objective,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays of a machine equal its values link by link and pair by pair."""
+"""Arrays of a machine equal its values for each link and each pair."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from random_scalars import MACHINES
+from topoloom._core import topologies
 
 from topoloom import (
     Allocation,
@@ -20,7 +21,6 @@ from topoloom import (
     judge,
     load_machine,
 )
-from topoloom._core import topologies
 from topoloom.machines import save_machine
 
 MORE = (
@@ -38,12 +38,12 @@ SMALL = [text for text in KINDS if Machine(text).slot_count <= 100]
 
 @pytest.fixture(params=sorted({*MACHINES, *MORE, *SMALL}))
 def machine(request: pytest.FixtureRequest) -> Machine:
-    """Each kind of machine, and of failures."""
+    """Return each kind of machine, with and without failures."""
     return Machine(request.param)
 
 
-def reaching(machine: Machine) -> np.ndarray:
-    """Return the largest connected set of nodes that are up."""
+def find_connected_nodes(machine: Machine) -> np.ndarray:
+    """Return the largest connected set of working nodes."""
     up = machine.nodes_up
     both = [
         np.array([v for v in up if machine.connected(u, v) and machine.connected(v, u)])
@@ -70,7 +70,7 @@ def test_arrays_of_links_equal_the_links_one_by_one(machine: Machine) -> None:
 
 
 def test_matrices_equal_hops_and_distances_pair_by_pair(machine: Machine) -> None:
-    nodes = reaching(machine)
+    nodes = find_connected_nodes(machine)
     pairs = np.repeat(nodes, len(nodes)), np.tile(nodes, len(nodes))
     square = (len(nodes), len(nodes))
     assert np.array_equal(
@@ -91,7 +91,7 @@ def test_matrices_equal_hops_and_distances_pair_by_pair(machine: Machine) -> Non
 
 
 def test_rows_of_the_route_matrix_are_routes(machine: Machine) -> None:
-    nodes = reaching(machine)
+    nodes = find_connected_nodes(machine)
     sources, targets = np.repeat(nodes, len(nodes)), np.tile(nodes, len(nodes))
     routes = machine.route_matrix(sources, targets)
     assert routes.shape == (len(sources), machine.link_count)
@@ -108,7 +108,7 @@ def test_rows_of_the_route_matrix_are_routes(machine: Machine) -> None:
 
 
 def test_loads_are_bytes_on_the_rows_of_the_route_matrix(machine: Machine) -> None:
-    allocation = Allocation(machine, reaching(machine))
+    allocation = Allocation(machine, find_connected_nodes(machine))
     rng = random.Random(machine.text)
     slots = rng.sample(allocation.slots.tolist(), allocation.slot_count)
     ranks = len(slots)
@@ -124,13 +124,13 @@ def test_loads_are_bytes_on_the_rows_of_the_route_matrix(machine: Machine) -> No
     assert np.allclose(loads, judgement.loads)
 
 
-def test_a_machine_rebuilt_from_its_links_is_wired_the_same(machine: Machine) -> None:
+def test_a_machine_rebuilt_from_its_links_has_the_same_wiring(machine: Machine) -> None:
     nodes, ends = machine.node_count, machine.link_ends()
     if machine.has_failures or len(ends) == 0 or machine.vertex_count != ends.max() + 1:
         return
     numbered = "graph" in machine.text or "mesh" in machine.text
     pairs = set(map(tuple, ends.tolist()))
-    if len(pairs) < len(ends) or not numbered:  # several links side by side, or hosts
+    if len(pairs) < len(ends) or not numbered:  # parallel links or host links
         return
     again = Machine.from_links(
         ends, machine.bandwidth(), machine.latency(), nodes=nodes, directed=True
@@ -141,8 +141,8 @@ def test_a_machine_rebuilt_from_its_links_is_wired_the_same(machine: Machine) ->
     assert np.array_equal(again.latency(), machine.latency()[order])
 
 
-def random_links(rng: random.Random) -> tuple[int, list[tuple[int, int]]]:
-    """Draw a tree of all vertices, and links across."""
+def draw_links(rng: random.Random) -> tuple[int, list[tuple[int, int]]]:
+    """Draw a spanning tree and additional links."""
     count = rng.randint(2, 12)
     links = {(rng.randrange(v), v) for v in range(1, count)}
     for _ in range(rng.randrange(count)):
@@ -152,12 +152,12 @@ def random_links(rng: random.Random) -> tuple[int, list[tuple[int, int]]]:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_a_machine_from_links_reads_back_from_its_text_to_the_bit(
+def test_a_machine_from_links_is_restored_exactly_from_its_text(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     rng = random.Random(seed)
-    count, links = random_links(rng)
+    count, links = draw_links(rng)
     bandwidth = [rng.choice((1e9, 25e9, 1e5 / 3 * 7, 12.5e9, 3e14)) for _ in links]
     latency = [rng.choice((0, 1e-6, 1e-9 / 3, 2.5e-7)) for _ in links]
     machine = Machine.from_links(links, bandwidth, latency)
@@ -186,7 +186,7 @@ def test_a_machine_from_links_reads_back_from_its_text_to_the_bit(
     assert hash(same) == hash(machine)
 
 
-def test_a_link_in_a_file_has_a_latency_behind_its_bandwidth(tmp_path: Path) -> None:
+def test_links_in_files_have_a_bandwidth_and_a_latency(tmp_path: Path) -> None:
     path = tmp_path / "m.toml"
     path.write_text(
         'format = "topoloom-machine"\nversion = 1\n[topology]\nkind = "graph"\n'
@@ -196,7 +196,7 @@ def test_a_link_in_a_file_has_a_latency_behind_its_bandwidth(tmp_path: Path) -> 
     assert (machine.bandwidth(0), machine.latency(0)) == (2e9, 3e-6)
 
 
-def test_links_are_directed_and_routes_can_be_given() -> None:
+def test_machines_from_links_support_directed_links_and_given_routes() -> None:
     ring = [(0, 1), (1, 2), (2, 3), (3, 0)]
     machine = Machine.from_links(ring, 1e9, 1e-6, directed=True)
     assert machine.hop_matrix()[1].tolist() == [3, 0, 1, 2]
@@ -239,7 +239,7 @@ def test_links_are_directed_and_routes_can_be_given() -> None:
         ),
     ],
 )
-def test_errors_are_one_line(call: object, line: str) -> None:
+def test_errors_of_machine_arrays_are_one_line(call: object, line: str) -> None:
     with pytest.raises(Error, match=line) as raised:
         call()  # type: ignore[operator]
     assert "\n" not in str(raised.value)
@@ -249,5 +249,5 @@ def test_without_scipy_the_error_names_the_package(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
-    with pytest.raises(Error, match=r"route_matrix\(\) needs scipy; .*: pip"):
+    with pytest.raises(Error, match=r"route_matrix\(\) requires scipy; .*: pip"):
         Machine("ring:4").route_matrix([0], [1])

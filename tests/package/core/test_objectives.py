@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objectives from Python: values, phases, background traffic, ports."""
+"""Objectives from Python: values, phases, background traffic, NIC ports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OBJECTIVES = (
 )
 
 
-def problems() -> list[tuple[CommGraph, Allocation]]:
+def make_problems() -> list[tuple[CommGraph, Allocation]]:
     torus = fragmented_allocation(Machine("torus:5x5,bandwidth=1GB/s"), 9, 3, 2)
     tree = Machine("tree:4:4,bandwidth=1GB/s:2GB/s,latency=1us+node:2,bandwidth=1GB/s")
     return [
@@ -31,36 +31,37 @@ def problems() -> list[tuple[CommGraph, Allocation]]:
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
-def test_auto_is_never_worse_than_what_it_tries(objective: str) -> None:
-    for graph, allocation in problems():
+def test_auto_is_never_worse_than_the_mappers_it_tries(objective: str) -> None:
+    for graph, allocation in make_problems():
 
-        def value(mapper: str, graph: CommGraph, at: Allocation) -> float:
+        def compute_value(mapper: str, graph: CommGraph, at: Allocation) -> float:
             placement = place(graph, at, mapper, objective=objective).placement
             return objective_value(graph, at, placement, objective=objective)
 
-        best = value("auto", graph, allocation)
+        best = compute_value("auto", graph, allocation)
         for mapper in ("block", "mahd", "mahd+swap"):
-            assert best <= value(mapper, graph, allocation)
+            assert best <= compute_value(mapper, graph, allocation)
 
 
-def test_congestion_equals_that_of_judge() -> None:
-    for graph, allocation in problems():
+def test_congestion_objective_equals_the_congestion_of_judge() -> None:
+    for graph, allocation in make_problems():
         placement = place(graph, allocation, "mahd+swap+local-opt").placement
         value = objective_value(graph, allocation, placement, objective="congestion")
         assert value == judge(graph, allocation, placement).congestion_max
 
 
 def test_a_mix_is_relative_to_block_placement() -> None:
-    graph, allocation = problems()[0]
+    graph, allocation = make_problems()[0]
     block = place(graph, allocation, "block").placement
     mix = "weighted(hop-bytes=1;congestion=2)"
     assert objective_value(graph, allocation, block, objective=mix) == 3
 
 
-def test_messages_of_different_phases_do_not_meet() -> None:
-    """Two ranks of one node send over its only link: at once, or one after the other.
+def test_messages_of_different_phases_share_no_links() -> None:
+    """Two ranks of a node send over its only link, in one phase or in two.
 
-    Congestion adds up over the phases, so what is alike in both does not change it.
+    Congestion adds up over the phases, so a common part does not change the
+    difference.
     """
     request = Request(ranks=8, bytes=100)
     graph = make_graph("recursive-doubling", request)
@@ -81,17 +82,17 @@ def test_phases_can_change_the_best_placement() -> None:
     phases = make_phases("bruck", request)
     allocation = Allocation.whole(Machine("torus:4x4"))
 
-    def value(placement: Placement) -> float:
+    def compute_value(placement: Placement) -> float:
         return objective_value(
             graph, allocation, placement, objective="congestion", phases=phases
         )
 
     aware = place(graph, allocation, objective="congestion", phases=phases).placement
     blind = place(graph, allocation, objective="congestion").placement
-    assert value(aware) <= value(blind)
+    assert compute_value(aware) <= compute_value(blind)
 
 
-def test_a_background_keeps_messages_off_busy_links() -> None:
+def test_background_traffic_keeps_messages_off_busy_links() -> None:
     machine = Machine("mesh:4")
     allocation = Allocation.whole(machine)
     busy = [
@@ -121,12 +122,12 @@ def test_a_background_keeps_messages_off_busy_links() -> None:
 @pytest.mark.parametrize(
     ("slots", "seconds"),
     [
-        ([0, 1], 0.5 + 2 * 100 / 1000),  # startup, both messages in one memory
-        ([0, 2], 3 + 1 + 100 / 5),  # startup, a link, the port
+        ([0, 1], 0.5 + 2 * 100 / 1000),  # startup, two messages through one memory
+        ([0, 2], 3 + 1 + 100 / 5),  # startup, one link, the NIC port
         ([0, 4], 3 + 2 + 100 / 5),  # two links
     ],
 )
-def test_time_counts_startup_latency_and_the_port(
+def test_time_includes_startup_latency_and_the_nic_port(
     slots: list[int], seconds: float
 ) -> None:
     machine = Machine(
@@ -140,7 +141,7 @@ def test_time_counts_startup_latency_and_the_port(
     assert value == pytest.approx(seconds)
 
 
-def test_a_wide_port_leaves_the_link_as_the_bottleneck() -> None:
+def test_with_a_fast_nic_port_the_link_is_the_bottleneck() -> None:
     machine = Machine("torus:4,bandwidth=10MB/s+node:1,bandwidth=50MB/s,startup=0s")
     allocation = Allocation.whole(machine)
     placement = Placement(allocation, [0, 1])
@@ -166,7 +167,7 @@ def test_impossible_objectives_are_refused(
     assert message in str(caught.value)
 
 
-def test_phases_must_have_the_ranks_of_the_pattern() -> None:
+def test_phases_with_other_ranks_than_the_pattern_are_refused() -> None:
     allocation = Allocation.whole(Machine("torus:4"))
     with pytest.raises(Error, match="a phase has 3 ranks, but the pattern has 4"):
         place(ring(4), allocation, objective="congestion", phases=[ring(3)])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Graphs, machines, allocations, placements and results are values.
 
-They are equal where they say the same, and so are pickles and copies of them.
+Objects with equal content are equal, and so are their pickles and copies.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from random_scalars import MACHINES
+from topoloom._core import topologies
 
 from topoloom import (
     Allocation,
@@ -27,7 +28,6 @@ from topoloom import (
     load_machine,
     place,
 )
-from topoloom._core import topologies
 from topoloom.graphs import ring
 from topoloom.machines.machine_names import zoo_names
 from topoloom.support.pickled import FORM, restore
@@ -43,7 +43,7 @@ WAYS: list[Callable[[Any], Any]] = [
 LINKS = Machine.from_links([(0, 2), (1, 2), (3, 2)], [1e9, 2e9, 1e9 / 3], 1e-7, nodes=2)
 
 
-def random_graph(rng: random.Random) -> CommGraph:
+def draw_graph(rng: random.Random) -> CommGraph:
     """Draw a graph, with or without loads, self-messages and edges of 0 bytes."""
     ranks, edges = rng.randint(1, 9), rng.randrange(20)
     ends = [[rng.randrange(ranks) for _ in range(edges)] for _ in "12"]
@@ -53,9 +53,9 @@ def random_graph(rng: random.Random) -> CommGraph:
     return CommGraph.from_edges(ranks, *ends, sizes, messages, load)
 
 
-def random_objects() -> list[Any]:
+def make_random_objects() -> list[Any]:
     rng = random.Random(5)
-    objects: list[Any] = [random_graph(rng) for _ in range(12)]
+    objects: list[Any] = [draw_graph(rng) for _ in range(12)]
     objects += [CommGraph.from_edges(0, [], [], []), LINKS]
     for text in MACHINES:
         machine = Machine(text, ["a remark of its reader"])
@@ -69,13 +69,15 @@ def random_objects() -> list[Any]:
     return objects
 
 
-OBJECTS = random_objects()
+OBJECTS = make_random_objects()
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_copies_are_equal_and_others_are_not(way: Callable[[Any], Any]) -> None:
+@pytest.mark.parametrize("copy_object", WAYS)
+def test_copies_are_equal_and_other_objects_are_not(
+    copy_object: Callable[[Any], Any],
+) -> None:
     for one in OBJECTS:
-        again = way(one)
+        again = copy_object(one)
         assert again == one
         assert not again != one  # noqa: SIM202
         assert hash(again) == hash(one)
@@ -85,8 +87,8 @@ def test_copies_are_equal_and_others_are_not(way: Callable[[Any], Any]) -> None:
         assert one != None  # noqa: E711
 
 
-def test_objects_are_equal_only_if_their_content_is() -> None:
-    def content_of(one: Any) -> Any:
+def test_objects_are_equal_only_if_their_contents_are_equal() -> None:
+    def get_content(one: Any) -> Any:
         if isinstance(one, CommGraph):
             names = ("first", "peer", "bytes", "messages", "load", "self_bytes")
             return [getattr(one, name).tolist() for name in (*names, "self_messages")]
@@ -98,13 +100,13 @@ def test_objects_are_equal_only_if_their_content_is() -> None:
 
     for a in OBJECTS:
         for b in OBJECTS:
-            assert (a == b) == (type(a) is type(b) and content_of(a) == content_of(b))
+            assert (a == b) == (type(a) is type(b) and get_content(a) == get_content(b))
 
 
 def test_equal_graphs_from_different_sources_compare_equal() -> None:
     rng = random.Random(1)
     for _ in range(20):
-        graph = random_graph(rng)
+        graph = draw_graph(rng)
         source = np.repeat(
             np.arange(graph.rank_count), np.diff(graph.first.astype(int))
         )
@@ -142,7 +144,7 @@ def test_every_described_machine_survives_pickling(name: str) -> None:
     assert np.array_equal(again.hops(*pairs), machine.hops(*pairs))
 
 
-def test_unpickled_objects_work_as_before() -> None:
+def test_unpickled_objects_can_be_used() -> None:
     machine = Machine("torus:4x4+down:3+node:2")
     allocation = Allocation(machine, [5, 1, 2])
     result = place(ring(6), allocation, "gge,swap")
@@ -170,7 +172,7 @@ def test_pickled_placements_contain_the_machine_text_once() -> None:
     assert many < 3 * one
 
 
-def hop_bytes(allocation: Allocation, placement: Placement) -> int:
+def compute_hop_bytes(allocation: Allocation, placement: Placement) -> int:
     return judge(ring(4), allocation, placement).hop_bytes
 
 
@@ -178,7 +180,9 @@ def test_objects_can_be_sent_to_other_processes() -> None:
     allocation = Allocation.whole(Machine("torus:4x4"))
     jobs = [(allocation, Placement(allocation, range(at, at + 4))) for at in range(4)]
     with multiprocessing.get_context("fork").Pool(2) as pool:
-        assert pool.starmap(hop_bytes, jobs) == [hop_bytes(*job) for job in jobs]
+        assert pool.starmap(compute_hop_bytes, jobs) == [
+            compute_hop_bytes(*job) for job in jobs
+        ]
 
 
 def test_a_pickle_of_another_version_is_refused_in_one_line() -> None:

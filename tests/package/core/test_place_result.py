@@ -12,7 +12,7 @@ from topoloom.placements import objective_value
 TORUS = Allocation.whole(Machine("torus:3x3"))
 
 
-def test_a_search_without_proof_reports_none() -> None:
+def test_heuristic_searches_report_no_bound() -> None:
     result = place(ring(9), TORUS, "block")
     assert (result.proven, result.optimal) == (None, False)
     assert repr(result) == f"PlaceResult(9 ranks, work {result.work})"
@@ -24,7 +24,7 @@ def test_an_exact_search_proves_its_placement_optimal() -> None:
     assert repr(result).endswith(", proven optimal)")
 
 
-def test_an_interrupted_exact_search_keeps_its_bound() -> None:
+def test_an_interrupted_exact_search_returns_its_bound() -> None:
     result = place(ring(9), TORUS, "exact", work=0)
     value = objective_value(
         ring(9), TORUS, result.placement, objective=Objective.hop_bytes
@@ -33,7 +33,7 @@ def test_an_interrupted_exact_search_keeps_its_bound() -> None:
     assert result.optimal == (result.proven == value)
 
 
-def test_the_placement_outlives_the_result() -> None:
+def test_a_placement_outlives_its_search_result() -> None:
     placement = place(ring(9), TORUS, "block").placement
     assert placement.slots.tolist() == list(range(9))
 

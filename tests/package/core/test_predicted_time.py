@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The predicted time equals its definition; the objective auto chooses well."""
+"""The predicted time equals its definition, and auto chooses the right objective."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ FAST = "auto(effort=fast)"
 OTHERS = ["torus:3x3+node:2", "tree:9,bandwidth=5+node:2,startup=3us", "hyperx:3x3"]
 
 
-def slow_time(graph: CommGraph, machine: Machine, node: list[int]) -> float:
-    """Compute the time by docs/concepts.md, round by round."""
+def compute_time(graph: CommGraph, machine: Machine, node: list[int]) -> float:
+    """Compute the predicted time from docs/concepts.md, round by round."""
     rows = [row for row in edge_rows(graph).tolist() if row[0] != row[1]]
     counts = sorted({row[3] for row in rows})
     return sum(
-        slow_rounds(
+        compute_time_of_rounds(
             [
                 (source, target, last * size // all_ - first * size // all_)
                 for source, target, size, all_ in rows
@@ -59,10 +59,10 @@ def slow_time(graph: CommGraph, machine: Machine, node: list[int]) -> float:
     )
 
 
-def slow_rounds(
+def compute_time_of_rounds(
     rows: list[tuple[int, int, int]], rounds: int, machine: Machine, node: list[int]
 ) -> float:
-    """Compute startups, routes and the busiest resource if no pair ends earlier."""
+    """Compute the time of rounds from startups, routes and the busiest resources."""
     inside: defaultdict[int, int] = defaultdict(int)
     leaving: defaultdict[int, int] = defaultdict(int)
     way: defaultdict[int, float] = defaultdict(float)
@@ -117,7 +117,7 @@ def slow_rounds(
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> CommGraph:
+def draw_graph(draw: st.DrawFn) -> CommGraph:
     """Draw messages between up to 9 ranks, including self-messages."""
     ranks = draw(st.integers(2, 9))
     rank = st.integers(0, ranks - 1)
@@ -128,7 +128,7 @@ def graphs(draw: st.DrawFn) -> CommGraph:
     return CommGraph.from_edges(ranks, source, target, sizes, messages)
 
 
-@given(st.sampled_from(MACHINES), graphs(), st.randoms(use_true_random=False))
+@given(st.sampled_from(MACHINES), draw_graph(), st.randoms(use_true_random=False))
 def test_the_predicted_time_equals_its_definition(
     text: str, graph: CommGraph, random: Random
 ) -> None:
@@ -137,7 +137,7 @@ def test_the_predicted_time_equals_its_definition(
     slots = random.sample(range(machine.slot_count), graph.rank_count)
     placement = Placement(allocation, slots)
     node = [slot // machine.slots_per_node for slot in slots]
-    expected = slow_time(graph, machine, node)
+    expected = compute_time(graph, machine, node)
     assert predicted_time(graph, allocation, placement) == pytest.approx(expected)
     if expected:
         value = objective_value(graph, allocation, placement, objective="time")
@@ -170,20 +170,20 @@ def test_without_bandwidths_there_is_no_predicted_time(text: str) -> None:
         place(ring(9, 1000), allocation, objective="time")
 
 
-def problems(bytes_each: int) -> list[CommGraph]:
+def make_problems(bytes_per_message: int) -> list[CommGraph]:
     return [
-        stencil([3, 3], 5, True, bytes_each),
-        random_geometric(9, bytes_each, 3),
-        all_to_all(9, bytes_each),
-        ring(8, bytes_each),
+        stencil([3, 3], 5, True, bytes_per_message),
+        random_geometric(9, bytes_per_message, 3),
+        all_to_all(9, bytes_per_message),
+        ring(8, bytes_per_message),
     ]
 
 
 @pytest.mark.parametrize("text", [*MACHINES, *OTHERS])
-@pytest.mark.parametrize("bytes_each", [8, 10**6])
-def test_auto_equals_the_chosen_objective(text: str, bytes_each: int) -> None:
+@pytest.mark.parametrize("bytes_per_message", [8, 10**6])
+def test_auto_equals_the_chosen_objective(text: str, bytes_per_message: int) -> None:
     allocation = Allocation.whole(Machine(text))
-    for graph in problems(bytes_each):
+    for graph in make_problems(bytes_per_message):
         objective, reason = choose_objective(graph, allocation)
         assert objective in (Objective.hop_bytes, Objective.time)
         assert reason
@@ -196,13 +196,13 @@ def test_auto_equals_the_chosen_objective(text: str, bytes_each: int) -> None:
 
 
 @pytest.mark.parametrize("text", MACHINES)
-def test_long_messages_are_placed_for_time_and_short_ones_for_hop_bytes(
+def test_auto_minimizes_time_for_long_and_hop_bytes_for_short_messages(
     text: str,
 ) -> None:
     allocation = Allocation.whole(Machine(text))
-    for graph in problems(10**6):
+    for graph in make_problems(10**6):
         assert choose_objective(graph, allocation)[0] == Objective.time
-    for graph in problems(1):
+    for graph in make_problems(1):
         objective, reason = choose_objective(graph, allocation)
         assert objective == Objective.hop_bytes
         assert reason.startswith("messages are short: startups and latencies take")
@@ -221,7 +221,7 @@ def test_remapping_and_sharing_use_hop_bytes() -> None:
     )
 
 
-@given(st.sampled_from(MACHINES), graphs(), st.integers(1, 5))
+@given(st.sampled_from(MACHINES), draw_graph(), st.integers(1, 5))
 def test_auto_is_never_predicted_slower_than_block(
     text: str, graph: CommGraph, seed: int
 ) -> None:
@@ -232,7 +232,7 @@ def test_auto_is_never_predicted_slower_than_block(
     assert predicted_time(graph, allocation, placed) <= before * (1 + 1e-9)
 
 
-@given(st.sampled_from(MACHINES), graphs(), st.integers(1, 5))
+@given(st.sampled_from(MACHINES), draw_graph(), st.integers(1, 5))
 @settings(max_examples=15)
 def test_placements_for_hop_bytes_are_never_predicted_slower_than_block(
     text: str, graph: CommGraph, seed: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Costs of schedules equal counted messages and published equations."""
+"""Schedule costs equal counted messages and published equations."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from topoloom.schedules import (
 from topoloom.schedules.choose import (
     Call,
     RankSlots,
+    list_schedule_names,
     operations,
     rank_schedules,
-    schedule_names,
 )
-from topoloom.schedules.joint_search import block_order
+from topoloom.schedules.joint_search import make_block_order
 
 ALPHA, BETA, GAMMA, DELTA, BETA_EM = 11e-6, 8e-9, 4e-9, 3.5e-9, 3.3e-9
 COSTS = CombiningCosts(
@@ -38,30 +38,32 @@ SQUARES, CUBES, POWERS = (9, 16, 25, 64, 225), (27, 64, 125), (2, 8, 64, 256)
 SIZES = (0, 1, 76, 1375, 100_000)
 
 
-def model_of(line: tuple[float, float] = (ALPHA, BETA), **costs: float) -> NetworkModel:
-    """Make a network model of one line, with other costs of a message."""
+def make_model(
+    line: tuple[float, float] = (ALPHA, BETA), **costs: float
+) -> NetworkModel:
+    """Create a network model of one line with other message costs."""
     given = MessageCosts()
     for name, value in costs.items():
         setattr(given, name, value)
     return NetworkModel.regimes([(*line, None)], given)
 
 
-MAIN = model_of(gamma=GAMMA)
-CARD = model_of(gamma=GAMMA, delta=DELTA, beta_em=BETA_EM)
+MAIN = make_model(gamma=GAMMA)
+CARD = make_model(gamma=GAMMA, delta=DELTA, beta_em=BETA_EM)
 
 
-def cost_of(
+def compute_cost(
     call: Call, name: str, model: NetworkModel, slots: RankSlots | None = None
 ) -> ScheduleCost:
-    """Return the time of the model, without receiver overhead if it has none."""
+    """Compute the cost of a schedule by the model, on slots if given."""
     schedule = call.schedule(name)
     return schedule.cost_on(*slots, model) if slots else schedule.cost(model)
 
 
-def time_of(
+def compute_time(
     operation: str, ranks: int, size: int, name: str, model: NetworkModel
 ) -> float:
-    return cost_of(Call(operation, ranks, size), name, model).time
+    return compute_cost(Call(operation, ranks, size), name, model).time
 
 
 @pytest.mark.parametrize(
@@ -73,31 +75,31 @@ def time_of(
         ("hypercube", POWERS),
     ],
 )
-def test_full_shapes_cost_the_value_of_their_equations(
+def test_costs_of_full_virtual_meshes_equal_their_equations(
     strategy: str, numbers: tuple[int, ...]
 ) -> None:
-    """Equations 3.1 to 3.11 and 3.14 to 3.16, without their last, unreadable, term."""
+    """Equations 3.1 to 3.11 and 3.14 to 3.16, without their illegible last term."""
     exchange = "cyclic" if strategy == "direct" else strategy
     gather = "hypercube-direct(direct=0)" if strategy == "hypercube" else exchange
     for ranks in numbers:
         for size in SIZES:
-            sent = time_of("all-to-all", ranks, size, exchange, MAIN)
+            sent = compute_time("all-to-all", ranks, size, exchange, MAIN)
             assert sent == pytest.approx(all_to_all_time(strategy, ranks, size, COSTS))
-            gathered = time_of("all-gather", ranks, size, gather, MAIN)
+            gathered = compute_time("all-gather", ranks, size, gather, MAIN)
             equation = all_gather_time(strategy, ranks, size, COSTS)
             assert gathered == pytest.approx(equation)
-            gathered = time_of("all-gather", ranks, size, gather, CARD)
+            gathered = compute_time("all-gather", ranks, size, gather, CARD)
             if strategy != "hypercube":
                 equation = nic_all_gather_time(strategy, ranks, size, COSTS)
             assert gathered == pytest.approx(equation)
 
 
 @pytest.mark.parametrize("direct", [1, 2, 3])
-def test_the_hybrid_hypercube_costs_the_value_of_its_equation(direct: int) -> None:
+def test_the_cost_of_the_hybrid_hypercube_equals_its_equation(direct: int) -> None:
     name = f"hypercube-direct(direct={direct})"
     for ranks in (8, 64, 256):
         for size in SIZES:
-            found = time_of("all-gather", ranks, size, name, CARD)
+            found = compute_time("all-gather", ranks, size, name, CARD)
             equation = nic_all_gather_time(
                 "hypercube", ranks, size, COSTS, direct=direct
             )
@@ -109,7 +111,7 @@ def test_the_hybrid_hypercube_costs_the_value_of_its_equation(direct: int) -> No
 
 
 @pytest.mark.parametrize(("strategy", "axes"), [("mesh", 2), ("grid", 3)])
-def test_the_printed_cost_of_a_full_mesh_has_a_few_more_messages_and_blocks(
+def test_the_published_cost_of_a_full_mesh_counts_too_many_messages(
     strategy: str, axes: int
 ) -> None:
     for side in (2, 5, 8):
@@ -123,7 +125,7 @@ def test_the_printed_cost_of_a_full_mesh_has_a_few_more_messages_and_blocks(
 
 
 @pytest.mark.parametrize("name", ["k-prefix", "k-shift"])
-def test_relays_cost_their_equation_plus_barriers_between_rounds(
+def test_costs_of_relays_are_their_equation_plus_barriers(
     name: str,
 ) -> None:
     """Equations 4.3, 4.5 and 4.6."""
@@ -132,7 +134,7 @@ def test_relays_cost_their_equation_plus_barriers_between_rounds(
             for barrier, rounds in (("message", ranks - 1), ("stop", ranks // k)):
                 text = f"{name}(k={k},barrier={barrier})"
                 for size in SIZES:
-                    found = time_of("all-gather", ranks, size, text, CARD)
+                    found = compute_time("all-gather", ranks, size, text, CARD)
                     waits = (rounds - 1) * CARD.barrier(ranks)
                     equation = relay_all_gather_time(ranks, k, size, COSTS)
                     if k == 1 and barrier == "stop":
@@ -140,22 +142,22 @@ def test_relays_cost_their_equation_plus_barriers_between_rounds(
                     assert found == pytest.approx(equation + waits)
 
 
-def test_a_barrier_is_a_dissemination_unless_the_nic_does_it() -> None:
-    late = model_of(latency=3e-6)
-    card = model_of(latency=3e-6, barrier_round=2e-6)
+def test_a_barrier_is_a_dissemination_unless_the_nic_implements_it() -> None:
+    late = make_model(latency=3e-6)
+    card = make_model(latency=3e-6, barrier_round=2e-6)
     for ranks in (1, 2, 3, 64, 100, 1024):
         rounds = math.ceil(math.log2(ranks))
-        alone = time_of("barrier", ranks, 0, "dissemination", late)
+        alone = compute_time("barrier", ranks, 0, "dissemination", late)
         assert late.barrier(ranks) == pytest.approx(alone)
         assert card.barrier(ranks) == pytest.approx(rounds * 2e-6)
 
 
-def test_a_many_to_many_costs_at_most_the_value_of_its_equations() -> None:
-    """Equations 3.17 to 3.20; a phase takes as long as its fullest rank."""
+def test_many_to_many_costs_are_at_most_their_equations() -> None:
+    """Equations 3.17 to 3.20; the rank with the most data determines a phase."""
     for ranks, degree in ((64, 8), (64, 32), (256, 64)):
         for size in SIZES:
             call = Call("many-to-many", ranks, size, 0, degree)
-            for name in schedule_names(call):
+            for name in list_schedule_names(call):
                 full = degree if name == "direct" else 2 * degree
                 printed = name == "hypercube"
                 most = many_to_many_time(
@@ -163,32 +165,32 @@ def test_a_many_to_many_costs_at_most_the_value_of_its_equations() -> None:
                 )
                 if printed:
                     most += math.log2(ranks) * degree * size * GAMMA
-                time = cost_of(call, name, MAIN).time
+                time = compute_cost(call, name, MAIN).time
                 assert time <= most * (1 + 1e-9), (name, call)
                 if name == "direct":
                     assert time == pytest.approx(most)
 
 
-def test_only_combined_blocks_cost_overhead() -> None:
-    """A rank with one message per round copies before sending, others concurrently."""
-    dear = model_of(gamma=GAMMA, combine=2.5e-6)
+def test_only_message_combining_has_copy_overhead() -> None:
+    """With one message per round a rank copies before it sends; else copies overlap."""
+    dear = make_model(gamma=GAMMA, combine=2.5e-6)
     for ranks in (8, 64, 256):
         rounds = math.log2(ranks)
         for name in ("hypercube", "bruck"):
-            more = time_of("all-to-all", ranks, 76, name, dear)
-            more -= time_of("all-to-all", ranks, 76, name, MAIN)
+            more = compute_time("all-to-all", ranks, 76, name, dear)
+            more -= compute_time("all-to-all", ranks, 76, name, MAIN)
             assert more == pytest.approx(rounds * ranks / 2 * 2.5e-6)
         for name in ("cyclic", "pairwise", "at-once"):
-            same = time_of("all-to-all", ranks, 76, name, dear)
-            assert same == time_of("all-to-all", ranks, 76, name, MAIN)
+            same = compute_time("all-to-all", ranks, 76, name, dear)
+            assert same == compute_time("all-to-all", ranks, 76, name, MAIN)
 
 
-def random_models(count: int) -> Iterator[NetworkModel]:
+def draw_models(count: int) -> Iterator[NetworkModel]:
     rng = random.Random(5)
     for _ in range(count):
         scale = [10 ** rng.uniform(-7, -5) for _ in range(5)]
         each = [10 ** rng.uniform(-10, -8) for _ in range(5)]
-        yield model_of(
+        yield make_model(
             (scale[0], each[0]),
             send_cpu=scale[1],
             receive_cpu=scale[2],
@@ -206,29 +208,29 @@ def random_models(count: int) -> Iterator[NetworkModel]:
 def test_cpu_time_never_exceeds_the_total_time(operation: str) -> None:
     machine = Machine("torus:4x4,bandwidth=10GB/s+node:2,bandwidth=10GB/s")
     allocation = Allocation.whole(machine)
-    for model in random_models(12):
+    for model in draw_models(12):
         for ranks, size in ((2, 8), (13, 300), (32, 50_000)):
             degree = min(5, ranks - 1) if operation.startswith("many") else None
             size = 0 if operation == "barrier" else size
             call = Call(operation, ranks, size, 0, degree)
-            slots = RankSlots(allocation, block_order(call, allocation))
-            for name in schedule_names(call):
+            slots = RankSlots(allocation, make_block_order(call, allocation))
+            for name in list_schedule_names(call):
                 for at in (None, slots):
-                    cost = cost_of(call, name, model, at)
+                    cost = compute_cost(call, name, model, at)
                     assert cost.cpu <= cost.time * (1 + 1e-12), (name, call, at)
 
 
 @pytest.mark.parametrize("name", model_names())
-def test_a_rank_that_sends_and_receives_pays_for_both(name: str) -> None:
+def test_a_rank_pays_for_its_sends_and_receives(name: str) -> None:
     model = load_model(name).model
     for size in (0, 1, 64, 288, 289, 2048, 2049, 65_536, 1 << 20):
         assert model.cpu(size) <= model.arrival(size)
-        if name != "simgrid":  # its gap is that of a rank that only sends
+        if name != "simgrid":  # the gap of simgrid is for a rank that only sends
             assert model.cpu(size) <= model.time(size)
 
 
 def test_half_of_a_two_way_step_is_the_cpu_time_of_one_end() -> None:
-    """Tables 2.4 and 2.5, 2.10 and 2.11: what one end takes, and what both take."""
+    """Tables 2.4, 2.5, 2.10 and 2.11: CPU time of one end and of a two-way step."""
     one_end = {
         "qsnet": [(16, 5.59), (64, 5.29), (1024, 6.04), (4096, 6.69)],
         "myrinet": [(16, 0.7), (64, 0.7), (1024, 0.9), (16_384, 3.0)],
@@ -246,8 +248,8 @@ def test_half_of_a_two_way_step_is_the_cpu_time_of_one_end() -> None:
 
 
 def test_processes_of_a_node_wait_for_each_others_messages() -> None:
-    """Table 2.5: four processes take more than twice the time for a short message."""
-    shared = model_of(node_alpha=7e-6, node_beta=2e-9)
+    """Table 2.5: four processes more than double the time of a short message."""
+    shared = make_model(node_alpha=7e-6, node_beta=2e-9)
     for size in SIZES:
         for processes in (1, 2, 4, 16):
             alpha = max(ALPHA, processes * 7e-6) if processes > 1 else ALPHA
@@ -261,22 +263,22 @@ def test_processes_of_a_node_wait_for_each_others_messages() -> None:
 
 
 def test_packets_with_acknowledgements_slow_distant_messages() -> None:
-    """A message of 100 packets that goes one link waits for 100 answers."""
+    """A 100-packet message over one link waits for 100 acknowledgements."""
     allocation = Allocation.whole(Machine("torus:16,bandwidth=1GB/s,latency=1us"))
     call = Call("all-gather", 16, 32_000)
-    slots = RankSlots(allocation, block_order(call, allocation))
+    slots = RankSlots(allocation, make_block_order(call, allocation))
     free, waiting = (
-        cost_of(call, "ring", model_of((1e-6, 1e-9), packet=packet), slots).time
+        compute_cost(call, "ring", make_model((1e-6, 1e-9), packet=packet), slots).time
         for packet in (0, 320)
     )
     assert waiting - free == pytest.approx(15 * 100 * 2 * 1e-6)
 
 
-def test_on_qsnet_each_schedule_pays_its_own_costs() -> None:
+def test_qsnet_schedules_have_separate_costs() -> None:
     model = load_model("qsnet").model
     gathers = ("ring", "cyclic", "k-prefix", "k-shift(k=4)", "mesh")
     times = {
-        name: time_of("all-gather", 64, 256 << 10, name, model) for name in gathers
+        name: compute_time("all-gather", 64, 256 << 10, name, model) for name in gathers
     }
     assert len(set(times.values())) == len(times)
     assert times["ring"] / times["k-prefix"] == pytest.approx(2, rel=0.1)
@@ -291,78 +293,81 @@ BLOCKS = (1, 2, 4, 16)
 NODES = "fattree:4:4,bandwidth=25GB/s,latency=100ns+node:"
 
 
-def in_memory(size: int) -> float:
-    """Seconds of a message inside a node without description."""
+def compute_memory_time(size: int) -> float:
+    """Return the seconds of an intra-node message without a node description."""
     return 0.3e-6 + size / 10e9
 
 
-def slots_on(machine: str, call: Call, nodes: int) -> RankSlots:
-    """Ranks in block order on the first nodes."""
+def place_in_block_order(machine: str, call: Call, nodes: int) -> RankSlots:
+    """Place ranks in block order on the first nodes."""
     allocation = Allocation(Machine(machine), list(range(nodes)))
-    return RankSlots(allocation, block_order(call, allocation))
+    return RankSlots(allocation, make_block_order(call, allocation))
 
 
 @pytest.mark.parametrize("name", model_names())
-def test_ranks_without_inter_node_messages_slow_no_one(name: str) -> None:
+def test_ranks_without_inter_node_messages_delay_no_others(name: str) -> None:
     model = load_model(name).model
     for size in SIZES:
         tree, ring = [], []
         for block in BLOCKS:
             call = Call("broadcast", 4 * block, size)
-            at = slots_on(f"{NODES}{block}", call, 4)
-            tree.append(cost_of(call, "binomial", model, at).time)
+            at = place_in_block_order(f"{NODES}{block}", call, 4)
+            tree.append(compute_cost(call, "binomial", model, at).time)
             call = Call("all-gather", 4 * block, size)
-            time = cost_of(call, "ring", model, at).time
+            time = compute_cost(call, "ring", model, at).time
             ring.append(time / (4 * block - 1))
-        # After the nodes come the ranks of each, in rounds of their own.
-        inside = [math.log2(block) * in_memory(size) for block in BLOCKS]
+        # The inter-node rounds come first, then the intra-node rounds.
+        inside = [math.log2(block) * compute_memory_time(size) for block in BLOCKS]
         assert tree == pytest.approx([tree[0] + time for time in inside])
-        # A rank at the edge of a node sends out or receives, and never both.
-        assert max(ring) <= ring[0] + in_memory(size)
+        # A rank at the boundary of a node either sends to or receives from another
+        # node.
+        assert max(ring) <= ring[0] + compute_memory_time(size)
 
 
 def test_ranks_of_a_node_share_its_nic() -> None:
-    """Between two nodes, the exchanges that cross involve all ranks of both."""
-    shared = model_of(node_beta=BETA)
+    """With two nodes, inter-node exchanges involve all ranks of both nodes."""
+    shared = make_model(node_beta=BETA)
     for block in BLOCKS:
         call = Call("all-to-all", 2 * block, 100_000)
-        at = slots_on(f"torus:2,bandwidth=1TB/s+node:{block}", call, 2)
+        at = place_in_block_order(f"torus:2,bandwidth=1TB/s+node:{block}", call, 2)
         for model, share in ((MAIN, 1), (shared, block)):
-            found = cost_of(call, "pairwise", model, at).time
+            found = compute_cost(call, "pairwise", model, at).time
             outside = block * (ALPHA + share * 100_000 * BETA)
-            expected = outside + (block - 1) * in_memory(100_000)
+            expected = outside + (block - 1) * compute_memory_time(100_000)
             assert found == pytest.approx(expected)
 
 
 def test_a_barrier_crosses_the_network_after_any_round() -> None:
-    """Among nodes: ranks of one wait for each other in no time."""
-    slow, fast = (model_of(barrier_round=each) for each in (2e-6, 1e-6))
+    """Only nodes count: ranks of one node synchronize in no time."""
+    slow, fast = (make_model(barrier_round=each) for each in (2e-6, 1e-6))
     for nodes in (1, 2, 4, 5, 16):
         for block in BLOCKS:
             ranks = nodes * block
             call = Call("all-gather", ranks, 8)
-            at = slots_on(f"{NODES}{block}", call, nodes)
+            at = place_in_block_order(f"{NODES}{block}", call, nodes)
             for name, waits in (
                 ("k-prefix(k=4,barrier=message)", ranks - 2),
                 ("k-shift(k=1,barrier=message)", ranks - 2),
             ):
-                times = [cost_of(call, name, model, at).time for model in (slow, fast)]
+                times = [
+                    compute_cost(call, name, model, at).time for model in (slow, fast)
+                ]
                 rounds = math.ceil(math.log2(nodes)) * max(0, waits)
                 assert times[0] - times[1] == pytest.approx(rounds * 1e-6, abs=1e-12)
 
 
-def test_several_nics_of_a_node_carry_as_much_as_several_nodes() -> None:
+def test_several_nics_of_a_node_have_the_rate_of_several_nodes() -> None:
     call = Call("all-to-all", 64, 100_000)
     for cards in (1, 2, 4):
         machine = f"dragonfly:2x2,nodes=2,cards={cards},bandwidth=1TB/s+node:8"
         one = machine.replace(f"cards={cards}", f"cards=1,bandwidth.host={cards}TB/s")
         for name in ("pairwise", "at-once", "bruck"):
             times = [
-                cost_of(
+                compute_cost(
                     call,
                     name,
-                    model_of(node_alpha=9e-6 / share, node_beta=BETA / share),
-                    slots_on(text, call, 8),
+                    make_model(node_alpha=9e-6 / share, node_beta=BETA / share),
+                    place_in_block_order(text, call, 8),
                 ).time
                 for text, share in ((machine, 1), (one, cards))
             ]

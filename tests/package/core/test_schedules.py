@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules of collectives: ranking, decisions by size, and orders of ranks."""
+"""Schedules of collectives: ranking, decision tables and rank orders."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from topoloom.schedules.choose import (
     Call,
     RankSlots,
     find_default_schedule,
+    find_operation,
+    list_schedule_names,
     make_strategy,
     operations,
     rank_schedules,
-    read_operation,
-    schedule_names,
 )
 from topoloom.schedules.decisions import find_decisions
 from topoloom.schedules.joint_search import optimize_jointly
@@ -31,25 +31,25 @@ MODEL = load_model("qsnet").model
 TORUS = Allocation.whole(Machine("torus:4x4,bandwidth=1GB/s+node:1,startup=1us"))
 
 
-def call_of(operation: str, ranks: int, size: int, root: int = 0) -> Call:
+def make_call(operation: str, ranks: int, size: int, root: int = 0) -> Call:
     degree = min(3, ranks - 1) if operation.startswith("many") else None
     return Call(operation, ranks, 0 if operation == "barrier" else size, root, degree)
 
 
-def random_calls(count: int) -> list[Call]:
+def draw_calls(count: int) -> list[Call]:
     rng = random.Random(7)
     sizes = [0, 1, 76, 4096, 100_003]
     calls = []
     for _, operation in zip(range(count), itertools.cycle(operations()), strict=False):
         ranks = rng.randint(1, 40)
         size, root = rng.choice(sizes), rng.randrange(ranks)
-        calls.append(call_of(operation, ranks, size, root))
+        calls.append(make_call(operation, ranks, size, root))
     return calls
 
 
-@pytest.mark.parametrize("call", random_calls(33), ids=str)
+@pytest.mark.parametrize("call", draw_calls(33), ids=str)
 def test_every_schedule_of_a_call_is_correct(call: Call) -> None:
-    for name in schedule_names(call):
+    for name in list_schedule_names(call):
         schedule = call.schedule(name)
         schedule.check()
         phases = [schedule.phase(number) for number in range(schedule.rounds)]
@@ -62,20 +62,21 @@ def test_every_schedule_of_a_call_is_correct(call: Call) -> None:
 
 
 @pytest.mark.parametrize("operation", operations())
-def test_the_first_of_the_ranking_is_the_fastest(operation: str) -> None:
+def test_the_first_ranked_schedule_is_the_fastest(operation: str) -> None:
     for size in (1, 300, 50_000):
-        call = call_of(operation, 24, size)
+        call = make_call(operation, 24, size)
         ranked = rank_schedules(call, MODEL)
         times = [one.cost.time for one in ranked]
         assert times == sorted(times)
         strategy = make_strategy(call, MODEL)
         each = [
-            strategy.cost(call.schedule(name)).time for name in schedule_names(call)
+            strategy.cost(call.schedule(name)).time
+            for name in list_schedule_names(call)
         ]
         assert times[0] == min(each)
         names = [one.name.partition("(")[0] for one in ranked]
         assert sorted(names) == sorted(
-            {name.partition("(")[0] for name in schedule_names(call)}
+            {name.partition("(")[0] for name in list_schedule_names(call)}
         )
 
 
@@ -84,8 +85,8 @@ def test_the_choice_of_mpi_is_in_the_ranking(operation: str) -> None:
     for ranks, size in itertools.product(
         (2, 5, 8, 9, 64, 1000), (1, 256, 9000, 1 << 20)
     ):
-        call = call_of(operation, ranks, size)
-        names = {name.partition("(")[0] for name in schedule_names(call)}
+        call = make_call(operation, ranks, size)
+        names = {name.partition("(")[0] for name in list_schedule_names(call)}
         usual = find_default_schedule(call)
         if operation.startswith("many"):
             assert usual is None
@@ -99,15 +100,15 @@ def test_named_schedules_are_ranked_with_their_options() -> None:
     assert {one.name for one in ranked} == set(names)
 
 
-def test_operations_go_by_the_names_of_mpi() -> None:
+def test_operations_have_their_mpi_names() -> None:
     for name, ours in (
         ("MPI_Alltoall", "all-to-all"),
         ("bcast", "broadcast"),
         ("Reduce_scatter", "reduce-scatter"),
     ):
-        assert read_operation(name) == ours
+        assert find_operation(name) == ours
     with pytest.raises(Error, match="no collective 'allgathr'"):
-        read_operation("allgathr")
+        find_operation("allgathr")
 
 
 def test_an_impossible_call_is_refused() -> None:
@@ -115,9 +116,9 @@ def test_an_impossible_call_is_refused() -> None:
         rank_schedules(Call("broadcast", 4, 8, root=4), MODEL)
 
 
-def test_a_decision_holds_from_its_size_on() -> None:
+def test_a_decision_is_valid_from_its_size_on() -> None:
     call = Call("many-to-many", 16, 1, degree=5)
-    decisions = find_decisions(call, MODEL, most=1 << 20)
+    decisions = find_decisions(call, MODEL, max_bytes=1 << 20)
     assert (decisions[0].bytes, decisions[0].degree) == (1, call.degree)
     for before, after in itertools.pairwise(decisions):
         for size, best in ((after.bytes - 1, before), (after.bytes, after)):
@@ -132,8 +133,8 @@ def test_a_barrier_has_one_decision() -> None:
 
 
 @pytest.mark.parametrize("operation", ["all-to-all", "all-gather", "reduce"])
-def test_a_schedule_and_an_order_together_never_lose(operation: str) -> None:
-    call = call_of(operation, 16, 1024)
+def test_joint_optimization_of_schedule_and_order_never_loses(operation: str) -> None:
+    call = make_call(operation, 16, 1024)
     together = optimize_jointly(call, TORUS, None)
     seconds = [step.seconds for step in together.steps]
     assert seconds == sorted(seconds, reverse=True)
@@ -146,14 +147,14 @@ def test_a_schedule_and_an_order_together_never_lose(operation: str) -> None:
 
 
 def test_no_order_is_worse_than_a_ring_around_the_torus() -> None:
-    """A ring of 16 goes around a 4x4 torus so that every message goes one hop."""
-    together = optimize_jointly(call_of("all-gather", 16, 1 << 20), TORUS, None)
+    """A ring of 16 fits a 4x4 torus with one hop per message."""
+    together = optimize_jointly(make_call("all-gather", 16, 1 << 20), TORUS, None)
     assert together.best.cost.time <= 15 * (1e-6 + (1 << 20) / 1e9)
 
 
-def test_the_search_stops_on_request() -> None:
+def test_the_search_of_an_order_stops_on_request() -> None:
     together = optimize_jointly(
-        call_of("all-to-all", 16, 64), TORUS, None, progress=lambda _: False
+        make_call("all-to-all", 16, 64), TORUS, None, progress=lambda _: False
     )
     assert 1 <= len(together.steps) <= 2
 
@@ -171,15 +172,15 @@ def test_drawings_of_rounds_are_reproducible(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "name", "complaint"),
+    ("call", "name", "message"),
     [
-        (Call("all-to-all", 33, 1), "bruck", "up to 32 ranks, not of 33"),
+        (Call("all-to-all", 33, 1), "bruck", "up to 32 ranks, not 33"),
         (Call("all-reduce", 32, 1), "ring", "62 rounds, more than the 32"),
         (Call("all-to-all", 1, 1), "bruck", "no rounds to draw"),
     ],
 )
 def test_schedules_that_are_too_large_or_too_small_are_not_drawn(
-    call: Call, name: str, complaint: str
+    call: Call, name: str, message: str
 ) -> None:
-    with pytest.raises(Error, match=complaint):
+    with pytest.raises(Error, match=message):
         draw_rounds("x.svg", [(call, name)])

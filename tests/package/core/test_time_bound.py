@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time bounds compared with all placements of small problems."""
+"""Time bounds are compared with all placements of small problems."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FAST = "auto(effort=fast)"
 SIZES = (0, 8, 3000, 10**5, 10**7)
 
 
-def random_graph(random: Random, ranks: int) -> CommGraph:
+def draw_graph(random: Random, ranks: int) -> CommGraph:
     edges = random.randint(1, 2 * ranks)
     pairs = [random.sample(range(ranks), 2) for _ in range(edges)]
     source, target = zip(*pairs, strict=True)
@@ -52,7 +52,7 @@ def random_graph(random: Random, ranks: int) -> CommGraph:
     return CommGraph.from_edges(ranks, source, target, size, messages)
 
 
-def summed(graphs: list[CommGraph], ranks: int) -> CommGraph:
+def merge_graphs(graphs: list[CommGraph], ranks: int) -> CommGraph:
     columns: list[list[int]] = [[], [], [], []]
     for graph in graphs:
         for rank in range(ranks):
@@ -65,38 +65,38 @@ def summed(graphs: list[CommGraph], ranks: int) -> CommGraph:
     return CommGraph.from_edges(ranks, *columns)
 
 
-def random_problem(
-    text: str, seed: int, most_slots: int
+def draw_problem(
+    text: str, seed: int, max_slots: int
 ) -> tuple[CommGraph, Allocation, dict[str, Any]]:
     random = Random(f"{text} {seed}")
     machine = Machine(text)
     slots = random.sample(Allocation.whole(machine).slots.tolist(), machine.slot_count)
-    slots = slots[: random.randint(1, most_slots)]
+    slots = slots[: random.randint(1, max_slots)]
     nodes = dict.fromkeys(slot // machine.slots_per_node for slot in slots)
     allocation = Allocation(machine, list(nodes), slots)
     ranks = random.randint(2, 4)
-    phases = [random_graph(random, ranks) for _ in range(random.choice((1, 1, 2, 3)))]
+    phases = [draw_graph(random, ranks) for _ in range(random.choice((1, 1, 2, 3)))]
     options: dict[str, Any] = {"phases": phases} if len(phases) > 1 else {}
-    return summed(phases, ranks), allocation, options
+    return merge_graphs(phases, ranks), allocation, options
 
 
 @pytest.mark.parametrize("text", MACHINES)
 def test_no_placement_is_faster_than_the_proven_bound(text: str) -> None:
     for seed in range(15):
-        graph, allocation, phases = random_problem(text, seed, 6)
+        graph, allocation, phases = draw_problem(text, seed, 6)
         if graph.rank_count > allocation.slot_count:
             continue
         least = min(
             predicted_time(graph, allocation, Placement(allocation, at), **phases)
             for at in permutations(allocation.slots.tolist(), graph.rank_count)
         )
-        assert_proven(find_bounds(graph, allocation, work=10**4, **phases), least)
+        check_bounds(find_bounds(graph, allocation, work=10**4, **phases), least)
 
 
 @pytest.mark.parametrize("text", MACHINES)
 def test_no_shared_placement_is_faster_than_the_proven_bound(text: str) -> None:
     for seed in range(15):
-        graph, allocation, phases = random_problem(text, seed, 4)
+        graph, allocation, phases = draw_problem(text, seed, 4)
         slots, ranks = allocation.slots.tolist(), graph.rank_count
         capacities = [1 + (seed + i) % 3 for i, _ in enumerate(slots)]
         if sum(capacities) < ranks:
@@ -112,10 +112,10 @@ def test_no_shared_placement_is_faster_than_the_proven_bound(text: str) -> None:
         )
         sharing = Sharing(capacities=capacities)
         bounds = find_bounds(graph, allocation, sharing=sharing, work=10**4, **phases)
-        assert_proven(bounds, least)
+        check_bounds(bounds, least)
 
 
-def assert_proven(bounds: Bounds, least: float) -> None:
+def check_bounds(bounds: Bounds, least: float) -> None:
     assert bounds.time is not None
     assert bounds.time <= least
     assert (bounds.time == 0) == (bounds.time_by == "nothing")

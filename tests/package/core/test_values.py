@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objectives and sharing are values: they can be copied, pickled and compared."""
+"""Objectives and sharing rules are values: they can be copied, pickled and compared."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WAYS: list[Callable[[object], object]] = [
 ]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("copy_object", WAYS)
 @pytest.mark.parametrize(
     "objective",
     [
@@ -34,25 +34,25 @@ WAYS: list[Callable[[object], object]] = [
     ],
     ids=str,
 )
-def test_an_objective_stays_equal(
-    way: Callable[[object], object], objective: Objective
+def test_copied_objectives_are_equal(
+    copy_object: Callable[[object], object], objective: Objective
 ) -> None:
-    again = way(objective)
+    again = copy_object(objective)
     assert again == objective
     assert repr(again) == repr(objective)
     assert hash(again) == hash(objective)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("copy_object", WAYS)
 @pytest.mark.parametrize(
     "sharing",
     [Sharing(), Sharing(0), Sharing(0.03), Sharing(capacities=[1, 2.5, 0])],
     ids=repr,
 )
-def test_a_rule_of_sharing_stays_the_same(
-    way: Callable[[object], object], sharing: Sharing
+def test_copied_sharing_rules_are_equal(
+    copy_object: Callable[[object], object], sharing: Sharing
 ) -> None:
-    again = way(sharing)
+    again = copy_object(sharing)
     assert isinstance(again, Sharing)
     assert again.imbalance == sharing.imbalance
     assert list(again.capacities) == list(sharing.capacities)

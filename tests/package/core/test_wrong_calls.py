@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""With any arguments public functions return or raise one clear line."""
+"""Public functions with any arguments return, or raise a one-line error."""
 
 from __future__ import annotations
 

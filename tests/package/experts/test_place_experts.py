@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import yaml
 from hypothesis import given, settings, strategies as st
+from topoloom._core import measure_experts, place_experts
 
 from topoloom import Allocation, Error, Machine
-from topoloom._core import measure_experts, place_experts
 from topoloom.tasks import (
     ExpertRouting,
     find_engine,
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 RAILS = "rails:2:4:1"  # 4 domains of 2 GPUs
 
 
-def expected_visits(
-    held: Any, nodes: Any, choices: Any, slots: int, nearest: bool
+def count_expected_visits(
+    experts_of_slot: Any, nodes: Any, choices: Any, slots: int, nearest: bool
 ) -> float:
     """Enumerate every source and every choice of replicas."""
     total = 0.0
     where: dict[int, list[int]] = {}
-    for slot, expert in enumerate(held):
+    for slot, expert in enumerate(experts_of_slot):
         where.setdefault(int(expert), []).append(int(nodes[slot // slots]))
     for token, home in product(choices, nodes):
         options = []
@@ -47,7 +47,7 @@ def expected_visits(
 
 
 @pytest.mark.parametrize("nearest", [False, True])
-def test_visits_equal_those_of_all_draws(nearest: bool) -> None:
+def test_visits_equal_an_enumeration_of_all_choices(nearest: bool) -> None:
     random = np.random.default_rng(3)
     nodes = [0, 0, 1, 1, 2]
     for _ in range(20):
@@ -58,7 +58,7 @@ def test_visits_equal_those_of_all_draws(nearest: bool) -> None:
             np.ones((1, 7)), np.array(nodes), held[None], choices, nearest=nearest
         )
         assert found[0, 0] == pytest.approx(
-            expected_visits(held, nodes, choices, 2, nearest)
+            count_expected_visits(held, nodes, choices, 2, nearest)
         )
 
 
@@ -83,7 +83,7 @@ def test_every_expert_is_placed_and_no_gpu_exceeds_the_slack(nearest: bool) -> N
 def test_groups_with_replicas_respect_the_load_and_save_visits(
     seed: int, slack: float, slots: int
 ) -> None:
-    """Whatever the groups' loads, and however much of them has to go elsewhere."""
+    """Loads of groups are random, and so is the part that must move to other nodes."""
     random = np.random.default_rng(seed)
     group = random.choice(4, size=120, p=random.dirichlet([4] * 4))
     chosen = np.argsort(random.random((120, 6)), axis=1)[:, :3]
@@ -99,8 +99,8 @@ def test_groups_with_replicas_respect_the_load_and_save_visits(
     assert after[1] <= before[1] * (1 + slack) * (1 + 1e-6)
 
 
-def test_experts_of_the_same_tokens_are_placed_on_one_node() -> None:
-    """Tokens choose within one of four groups, which are numbered at random."""
+def test_experts_chosen_by_the_same_tokens_are_placed_on_one_node() -> None:
+    """Tokens choose experts in one of four groups with random numbering."""
     random = np.random.default_rng(5)
     groups = random.permutation(16).reshape(4, 4)
     choices = np.stack(
@@ -119,26 +119,26 @@ def test_small_jobs_are_placed_optimally() -> None:
     assert all(one.optimal == one.jobs for one in compare_optimum(2))
 
 
-def routing() -> ExpertRouting:
+def make_routing() -> ExpertRouting:
     loads = np.zeros((3, 16))
     loads[1:] = np.arange(16) + 1
     return ExpertRouting(loads)
 
 
-def allocation() -> Allocation:
+def make_allocation() -> Allocation:
     return Allocation.whole(Machine(RAILS))
 
 
-def test_a_domain_of_nvlink_is_a_node() -> None:
-    placed = place_on_gpus(routing(), allocation(), 8, 8, nearest=True)
+def test_an_nvlink_domain_is_a_node() -> None:
+    placed = place_on_gpus(make_routing(), make_allocation(), 8, 8, nearest=True)
     assert placed.nodes.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
     cost = placed.cost(placed.best)
     assert placed.least is not None
     assert placed.least - 1e-9 <= cost.visits <= placed.cost(placed.by_load).visits
 
 
-def test_engines_read_the_same_map() -> None:
-    placed = place_on_gpus(routing(), allocation(), 8, 8)
+def test_files_for_all_engines_have_the_same_placement() -> None:
+    placed = place_on_gpus(make_routing(), make_allocation(), 8, 8)
     best = placed.best
     sglang = json.loads(placed.text(find_engine("sglang")))
     assert sglang == {"physical_to_logical_map": best.tolist()}
@@ -158,8 +158,8 @@ def test_engines_read_the_same_map() -> None:
     assert lists == best[1:].reshape(2, 8, 3).tolist()
 
 
-def test_formats_of_loads_give_the_same_result(tmp_path: Path) -> None:
-    loads = routing().loads
+def test_all_formats_of_loads_give_the_same_result(tmp_path: Path) -> None:
+    loads = make_routing().loads
     np.savetxt(tmp_path / "a.csv", loads, delimiter=",")
     (tmp_path / "b.json").write_text(
         json.dumps({"logical_count": [loads.tolist()] * 2})
@@ -183,7 +183,7 @@ def test_formats_of_loads_give_the_same_result(tmp_path: Path) -> None:
         ("1,x\n", "1: expected numbers"),
         ("1,-2\n", "layer 0, expert 1 has the load -2; loads are finite numbers of"),
         ("1,2\n3,nan\n", "layer 1, expert 1 has the load nan"),
-        ("1,2\n1e308,1e308\n", "loads of layer 1 add up to more than a double holds"),
+        ("1,2\n1e308,1e308\n", "loads of layer 1 exceed a 64-bit float in sum"),
         ("0,0\n", "no layer has a load"),
         ("", "has no layers"),
     ],
@@ -195,19 +195,19 @@ def test_invalid_tables_are_refused(tmp_path: Path, text: str, line: str) -> Non
         read_routing(path)
 
 
-def test_slots_that_do_not_divide_are_refused() -> None:
+def test_slot_counts_that_gpus_do_not_divide_are_refused() -> None:
     with pytest.raises(Error, match="0 or 8 redundant ones would"):
-        place_on_gpus(routing(), allocation(), 8, 3)
+        place_on_gpus(make_routing(), make_allocation(), 8, 3)
     with pytest.raises(Error, match=r"27 slots on each of 8 GPUs; .* at most 112 are"):
-        place_on_gpus(routing(), allocation(), 8, 200)
-    with pytest.raises(Error, match="experts on 16 GPUs take as many slots"):
-        place_on_gpus(routing(), allocation(), 16)
+        place_on_gpus(make_routing(), make_allocation(), 8, 200)
+    with pytest.raises(Error, match="experts on 16 GPUs require one slot each"):
+        place_on_gpus(make_routing(), make_allocation(), 16)
 
 
 def test_the_command_writes_files_and_explains_a_missing_gain(
     topoloom: Command, tmp_path: Path
 ) -> None:
-    np.savetxt(tmp_path / "a.csv", routing().loads, delimiter=",")
+    np.savetxt(tmp_path / "a.csv", make_routing().loads, delimiter=",")
     words = ("experts", tmp_path / "a.csv", "-m", RAILS, "--ep", "8")
     shown = topoloom(*map(str, words))
     assert shown.status == 0
@@ -221,8 +221,8 @@ def test_the_command_writes_files_and_explains_a_missing_gain(
     assert "sglang" in refused.err
 
 
-def write_choices(path: Path, topics: int, twice: bool = False) -> str:
-    """Write tokens that choose 4 of 16 experts, of one topic or any."""
+def write_rules(path: Path, topics: int, twice: bool = False) -> str:
+    """Write tokens that choose 4 of 16 experts, within one topic or any."""
     random = np.random.default_rng(6)
     of_topic = 16 // topics
     ids = np.empty((1, 400, 4), np.int64)
@@ -236,15 +236,15 @@ def write_choices(path: Path, topics: int, twice: bool = False) -> str:
     return str(path)
 
 
-def hidden_groups(path: Path, like: float = 1.0) -> ExpertRouting:
-    """Tokens choose 4 of the 8 experts of a group, with different frequencies.
+def draw_hidden_groups(path: Path, first_group_weight: float = 1.0) -> ExpertRouting:
+    """Draw tokens that choose 4 of 8 experts of a group with different frequencies.
 
-    `like`: weight of the first group; more makes its node busy.
+    `first_group_weight`: weight of the first group; a larger one makes its node busier.
     """
     random = np.random.default_rng(8)
     groups = random.permutation(32).reshape(4, 8)
     weight = np.exp(0.5 * random.standard_normal((4, 8)))
-    share = np.array([like, 1, 1, 1]) / (like + 3)
+    share = np.array([first_group_weight, 1, 1, 1]) / (first_group_weight + 3)
     of_token = random.choice(4, size=1000, p=share)
     score = np.log(weight)[of_token] + random.gumbel(size=(1000, 8))
     chosen = np.argsort(-score, axis=1)[:, :4]
@@ -253,15 +253,15 @@ def hidden_groups(path: Path, like: float = 1.0) -> ExpertRouting:
 
 
 def test_a_slack_is_chosen_if_it_pays(tmp_path: Path) -> None:
-    """Groups with 10 % more load than the others are kept on a node only then."""
-    found = hidden_groups(tmp_path / "t.npz", like=1.15)
-    tight = place_on_gpus(found, allocation(), 8, 16, slack=0.01)
-    chosen = place_on_gpus(found, allocation(), 8, 16)
+    """A slack keeps groups with 10 % more load than the mean on one node."""
+    found = draw_hidden_groups(tmp_path / "t.npz", first_group_weight=1.15)
+    tight = place_on_gpus(found, make_allocation(), 8, 16, slack=0.01)
+    chosen = place_on_gpus(found, make_allocation(), 8, 16)
     assert tight.tried == ()
     assert [one.slack for one in chosen.tried] == [0.01, 0.05, 0.1, 0.2]
     assert chosen.tried[0].step == 1
     assert chosen.slack == min(chosen.tried, key=lambda one: one.step).slack > 0.01
-    # One node of four, and a quarter of the tokens is there already.
+    # A quarter of the tokens already starts on the right one of four nodes.
     assert chosen.cost(chosen.best).visits == pytest.approx(0.75)
     assert tight.cost(tight.best).visits > 0.9
     first, cost = chosen.tried[0], tight.cost(tight.best)
@@ -273,14 +273,14 @@ def test_a_slack_without_gain_is_not_used() -> None:
     ids = np.argsort(random.random((1, 200, 16)), axis=2)[:, :, :4]
     loads = np.array([np.bincount(ids.ravel())], float)
     found = ExpertRouting(loads, ids, is_counted=True)
-    assert place_on_gpus(found, allocation(), 8, 8).slack == 0.01
-    assert place_on_gpus(routing(), allocation(), 8, 8).tried == ()
+    assert place_on_gpus(found, make_allocation(), 8, 8).slack == 0.01
+    assert place_on_gpus(make_routing(), make_allocation(), 8, 8).tried == ()
 
 
 def test_the_command_shows_the_gain_of_a_slack(
     topoloom: Command, tmp_path: Path
 ) -> None:
-    hidden_groups(tmp_path / "t.npz", like=1.15)
+    draw_hidden_groups(tmp_path / "t.npz", first_group_weight=1.15)
     words = (tmp_path / "t.npz", "-m", RAILS, "--ep", "8", "--redundant", "16")
     shown = topoloom("experts", *words, "--to", "sglang", "-o", tmp_path / "e.json")
     assert shown.status == 0
@@ -290,19 +290,19 @@ def test_the_command_shows_the_gain_of_a_slack(
     assert "--slack" not in given.out
     refused = topoloom("experts", *words, "--to", "sglang", "-o", tmp_path / "e.txt")
     assert refused.status == 2
-    assert "reads files whose names end in .json" in refused.err
+    assert "reads only files with the suffix .json" in refused.err
     assert not (tmp_path / "e.txt").exists()
 
 
 def test_loads_and_visits_are_measured_with_the_same_tokens(tmp_path: Path) -> None:
-    """Odd tokens choose what even ones do not: a search that sees these is wrong."""
+    """Odd tokens choose other experts than even ones, so a search needs both."""
     ids = np.zeros((1, 200, 2), np.int64)
     ids[:, 0::2] = [0, 1]
     ids[:, 1::2] = [2, 3]
     np.savez(tmp_path / "t.npz", topk_ids=ids)
     found = read_routing(tmp_path / "t.npz")
-    assert found.searched_loads.tolist() == [[100, 100, 0, 0]]
-    assert found.measured_loads.tolist() == [[0, 0, 100, 100]]
+    assert found.search_loads.tolist() == [[100, 100, 0, 0]]
+    assert found.evaluation_loads.tolist() == [[0, 0, 100, 100]]
     placed = place_on_gpus(found, Allocation.whole(Machine("rails:1:4:1")), 2)
     held = placed.best.reshape(2, 2).tolist()
     assert {frozenset(gpu) for gpu in held} != {frozenset((0, 1)), frozenset((2, 3))}
@@ -314,27 +314,27 @@ def test_the_search_uses_recorded_loads(tmp_path: Path) -> None:
     ids = np.array([[[0, 1], [1, 2], [0, 2]]])
     np.savez(tmp_path / "t.npz", topk_ids=ids, loads=[[5.0, 6, 7]])
     found = read_routing(tmp_path / "t.npz")
-    assert found.searched_loads.tolist() == [[5, 6, 7]]
-    assert found.measured_loads.tolist() == [[0, 1, 1]]
+    assert found.search_loads.tolist() == [[5, 6, 7]]
+    assert found.evaluation_loads.tolist() == [[0, 1, 1]]
 
 
 def test_the_command_names_the_limiting_factor(
     topoloom: Command, tmp_path: Path
 ) -> None:
     words = ("-m", RAILS, "--ep", "8")
-    # All experts of a topic on one node double the load of its GPUs.
+    # Placing all experts of a topic on one node doubles the load of its GPUs.
     topical = np.tile([0, 1, 2, 3], (300, 1))
     others = np.random.default_rng(7).integers(4, 16, size=(150, 4))
     ids = np.stack([np.concatenate([topical, others])])
     np.savez(tmp_path / "hot.npz", topk_ids=ids)
     hot = topoloom("experts", tmp_path / "hot.npz", *words, "--slack", "0")
     assert "the busiest GPU has no room; with twice its load, --slack 1" in hot.out
-    even = topoloom("experts", write_choices(tmp_path / "even.npz", 1), *words)
+    even = topoloom("experts", write_rules(tmp_path / "even.npz", 1), *words)
     assert "tokens choose experts with too little in common" in even.out
     twice = topoloom(
-        "experts", write_choices(tmp_path / "twice.npz", 4, twice=True), *words
+        "experts", write_rules(tmp_path / "twice.npz", 4, twice=True), *words
     )
     assert "10 tokens choose an expert again; each choice is load" in twice.out
     both = topoloom("experts", tmp_path / "even.npz", *words, "--to", "vllm", "--json")
     assert both.status == 2
-    assert "say with -o where to write what the engine reads" in both.err
+    assert "write the engine's file with -o" in both.err

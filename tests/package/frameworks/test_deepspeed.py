@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of DeepSpeed: groups counted from the definition of its topologies."""
+"""DeepSpeed jobs: groups counted from the definition of its topologies."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from topoloom.frameworks.deepspeed import DeepSpeedJob
 from topoloom.graphs import Layout
 
 
-def along(order: list[str], sizes: dict[str, int], axis: str) -> list[list[int]]:
-    """Group ranks that differ in one axis alone; the first axis is the slowest."""
+def group_along_axis(
+    order: list[str], sizes: dict[str, int], axis: str
+) -> list[list[int]]:
+    """Group the ranks that differ only in one axis; the first axis is the slowest."""
     groups: dict[tuple[int, ...], list[int]] = {}
     places = product(*(range(sizes[name]) for name in order))
     for rank, place in enumerate(places):
@@ -23,7 +25,7 @@ def along(order: list[str], sizes: dict[str, int], axis: str) -> list[list[int]]
     return sorted(groups.values())
 
 
-def sorted_groups(layout: Layout, axis: str) -> list[list[int]]:
+def list_sorted_groups(layout: Layout, axis: str) -> list[list[int]]:
     return sorted(layout.groups(axis).tolist())
 
 
@@ -33,16 +35,16 @@ SIZES = st.fixed_dictionaries(
 
 
 @given(SIZES)
-def test_a_topology_makes_the_groups_of_its_product(sizes: dict[str, int]) -> None:
+def test_groups_equal_the_deepspeed_topology(sizes: dict[str, int]) -> None:
     layouts = DeepSpeedJob(**sizes).layouts()
     assert layouts[0].name == "pp-dp-tp"
     for layout in layouts:
         for axis in sizes:
-            ours = sorted_groups(layout, axis)
-            assert ours == along(layout.name.split("-"), sizes, axis)
+            ours = list_sorted_groups(layout, axis)
+            assert ours == group_along_axis(layout.name.split("-"), sizes, axis)
     if sizes["pp"] > 1:
         every = {
-            repr([along(list(order), sizes, axis) for axis in sizes])
+            repr([group_along_axis(list(order), sizes, axis) for axis in sizes])
             for order in permutations(sizes)
         }
         assert len(layouts) == len(every)
@@ -52,25 +54,25 @@ def test_a_topology_makes_the_groups_of_its_product(sizes: dict[str, int]) -> No
 
 def test_experts_are_neighbors_in_a_stage_unless_data_comes_first() -> None:
     first, other = DeepSpeedJob(dp=8, pp=2, ep=4).layouts()
-    # Stages begin at 0 and 8; an expert group is 4 ranks in a row.
-    assert sorted_groups(first, "ep") == [
+    # Stages start at ranks 0 and 8; an expert group is 4 consecutive ranks.
+    assert list_sorted_groups(first, "ep") == [
         [r + i for i in range(4)] for r in (0, 4, 8, 12)
     ]
-    assert sorted_groups(first, "edp") == [
+    assert list_sorted_groups(first, "edp") == [
         [s + i, s + i + 4] for s in (0, 8) for i in range(4)
     ]
     assert other.name == "pp-dp-tp data first"
-    assert sorted_groups(other, "edp") == [[r, r + 1] for r in range(0, 16, 2)]
-    assert sorted_groups(other, "ep")[0] == [0, 2, 4, 6]
+    assert list_sorted_groups(other, "edp") == [[r, r + 1] for r in range(0, 16, 2)]
+    assert list_sorted_groups(other, "ep")[0] == [0, 2, 4, 6]
 
 
-def test_experts_beside_a_model_axis_stay_in_its_lane() -> None:
+def test_expert_groups_have_one_position_on_the_model_axis() -> None:
     (only,) = DeepSpeedJob(tp=2, dp=8, ep=4).layouts()
-    assert sorted_groups(only, "ep")[:2] == [[0, 2, 4, 6], [1, 3, 5, 7]]
-    assert sorted_groups(only, "edp")[0] == [0, 8]
+    assert list_sorted_groups(only, "ep")[:2] == [[0, 2, 4, 6], [1, 3, 5, 7]]
+    assert list_sorted_groups(only, "edp")[0] == [0, 8]
 
 
-def test_settings_are_printed_as_text_to_paste() -> None:
+def test_settings_are_printed_as_deepspeed_configuration() -> None:
     job = DeepSpeedJob(tp=2, dp=4, pp=2)
     assert job.settings("dp-pp-tp") == [
         "PipelineModule(topology=ProcessTopology("
@@ -83,8 +85,8 @@ def test_settings_are_printed_as_text_to_paste() -> None:
     assert "autotp_size" in DeepSpeedJob(tp=2, dp=4).settings("pp-dp-tp")[0]
 
 
-def test_a_refused_job_has_a_reason() -> None:
+def test_refused_deepspeed_jobs_have_a_reason() -> None:
     with pytest.raises(Error, match="dp = 4 is not a multiple of ep = 3"):
         DeepSpeedJob(dp=4, ep=3)
-    with pytest.raises(Error, match="tp = 0; give it 1 or more"):
+    with pytest.raises(Error, match="tp = 0; it must be at least 1"):
         DeepSpeedJob(tp=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs on a device mesh: groups of an array of ranks, and orders that can be sliced."""
+"""Jobs on a device mesh: groups of a rank array, and orders that allow slicing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIZES = st.fixed_dictionaries({axis: st.sampled_from([1, 2, 3]) for axis in AXES
 
 
 @given(SIZES)
-def test_groups_are_lines_of_the_array_of_ranks(sizes: dict[str, int]) -> None:
+def test_groups_are_lines_of_the_rank_array(sizes: dict[str, int]) -> None:
     job = DeviceMeshJob(**sizes)
     layouts = job.layouts()
     for layout in layouts:
@@ -40,6 +40,6 @@ def test_settings_are_a_line_of_python() -> None:
     )
 
 
-def test_a_refused_job_has_a_reason() -> None:
-    with pytest.raises(Error, match="cp = -1; give it 1 or more"):
+def test_refused_device_meshes_have_a_reason() -> None:
+    with pytest.raises(Error, match="cp = -1; it must be at least 1"):
         DeviceMeshJob(cp=-1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs by the name of their framework, and steps by the name of a model."""
+"""Jobs by framework name, and training steps by model name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoloom.frameworks.models import MODELS, parse_step
 from topoloom.tasks import map_axes
 
 
-def test_the_rest_of_the_world_is_the_data_axis() -> None:
+def test_the_data_axis_contains_the_remaining_ranks() -> None:
     megatron, old = parse_framework("megatron"), parse_framework("megatron-0.8")
     assert make_job(megatron, {"tp": 2, "pp": 4, "ep": 2}, 64) == MegatronJob(
         tp=2, dp=8, pp=4, ep=2
@@ -26,7 +26,7 @@ def test_the_rest_of_the_world_is_the_data_axis() -> None:
     assert mesh == {"tp": 2, "ep": 4, "dp": 2}
 
 
-def test_only_megatron_without_etp_has_a_free_choice() -> None:
+def test_only_megatron_without_etp_has_several_variants() -> None:
     open_ = MegatronJob(tp=4, dp=16, ep=4)
     assert [job.axes["etp"] for job in open_.variants()] == [4, 2, 1]
     assert len(MegatronJob(tp=4, dp=16, ep=4, etp=2).variants()) == 1
@@ -50,15 +50,18 @@ def test_the_best_variant_is_the_best_of_all_variants() -> None:
     assert found.others == {
         f"etp={etp}": total for etp, total in alone.items() if etp != best
     }
-    assert found.start == map_axes(pod, job, step.traffic(job.axes)).orders.given.total
+    assert (
+        found.default_seconds
+        == map_axes(pod, job, step.traffic(job.axes)).orders.given.total
+    )
 
 
-def test_if_the_default_is_best_there_is_no_gain() -> None:
+def test_a_best_default_has_no_gain() -> None:
     pod = Allocation.whole(load_machine("dgx-h100-pod"))
     step = parse_step("llama-3.1-405b,sequence=8192,batches=16")
     found = map_axes(pod, MegatronJob(tp=8, cp=2, dp=4, pp=16), step)
     assert found.chosen is found.orders.given
-    assert found.chosen.total == found.start
+    assert found.chosen.total == found.default_seconds
 
 
 def test_settings_are_printed_as_flags() -> None:
@@ -76,7 +79,7 @@ def test_settings_are_printed_as_flags() -> None:
     ]
 
 
-def test_a_step_is_a_model_or_its_dimensions() -> None:
+def test_a_step_is_a_model_name_or_its_dimensions() -> None:
     step = parse_step("Qwen3-30B-A3B,batches=2,layers=24")
     assert (step.sequence, step.batches, step.model.layers) == (4096, 2, 24)
     assert step.model.experts == MODELS["Qwen3-30B-A3B"].experts
@@ -98,12 +101,12 @@ def test_shards_gather_weights_twice_and_scatter_gradients_once() -> None:
     ("name", "sizes", "world", "message"),
     [
         ("nemo", {}, 8, "no framework 'nemo'; there are: megatron, deepspeed"),
-        ("fsdp", {"ep": 2}, 8, "--ep makes no difference to fsdp, which takes --tp"),
-        ("fsdp", {"tp": 3}, 8, "--world 8 is not a multiple of tp = 3; the rest"),
-        ("jax", {"tp": 0}, 8, "--tp is 0; give it 1 or more"),
+        ("fsdp", {"ep": 2}, 8, "--ep is not an axis of fsdp, which has --tp"),
+        ("fsdp", {"tp": 3}, 8, "--world 8 is not a multiple of tp = 3; the quotient"),
+        ("jax", {"tp": 0}, 8, "--tp is 0; it must be at least 1"),
         ("deepspeed", {"ep": 3}, 8, "dp = 8 is not a multiple of ep = 3"),
         ("megatron", {"ep": 3}, 8, "8 ranks are not a multiple of etp x ep x pp = 3"),
-        ("megatron", {}, 0, "--world is 0; give it 1 or more"),
+        ("megatron", {}, 0, "--world is 0; it must be at least 1"),
     ],
 )
 def test_a_refused_job_has_a_reason(
@@ -144,7 +147,7 @@ def test_sizes_that_do_not_divide_a_model_are_refused(
         parse_step(text).traffic(axes)
 
 
-def test_models_have_as_many_weights_as_their_names_state() -> None:
+def test_weight_counts_agree_with_model_names() -> None:
     for name, billions in (("Llama 3.1 70B", 70), ("Llama 3.1 405B", 405)):
-        # Embeddings and output are 2 to 4 billions of these.
+        # Embeddings and output layer have 2 to 4 billion of them.
         assert billions - 5 < MODELS[name].weights / 1e9 < billions

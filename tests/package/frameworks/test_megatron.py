@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of Megatron: its own groups, refused where it refuses, and best names."""
+"""Megatron jobs: same groups and refusals as Megatron, and the best axis order."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ from topoloom.graphs.phases import edge_rows
 from topoloom.placements import objective_value
 
 
-def jobs(*sizes: int) -> st.SearchStrategy[dict[str, int]]:
+def draw_sizes(*sizes: int) -> st.SearchStrategy[dict[str, int]]:
     axes = ("tp", "cp", "dp", "pp", "ep", "etp")
     return st.fixed_dictionaries({axis: st.sampled_from(sizes) for axis in axes})
 
 
-JOBS = jobs(1, 1, 2, 2, 3, 4)
+JOBS = draw_sizes(1, 1, 2, 2, 3, 4)
 NAMES = st.permutations(AXES).flatmap(
     lambda order: st.sampled_from(["-".join(order)] * 3 + ["-".join(order[:4])])
 )
 
 
-def job(release: str, sizes: dict[str, int]) -> MegatronJob:
+def make_job(release: str, sizes: dict[str, int]) -> MegatronJob:
     return MegatronJob(**sizes, release=parse_framework(f"megatron-{release}").release)
 
 
-def complete_sizes(
+def set_missing_etp(
     sizes: dict[str, int], release: str, same_tp: bool
 ) -> dict[str, int]:
-    """Let 0.8, which has no etp, often draw valid jobs."""
+    """Set etp = tp for release 0.8, which has no etp, so that most draws are valid."""
     if same_tp or release == "0.8.0":
         return {**sizes, "etp": sizes["tp"]}
     return sizes
@@ -54,29 +54,29 @@ def complete_sizes(
 
 @pytest.mark.parametrize("release", RELEASES)
 @given(sizes=JOBS, name=NAMES, same_tp=st.booleans())
-def test_groups_are_those_of_megatron_and_what_it_refuses_is_refused(
+def test_groups_and_refusals_agree_with_megatron(
     release: str, sizes: dict[str, int], name: str, same_tp: bool
 ) -> None:
-    sizes = complete_sizes(sizes, release, same_tp)
+    sizes = set_missing_etp(sizes, release, same_tp)
     try:
         theirs = megatron_groups(release, sizes, name)
     except REFUSALS:
         with pytest.raises(Error):
-            job(release, sizes).layout(name)
+            make_job(release, sizes).layout(name)
         return
-    layout = job(release, sizes).layout(name)
+    layout = make_job(release, sizes).layout(name)
     for axes, groups in theirs.items():
         assert layout.groups(*axes).tolist() == groups, axes
 
 
 @pytest.mark.parametrize("release", RELEASES)
-@given(sizes=jobs(1, 2, 2), same_tp=st.booleans())
+@given(sizes=draw_sizes(1, 2, 2), same_tp=st.booleans())
 @settings(max_examples=6)
-def test_the_listed_names_are_all_distinct_ones(
+def test_the_listed_names_cover_all_distinct_groups(
     release: str, sizes: dict[str, int], same_tp: bool
 ) -> None:
-    """Megatron makes the groups of one of them of every name that it accepts."""
-    sizes = complete_sizes(sizes, release, same_tp)
+    """Each accepted name has the groups of one of the listed names."""
+    sizes = set_missing_etp(sizes, release, same_tp)
 
     def describe_groups(name: str) -> str | None:
         try:
@@ -86,7 +86,7 @@ def test_the_listed_names_are_all_distinct_ones(
 
     every = {describe_groups("-".join(order)) for order in permutations(AXES)} - {None}
     try:
-        names = [layout.name for layout in job(release, sizes).layouts()]
+        names = [layout.name for layout in make_job(release, sizes).layouts()]
     except Error:
         assert not every
         return
@@ -97,7 +97,7 @@ def test_the_listed_names_are_all_distinct_ones(
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_the_default_name_is_megatrons(release: str) -> None:
+def test_the_default_name_equals_the_megatron_default(release: str) -> None:
     assert initializer(release)(1)["order"] == "tp-cp-ep-dp-pp"
 
 
@@ -108,14 +108,18 @@ def test_experts_follow_tensor_parallelism_by_default() -> None:
 
 
 @given(sizes=JOBS, name=NAMES)
-def test_messages_stay_in_their_groups(sizes: dict[str, int], name: str) -> None:
+def test_messages_stay_inside_groups_of_their_axis(
+    sizes: dict[str, int], name: str
+) -> None:
     try:
-        layout = job("0.16.1", sizes).layout(name)
+        layout = make_job("0.16.1", sizes).layout(name)
     except Error:
         return
     for axes in (("tp",), ("cp", "dp"), ("ep",), ("etp", "ep"), ("edp",), ("pp",)):
         text = f"{'+'.join(axes)}=all-to-all:1MB"
-        graph, _ = layout_graph(layout, parse_traffic(text, job("0.16.1", sizes).axes))
+        graph, _ = layout_graph(
+            layout, parse_traffic(text, make_job("0.16.1", sizes).axes)
+        )
         pairs = {
             (u, v)
             for group in layout.groups(*axes).tolist()
@@ -136,10 +140,10 @@ def test_messages_stay_in_their_groups(sizes: dict[str, int], name: str) -> None
         "torus:4x4x8,bandwidth=50GB/s",
     ],
 )
-def test_the_best_name_is_optimal_and_other_slots_only_help(
+def test_the_best_name_is_optimal_and_free_slots_only_help(
     machine: str, release: str, experts: dict[str, int]
 ) -> None:
-    """Also where views divide the ranks differently, as 3 x 8 and 4 x 6."""
+    """Includes views of the ranks with different factors, such as 3 x 8 and 4 x 6."""
     mesh = {"tp": 2, "cp": 2, "dp": 24 if experts.get("ep") != 3 else 12, "pp": 1}
     try:
         job = make_megatron_job(mesh, experts, parse_framework(release).release)
@@ -151,7 +155,7 @@ def test_the_best_name_is_optimal_and_other_slots_only_help(
     layouts = job.layouts()
     orders = order_layouts(allocation, layouts, traffic)
 
-    def seconds(layout: Layout, placement: Placement) -> float:
+    def compute_seconds(layout: Layout, placement: Placement) -> float:
         graph, phases = layout_graph(layout, traffic)
         return objective_value(
             graph, allocation, placement, objective="time", phases=phases
@@ -159,12 +163,12 @@ def test_the_best_name_is_optimal_and_other_slots_only_help(
 
     allocated = orders.placement(orders.given)
     assert orders.device_of_rank(orders.given).tolist() == list(range(job.ranks))
-    every = {layout.name: seconds(layout, allocated) for layout in layouts}
+    every = {layout.name: compute_seconds(layout, allocated) for layout in layouts}
     assert orders.given.total == pytest.approx(every["tp-cp-ep-dp-pp"])
     assert orders.nested.total == pytest.approx(min(every.values()))
     assert every[orders.text(orders.nested)] == pytest.approx(orders.nested.total)
     assert orders.best.total <= orders.nested.total
-    placed = seconds(orders.layout(orders.best), orders.placement(orders.best))
+    placed = compute_seconds(orders.layout(orders.best), orders.placement(orders.best))
     assert orders.best.total == pytest.approx(placed)
 
 
@@ -185,7 +189,7 @@ def test_the_position_of_ep_in_a_name_moves_only_experts() -> None:
         ("tp-cp-ep-dp-xp", "no axis of Megatron 'xp'; there are: tp, cp, ep, dp, pp"),
         ("tp-tp-cp-dp-pp", "order 'tp-tp-cp-dp-pp' names tp twice"),
         ("tp-cp-dp-pp", "does not name ep, and ep has 4 ranks"),
-        ("pp-tp-cp-ep-dp", "does not end with pp, which Megatron-Core 0.16 wants"),
+        ("pp-tp-cp-ep-dp", "does not end with pp, which Megatron-Core 0.16 requires"),
     ],
 )
 def test_a_refused_name_has_a_reason(name: str, message: str) -> None:
@@ -196,14 +200,14 @@ def test_a_refused_name_has_a_reason(name: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("mesh", "experts", "release", "message"),
     [
-        ({"tp": 2, "ep": 4}, {}, "megatron", "give ep and etp as experts"),
+        ({"tp": 2, "ep": 4}, {}, "megatron", "pass them as experts"),
         ({"tp": 2, "x": 4}, {}, "megatron", "no axis of the mesh in Megatron 'x'"),
         ({"tp": 2}, {"tp": 4}, "megatron", "no axis of the experts in Megatron 'tp'"),
         ({"dp": 4}, {"ep": 3}, "megatron", "4 ranks are not a multiple of etp x ep"),
         ({"dp": 4}, {"ep": 3}, "megatron-0.8", "dp = 4 is not a multiple of ep = 3"),
-        ({"tp": 4}, {"etp": 2}, "megatron-0.8", "0.10 and later take etp"),
-        ({"tp": 4}, {"ep": 0}, "megatron", "ep = 0; give it 1 or more"),
-        ({"tp": 0}, {}, "megatron", "tp = 0; give it 1 or more"),
+        ({"tp": 4}, {"etp": 2}, "megatron-0.8", "etp requires 0.10"),
+        ({"tp": 4}, {"ep": 0}, "megatron", "ep = 0; it must be at least 1"),
+        ({"tp": 0}, {}, "megatron", "tp = 0; it must be at least 1"),
         (
             {"tp": 4},
             {},
@@ -219,7 +223,7 @@ def test_a_refused_job_has_a_reason(
         make_megatron_job(mesh, experts, parse_framework(release).release)
 
 
-def test_traffic_is_along_one_view() -> None:
+def test_traffic_along_axes_of_two_views_is_refused() -> None:
     job = make_megatron_job({"tp": 2, "dp": 8}, {"ep": 4})
     layout = job.layout("tp-cp-ep-dp-pp")
     with pytest.raises(Error, match=r"no groups along dp\+ep: .* or etp, ep, edp, pp"):

@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reference collectives: ranks hold data and follow the rounds of the papers.
+"""Reference collectives: ranks store data and execute the published algorithms.
 
-In every round each rank decides by the rule of the algorithm what to send of the data
-it holds. Messages carry pieces, so that a wrong partner or size leaves a rank without
-data. A *piece* is a block number; a rank holds the set of its contributors.
+In each round a rank chooses data to send by the algorithm's rule. Messages carry
+pieces, so that a wrong partner or size leaves a rank without data. A *piece* is a block
+number; a rank stores the set of its contributors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-Pieces = dict[int, set[int]]  # piece -> whose contributions
+Pieces = dict[int, set[int]]  # piece -> ranks that contributed
 
 
 class Ranks:
-    """Ranks that hold pieces; counts the bytes and messages between them."""
+    """Ranks that store pieces; counts the bytes and messages between ranks."""
 
     def __init__(self, size: int, sizes: list[int]) -> None:
         self.held: list[Pieces] = [{} for _ in range(size)]
-        self.sizes = sizes  # bytes of each piece
+        self.sizes = sizes  # bytes per piece
         self.sent: dict[tuple[int, int], tuple[int, int]] = {}
 
-    def round(self, sends: Iterable[tuple[int, int, Iterable[int]]]) -> None:
-        """Deliver (source, target, pieces) at once; contributions are merged."""
+    def run_round(self, sends: Iterable[tuple[int, int, Iterable[int]]]) -> None:
+        """Deliver (source, target, pieces) concurrently and merge contributions."""
         parcels = []
         for source, target, pieces in sends:
             parcel = {p: set(self.held[source][p]) for p in pieces}
@@ -35,13 +35,13 @@ class Ranks:
                 self.held[target].setdefault(piece, set()).update(owners)
 
 
-def cut(total: int, count: int) -> list[int]:
-    """Cut a number into parts that differ by at most one."""
-    return [total // count + (i < total % count) for i in range(count)]
+def split_evenly(amount: int, count: int) -> list[int]:
+    """Split a number into parts that differ by at most one."""
+    return [amount // count + (i < amount % count) for i in range(count)]
 
 
 def bcast_binomial(size: int, bytes: int, root: int) -> Ranks:
-    """Each rank with the message sends it to one without, distant ones first."""
+    """Broadcast by a binomial tree, the most distant ranks first."""
     ranks = Ranks(size, [bytes])
     ranks.held[root] = {0: {root}}
     distance = 1
@@ -49,7 +49,7 @@ def bcast_binomial(size: int, bytes: int, root: int) -> Ranks:
         distance *= 2
     while distance > 1:
         distance //= 2
-        ranks.round(
+        ranks.run_round(
             [
                 ((root + r) % size, (root + r + distance) % size, [0])
                 for r in range(0, size - distance, 2 * distance)
@@ -59,7 +59,7 @@ def bcast_binomial(size: int, bytes: int, root: int) -> Ranks:
 
 
 def bcast_scattered(size: int, bytes: int, root: int, ring: bool) -> Ranks:
-    """Halve the pieces down a tree, then collect them by a ring or by doubling."""
+    """Scatter the pieces down a tree, then collect them by a ring or by doubling."""
     piece = -(-bytes // size)
     sizes = [max(0, min(piece, bytes - i * piece)) for i in range(size)]
     ranks = Ranks(size, sizes)
@@ -74,8 +74,8 @@ def bcast_scattered(size: int, bytes: int, root: int, ring: bool) -> Ranks:
             pieces = range(r + distance, min(r + 2 * distance, size))
             if sum(sizes[p] for p in pieces):
                 sends.append(((root + r) % size, (root + r + distance) % size, pieces))
-        ranks.round(sends)
-    for r in range(size):  # the root gave these away; empty pieces are everywhere
+        ranks.run_round(sends)
+    for r in range(size):  # the root sent its pieces away; empty pieces are everywhere
         held = ranks.held[(root + r) % size]
         for p in range(size):
             if sizes[p] == 0:
@@ -90,10 +90,10 @@ def bcast_scattered(size: int, bytes: int, root: int, ring: bool) -> Ranks:
 
 
 def ring_allgather(ranks: Ranks, order: list[int]) -> None:
-    """Forward pieces from the left to the right, beginning with the own piece."""
+    """Forward pieces from the left to the right neighbor, the own piece first."""
     size = len(order)
     for step in range(size - 1):
-        ranks.round(
+        ranks.run_round(
             [
                 (order[r], order[(r + 1) % size], [(r - step) % size])
                 for r in range(size)
@@ -102,10 +102,10 @@ def ring_allgather(ranks: Ranks, order: list[int]) -> None:
 
 
 def doubling_allgather(ranks: Ranks, order: list[int]) -> None:
-    """Exchange all collected pieces with a partner twice as far each time."""
+    """Exchange all pieces with a partner, doubling the distance each round."""
     size, distance = len(order), 1
     while distance < size:
-        ranks.round(
+        ranks.run_round(
             [
                 (
                     order[r],
@@ -121,8 +121,8 @@ def doubling_allgather(ranks: Ranks, order: list[int]) -> None:
 def allgather(
     size: int, total: int, collect: Callable[[Ranks, list[int]], None]
 ) -> Ranks:
-    """Start with the own block, then collect."""
-    ranks = Ranks(size, cut(total, size))
+    """Give each rank its own block, then run `collect`."""
+    ranks = Ranks(size, split_evenly(total, size))
     for r in range(size):
         ranks.held[r] = {r: {r}}
     collect(ranks, list(range(size)))
@@ -130,11 +130,11 @@ def allgather(
 
 
 def bruck_allgather(ranks: Ranks, order: list[int]) -> None:
-    """Send the run of blocks from the own one to the left, doubling."""
+    """Send consecutive blocks, own block first, to the left; the number doubles."""
     size, distance = len(order), 1
     while distance < size:
         blocks = min(distance, size - distance)
-        ranks.round(
+        ranks.run_round(
             [
                 (r, (r - distance) % size, [(r + i) % size for i in range(blocks)])
                 for r in range(size)
@@ -144,13 +144,13 @@ def bruck_allgather(ranks: Ranks, order: list[int]) -> None:
 
 
 def gather_binomial(size: int, block: int, root: int) -> Ranks:
-    """Send all gathered blocks to the parent, near ones first."""
+    """Gather blocks up a binomial tree, the nearest ranks first."""
     ranks = Ranks(size, [block] * size)
     for r in range(size):
         ranks.held[(root + r) % size] = {r: {r}}
     distance = 1
     while distance < size:
-        ranks.round(
+        ranks.run_round(
             [
                 ((root + r) % size, (root + r - distance) % size,
                  list(ranks.held[(root + r) % size]))
@@ -162,13 +162,13 @@ def gather_binomial(size: int, block: int, root: int) -> Ranks:
 
 
 def reduce_binomial(size: int, bytes: int, root: int) -> Ranks:
-    """Gather and add contributions into one vector."""
+    """Reduce one vector up a binomial tree."""
     ranks = Ranks(size, [bytes])
     for r in range(size):
         ranks.held[r] = {0: {r}}
     distance = 1
     while distance < size:
-        ranks.round(
+        ranks.run_round(
             [
                 ((root + r) % size, (root + r - distance) % size, [0])
                 for r in range(distance, size, 2 * distance)
@@ -178,8 +178,8 @@ def reduce_binomial(size: int, bytes: int, root: int) -> Ranks:
     return ranks
 
 
-class Folded:
-    """Ranks beyond a power of two send data to a partner before, receive it after."""
+class FoldedRanks:
+    """Ranks beyond a power of two send to a partner first, and get the result last."""
 
     def __init__(self, size: int, odd_stays: bool) -> None:
         self.power = 1
@@ -194,37 +194,37 @@ class Folded:
 
 
 def allreduce_doubling(size: int, bytes: int) -> Ranks:
-    """Exchange partial sums with partners 1, 2, 4, ... away."""
+    """Exchange partial sums with partners at distance 1, 2, 4, ..."""
     ranks = Ranks(size, [bytes])
     for r in range(size):
         ranks.held[r] = {0: {r}}
-    folded = Folded(size, odd_stays=True)
-    ranks.round([(gone, stays, [0]) for gone, stays in folded.leaving])
+    folded = FoldedRanks(size, odd_stays=True)
+    ranks.run_round([(gone, stays, [0]) for gone, stays in folded.leaving])
     distance = 1
     while distance < folded.power:
-        ranks.round(
+        ranks.run_round(
             [
                 (rank, folded.active[i ^ distance], [0])
                 for i, rank in enumerate(folded.active)
             ]
         )
         distance *= 2
-    ranks.round([(stays, gone, [0]) for gone, stays in folded.leaving])
+    ranks.run_round([(stays, gone, [0]) for gone, stays in folded.leaving])
     return ranks
 
 
-def halved(
+def reduce_scatter_vector(
     size: int, bytes: int, odd_stays: bool
-) -> tuple[Ranks, Folded, list[list[int]]]:
-    """Reduce-scatter: send half of the remaining pieces each time."""
-    folded = Folded(size, odd_stays)
+) -> tuple[Ranks, FoldedRanks, list[list[int]]]:
+    """Reduce-scatter by halving: send half of the remaining pieces in each round."""
+    folded = FoldedRanks(size, odd_stays)
     power = folded.power
     sizes = [bytes // power] * power
     sizes[-1] += bytes % power
     ranks = Ranks(size, sizes)
     for r in range(size):
         ranks.held[r] = {p: {r} for p in range(power)}
-    ranks.round([(gone, stays, range(power)) for gone, stays in folded.leaving])
+    ranks.run_round([(gone, stays, range(power)) for gone, stays in folded.leaving])
     answers = [list(range(power)) for _ in range(power)]
     distance = 1
     while distance < power:
@@ -235,18 +235,18 @@ def halved(
             away, stay = (low, high) if i & distance else (high, low)
             sends.append((folded.active[i], folded.active[i ^ distance], away))
             kept.append(stay)
-        ranks.round(sends)
+        ranks.run_round(sends)
         answers = kept
         distance *= 2
     return ranks, folded, answers
 
 
 def allreduce_rabenseifner(size: int, bytes: int) -> Ranks:
-    """Halve, then exchange finished pieces with the same partners in reverse."""
-    ranks, folded, done = halved(size, bytes, odd_stays=True)
+    """Reduce-scatter by halving, then all-gather with the same partners in reverse."""
+    ranks, folded, done = reduce_scatter_vector(size, bytes, odd_stays=True)
     distance = folded.power // 2
     while distance >= 1:
-        ranks.round(
+        ranks.run_round(
             [
                 (folded.active[i], folded.active[i ^ distance], done[i])
                 for i in range(folded.power)
@@ -254,23 +254,25 @@ def allreduce_rabenseifner(size: int, bytes: int) -> Ranks:
         )
         done = [done[i] + done[i ^ distance] for i in range(folded.power)]
         distance //= 2
-    ranks.round([(stays, gone, range(folded.power)) for gone, stays in folded.leaving])
+    ranks.run_round(
+        [(stays, gone, range(folded.power)) for gone, stays in folded.leaving]
+    )
     return ranks
 
 
 def reduce_rabenseifner(size: int, bytes: int, root: int) -> Ranks:
-    """Halve, then ranks that differ from the root send their pieces, bit by bit."""
-    ranks, folded, done = halved(size, bytes, odd_stays=False)
+    """Reduce-scatter by halving, then gather the pieces at the root, bit by bit."""
+    ranks, folded, done = reduce_scatter_vector(size, bytes, odd_stays=False)
     active = list(folded.active)
-    if root not in active:  # it sat out: it takes over from number 0
-        ranks.round([(active[0], root, done[0])])
+    if root not in active:  # a folded root replaces the first active rank
+        ranks.run_round([(active[0], root, done[0])])
         active[0] = root
     target = active.index(root)
     alive = set(range(folded.power))
     distance = folded.power // 2
     while distance >= 1:
         givers = [i for i in alive if (i & distance) != (target & distance)]
-        ranks.round([(active[i], active[i ^ distance], done[i]) for i in givers])
+        ranks.run_round([(active[i], active[i ^ distance], done[i]) for i in givers])
         for i in givers:
             done[i ^ distance] = done[i ^ distance] + done[i]
             alive.remove(i)
@@ -279,12 +281,12 @@ def reduce_rabenseifner(size: int, bytes: int, root: int) -> Ranks:
 
 
 def reduce_scatter_halving(size: int, total: int) -> Ranks:
-    """Keep a range of blocks; send the half that the partner keeps."""
-    folded = Folded(size, odd_stays=True)
-    ranks = Ranks(size, cut(total, size))
+    """Reduce a range of blocks; send the half that belongs to the partner."""
+    folded = FoldedRanks(size, odd_stays=True)
+    ranks = Ranks(size, split_evenly(total, size))
     for r in range(size):
         ranks.held[r] = {p: {r} for p in range(size)}
-    ranks.round([(gone, stays, range(size)) for gone, stays in folded.leaving])
+    ranks.run_round([(gone, stays, range(size)) for gone, stays in folded.leaving])
     partner = {stays: gone for gone, stays in folded.leaving}
     blocks = [[r] if r not in partner else [partner[r], r] for r in folded.active]
     span = [(0, folded.power)] * folded.power
@@ -298,9 +300,9 @@ def reduce_scatter_halving(size: int, total: int) -> Ranks:
             pieces = [p for j in range(*away) for p in blocks[j]]
             sends.append((folded.active[i], folded.active[i ^ distance], pieces))
             span[i] = (middle, high) if i & distance else (low, middle)
-        ranks.round(sends)
+        ranks.run_round(sends)
         distance //= 2
-    ranks.round([(stays, gone, [gone]) for gone, stays in folded.leaving])
+    ranks.run_round([(stays, gone, [gone]) for gone, stays in folded.leaving])
     return ranks
 
 
@@ -312,13 +314,13 @@ def scan_doubling(size: int, bytes: int) -> Ranks:
     distance = 1
     while distance < size:
         pairs = [(r, r ^ distance) for r in range(size) if r ^ distance < size]
-        ranks.round([(a, b, [0]) for a, b in pairs])
+        ranks.run_round([(a, b, [0]) for a, b in pairs])
         distance *= 2
     return ranks
 
 
 def alltoall_bruck(size: int, block: int) -> Ranks:
-    """Forward piece (source, target) by every power of two in its distance."""
+    """Forward piece (source, target) along each power of two in its distance."""
     ranks = Ranks(size, [block] * size * size)
     at = {(s, t): s for s in range(size) for t in range(size)}
     for (s, t), rank in at.items():
@@ -330,6 +332,6 @@ def alltoall_bruck(size: int, block: int) -> Ranks:
             if (t - s) % size & distance:
                 parcels[rank].append(s * size + t)
                 at[s, t] = (rank + distance) % size
-        ranks.round([(r, (r + distance) % size, p) for r, p in parcels.items()])
+        ranks.run_round([(r, (r + distance) % size, p) for r, p in parcels.items()])
         distance *= 2
     return ranks

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Axes of training jobs: texts, orders for launchers and JAX, and gains."""
+"""Mesh axes of training jobs: texts, orders for launchers and JAX, and gains."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def order_mesh(machine: str, mesh: str, traffic: str) -> MeshOrders:
     return order_axes(allocation, axes, parse_traffic(traffic, axes))
 
 
-def test_a_mesh_keeps_its_order() -> None:
+def test_a_parsed_mesh_keeps_the_order_of_axes() -> None:
     assert list(parse_mesh("pp=4, tp=8,x=3").items()) == [
         ("pp", 4),
         ("tp", 8),
@@ -75,7 +75,7 @@ def test_an_invalid_mesh_is_refused(mesh: str, message: str) -> None:
         ("pt=1", "no axis of the mesh 'pt'; there are: tp, dp"),
         ("tp=rng:1", r"no collective 'rng' \(did you mean 'ring'\?\); there are: ring"),
         ("tp=ring:-1", "cannot read an amount of bytes '-1'"),
-        ("tp=1,tp=ring:2", "traffic tp=ring is given twice; add it up"),
+        ("tp=1,tp=ring:2", "traffic tp=ring is given twice; give the sum"),
         ("tp+tp=1", "traffic 'tp\\+tp' names axis 'tp' twice"),
         ("dp=halving:1", "halving needs groups of a power of two, not of 6"),
     ],
@@ -85,12 +85,12 @@ def test_invalid_traffic_is_refused(traffic: str, message: str) -> None:
         order_mesh("torus:4x4", "tp=2,dp=6", traffic)
 
 
-def test_a_mesh_that_does_not_fit_is_refused_with_one_that_does() -> None:
+def test_a_mesh_that_does_not_fit_is_refused_with_a_suggestion() -> None:
     with pytest.raises(Error, match=r"has 32 ranks.* 20 slots; tp=1 or dp=10 fits"):
         order_mesh("torus:4x5", "tp=2,dp=16", "tp=1")
 
 
-def test_ranks_are_numbered_as_megatron_numbers_them() -> None:
+def test_ranks_are_numbered_like_megatron_ranks() -> None:
     assert rank_order(parse_mesh("x=1,pp=1,dp=1,cp=1,tp=1")) == [
         "tp",
         "cp",
@@ -104,8 +104,8 @@ def test_ranks_are_numbered_as_megatron_numbers_them() -> None:
     assert pairs == [[0, 1], [1, 0], [2, 3], [3, 2], [4, 5], [5, 4]]
 
 
-def test_devices_have_the_shape_of_the_mesh() -> None:
-    # Reversed, so that the device of a slot is not its number.
+def test_the_device_array_has_the_shape_of_the_mesh() -> None:
+    # Slots are reversed, so that device numbers differ from slot numbers.
     machine = Machine("torus:2x2x2")
     allocation = Allocation(machine, list(range(8))[::-1])
     mesh = parse_mesh("pp=2,tp=4")
@@ -120,7 +120,7 @@ def test_devices_have_the_shape_of_the_mesh() -> None:
 
 
 def test_a_nested_order_equals_its_definition() -> None:
-    """As Megatron reads the name: ranks count along its first axis first."""
+    """As in Megatron's names, ranks count along the first axis first."""
     orders = order_mesh(
         "rails:4:4:1,bandwidth=1GB/s,bandwidth.nvlink=9GB/s",
         "tp=4,dp=4",
@@ -131,7 +131,7 @@ def test_a_nested_order_equals_its_definition() -> None:
     assert tp_of_device.tolist() == np.repeat(np.arange(4), 4).tolist()
 
 
-def test_seconds_are_those_of_the_objective_time() -> None:
+def test_printed_seconds_equal_the_time_objective() -> None:
     orders = order_mesh(
         "tpu-v4-cube", "tp=4,ep=4,dp=4", "tp=1GB,ep=2GB,dp=halving:1GB,dp+ep=1GB"
     )
@@ -149,11 +149,11 @@ def test_seconds_are_those_of_the_objective_time() -> None:
         assert sum(order.seconds) == pytest.approx(order.total)
 
 
-def test_groups_of_sixteen_leave_eight_of_seventy_two_idle() -> None:
+def test_groups_of_16_leave_8_gpus_of_a_72_gpu_domain_idle() -> None:
     orders = order_mesh("nvl72-row", "tp=16,dp=32", "tp=16GB,dp=1GB")
     domains = orders.best.slots.reshape(32, 16) // 72
     assert (domains == domains[:, :1]).all()
-    # A ring of 16 GB per rank over NVLinks of 900 GB/s; starting takes microseconds.
+    # A ring of 16 GB per rank over NVLinks of 900 GB/s; startup is microseconds.
     assert orders.best.seconds[0] == pytest.approx(16 / 900, rel=1e-4)
     assert orders.given.seconds[0] == pytest.approx(16 / 50 / 2, rel=1e-4)
 
@@ -165,7 +165,7 @@ def test_an_axis_larger_than_a_torus_axis_is_split() -> None:
     assert orders.best.total < orders.nested.total
 
 
-def test_no_traffic_takes_no_time() -> None:
+def test_a_mesh_without_traffic_takes_no_time() -> None:
     orders = order_mesh("torus:4", "tp=1,dp=4", "tp=1GB")
     assert orders.best.total == 0
     assert mesh_graph(orders.mesh, orders.traffic)[0].edge_count == 0

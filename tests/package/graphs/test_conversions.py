@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication graphs from and to SciPy and NetworkX, and back again."""
+"""Communication graphs are converted to and from SciPy and NetworkX."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from topoloom import CommGraph, Error, Machine
 LAYOUTS = ("csr", "csc", "coo", "lil", "dok", "bsr")
 
 
-def random_graph(seed: int, loads: bool = False) -> CommGraph:
-    """Draw a graph with self-messages, and edges of 0 bytes or 0 messages."""
+def draw_graph(seed: int, loads: bool = False) -> CommGraph:
+    """Draw a graph with self-messages, edges of 0 bytes and edges of 0 messages."""
     rng = random.Random(seed)
     ranks, edges = rng.randint(1, 9), rng.randrange(25)
     ends = [[rng.randrange(ranks) for _ in range(edges)] for _ in "12"]
@@ -30,7 +30,7 @@ def random_graph(seed: int, loads: bool = False) -> CommGraph:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_graph_survives_a_round_trip_through_scipy(seed: int) -> None:
-    graph = random_graph(seed)
+    graph = draw_graph(seed)
     sizes, messages = graph.to_scipy(), graph.to_scipy("messages")
     assert sizes.dtype == messages.dtype == np.int64
     assert sizes.has_sorted_indices
@@ -71,7 +71,7 @@ def test_messages_can_be_given_on_other_edges() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_graph_survives_a_round_trip_through_networkx(seed: int) -> None:
-    graph = random_graph(seed, loads=seed % 2 == 0)
+    graph = draw_graph(seed, loads=seed % 2 == 0)
     made = graph.to_networkx()
     assert CommGraph.from_networkx(made) == graph
     assert sum(size for *_, size in made.edges(data="bytes")) == (
@@ -81,7 +81,7 @@ def test_a_graph_survives_a_round_trip_through_networkx(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_labels_are_ranks_or_numbered_in_the_order_of_the_graph(seed: int) -> None:
-    graph = random_graph(seed)
+    graph = draw_graph(seed)
     order = random.Random(seed).sample(range(graph.rank_count), graph.rank_count)
     numbered = networkx.DiGraph()
     numbered.add_nodes_from(np.array(order) if seed % 2 else order)
@@ -95,7 +95,7 @@ def test_labels_are_ranks_or_numbered_in_the_order_of_the_graph(seed: int) -> No
         assert there == data
 
 
-def test_undirected_edges_go_both_ways_and_parallel_ones_are_summed() -> None:
+def test_undirected_edges_count_both_ways_and_parallel_edges_are_summed() -> None:
     plain = networkx.path_graph(3)
     graph = CommGraph.from_networkx(plain, weight=None)
     assert graph.to_scipy().toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
@@ -123,31 +123,45 @@ def test_a_machine_from_networkx_has_its_links() -> None:
     assert Machine.from_networkx(ring).hops(1, 0) == 4
 
 
-def sparse(*rows: Any) -> Any:
+def make_sparse_matrix(*rows: Any) -> Any:
     return scipy.sparse.csr_array(np.array(rows))
 
 
 @pytest.mark.parametrize(
     ("call", "line"),
     [
-        (lambda: CommGraph.from_scipy(sparse([0, 0.5], [0, 0])), "is 0.5, not an int"),
-        (lambda: CommGraph.from_scipy(sparse([0, np.nan], [0, 0])), "is nan"),
-        (lambda: CommGraph.from_scipy(sparse([0, -5], [0, 0])), "must not be negative"),
         (
-            lambda: CommGraph.from_scipy(sparse([0, 5])),
+            lambda: CommGraph.from_scipy(make_sparse_matrix([0, 0.5], [0, 0])),
+            "is 0.5, not an int",
+        ),
+        (
+            lambda: CommGraph.from_scipy(make_sparse_matrix([0, np.nan], [0, 0])),
+            "is nan",
+        ),
+        (
+            lambda: CommGraph.from_scipy(make_sparse_matrix([0, -5], [0, 0])),
+            "must not be negative",
+        ),
+        (
+            lambda: CommGraph.from_scipy(make_sparse_matrix([0, 5])),
             r"shape \(1, 2\); give one that",
         ),
-        (lambda: CommGraph.from_scipy(sparse([0, 1j], [0, 0])), "not complex128"),
+        (
+            lambda: CommGraph.from_scipy(make_sparse_matrix([0, 1j], [0, 0])),
+            "not complex128",
+        ),
         (
             lambda: CommGraph.from_scipy(np.eye(2)),
             "must be a sparse array of scipy, not ndarray; make one with",
         ),
         (
-            lambda: CommGraph.from_scipy(sparse([0, 1], [0, 0]), sparse([1])),
+            lambda: CommGraph.from_scipy(
+                make_sparse_matrix([0, 1], [0, 0]), make_sparse_matrix([1])
+            ),
             r"messages has shape \(1, 1\), and the matrix \(2, 2\)",
         ),
         (
-            lambda: CommGraph.from_scipy(*[sparse([0, 1], [0, 0.5])] * 2),
+            lambda: CommGraph.from_scipy(*[make_sparse_matrix([0, 1], [0, 0.5])] * 2),
             r"messages\[1\] is 0.5, not an integer",
         ),
         (
@@ -176,7 +190,7 @@ def sparse(*rows: Any) -> Any:
         ),
         (
             lambda: Machine.from_networkx(networkx.MultiGraph([(0, 1)])),
-            "may have parallel links; give a Graph or DiGraph",
+            "is a multigraph; pass a Graph or DiGraph",
         ),
         (
             lambda: Machine.from_networkx(
@@ -186,7 +200,7 @@ def sparse(*rows: Any) -> Any:
         ),
     ],
 )
-def test_errors_are_one_line(call: Any, line: str) -> None:
+def test_conversion_errors_are_one_line(call: Any, line: str) -> None:
     with pytest.raises((Error, TypeError), match=line) as raised:
         call()
     assert "\n" not in str(raised.value)
@@ -195,7 +209,7 @@ def test_errors_are_one_line(call: Any, line: str) -> None:
 @pytest.mark.parametrize(
     ("call", "package"),
     [
-        (lambda: CommGraph.from_scipy(sparse([1])), "scipy"),
+        (lambda: CommGraph.from_scipy(make_sparse_matrix([1])), "scipy"),
         (lambda: CommGraph.from_edges(1, [], [], []).to_scipy(), "scipy"),
         (lambda: CommGraph.from_networkx(STAR), "networkx"),
         (lambda: CommGraph.from_edges(1, [], [], []).to_networkx(), "networkx"),
@@ -207,7 +221,7 @@ def test_without_the_package_the_error_names_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.setitem(sys.modules, f"{package}.sparse", None)
-    with pytest.raises(Error, match=f"needs {package}; .*: pip install {package}$"):
+    with pytest.raises(Error, match=f"requires {package}; .*: pip install {package}$"):
         call()
 
 

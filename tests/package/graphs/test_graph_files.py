@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication graphs from every format, valid and invalid."""
+"""Reading communication graphs from all formats, valid and invalid."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from topoloom.schedules.exports import goal
 from topoloom.schedules.exports.request import ExportRequest
 
 
-def edges(graph: CommGraph) -> dict[tuple[int, int], int]:
+def list_edges(graph: CommGraph) -> dict[tuple[int, int], int]:
     first = graph.first.astype(int)
     return {
         (u, int(graph.peer[e])): int(graph.bytes[e])
@@ -56,7 +56,9 @@ def test_scipy_reads_saved_graphs(tmp_path: Path) -> None:
     graph = stencil([3, 4], 5, True, 100)
     save_graph(tmp_path / "g.npz", graph)
     matrix = scipy.sparse.load_npz(tmp_path / "g.npz").todok()
-    assert {(int(u), int(v)): int(b) for (u, v), b in matrix.items()} == edges(graph)
+    assert {(int(u), int(v)): int(b) for (u, v), b in matrix.items()} == list_edges(
+        graph
+    )
 
 
 @pytest.mark.parametrize("layout", ["csr", "csc", "coo"])
@@ -67,7 +69,7 @@ def test_files_of_scipy_are_read(layout: str, kind: Any, tmp_path: Path) -> None
         tmp_path / "m.npz", scipy.sparse.coo_matrix(dense).asformat(layout)
     )
     graph = load_graph(tmp_path / "m.npz")
-    assert edges(graph) == {(0, 1): 1, (1, 0): 1, (1, 2): 1}
+    assert list_edges(graph) == {(0, 1): 1, (1, 0): 1, (1, 2): 1}
     assert graph.self_bytes.tolist() == [0, 0, 1]
 
 
@@ -96,7 +98,7 @@ def test_any_graph_survives_a_round_trip_through_a_file(
     file = tmp_path_factory.mktemp("graphs") / "g.npz"
     save_graph(file, graph)
     again = load_graph(file)
-    assert edges(again) == edges(graph)
+    assert list_edges(again) == list_edges(graph)
     assert again.self_bytes.tolist() == graph.self_bytes.tolist()
 
 
@@ -127,7 +129,7 @@ def test_a_format_is_recognized_by_name_and_content(
     for name in names.split():
         (tmp_path / name).write_text(text)
         graph = load_graph(tmp_path / name)
-        assert edges(graph) == expected
+        assert list_edges(graph) == expected
         assert graph.messages.sum() == len(expected) + (text == MONITORING)
 
 
@@ -139,13 +141,13 @@ def test_monitoring_output_of_all_ranks_is_read_from_a_directory(
     for rank, line in enumerate(MONITORING.splitlines()):
         (folder / f"phase_1_{rank}.prof").write_text(line + "\n")
     for source in (folder, f"{folder}/phase_1_*.prof", f"{folder}/*_[01].prof"):
-        assert edges(load_graph(source)) == {(0, 1): 10, (1, 2): 20}
+        assert list_edges(load_graph(source)) == {(0, 1): 10, (1, 2): 20}
     (folder / "phase_1_1.prof").write_text("E\t1\t2\tmany bytes\t1 msgs sent\n")
     with pytest.raises(Error, match=r"phase_1_1\.prof:1:"):
         load_graph(folder)
 
 
-def test_a_directory_without_profiles_is_refused(tmp_path: Path) -> None:
+def test_a_directory_without_monitoring_profiles_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Error, match=r"no \.prof file"):
         load_graph(tmp_path)
 
@@ -154,7 +156,7 @@ def test_a_wrongly_guessed_format_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "edges.txt"
     file.write_text("# source target bytes messages\n0 1 1024 1\n")
     with pytest.raises(
-        Error, match=r":2: .*taken for monitoring .*dense, goal, monitoring\)$"
+        Error, match=r":2: .*looks like monitoring.*dense, goal, monitoring\)$"
     ):
         load_graph(file)
     with pytest.raises(Error) as caught:
@@ -167,8 +169,8 @@ def test_an_unknown_format_suggests_the_nearest(tmp_path: Path) -> None:
         load_graph(tmp_path / "x", "mets")
 
 
-def good_file(kind: str, folder: Path) -> Path:
-    """Write a small graph in the format called `kind`."""
+def write_valid_file(kind: str, folder: Path) -> Path:
+    """Write a small graph in the format `kind`."""
     file = folder / f"g{FORMATS[kind][1][0]}"
     texts = {
         "matrix-market": MATRIX_MARKET,
@@ -224,7 +226,7 @@ def test_garbage_is_refused_by_every_reader(
 def test_truncated_files_are_refused(
     kind: str, fraction: float, tmp_path: Path
 ) -> None:
-    file = good_file(kind, tmp_path)
+    file = write_valid_file(kind, tmp_path)
     data = file.read_bytes()
     file.write_bytes(data[: int(len(data) * fraction)])
     with pytest.raises(Error):
@@ -235,16 +237,16 @@ def test_truncated_files_are_refused(
 def test_a_damaged_archive_is_refused_or_read_correctly(
     position: int, tmp_path: Path
 ) -> None:
-    file = good_file("npz", tmp_path)
-    whole = edges(load_graph(file))
+    file = write_valid_file("npz", tmp_path)
+    whole = list_edges(load_graph(file))
     data = bytearray(file.read_bytes())
     data[position] ^= 0xFF
     file.write_bytes(data)
     with contextlib.suppress(Error):
-        assert edges(load_graph(file)) == whole
+        assert list_edges(load_graph(file)) == whole
 
 
-def test_wrong_arrays_in_an_archive_are_named(tmp_path: Path) -> None:
+def test_invalid_arrays_in_an_archive_are_named(tmp_path: Path) -> None:
     file = tmp_path / "g.npz"
     save_graph(file, stencil([4], 3, True, 8))
     with np.load(file) as archive:
@@ -301,7 +303,7 @@ def test_pickles_are_never_loaded(tmp_path: Path) -> None:
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
-    file = good_file("npz", tmp_path)
+    file = write_valid_file("npz", tmp_path)
     before = file.read_bytes()
     with pytest.raises(Error, match="must not be called"):
         save_graph(file, stencil([4], 3, True, 8), {"data": np.zeros(1)})
@@ -317,10 +319,10 @@ def test_the_goal_file_of_a_schedule_has_its_messages(
     text = goal.write(ExportRequest(call, name, load_model("hdr").model))
     _, source, target, sizes = call.schedule(name).all_messages()
     expected = CommGraph.from_edges(8, source, target, sizes)
-    for file in ("a.goal", "a.txt"):  # by name, and by content
+    for file in ("a.goal", "a.txt"):  # recognized by suffix and by content
         (tmp_path / file).write_text(text)
         found = load_graph(tmp_path / file)
-        assert edges(found) == edges(expected)
+        assert list_edges(found) == list_edges(expected)
         assert found.messages.tolist() == expected.messages.tolist()
 
 
@@ -334,5 +336,5 @@ def test_a_goal_file_with_a_cyclic_wait_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Error) as refused:
         load_graph(tmp_path / "a.goal")
     (line,) = str(refused.value).splitlines()
-    assert "circle" in line
+    assert "cycle" in line
     assert "recv 8b from 1 of rank 0 (line 3)" in line

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives as messages equal a simulation with data and first principles."""
+"""Messages of collectives equal a simulation with data and first principles."""
 
 from __future__ import annotations
 
@@ -25,14 +25,18 @@ powers = st.sampled_from([2, 4, 8, 16, 32])
 Pairs = dict[tuple[int, int], tuple[int, int]]
 
 
-def pairs(operation: str, schedule: str, size: int, bytes: int, root: int = 0) -> Pairs:
+def map_messages_by_pair(
+    operation: str, schedule: str, size: int, bytes: int, root: int = 0
+) -> Pairs:
     """Return {(source, target): (bytes, messages)}."""
     found = messages_by_schedule(schedule, operation, size, bytes, root)
     rows = zip(*(column.tolist() for column in found), strict=True)
     return {(s, t): (sent, count) for s, t, sent, count in rows}
 
 
-def assert_all_hold(ranks: rounds.Ranks, piece: int, contributions: set[int]) -> None:
+def assert_all_ranks_hold(
+    ranks: rounds.Ranks, piece: int, contributions: set[int]
+) -> None:
     assert all(held[piece] == contributions for held in ranks.held)
 
 
@@ -42,8 +46,8 @@ def test_a_binomial_broadcast_reaches_every_rank_once(
 ) -> None:
     root = data.draw(st.integers(0, size - 1))
     slow = rounds.bcast_binomial(size, bytes, root)
-    assert_all_hold(slow, 0, {root})
-    assert pairs("bcast", "binomial", size, bytes, root) == slow.sent
+    assert_all_ranks_hold(slow, 0, {root})
+    assert map_messages_by_pair("bcast", "binomial", size, bytes, root) == slow.sent
 
 
 @given(sizes, amounts, st.data())
@@ -53,7 +57,7 @@ def test_a_binomial_reduction_adds_every_rank(
     root = data.draw(st.integers(0, size - 1))
     slow = rounds.reduce_binomial(size, bytes, root)
     assert slow.held[root][0] == set(range(size))
-    assert pairs("reduce", "binomial", size, bytes, root) == slow.sent
+    assert map_messages_by_pair("reduce", "binomial", size, bytes, root) == slow.sent
 
 
 @given(sizes, amounts, st.data())
@@ -63,9 +67,9 @@ def test_a_binomial_gather_collects_every_block_and_scatter_is_its_mirror(
     root = data.draw(st.integers(0, size - 1))
     slow = rounds.gather_binomial(size, block, root)
     assert set(slow.held[root]) == set(range(size))
-    assert pairs("gather", "binomial", size, block, root) == slow.sent
+    assert map_messages_by_pair("gather", "binomial", size, block, root) == slow.sent
     mirror = {(t, s): sent for (s, t), sent in slow.sent.items()}
-    assert pairs("scatter", "binomial", size, block, root) == mirror
+    assert map_messages_by_pair("scatter", "binomial", size, block, root) == mirror
 
 
 @given(sizes, amounts, st.data())
@@ -76,7 +80,7 @@ def test_a_scattered_broadcast_with_a_ring_gives_every_piece_to_all(
     slow = rounds.bcast_scattered(size, bytes, root, ring=True)
     assert all(set(held) == set(range(size)) for held in slow.held)
     schedule = "scatter-all-gather(gather=ring,cut=rounded-up)"
-    assert pairs("bcast", schedule, size, bytes, root) == slow.sent
+    assert map_messages_by_pair("bcast", schedule, size, bytes, root) == slow.sent
 
 
 @given(powers, amounts, st.data())
@@ -87,14 +91,17 @@ def test_a_scattered_broadcast_with_doubling_gives_every_piece_to_all(
     slow = rounds.bcast_scattered(size, bytes, root, ring=False)
     assert all(set(held) == set(range(size)) for held in slow.held)
     schedule = "scatter-all-gather(gather=doubling,cut=rounded-up)"
-    assert pairs("bcast", schedule, size, bytes, root) == slow.sent
+    assert map_messages_by_pair("bcast", schedule, size, bytes, root) == slow.sent
 
 
 @given(powers, amounts)
-def test_allgather_by_doubling_gives_every_block_to_all(size: int, total: int) -> None:
+def test_doubling_allgather_gives_every_block_to_all(size: int, total: int) -> None:
     slow = rounds.allgather(size, total, rounds.doubling_allgather)
     assert all(set(held) == set(range(size)) for held in slow.held)
-    assert pairs("allgatherv", "recursive-doubling", size, total) == slow.sent
+    assert (
+        map_messages_by_pair("allgatherv", "recursive-doubling", size, total)
+        == slow.sent
+    )
 
 
 @pytest.mark.parametrize(
@@ -107,15 +114,15 @@ def test_allgather_gives_every_block_to_all(
 ) -> None:
     slow = rounds.allgather(size, total, collect)  # type: ignore[arg-type]
     assert all(set(held) == set(range(size)) for held in slow.held)
-    assert pairs("allgatherv", schedule, size, total) == slow.sent
+    assert map_messages_by_pair("allgatherv", schedule, size, total) == slow.sent
 
 
 @given(sizes, amounts)
 def test_allreduce_adds_every_rank_everywhere(size: int, bytes: int) -> None:
     slow = rounds.allreduce_doubling(size, bytes)
-    assert_all_hold(slow, 0, set(range(size)))
+    assert_all_ranks_hold(slow, 0, set(range(size)))
     schedule = "recursive-doubling(fold=even)"
-    assert pairs("allreduce", schedule, size, bytes) == slow.sent
+    assert map_messages_by_pair("allreduce", schedule, size, bytes) == slow.sent
 
 
 @given(sizes, amounts)
@@ -124,9 +131,9 @@ def test_rabenseifners_allreduce_adds_every_piece_everywhere(
 ) -> None:
     slow = rounds.allreduce_rabenseifner(size, bytes)
     for piece in range(len(slow.sizes)):
-        assert_all_hold(slow, piece, set(range(size)))
+        assert_all_ranks_hold(slow, piece, set(range(size)))
     schedule = "halving(fold=even,order=near,cut=last)"
-    assert pairs("allreduce", schedule, size, bytes) == slow.sent
+    assert map_messages_by_pair("allreduce", schedule, size, bytes) == slow.sent
 
 
 @given(sizes, amounts, st.data())
@@ -138,22 +145,28 @@ def test_rabenseifners_reduction_adds_every_piece_at_the_root(
     everybody = set(range(size))
     assert all(slow.held[root][p] == everybody for p in range(len(slow.sizes)))
     schedule = "halving(fold=odd,order=near,cut=last)"
-    assert pairs("reduce", schedule, size, bytes, root) == slow.sent
+    assert map_messages_by_pair("reduce", schedule, size, bytes, root) == slow.sent
 
 
 @given(sizes, amounts)
 def test_reduce_scatter_by_halving_adds_each_ranks_block(size: int, total: int) -> None:
     slow = rounds.reduce_scatter_halving(size, total)
     assert all(slow.held[r][r] == set(range(size)) for r in range(size))
-    assert pairs("reduce_scatter", "halving(fold=even)", size, total) == slow.sent
+    assert (
+        map_messages_by_pair("reduce_scatter", "halving(fold=even)", size, total)
+        == slow.sent
+    )
 
 
 @given(sizes, amounts)
-def test_scan_adds_the_ranks_before(size: int, bytes: int) -> None:
+def test_scan_adds_the_contributions_of_lower_ranks(size: int, bytes: int) -> None:
     slow = rounds.scan_doubling(size, bytes)
     assert all(set(range(r + 1)) <= slow.held[r][0] for r in range(size))
     for operation in ("scan", "exscan"):
-        assert pairs(operation, "recursive-doubling", size, bytes) == slow.sent
+        assert (
+            map_messages_by_pair(operation, "recursive-doubling", size, bytes)
+            == slow.sent
+        )
 
 
 @given(st.integers(2, 17), amounts)
@@ -161,23 +174,23 @@ def test_bruck_delivers_every_block_of_an_all_to_all(size: int, block: int) -> N
     slow = rounds.alltoall_bruck(size, block)
     for target in range(size):
         assert all(s * size + target in slow.held[target] for s in range(size))
-    assert pairs("alltoall", "bruck", size, block) == slow.sent
+    assert map_messages_by_pair("alltoall", "bruck", size, block) == slow.sent
 
 
 @given(sizes, amounts)
-def test_pairs_send_each_block_once(size: int, bytes: int) -> None:
+def test_pairwise_exchange_sends_each_block_once(size: int, bytes: int) -> None:
     everybody = {(s, t) for s in range(size) for t in range(size) if s != t}
     for schedule in ("at-once", "pairwise"):
-        alltoall = pairs("alltoall", schedule, size, bytes)
+        alltoall = map_messages_by_pair("alltoall", schedule, size, bytes)
         assert alltoall == dict.fromkeys(everybody, (bytes, 1))
-    blocks = rounds.cut(bytes, size)
-    scattered = pairs("reduce_scatter", "pairwise", size, bytes)
+    blocks = rounds.split_evenly(bytes, size)
+    scattered = map_messages_by_pair("reduce_scatter", "pairwise", size, bytes)
     assert scattered == {(s, t): (blocks[t], 1) for s, t in everybody}
 
 
 @given(sizes)
-def test_after_a_barrier_every_rank_has_heard_of_every_other(size: int) -> None:
-    # Dissemination: in round k each rank passes on all it has heard of, 2^k places on.
+def test_a_barrier_informs_every_rank_of_every_other(size: int) -> None:
+    # Dissemination: in round k each rank sends all its knowledge 2^k ranks ahead.
     heard = [{r} for r in range(size)]
     expected: dict[tuple[int, int], tuple[int, int]] = {}
     distance = 1
@@ -189,7 +202,7 @@ def test_after_a_barrier_every_rank_has_heard_of_every_other(size: int) -> None:
             expected[key] = (0, expected.get(key, (0, 0))[1] + 1)
         distance *= 2
     assert all(h == set(range(size)) for h in heard)
-    assert pairs("barrier", "dissemination", size, 0) == expected
+    assert map_messages_by_pair("barrier", "dissemination", size, 0) == expected
 
 
 @pytest.mark.parametrize(
@@ -256,26 +269,33 @@ def test_every_collective_delivers_its_data(
 ) -> None:
     root = data.draw(st.integers(0, size - 1))
     bcast = expand("bcast", size, bytes, root)
-    assert received(bcast, size)[np.arange(size) != root].min() >= bytes
+    assert count_received_bytes(bcast, size)[np.arange(size) != root].min() >= bytes
     gathered = expand("gather", size, bytes, root)
-    assert received(gathered, size)[root] == (size - 1) * bytes
+    assert count_received_bytes(gathered, size)[root] == (size - 1) * bytes
     scattered = expand("scatter", size, bytes, root)
     sent = np.bincount(scattered.source, scattered.bytes, size)
     assert sent[root] == (size - 1) * bytes
-    assert received(expand("allgather", size, bytes), size).min() >= (size - 1) * bytes
-    assert received(expand("alltoall", size, bytes), size).min() >= (size - 1) * bytes
     assert (
-        received(expand("reduce", size, bytes, root), size).sum() >= (size - 1) * bytes
+        count_received_bytes(expand("allgather", size, bytes), size).min()
+        >= (size - 1) * bytes
+    )
+    assert (
+        count_received_bytes(expand("alltoall", size, bytes), size).min()
+        >= (size - 1) * bytes
+    )
+    assert (
+        count_received_bytes(expand("reduce", size, bytes, root), size).sum()
+        >= (size - 1) * bytes
     )
 
 
-def received(found: Messages, size: int) -> np.ndarray:
+def count_received_bytes(found: Messages, size: int) -> np.ndarray:
     return np.bincount(found.target, found.bytes, size)
 
 
 @pytest.mark.parametrize("operation", sorted(set(OPERATIONS) - {"alltoall"}))
 @pytest.mark.parametrize("size", [2**17, 100_003])
-def test_a_hundred_thousand_ranks_are_expanded_quickly(
+def test_collectives_of_a_hundred_thousand_ranks_are_expanded_quickly(
     operation: str, size: int
 ) -> None:
     found = expand(operation, size, 1, size // 3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Phases of patterns: rounds that follow the algorithms, in files and recordings."""
+"""Phases of patterns: rounds of the algorithms, in files and recordings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from topoloom.graphs.phases import (
     add_phases,
     edge_rows,
     load_phase_names,
-    phase_array,
+    make_phase_array,
 )
 from topoloom.graphs.profile import Profile
 
@@ -25,35 +25,35 @@ SIZES = (2, 3, 5, 8, 13, 16, 33)
 Messages = dict[tuple[int, int], int]
 
 
-def messages(graph: CommGraph) -> Messages:
+def map_bytes_by_pair(graph: CommGraph) -> Messages:
     return {(s, t): size for s, t, size, _ in edge_rows(graph).tolist()}
 
 
-def rounds(name: str, ranks: int, root: int = 0) -> list[Messages]:
+def make_rank_programs(name: str, ranks: int, root: int = 0) -> list[Messages]:
     request = Request(ranks=ranks, bytes=10, root=root)
     graph = make_graph(name, request)
     phases = make_phases(name, request)
-    return [messages(phase) for phase in phases or [graph]]
+    return [map_bytes_by_pair(phase) for phase in phases or [graph]]
 
 
-class Rounds(Ranks):
-    """Reference ranks that record the messages of every round."""
+class RecordedRounds(Ranks):
+    """Reference ranks that record the messages of each round."""
 
     def __init__(self, size: int, sizes: list[int]) -> None:
         super().__init__(size, sizes)
         self.rounds: list[Messages] = []
 
-    def round(self, sends: Iterable[tuple[int, int, Iterable[int]]]) -> None:
-        """Deliver, and record the bytes by pair."""
+    def run_round(self, sends: Iterable[tuple[int, int, Iterable[int]]]) -> None:
+        """Deliver the messages and record the bytes of each pair."""
         before = set(self.sent)
-        super().round(sends)
+        super().run_round(sends)
         self.rounds.append(
             {pair: self.sent[pair][0] for pair in self.sent if pair not in before}
         )
 
 
-def all_gather(ranks: int) -> Rounds:
-    held = Rounds(ranks, [10] * ranks)
+def all_gather(ranks: int) -> RecordedRounds:
+    held = RecordedRounds(ranks, [10] * ranks)
     for r in range(ranks):
         held.held[r] = {r: {r}}
     return held
@@ -63,7 +63,7 @@ def all_gather(ranks: int) -> Rounds:
 def test_bruck_doubles_the_distance_in_each_round(ranks: int) -> None:
     expected = all_gather(ranks)
     bruck_allgather(expected, list(range(ranks)))
-    assert rounds("bruck", ranks) == expected.rounds
+    assert make_rank_programs("bruck", ranks) == expected.rounds
 
 
 @pytest.mark.parametrize("ranks", SIZES)
@@ -74,26 +74,28 @@ def test_recursive_doubling_swaps_with_a_partner_twice_as_far_each_round(
     expected = all_gather(ranks)
     extra = range(cube, ranks)
     if extra:
-        expected.round([(r, r - cube, [r]) for r in extra])
+        expected.run_round([(r, r - cube, [r]) for r in extra])
     distance = 1
     while distance < cube:
-        expected.round([(r, r ^ distance, list(expected.held[r])) for r in range(cube)])
+        expected.run_round(
+            [(r, r ^ distance, list(expected.held[r])) for r in range(cube)]
+        )
         distance *= 2
     if extra:
-        expected.round(
+        expected.run_round(
             [
                 (r - cube, r, [b for b in expected.held[r - cube] if b != r])
                 for r in extra
             ]
         )
     assert all(len(held) == ranks for held in expected.held)
-    assert rounds("recursive-doubling", ranks) == expected.rounds
+    assert make_rank_programs("recursive-doubling", ranks) == expected.rounds
 
 
 @pytest.mark.parametrize("root", [0, 1])
 @pytest.mark.parametrize("ranks", SIZES)
 def test_a_binomial_tree_reaches_far_ranks_first(ranks: int, root: int) -> None:
-    found = rounds("binomial", ranks, root)
+    found = make_rank_programs("binomial", ranks, root)
     assert {p for phase in found for p in phase} == set(
         bcast_binomial(ranks, 10, root).sent
     )
@@ -108,11 +110,11 @@ def test_a_binomial_tree_reaches_far_ranks_first(ranks: int, root: int) -> None:
 
 @pytest.mark.parametrize("name", ["recursive-doubling", "bruck", "binomial"])
 @pytest.mark.parametrize("ranks", [1, 2, 13, 16])
-def test_every_message_belongs_to_one_round(name: str, ranks: int) -> None:
-    phases = rounds(name, ranks)
+def test_every_message_is_in_exactly_one_round(name: str, ranks: int) -> None:
+    phases = make_rank_programs(name, ranks)
     together = [item for phase in phases for item in phase.items()]
     assert sorted(together) == sorted(
-        messages(make_graph(name, Request(ranks=ranks, bytes=10))).items()
+        map_bytes_by_pair(make_graph(name, Request(ranks=ranks, bytes=10))).items()
     )
 
 
@@ -123,8 +125,8 @@ def test_a_pattern_with_one_phase_is_refused() -> None:
                 make_phases(name, Request(ranks=4, bytes=1))
 
 
-def saved(path: Path, phases: list[CommGraph], graph: CommGraph) -> Path:
-    save_graph(path, graph, {"phases": phase_array(phases)})
+def save_phases(path: Path, phases: list[CommGraph], graph: CommGraph) -> Path:
+    save_graph(path, graph, {"phases": make_phase_array(phases)})
     return path
 
 
@@ -132,9 +134,11 @@ def test_phases_are_read_back_in_their_order(tmp_path: Path) -> None:
     request = Request(ranks=6, bytes=10)
     graph = make_graph("bruck", request)
     phases = make_phases("bruck", request)
-    file = saved(tmp_path / "p.npz", phases, graph)
-    assert [messages(p) for p in load_phases(file)] == [messages(p) for p in phases]
-    assert messages(load_graph(file)) == messages(graph)
+    file = save_phases(tmp_path / "p.npz", phases, graph)
+    assert [map_bytes_by_pair(p) for p in load_phases(file)] == [
+        map_bytes_by_pair(p) for p in phases
+    ]
+    assert map_bytes_by_pair(load_graph(file)) == map_bytes_by_pair(graph)
 
 
 def test_a_graph_without_phases_has_none(tmp_path: Path) -> None:
@@ -145,15 +149,15 @@ def test_a_graph_without_phases_has_none(tmp_path: Path) -> None:
         assert load_phases(tmp_path / name) == []
 
 
-def test_a_single_phase_counts_as_none(tmp_path: Path) -> None:
-    assert load_phases(saved(tmp_path / "p.npz", [ring(4)], ring(4))) == []
+def test_a_graph_with_a_single_phase_is_loaded_without_phases(tmp_path: Path) -> None:
+    assert load_phases(save_phases(tmp_path / "p.npz", [ring(4)], ring(4))) == []
 
 
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
         ([[0, 0, 1, 5, 1], [1, 1, 2, 4, 1]], "'phases' does not add up to the graph"),
-        ([[0, 0, 1, -5, 1]], "'phases' holds a negative number"),
+        ([[0, 0, 1, -5, 1]], "'phases' contains a negative number"),
         ([[0, 0, 9, 5, 1]], "'phases' names rank 9, but there are 3 ranks"),
         ([[0, 0, 1]], "'phases' must have five columns of integers"),
         ([[0, 0, 1, 2.5, 1]], "'phases' must have five columns of integers"),
@@ -169,8 +173,8 @@ def test_wrong_phases_name_the_file(
     assert str(caught.value).startswith(f"{tmp_path}/p.npz: {message}")
 
 
-def profile(levels: tuple[int, int]) -> Profile:
-    """Rank 0 sends to 1 in one phase, 1 to 2 in another, and then all broadcast."""
+def make_profile(levels: tuple[int, int]) -> Profile:
+    """Create a profile: 0 to 1 at one level, 1 to 2 at the other, then a broadcast."""
     first, second = levels
     return Profile(
         rank_count=4,
@@ -184,26 +188,31 @@ def profile(levels: tuple[int, int]) -> Profile:
 def test_a_recorded_run_has_the_phases_of_its_levels(
     collectives: str, tmp_path: Path
 ) -> None:
-    profile((0, 3)).save(tmp_path / "p.npz", collectives)
+    make_profile((0, 3)).save(tmp_path / "p.npz", collectives)
     first, second = load_phases(tmp_path / "p.npz")
-    assert messages(first) == {(0, 1): 100}
+    assert map_bytes_by_pair(first) == {(0, 1): 100}
     broadcast = {(0, 2): 8, (0, 1): 8, (2, 3): 8} if collectives == "expand" else {}
-    assert messages(second) == {(1, 2): 50, **broadcast}
+    assert map_bytes_by_pair(second) == {(1, 2): 50, **broadcast}
 
 
-def test_a_run_that_never_changed_its_level_has_no_phases(tmp_path: Path) -> None:
-    profile((0, 0)).save(tmp_path / "p.npz")
+def test_a_recording_with_one_level_has_no_phases(tmp_path: Path) -> None:
+    make_profile((0, 0)).save(tmp_path / "p.npz")
     assert load_phases(tmp_path / "p.npz") == []
 
 
 def test_phases_can_have_names(tmp_path: Path) -> None:
     path = tmp_path / "p.npz"
     phases = [ring(4), CommGraph.from_edges(4, [], [], []), ring(4)]
-    extra = {"phases": phase_array(phases), "phase_names": ["there", "none", "back"]}
+    extra = {
+        "phases": make_phase_array(phases),
+        "phase_names": ["there", "none", "back"],
+    }
     save_graph(path, add_phases(phases), extra)
-    assert load_phase_names(path) == ["there", "back"]  # as load_phases has them
+    assert load_phase_names(path) == ["there", "back"]  # the phases of load_phases
     assert len(load_phases(path)) == 2
-    assert load_phase_names(saved(tmp_path / "q.npz", phases, ring(4))) == []
+    assert load_phase_names(save_phases(tmp_path / "q.npz", phases, ring(4))) == []
     save_graph(path, add_phases(phases), {**extra, "phase_names": ["there"]})
-    with pytest.raises(Error, match="'phase_names' must hold a string for every phase"):
+    with pytest.raises(
+        Error, match="'phase_names' must contain a string for every phase"
+    ):
         load_phase_names(path)

@@ -12,7 +12,7 @@ from topoloom import graphs, placements, schedules, tasks
 from topoloom.tasks.collectives.tiles import COLLECTIVES
 
 
-def test_rows_and_tiles_give_the_published_values() -> None:
+def test_row_order_and_tiles_have_the_published_link_counts() -> None:
     rows = schedules.NodeMap([4, 4], [i // 4 for i in range(16)])
     assert rows.leaving == [[4, 4, 4, 0], [0, 0, 0, 0]]
     tiles = schedules.NodeMap(
@@ -39,7 +39,7 @@ def test_tiles_have_the_least_surface_of_all_that_divide_the_grid() -> None:
 
 @pytest.mark.parametrize("collective", ["pipelined", "broadcast", "scatter", "gather"])
 @pytest.mark.parametrize(("grid", "cores"), [([24, 36], 12), ([6, 4, 10], 8)])
-def test_no_tile_is_faster_than_the_first_one(
+def test_the_first_tile_is_the_fastest(
     collective: str, grid: list[int], cores: int
 ) -> None:
     for channels in (1, 2, 5):
@@ -56,7 +56,7 @@ def test_no_tile_is_faster_than_the_first_one(
         first = getattr(found[0].traffic, key)
         for one in found:
             assert getattr(one.traffic, key) >= first * (1 - 1e-8)
-            # Its links are those of its surface: every axis is longer than a tile.
+            # The links are the surface of a tile; axes no longer than a tile have none.
             surface = sum(
                 math.prod(one.tile) // side
                 for side, extent in zip(one.tile, grid, strict=True)
@@ -65,7 +65,7 @@ def test_no_tile_is_faster_than_the_first_one(
             assert one.traffic.external_links == surface
 
 
-def test_times_add_up_and_more_channels_take_no_longer() -> None:
+def test_step_times_add_up_and_more_channels_never_slow_down() -> None:
     node_map = schedules.NodeMap([8], list(range(8)))
     links = schedules.GridLinks(latency_s=1e-6, outer_s_per_byte=1e-9)
     assert node_map.binomial_time("broadcast", links, 1000) == pytest.approx(3 * 2e-6)
@@ -85,7 +85,7 @@ def test_times_add_up_and_more_channels_take_no_longer() -> None:
         wide.binomial_time("scan", links, 1)
 
 
-def test_auto_is_no_worse_than_tile_if_nodes_hold_no_boxes() -> None:
+def test_auto_is_no_worse_than_tile_if_no_tile_fits() -> None:
     graph = graphs.stencil([13, 21], points=5, periodic=False, bytes=100)
     machine = topoloom.load_machine("tree:39+node:7")
     allocation = topoloom.Allocation.whole(machine)
@@ -94,5 +94,5 @@ def test_auto_is_no_worse_than_tile_if_nodes_hold_no_boxes() -> None:
         placement = topoloom.place(graph, allocation, mapper).placement
         found[mapper] = topoloom.judge(graph, allocation, placement).inter_node_bytes
     assert found["auto(effort=fast)"] <= found["tile"] <= found["block"]
-    # The pattern shows the transposed grid or this one; both are cut as well.
+    # The inferred grid may be transposed; both are cut equally well.
     assert found["tile"] == pytest.approx(found["tile(grid=13x21)"], rel=0.05)

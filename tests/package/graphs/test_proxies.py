@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Patterns that send through proxies: every measure counts the same messages."""
+"""Patterns with proxy ranks: every measure counts the same messages."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_all_measures_count_messages_through_proxies(machine: str, mapper: str) 
         find_bounds(graph, slots, sharing=Sharing(0.5))
 
 
-def test_proxied_ranks_stay_with_a_graph() -> None:
+def test_graphs_keep_their_proxied_ranks() -> None:
     graph = CommGraph.from_edges(4, [0, 0, 3], [1, 2, 0], [5, 5, 7], proxied=[0])
     assert graph.proxied.tolist() == [0]
     assert pickle.loads(pickle.dumps(graph)) == graph

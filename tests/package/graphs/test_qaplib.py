@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Quadratic assignment problems: QAPLIB's files, and the solver behind them."""
+"""Quadratic assignment problems: QAPLIB files and the solver."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ TINY = """ 3
 """
 
 
-def write(folder: Path, name: str, text: str) -> Path:
+def write_file(folder: Path, name: str, text: str) -> Path:
     path = folder / name
     path.write_text(text)
     return path
 
 
-def test_numbers_can_be_on_any_lines(tmp_path: Path) -> None:
-    problem = load_qap(write(tmp_path, "x.dat", TINY))
+def test_line_breaks_do_not_matter_in_qaplib_files(tmp_path: Path) -> None:
+    problem = load_qap(write_file(tmp_path, "x.dat", TINY))
     assert problem.a.tolist() == [[0, 5, 2], [5, 0, 3], [2, 3, 0]]
     assert problem.b.tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
     assert problem.value([0, 1, 2]) == 2 * (5 * 1 + 2 * 2 + 3 * 1)
 
 
 def test_a_solution_after_the_matrices_is_skipped(tmp_path: Path) -> None:
-    problem = load_qap(write(tmp_path, "x.dat", TINY + " 2 1 3\n\n 24\n"))
+    problem = load_qap(write_file(tmp_path, "x.dat", TINY + " 2 1 3\n\n 24\n"))
     assert problem.b.shape == (3, 3)
 
 
@@ -63,7 +63,7 @@ def test_problems_and_solutions_are_read_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "says"),
+    ("name", "text", "message"),
     [
         ("x.dat", "", "x.dat:1: expected the order, but the file ends"),
         ("x.dat", "0", "x.dat:1: expected the order from 1 to"),
@@ -91,16 +91,16 @@ def test_problems_and_solutions_are_read_back(tmp_path: Path) -> None:
     ],
 )
 def test_invalid_files_are_refused_with_the_line(
-    tmp_path: Path, name: str, text: str, says: str
+    tmp_path: Path, name: str, text: str, message: str
 ) -> None:
     load = load_qap if name.endswith(".dat") else load_qap_solution
     with pytest.raises(Error) as raised:
-        load(write(tmp_path, name, text))
-    assert says in str(raised.value)
+        load(write_file(tmp_path, name, text))
+    assert message in str(raised.value)
 
 
 def test_commas_between_numbers_of_a_solution_are_blanks(tmp_path: Path) -> None:
-    path = write(tmp_path, "x.sln", "3 9\n3,1,\n2")
+    path = write_file(tmp_path, "x.sln", "3 9\n3,1,\n2")
     assert load_qap_solution(path) == QapSolution([2, 0, 1], 9)
 
 
@@ -113,7 +113,7 @@ def test_the_solver_finds_the_best_of_all_permutations() -> None:
     assert work >= 100_000
 
 
-def test_a_target_ends_the_search_for_any_number_of_threads() -> None:
+def test_a_target_value_ends_the_search_with_any_number_of_threads() -> None:
     generator = np.random.default_rng(4)
     problem = QapProblem(*generator.integers(0, 30, (2, 20, 20)))
     one = solve_qap(*problem, seed=2, work=20_000_000, threads=1)
@@ -123,7 +123,7 @@ def test_a_target_ends_the_search_for_any_number_of_threads() -> None:
     assert work < 2**50
 
 
-def test_matrices_that_do_not_fit_are_refused() -> None:
+def test_matrices_of_different_sizes_are_refused() -> None:
     square = np.zeros((3, 3), dtype=np.int64)
     with pytest.raises(Error, match="two square matrices of one order"):
         solve_qap(square, np.zeros((2, 2), dtype=np.int64))

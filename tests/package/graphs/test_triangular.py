@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Triangular grids on Hopper reproduce statements of the paper."""
+"""Triangular grids on Hopper reproduce the claims of the paper."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ GROUPS = (
     "all-reduce",
     "gather",
 )
-#: Links along y have half the bandwidth, which is 1 along x and z. The paper counts
-#: the links between routers alone.
+#: Links along y have half the bandwidth of x and z, which is 1. The paper counts only
+#: links between routers.
 HOPPER = Machine("torus:17x8x24,nodes=2,hosts=free,bandwidth.y=half+node:6:2:2")
 
 
@@ -55,7 +55,7 @@ def test_balanced_columns_of_12_and_24_ranks_never_leave_their_node(rows: int) -
 def test_columns_of_48_ranks_use_a_link_only_if_split_over_two_chips() -> None:
     aligned = judge_order(95, "column", list(range(190)))
     assert aligned.congestion_max == aligned.dilation_average == 0
-    # Every column across one link along z, and no other column on it.
+    # Each column crosses one link along z, which no other column uses.
     split = [4 * i + half for i in range(96) for half in (1, 2)][:190]
     broken = judge_order(95, "column", split)
     # Two messages, 16 -> 24 and 0 -> 32, of size 2.5 in the paper's units.
@@ -63,7 +63,7 @@ def test_columns_of_48_ranks_use_a_link_only_if_split_over_two_chips() -> None:
     assert broken.dilation_average == pytest.approx(2 / 47)
 
 
-def test_trends_of_the_paper_are_reproduced() -> None:
+def test_published_trends_are_reproduced() -> None:
     nodes = list(range(47))
     column, row = (
         {
@@ -96,7 +96,7 @@ def test_all_groups_together_have_less_congestion_than_the_best_order() -> None:
         sum(judge(phase, where, slots).congestion_max for phase in phases)
         for slots in (in_order, placed)
     )
-    # Only the rows leave their nodes in order; placed, all do, but not as much.
+    # In order only rows leave their nodes; after placement all messages do, but fewer.
     assert after < 0.9 * before
 
 
@@ -112,7 +112,7 @@ def test_phases_are_columns_rows_and_orthogonalization_and_add_up() -> None:
     assert np.array_equal(edge_rows(graph), edge_rows(add_phases(phases)))
 
 
-def test_threads_give_fewer_rows_of_larger_pieces() -> None:
+def test_threads_reduce_the_number_of_rows_and_enlarge_messages() -> None:
     request = Request(ranks=0, bytes=1000, rows=95, threads=6)
     columns = make_phases("triangular", request)[0]
     assert columns.rank_count == 39 * 40 // 2
@@ -121,7 +121,7 @@ def test_threads_give_fewer_rows_of_larger_pieces() -> None:
 
 @pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("order", ["dm", "cm", "bdm", "bcm"])
-def test_levels_add_up_and_take_at_least_as_long_as_all_at_once(
+def test_times_of_levels_add_up_to_at_least_the_concurrent_time(
     order: str, group: str
 ) -> None:
     levels = triangular_levels(23, order, group, 100)
@@ -145,7 +145,7 @@ def test_phases_follow_the_requested_groups_and_are_named_by_level() -> None:
     groups = ("row-reduction", "all-reduce")
     request = Request(ranks=0, bytes=1000, rows=9, groups=groups, levels=True)
     made = generate_pattern("triangular", request, with_phases=True)
-    # 5 ranks in a row, 9 groups: 3 and 4 levels, up and down.
+    # 5 ranks per row, 9 groups: 3 levels of rows; 2 x 7 levels of the all-reduce.
     names = [f"row reductions, level {level}" for level in (1, 2, 3)]
     names += [f"all-reduce, level {level}" for level in range(1, 15)]
     assert list(made.phase_names) == names

@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 
 
 class Fabric:
-    """Devices with numbered ports, and cables between them."""
+    """Devices with numbered ports, and the cables between them."""
 
     def __init__(self) -> None:
         self.description: dict[str, str] = {}
         self.ports: dict[str, dict[int, tuple[str, int, str]]] = {}
         self.lid: dict[str, int] = {}
 
-    def switch(self, description: str) -> str:
+    def add_switch(self, description: str) -> str:
         """Add a switch."""
         return self._add(f"S-{0x0002C90200000000 + len(self.lid):016x}", description)
 
-    def adapter(self, description: str) -> str:
-        """Add a host's adapter."""
+    def add_adapter(self, description: str) -> str:
+        """Add the adapter of a host."""
         return self._add(f"H-{0x506B4B0300000000 + len(self.lid):016x}", description)
 
     def _add(self, name: str, description: str) -> str:
@@ -31,14 +31,14 @@ class Fabric:
         self.lid[name] = len(self.lid) + 1
         return name
 
-    def cable(self, a: str, b: str, rate: str = "4xEDR") -> None:
+    def add_cable(self, a: str, b: str, rate: str = "4xEDR") -> None:
         """Connect the next free ports of two devices."""
         at_a, at_b = len(self.ports[a]) + 1, len(self.ports[b]) + 1
         self.ports[a][at_a] = (b, at_b, rate)
         self.ports[b][at_b] = (a, at_a, rate)
 
-    def block(self, name: str) -> str:
-        """Print a device as ibnetdiscover does."""
+    def format_device(self, name: str) -> str:
+        """Format a device as ibnetdiscover does."""
         kind, guid = ("Switch", "switch") if name[0] == "S" else ("Ca", "ca")
         about = (
             f" enhanced port 0 lid {self.lid[name]} lmc 0" if guid == "switch" else ""
@@ -58,15 +58,15 @@ class Fabric:
             )
         return text
 
-    def dump(self, order: Iterable[str] | None = None) -> str:
-        """Print all devices."""
+    def format_dump(self, order: Iterable[str] | None = None) -> str:
+        """Format all devices."""
         head = "#\n# Topology file: generated on Sat Mar  2 11:00:00 2024\n#\n"
-        return head + "".join(map(self.block, order or self.description))
+        return head + "".join(map(self.format_device, order or self.description))
 
-    def tables(self) -> str:
-        """Print forwarding tables; of several shortest routes the last port."""
+    def format_tables(self) -> str:
+        """Format forwarding tables; of several shortest routes use the last port."""
         text = ""
-        toward = {a: self.ports_toward(a) for a in self.ports if a[0] == "H"}
+        toward = {a: self.find_ports_toward(a) for a in self.ports if a[0] == "H"}
         for name in self.ports:
             if name[0] != "S":
                 continue
@@ -83,8 +83,8 @@ class Fabric:
             text += f"{len(toward)} valid lids dumped \n"
         return text
 
-    def ports_toward(self, end: str) -> dict[str, int]:
-        """Give the last port of each switch that leads nearer, over switches only."""
+    def find_ports_toward(self, end: str) -> dict[str, int]:
+        """Map each switch to its last port on a shortest route over switches only."""
         hops, queue = {end: 0}, deque([end])
         while queue:
             at = queue.popleft()
@@ -105,63 +105,77 @@ class Fabric:
         }
 
 
-def fat_tree(pods: int, leaves: int, hosts: int, spines: int, cores: int) -> Fabric:
-    """Make three levels: each pod's leaves to its spines, each spine to its cores."""
+def make_fat_tree(
+    pod_count: int,
+    leaves_per_pod: int,
+    hosts_per_leaf: int,
+    spines_per_pod: int,
+    cores_per_spine: int,
+) -> Fabric:
+    """Connect three levels: leaves to the spines of a pod, spines to their cores."""
     fabric = Fabric()
-    top = [[fabric.switch(f"core{s}-{c}") for c in range(cores)] for s in range(spines)]
+    top = [
+        [fabric.add_switch(f"core{s}-{c}") for c in range(cores_per_spine)]
+        for s in range(spines_per_pod)
+    ]
     count = 0
-    for pod in range(pods):
+    for pod in range(pod_count):
         middle = [
-            fabric.switch(f"MF0;spine{pod}-{s}:MQM8700/U1") for s in range(spines)
+            fabric.add_switch(f"MF0;spine{pod}-{s}:MQM8700/U1")
+            for s in range(spines_per_pod)
         ]
         for spine, group in zip(middle, top, strict=True):
             for core in group:
-                fabric.cable(spine, core)
-        for number in range(leaves):
-            leaf = fabric.switch(f"MF0;leaf{pod}-{number}:MQM8700/U1")
-            for _ in range(hosts):
+                fabric.add_cable(spine, core)
+        for number in range(leaves_per_pod):
+            leaf = fabric.add_switch(f"MF0;leaf{pod}-{number}:MQM8700/U1")
+            for _ in range(hosts_per_leaf):
                 count += 1
-                fabric.cable(leaf, fabric.adapter(f"n{count} mlx5_0"))
+                fabric.add_cable(leaf, fabric.add_adapter(f"n{count} mlx5_0"))
             for spine in middle:
-                fabric.cable(leaf, spine)
+                fabric.add_cable(leaf, spine)
     return fabric
 
 
 @st.composite
-def fabrics(draw: st.DrawFn) -> Fabric:
-    """Draw a connected fabric: a tree of switches, more cables, hosts."""
+def draw_fabric(draw: st.DrawFn) -> Fabric:
+    """Draw a connected fabric: a tree of switches, additional cables, and hosts."""
     fabric = Fabric()
     rates = st.sampled_from(["4xEDR", "4xHDR", "1xSDR", "4xFDR"])
-    switches = [fabric.switch("s")]
+    switches = [fabric.add_switch("s")]
     for _ in range(draw(st.integers(0, 5))):
-        switches.append(fabric.switch(f"MF0;s{len(switches)}:X/U1"))
-        fabric.cable(switches[-1], draw(st.sampled_from(switches[:-1])), draw(rates))
+        switches.append(fabric.add_switch(f"MF0;s{len(switches)}:X/U1"))
+        fabric.add_cable(
+            switches[-1], draw(st.sampled_from(switches[:-1])), draw(rates)
+        )
     pick = st.sampled_from(switches)
     for _ in range(draw(st.integers(0, 6))):
         a, b = draw(pick), draw(pick)
         if a != b:
-            fabric.cable(a, b, draw(rates))
+            fabric.add_cable(a, b, draw(rates))
     for host in range(draw(st.integers(1, 6))):
         for card in range(draw(st.sampled_from([1, 1, 1, 2]))):
-            adapter = fabric.adapter(f"n{host} mlx5_{card}")
+            adapter = fabric.add_adapter(f"n{host} mlx5_{card}")
             for _ in range(draw(st.integers(1, 2))):
-                fabric.cable(adapter, draw(pick), draw(rates))
+                fabric.add_cable(adapter, draw(pick), draw(rates))
     return fabric
 
 
-def host_of(fabric: Fabric, device: str) -> str:
+def get_host(fabric: Fabric, device: str) -> str:
     return fabric.description[device].split()[0] if device[0] == "H" else device
 
 
-def slow_hops(fabric: Fabric, start: str) -> dict[str, int]:
-    """Count hops, through hosts only if switches do not join all of them."""
+def count_hops(fabric: Fabric, start: str) -> dict[str, int]:
+    """Count hops; routes cross hosts only if switches do not connect all hosts."""
     beside: dict[str, set[str]] = {}
     for device, ports in fabric.ports.items():
         for peer, _, _ in ports.values():
-            beside.setdefault(host_of(fabric, device), set()).add(host_of(fabric, peer))
+            beside.setdefault(get_host(fabric, device), set()).add(
+                get_host(fabric, peer)
+            )
     hosts = {name for name in beside if name[0] != "S"}
 
-    def hops_from(start: str, through_hosts: bool) -> dict[str, int]:
+    def search_hops(start: str, through_hosts: bool) -> dict[str, int]:
         hops, queue = {start: 0}, deque([start])
         while queue:
             at = queue.popleft()
@@ -173,6 +187,6 @@ def slow_hops(fabric: Fabric, start: str) -> dict[str, int]:
         return hops
 
     joined = any(
-        hops_from(switch, False).keys() >= hosts for switch in beside.keys() - hosts
+        search_hops(switch, False).keys() >= hosts for switch in beside.keys() - hosts
     )
-    return hops_from(start, not joined)
+    return search_hops(start, not joined)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Readers of machine files, their permitted outcomes, and seed texts.
 
-`tests/fuzz` feeds these for minutes, `test_fuzz.py` for seconds.
+`tests/fuzz` runs them for minutes, `test_fuzz.py` for seconds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from test_every import SAMPLES
+from test_all_importers import SAMPLES
 
 from topoloom import Error, Machine, _core, load_allocation
 from topoloom.machines.import_formats import IMPORTERS
@@ -26,9 +26,9 @@ from topoloom.model.fit import fit_model
 from topoloom.model.samples import read_pings
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 
-#: CPU time limit of a text; wall time depends on other processes
+#: CPU time limit per text in s; wall time depends on other processes
 SECONDS = 20.0
-#: Beyond this a machine that a text names may rightly take its time.
+#: Longer machine texts may legitimately exceed the time limit.
 _MAX_LETTERS_OF_MACHINE = 20_000
 
 SHORT_TEXTS = (
@@ -82,10 +82,10 @@ class Target(NamedTuple):
 
     read: Callable[[str], None]
     seeds: tuple[str, ...]
-    compiled: bool = False  # so that its coverage cannot be followed from Python
+    compiled: bool = False  # Python cannot trace coverage
 
 
-def _import(read: Callable[[str], object], text: str) -> None:
+def _read_import(read: Callable[[str], object], text: str) -> None:
     described = read(text)
     if len(described.text) > _MAX_LETTERS_OF_MACHINE:  # type: ignore[attr-defined]
         return
@@ -97,35 +97,35 @@ def _import(read: Callable[[str], object], text: str) -> None:
     assert not hosts or len(hosts) == machine.node_count
 
 
-def _toml(text: str) -> None:
+def _read_toml(text: str) -> None:
     with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
         file.write(text)
         file.flush()
         Machine(read_machine_toml(Path(file.name))[0].text)
 
 
-def _model(text: str) -> None:
+def _read_model(text: str) -> None:
     with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
         file.write(text)
         file.flush()
         assert load_model(Path(file.name)).model.time(64) >= 0
 
 
-def _pings(text: str) -> None:
+def _read_pings(text: str) -> None:
     with tempfile.NamedTemporaryFile("w", suffix=".csv", encoding="utf-8") as file:
         file.write(text)
         file.flush()
         assert np.isfinite(fit_model(*read_pings(file.name)).errors).all()
 
 
-def _allocation(text: str) -> None:
+def _read_allocation(text: str) -> None:
     with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
         file.write(text)
         file.flush()
         load_allocation(Machine("torus:3x4x5"), Path(file.name))
 
 
-def _host_list(text: str) -> None:
+def _read_host_list(text: str) -> None:
     hosts = expand_hostlist(text, 50_000)
     assert expand_hostlist(compress_hostlist(hosts)) == hosts
 
@@ -133,7 +133,7 @@ def _host_list(text: str) -> None:
 TARGETS = {
     **{
         importer.name: Target(
-            partial(_import, importer.read), tuple(SAMPLES[importer.name])
+            partial(_read_import, importer.read), tuple(SAMPLES[importer.name])
         )
         for importer in IMPORTERS
     },
@@ -142,23 +142,23 @@ TARGETS = {
         tuple(texts[0] for texts in SAMPLES.values()),
     ),
     "short-text": Target(lambda text: Machine(text) and None, SHORT_TEXTS, True),
-    "toml": Target(_toml, TOML),
+    "toml": Target(_read_toml, TOML),
     "metis": Target(lambda text: _core.read_metis(text.encode()) and None, METIS, True),
-    "model": Target(_model, MODELS),
-    "pings": Target(_pings, PINGS),
-    "allocation": Target(_allocation, ALLOCATIONS),
-    "host-list": Target(_host_list, HOST_LISTS),
+    "model": Target(_read_model, MODELS),
+    "pings": Target(_read_pings, PINGS),
+    "allocation": Target(_read_allocation, ALLOCATIONS),
+    "host-list": Target(_read_host_list, HOST_LISTS),
 }
 
 
-class TooSlow(Exception):
-    """A text took too long to read."""
+class TimeLimitExceeded(Exception):
+    """A text exceeded the time limit."""
 
 
-def feed(name: str, text: str) -> str:
+def run_target(name: str, text: str) -> str:
     """Read a text; return the reason if it is refused.
 
-    Raises what no text may lead to: all but `topoloom.Error`, and `TooSlow`.
+    Raises TimeLimitExceeded, and every exception other than `topoloom.Error`.
     """
     target = TARGETS[name]
     begun = time.process_time()
@@ -170,7 +170,7 @@ def feed(name: str, text: str) -> str:
         assert complaint
     taken = time.process_time() - begun
     if taken > SECONDS:
-        raise TooSlow(f"{taken:.1f} s for {len(text)} letters")
+        raise TimeLimitExceeded(f"{taken:.1f} s for {len(text)} letters")
     if name in SAMPLES and complaint:
         assert complaint.startswith("line "), complaint
     return complaint
@@ -183,7 +183,7 @@ _NUMBERS = (
 _WORDS = ("\0", "\n", "\n\n", "\t", " ", "\r\n", ",", ":", "[", "]", "(", "-", ">", "@")
 
 
-def mutant(rng: random.Random, seeds: tuple[str, ...]) -> str:
+def mutate_seeds(rng: random.Random, seeds: tuple[str, ...]) -> str:
     """Cut, repeat, join and overwrite pieces of the seeds."""
     text = rng.choice(seeds)
     for _ in range(rng.randint(1, 5)):

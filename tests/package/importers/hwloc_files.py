@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""hwloc XML for tests: a real machine, uniform machines, and ones with devices."""
+"""hwloc XML for tests: a real machine, uniform machines, and machines with devices."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
 )
 
-#: lstopo 2.9 on a virtual machine; some attributes left out.
+#: lstopo 2.9 on a virtual machine; some attributes are omitted.
 VIRTUAL = (Path(__file__).parent / "data/virtual_machine.xml").read_text()
 
 
 @dataclass
-class Fake:
-    """An hwloc topology of equal parts: kinds and how many, from the top."""
+class UniformTopology:
+    """A uniform hwloc topology: object kinds and counts, from the top."""
 
     levels: list[tuple[str, int]]
-    #: the kinds that have NUMA nodes as memory children
+    #: the kinds with NUMA nodes as memory children
     memory: str = ""
     pus: int = 1
     lines: list[str] = field(default_factory=list)
     next_pu: int = 0
 
-    def xml(self) -> str:
-        """Write the file."""
+    def format_xml(self) -> str:
+        """Return the topology as XML."""
         self.lines, self.next_pu = ['<topology version="2.0">'], 0
-        self._object("Machine", self.levels)
+        self._add_object("Machine", self.levels)
         return HEAD + "\n".join([*self.lines, "</topology>"])
 
-    def _object(self, kind: str, below: list[tuple[str, int]]) -> None:
+    def _add_object(self, kind: str, below: list[tuple[str, int]]) -> None:
         first, place = self.next_pu, len(self.lines)
         self.lines.append("")
         if kind == "Core":
             for _ in range(self.pus):
-                cpuset = words(1 << self.next_pu)
+                cpuset = format_mask(1 << self.next_pu)
                 self.lines.append(
                     f'<object type="PU" os_index="{self.next_pu}" cpuset="{cpuset}"/>'
                 )
@@ -46,16 +46,16 @@ class Fake:
         elif below:
             (inner, count), *rest = below
             for _ in range(count):
-                self._object(inner, rest)
-        cpuset = words((1 << self.next_pu) - (1 << first))
+                self._add_object(inner, rest)
+        cpuset = format_mask((1 << self.next_pu) - (1 << first))
         self.lines[place] = f'<object type="{kind}" cpuset="{cpuset}">'
         if kind == self.memory:
             self.lines[place] += f'<object type="NUMANode" cpuset="{cpuset}"/>'
         self.lines.append("</object>")
 
 
-def words(mask: int) -> str:
-    """Write a mask as hwloc does: 32-bit words, some of value 0 empty."""
+def format_mask(mask: int) -> str:
+    """Format a mask as hwloc does: 32-bit words; some zero words are empty."""
     parts = []
     while mask or not parts:
         parts.append(f"0x{mask & 0xFFFFFFFF:08x}" if mask & 0xFFFFFFFF else "")
@@ -63,8 +63,8 @@ def words(mask: int) -> str:
     return ",".join(reversed(parts)) or "0x0"
 
 
-def pci(*names: tuple[str, int], address: str = "17:00.0") -> str:
-    """Write a PCI device below two bridges, with the names the system has for it."""
+def format_pci_device(*names: tuple[str, int], address: str = "17:00.0") -> str:
+    """Format a PCI device below two bridges, with its operating-system names."""
     parts = "".join(
         f'<object type="OSDev" name="{name}" osdev_type="{kind}"/>'
         for name, kind in names
@@ -74,10 +74,12 @@ def pci(*names: tuple[str, int], address: str = "17:00.0") -> str:
     return f"{bridge}{bridge}{device}{parts}</object></object></object>"
 
 
-def two_packages(first: str, second: str, outside: str = "", version: str = "2") -> str:
-    """Write two packages of two cores with two threads each, and devices in them."""
+def format_two_packages(
+    first_devices: str, second_devices: str, other_devices: str = "", version: str = "2"
+) -> str:
+    """Format two packages of two cores with two threads each, and their devices."""
     lines = []
-    for package, devices in enumerate((first, second)):
+    for package, devices in enumerate((first_devices, second_devices)):
         mask = 0x33 << 2 * package
         lines.append(f'<object type="Package" cpuset="{mask:#x}">')
         lines.append(
@@ -93,7 +95,7 @@ def two_packages(first: str, second: str, outside: str = "", version: str = "2")
     body = "".join(lines)
     return (
         f'{HEAD}<topology version="{version}.0"><object type="Machine" cpuset="0xff">'
-        f"{body}{outside}</object></topology>"
+        f"{body}{other_devices}</object></topology>"
     )
 
 
@@ -107,8 +109,8 @@ LEVELS = st.tuples(
 
 
 @st.composite
-def fakes(draw: st.DrawFn) -> Fake:
+def draw_topology(draw: st.DrawFn) -> UniformTopology:
     kinds = draw(LEVELS)
     levels = [(kind, draw(st.integers(1, 3))) for kind in kinds]
     memory = draw(st.sampled_from(["", "Machine", *kinds[:-1]]))
-    return Fake(levels, memory, draw(st.integers(1, 2)))
+    return UniformTopology(levels, memory, draw(st.integers(1, 2)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SimGrid platforms for tests: clusters, and zones that list their routes."""
+"""SimGrid platforms for tests: clusters, and zones with explicit routes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ HEAD = """<?xml version='1.0'?>
 """
 
 
-def cluster(**attributes: str) -> str:
+def format_cluster(**attributes: str) -> str:
     values = {
         "id": "acme",
         "prefix": "node-",
@@ -24,7 +24,7 @@ def cluster(**attributes: str) -> str:
     return f"{HEAD}  <!-- a rack -->\n  <cluster {words}/>\n</platform>\n"
 
 
-def zone(body: str, routing: str = "Full", hosts: str = "abc") -> str:
+def format_zone(body: str, routing: str = "Full", hosts: str = "abc") -> str:
     points = "\n".join(f'    <host id="{name}" speed="1Gf"/>' for name in hosts)
     return (
         f'{HEAD}  <zone id="z" routing="{routing}">\n{points}\n{body}\n'
@@ -32,43 +32,45 @@ def zone(body: str, routing: str = "Full", hosts: str = "abc") -> str:
     )
 
 
-def link(name: str, bandwidth: str = "1GBps", policy: str = "SPLITDUPLEX") -> str:
+def format_link(
+    name: str, bandwidth: str = "1GBps", policy: str = "SPLITDUPLEX"
+) -> str:
     return (
         f'<link id="{name}" bandwidth="{bandwidth}" latency="1us" '
         f'sharing_policy="{policy}"/>\n'
     )
 
 
-def route(source: str, target: str, links: str, symmetrical: str = "") -> str:
+def format_route(source: str, target: str, links: str, symmetrical: str = "") -> str:
     parts = "".join(f'<link_ctn id="{name}"/>' for name in links.split())
     how = f' symmetrical="{symmetrical}"' if symmetrical else ""
     return f'<route src="{source}" dst="{target}"{how}>{parts}</route>\n'
 
 
 BY_SWITCH = (
-    link("up", "2GBps")
-    + link("l1")
-    + link("l2")
+    format_link("up", "2GBps")
+    + format_link("l1")
+    + format_link("l2")
     + '<router id="r"/>'
-    + route("a", "r", "up")
-    + route("b", "r", "l1")
-    + route("c", "r", "l2")
+    + format_route("a", "r", "up")
+    + format_route("b", "r", "l1")
+    + format_route("c", "r", "l2")
 )
-B_TO_C = route("b", "c", "lb lc")
+B_TO_C = format_route("b", "c", "lb lc")
 STAR = (
-    link("la")
-    + link("lb")
-    + link("lc")
-    + route("a", "b", "la lb")
+    format_link("la")
+    + format_link("lb")
+    + format_link("lc")
+    + format_route("a", "b", "la lb")
     + B_TO_C
-    + route("a", "c", "la lc")
+    + format_route("a", "c", "la lc")
 )
 BACKBONE = (
-    link("la")
-    + link("lb")
-    + link("lc")
-    + link("bb", "5GBps")
-    + route("a", "b", "la bb lb")
-    + route("b", "c", "lb bb lc")
-    + route("a", "c", "la bb lc")
+    format_link("la")
+    + format_link("lb")
+    + format_link("lc")
+    + format_link("bb", "5GBps")
+    + format_route("a", "b", "la bb lb")
+    + format_route("b", "c", "lb bb lc")
+    + format_route("a", "c", "la bb lc")
 )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints the routes that SimGrid takes on a platform, as JSON: [from, to, links] each.
+"""Print the routes of SimGrid on a platform as JSON: [from, to, links].
 
-For a Python that has SimGrid, not the one of the tests.
+Runs in a Python that has SimGrid, not in the Python of the tests.
 """
 
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Broken and contradictory machine files give one line with position and cause."""
+"""Invalid and contradictory machine files give one line with position and cause."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from test_every import SAMPLES
+from test_all_importers import SAMPLES
 from test_hwloc import VIRTUAL
 from test_ibnetdiscover import CAPTURE
 from test_nccl import HGX
@@ -34,7 +34,7 @@ links = ["0-2@2GB/s", "1-2@2GB/s"]
 """
 
 
-def refusal(file: Path) -> str:
+def find_refusal(file: Path) -> str:
     """Load a file; return the one-line reason if it is refused."""
     what = ""
     try:
@@ -46,11 +46,11 @@ def refusal(file: Path) -> str:
     return what
 
 
-def complaint(tmp_path: Path, data: str | bytes, name: str = "net.txt") -> str:
-    """Load a file that must be refused by name; return the reason."""
+def find_complaint(tmp_path: Path, data: str | bytes, name: str = "net.txt") -> str:
+    """Load an invalid file; check that the error names it, and return the reason."""
     file = tmp_path / name
     file.write_bytes(data if isinstance(data, bytes) else data.encode())
-    what = refusal(file)
+    what = find_refusal(file)
     assert what.startswith(str(file))
     return what.removeprefix(f"{tmp_path}/")
 
@@ -60,7 +60,7 @@ def complaint(tmp_path: Path, data: str | bytes, name: str = "net.txt") -> str:
 def test_an_empty_file_is_reported_as_empty(
     name: str, data: bytes, tmp_path: Path
 ) -> None:
-    assert complaint(tmp_path, data, name) == f"{name}: the file is empty"
+    assert find_complaint(tmp_path, data, name) == f"{name}: the file is empty"
 
 
 @pytest.mark.parametrize("name", ["net.txt", "m.toml"])
@@ -70,7 +70,7 @@ def test_an_empty_file_is_reported_as_empty(
 def test_a_binary_file_is_reported_as_binary(
     name: str, data: bytes, tmp_path: Path
 ) -> None:
-    assert complaint(tmp_path, data, name) == f"{name}: not a text file"
+    assert find_complaint(tmp_path, data, name) == f"{name}: not a text file"
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -80,7 +80,7 @@ def test_a_truncated_file_is_read_or_refused_by_line(name: str, tmp_path: Path) 
     refused = 0
     for end in range(len(text) // 3, len(text), max(1, len(text) // 40)):
         file.write_text(text[:end])
-        what = refusal(file)
+        what = find_refusal(file)
         refused += bool(what)
         assert not what or what.startswith(str(file))
     assert refused or name in ("slurm-address", "slingshot", "tofu", "xtprocadmin")
@@ -96,7 +96,7 @@ def test_numbers_of_any_size_are_read_or_refused(
     numbers = list(re.finditer(r"\d+", text))
     for number in numbers[:: max(1, len(numbers) // 25)]:
         file.write_text(text[: number.start()] + digits + text[number.end() :])
-        what = refusal(file)
+        what = find_refusal(file)
         assert not what or what.startswith(str(file))
 
 
@@ -104,7 +104,7 @@ def test_numbers_of_any_size_are_read_or_refused(
 @pytest.mark.parametrize("doctype", [LAUGHS, ABROAD])
 def test_xml_with_entities_is_refused(name: str, doctype: str, tmp_path: Path) -> None:
     body = re.sub(r"<\?xml[^>]*>|<!DOCTYPE[^>]*>", "", XML[name]).strip()
-    what = complaint(tmp_path, f'<?xml version="1.0"?>\n{doctype}\n{body}')
+    what = find_complaint(tmp_path, f'<?xml version="1.0"?>\n{doctype}\n{body}')
     assert what.startswith("net.txt:2: the DOCTYPE declares entities")
 
 
@@ -112,7 +112,7 @@ def test_xml_with_entities_is_refused(name: str, doctype: str, tmp_path: Path) -
 def test_deeply_nested_xml_is_refused(name: str, tmp_path: Path) -> None:
     head, last, tail = XML[name].rpartition("</")
     deep = "<object>" * 50_000 + "</object>" * 50_000
-    what = complaint(tmp_path, head + deep + last + tail)
+    what = find_complaint(tmp_path, head + deep + last + tail)
     assert "elements are nested more than 200 deep" in what
 
 
@@ -120,36 +120,36 @@ def test_deeply_nested_xml_is_refused(name: str, tmp_path: Path) -> None:
 def test_deeply_nested_json_is_refused(name: str, tmp_path: Path) -> None:
     start, _, rest = JSON[name].rpartition("}")
     deep = "[" * 100_000 + "]" * 100_000
-    what = complaint(tmp_path, f'{start}, "deep": {deep}}}{rest}')
+    what = find_complaint(tmp_path, f'{start}, "deep": {deep}}}{rest}')
     assert re.match(r"net\.txt:\d+: .*nested", what)
 
 
 def test_deeply_nested_yaml_and_toml_is_refused(tmp_path: Path) -> None:
     deep = "[" * 10_000 + "]" * 10_000
-    what = complaint(tmp_path, f"{YAML}- topology: deep\n  tree: {deep}\n")
+    what = find_complaint(tmp_path, f"{YAML}- topology: deep\n  tree: {deep}\n")
     assert "nested over 32 deep" in what
-    what = complaint(tmp_path, f"deep = {deep}\n", "m.toml")
+    what = find_complaint(tmp_path, f"deep = {deep}\n", "m.toml")
     assert "nested too deeply" in what
 
 
-def changed(text: str, old: str, new: str) -> str:
+def replace_once(text: str, old: str, new: str) -> str:
     assert old in text
     return text.replace(old, new, 1)
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "message"),
     [
-        # A cable that only one end lists.
+        # Only one end lists the cable.
         (
-            changed(CAPTURE, '[9]\t"S-0002c90200415680"[9]', '[8]\t"S-0002c9'),
+            replace_once(CAPTURE, '[9]\t"S-0002c90200415680"[9]', '[8]\t"S-0002c9'),
             r"net.txt:\d+: cannot read the port",
         ),
         (
             re.sub(r"\n\[9\].*\n", "\n", CAPTURE, count=1),
             r"net.txt:\d+: the cable from .* is listed at this end only",
         ),
-        # A switch, or a node, that appears twice.
+        # A switch or a node appears twice.
         (TREE + TREE, r"net.txt:\d+: switch \w+ is listed twice, first on line \d+"),
         (CAPTURE * 2, r"net.txt:\d+: S-\w+ is listed twice, first on line \d+"),
         (
@@ -166,8 +166,8 @@ def changed(text: str, old: str, new: str) -> str:
             re.sub(r"\nCa\b.*\n(.*\n)?\[1\].*\n", "\n", CAPTURE, count=1),
             r"net.txt:\d+: the cable leads to H-\w+, which has no block",
         ),
-        (changed(TORUS, "x: 2", "x: 3"), r"net.txt:\d+: "),
-        # Nothing can be zero: bandwidths, sizes, lanes, cores.
+        (replace_once(TORUS, "x: 2", "x: 3"), r"net.txt:\d+: "),
+        # No bandwidth, size, lane count or core count can be zero.
         (
             "torus2D 0 4\n",
             "net.txt:1: the extent of an axis is 0, expected 1 to 16384",
@@ -187,14 +187,14 @@ def changed(text: str, old: str, new: str) -> str:
             "      dims: {x: 0, y: 1, z: 1}\n      nodes: a\n",
             "net.txt:5: 0 is not from 1 to 16384",
         ),
-        # hwloc 1, with its own tag for caches and without a version.
+        # hwloc 1 has a separate tag for caches and no version.
         (
             '<?xml version="1.0"?>\n<!DOCTYPE topology SYSTEM "hwloc.dtd">\n'
             '<topology>\n<object type="Machine" os_index="0" cpuset="0x1">\n'
             '<object type="Cache" depth="2" cpuset="0x1"/>\n</object></topology>\n',
             "net.txt:3: this is XML of hwloc 1; export it again",
         ),
-        # Routes one way only.
+        # Routes in one direction only.
         (
             '<?xml version="1.0"?>\n<platform version="4.1"><zone id="z" '
             'routing="Floyd">\n<host id="a" speed="1f"/><host id="b" speed="1f"/>\n'
@@ -204,54 +204,60 @@ def changed(text: str, old: str, new: str) -> str:
         ),
     ],
 )
-def test_contradictions_name_line_and_cause(
-    text: str, what: str, tmp_path: Path
+def test_contradictory_files_are_refused_with_line_and_cause(
+    text: str, message: str, tmp_path: Path
 ) -> None:
-    assert re.match(what, complaint(tmp_path, text))
+    assert re.match(message, find_complaint(tmp_path, text))
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "message"),
     [
-        (changed(METIS, "1 1 3 1", "1 1 3 0"), "m.graph:3: "),
-        (changed(METIS, "1 1 3 1", "3 1"), r"m.graph:\d: "),
-        (changed(METIS, "2 1 4 2", "2 1 9 2"), "m.graph:2: "),
-        (changed(METIS, "4 4 1", "4 5 1"), "m.graph: the header announces 5 edges"),
-        (changed(METIS, "4 4 1", "4 4000000000000 1"), r"m.graph:\d: "),
+        (replace_once(METIS, "1 1 3 1", "1 1 3 0"), "m.graph:3: "),
+        (replace_once(METIS, "1 1 3 1", "3 1"), r"m.graph:\d: "),
+        (replace_once(METIS, "2 1 4 2", "2 1 9 2"), "m.graph:2: "),
+        (
+            replace_once(METIS, "4 4 1", "4 5 1"),
+            "m.graph: the header announces 5 edges",
+        ),
+        (replace_once(METIS, "4 4 1", "4 4000000000000 1"), r"m.graph:\d: "),
         (METIS[:20], r"m.graph:\d: "),
         (METIS + "1 1\n", r"m.graph:\d: "),
         ("\x00\x01\x02", "m.graph:"),
     ],
 )
 def test_a_wrong_metis_graph_names_its_line(
-    text: str, what: str, tmp_path: Path
+    text: str, message: str, tmp_path: Path
 ) -> None:
-    assert re.match(what, complaint(tmp_path, text, "m.graph"))
+    assert re.match(message, find_complaint(tmp_path, text, "m.graph"))
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "message"),
     [
-        (changed(TOML, "0-2@2GB/s", "0-2@0GB/s"), "m.toml: .*above 0|m.toml: .*0GB/s"),
-        (changed(TOML, "1-2@2GB/s", "1-7@2GB/s"), "m.toml: .*7"),
-        (changed(TOML, "1-2@2GB/s", "0-2@2GB/s"), "m.toml: .*twice"),
-        (changed(TOML, "nodes = 2", "nodes = 0"), "m.toml: .*"),
         (
-            changed(TOML, "nodes = 2", f"nodes = {'9' * 5000}"),
+            replace_once(TOML, "0-2@2GB/s", "0-2@0GB/s"),
+            "m.toml: .*above 0|m.toml: .*0GB/s",
+        ),
+        (replace_once(TOML, "1-2@2GB/s", "1-7@2GB/s"), "m.toml: .*7"),
+        (replace_once(TOML, "1-2@2GB/s", "0-2@2GB/s"), "m.toml: .*twice"),
+        (replace_once(TOML, "nodes = 2", "nodes = 0"), "m.toml: .*"),
+        (
+            replace_once(TOML, "nodes = 2", f"nodes = {'9' * 5000}"),
             "m.toml: .*: a number is too long",
         ),
-        (changed(TOML, "nodes = 2", "nodes = 2\nnodes = 3"), "m.toml:6: not TOML"),
+        (replace_once(TOML, "nodes = 2", "nodes = 2\nnodes = 3"), "m.toml:6: not TOML"),
         (TOML[:60], "m.toml: not TOML: Unterminated string"),
         (TOML[:-8], "m.toml:?.*not TOML"),
     ],
 )
 def test_a_wrong_description_names_its_line_or_key(
-    text: str, what: str, tmp_path: Path
+    text: str, message: str, tmp_path: Path
 ) -> None:
-    assert re.match(what, complaint(tmp_path, text, "m.toml"))
+    assert re.match(message, find_complaint(tmp_path, text, "m.toml"))
 
 
-def test_the_samples_of_this_file_are_valid(tmp_path: Path) -> None:
+def test_the_unmodified_samples_are_valid(tmp_path: Path) -> None:
     for name, text in {
         "m.graph": METIS,
         "m.toml": TOML,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Instance topologies of clouds."""
+"""Instance topologies of cloud providers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from topoloom.importers.cloud.instances import (
 )
 
 
-def aws(*instances: tuple[str, str]) -> str:
-    """Write what the command prints for (instance, "top middle bottom")."""
+def format_aws(*instances: tuple[str, str]) -> str:
+    """Format AWS output for (instance, "top middle bottom")."""
     entries = [
         {
             "InstanceId": name,
@@ -32,7 +32,7 @@ def aws(*instances: tuple[str, str]) -> str:
     return json.dumps({"Instances": entries}, indent=4)
 
 
-def google(*instances: tuple[str, str], nested: bool = True) -> str:
+def format_google(*instances: tuple[str, str], nested: bool = True) -> str:
     entries: list[dict[str, Any]] = []
     for name, path in instances:
         status: dict[str, Any] = {"physicalHost": "/" + path.replace(" ", "/")}
@@ -50,7 +50,7 @@ def google(*instances: tuple[str, str], nested: bool = True) -> str:
     return json.dumps(entries, indent=2)
 
 
-def oracle(*hosts: tuple[str, str], camel: bool = False) -> str:
+def format_oracle(*hosts: tuple[str, str], camel: bool = False) -> str:
     items = []
     for name, blocks in hosts:
         island, network, local = blocks.split()
@@ -77,19 +77,19 @@ def oracle(*hosts: tuple[str, str], camel: bool = False) -> str:
     return json.dumps({"data": {"items": items}}, indent=2)
 
 
-AWS = aws(
+AWS = format_aws(
     ("i-1", "nn-1 nn-2 nn-4"),
     ("i-2", "nn-1 nn-2 nn-4"),
     ("i-3", "nn-1 nn-2 nn-5"),
     ("i-4", "nn-1 nn-3 nn-6"),
 )
-GOOGLE = google(
+GOOGLE = format_google(
     ("vm-0", "c b0 s0 h0"),
     ("vm-1", "c b1 s0 h1"),
     ("vm-2", "c b0 s0 h2"),
     ("vm-3", "c b1 s0 h3"),
 )
-ORACLE = oracle(("a", "1 1 1"), ("b", "1 1 1"), ("", "1 1 1"), ("c", "1 2 2"))
+ORACLE = format_oracle(("a", "1 1 1"), ("b", "1 1 1"), ("", "1 1 1"), ("c", "1 2 2"))
 
 
 def test_the_example_of_the_ec2_guide_is_read() -> None:
@@ -102,19 +102,21 @@ def test_the_example_of_the_ec2_guide_is_read() -> None:
 
 def test_equal_groups_become_a_tree_in_the_order_of_its_leaves() -> None:
     described = read_aws_topology(
-        aws(("a", "n r1"), ("b", "n r2"), ("c", "n r1"), ("d", "n r2"))
+        format_aws(("a", "n r1"), ("b", "n r2"), ("c", "n r1"), ("d", "n r2"))
     )
     assert described.text == "tree:2:2"
     assert described.hosts == ("a", "c", "b", "d")
 
 
 def test_levels_shared_by_all_are_omitted() -> None:
-    assert read_aws_topology(aws(("a", "x y z"), ("b", "x y z"))).text == "tree:2"
-    assert read_aws_topology(aws(("a", "x y z"))).text == "tree:1"
+    assert (
+        read_aws_topology(format_aws(("a", "x y z"), ("b", "x y z"))).text == "tree:2"
+    )
+    assert read_aws_topology(format_aws(("a", "x y z"))).text == "tree:1"
 
 
 def test_several_networks_are_joined_at_the_top() -> None:
-    described = read_aws_topology(aws(("a", "x r"), ("b", "y s")))
+    described = read_aws_topology(format_aws(("a", "x r"), ("b", "y s")))
     assert described.text == "tree:1:1:2"
     assert Machine(described.text).hops(0, 1) == 6
 
@@ -125,21 +127,21 @@ def test_google_blocks_of_equal_names_are_distinct() -> None:
     assert described.hosts == ("vm-0", "vm-2", "vm-1", "vm-3")
     paths = [("vm-0", "c b0 s0 h0"), ("vm-1", "c b1 s0 h1")]
     flat, deep = (
-        read_google_instances(google(*paths, nested=n)) for n in (False, True)
+        read_google_instances(format_google(*paths, nested=n)) for n in (False, True)
     )
     assert flat == deep
 
 
 def test_google_instances_without_a_subblock_are_below_their_block() -> None:
-    entries = json.loads(google(("a", "c b0 s h0"), ("b", "c b1 s h1")))
+    entries = json.loads(format_google(("a", "c b0 s h0"), ("b", "c b1 s h1")))
     for entry in entries:
         del entry["resourceStatus"]["physicalHostTopology"]["subblock"]
     assert read_google_instances(json.dumps(entries)).text == "tree:1:2"
 
 
-def test_google_instances_on_one_host_are_near() -> None:
+def test_google_instances_on_one_host_are_nearest() -> None:
     described = read_google_instances(
-        google(
+        format_google(
             ("a", "c b s h0"), ("b", "c b s h0"), ("c", "c b s h1"), ("d", "c b s h1")
         )
     )
@@ -151,7 +153,7 @@ def test_oracle_hosts_with_instances_make_the_machine() -> None:
     assert described.hosts == tuple(f"ocid1.instance.{name}" for name in "abc")
     machine = Machine(described.text)
     assert [machine.hops(0, b) for b in range(3)] == [0, 2, 6]
-    camel = oracle(
+    camel = format_oracle(
         ("a", "1 1 1"), ("b", "1 1 1"), ("", "1 1 1"), ("c", "1 2 2"), camel=True
     )
     assert read_oracle_hosts(camel) == described
@@ -178,18 +180,26 @@ READERS = {
         ("aws", '{"Instances": [], "NextToken": "x"}', "one page of several"),
         (
             "aws",
-            aws(("a", "x"), ("b", "")),
+            format_aws(("a", "x"), ("b", "")),
             "line 13: instance 'b' has no NetworkNodes",
         ),
-        ("aws", aws(("a", "x"), ("a", "x")), "line 4: 'a' appears twice"),
-        ("aws", aws(("a", "x y"), ("b", "z y")), "'y' above 'b' is below another"),
+        ("aws", format_aws(("a", "x"), ("a", "x")), "line 4: 'a' appears twice"),
+        (
+            "aws",
+            format_aws(("a", "x y"), ("b", "z y")),
+            "'y' above 'b' is below another",
+        ),
         ("aws", AWS.replace('"nn-5"', "5"), "a network node of 'i-3' is not a name"),
-        ("aws", aws(("a", "x " * 17)), "is below another"),
-        ("google", google(("vm", "x " * 17), nested=False), "too many levels"),
+        ("aws", format_aws(("a", "x " * 17)), "is below another"),
+        ("google", format_google(("vm", "x " * 17), nested=False), "too many levels"),
         ("google", '[{"name": "vm"}]', "instance 'vm' has no resourceStatus"),
         ("google", '[{"physicalHost": "/a/b"}]', "an entry lacks its 'name'"),
-        ("google", google(("vm", "c")), "line 4: instance 'vm' has no resourceStatus"),
-        ("oracle", oracle(("", "1 1 1")), "the list has no instances"),
+        (
+            "google",
+            format_google(("vm", "c")),
+            "line 4: instance 'vm' has no resourceStatus",
+        ),
+        ("oracle", format_oracle(("", "1 1 1")), "the list has no instances"),
         ("oracle", ORACLE.replace("local-", "x-"), "lacks its 'local-block-id'"),
     ],
 )
@@ -203,13 +213,13 @@ paths = st.lists(st.tuples(*[st.sampled_from("ab")] * 3), min_size=1, max_size=1
 
 
 @given(paths)
-def test_hops_are_those_to_the_nearest_common_switch(
-    drawn: list[tuple[str, ...]],
+def test_hops_follow_the_nearest_common_switch(
+    switch_paths: list[tuple[str, ...]],
 ) -> None:
-    path_of = {f"h{i}": path for i, path in enumerate(drawn)}
-    # Each is on a separate host, which then is not a switch.
+    path_of = {f"h{i}": path for i, path in enumerate(switch_paths)}
+    # Each instance is on a separate host, so the host is no switch.
     listed = [(name, " ".join((*path, name))) for name, path in path_of.items()]
-    described = read_google_instances(google(*listed, nested=False))
+    described = read_google_instances(format_google(*listed, nested=False))
     machine = Machine(described.text)
     assert sorted(described.hosts) == sorted(path_of)
     for a, one in enumerate(described.hosts):

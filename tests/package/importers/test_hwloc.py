@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes from hwloc's XML: levels, distances, and what is refused."""
+"""Nodes from hwloc XML: levels, distances and refused files."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ import random
 from pathlib import Path
 
 import pytest
-from hwloc_files import HEAD, VIRTUAL, Fake, fakes, pci, two_packages
+from hwloc_files import (
+    HEAD,
+    VIRTUAL,
+    UniformTopology,
+    draw_topology,
+    format_pci_device,
+    format_two_packages,
+)
 from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine, load_machine
-from topoloom.importers.hwloc import read_hwloc, read_inside
+from topoloom.importers.hwloc import read_hwloc, read_node_cores
 from topoloom.machines.import_formats import IMPORTERS
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import save_machine
 from topoloom.nodes.node_levels import (
     SHARED,
@@ -27,11 +34,11 @@ from topoloom.nodes.node_parts import COSTS, Device
 (IMPORTER,) = (one for one in IMPORTERS if one.name == "hwloc")
 
 
-def text_of(*levels: tuple[str, int], memory: str = "", pus: int = 1) -> str:
-    return read_hwloc(Fake(list(levels), memory, pus).xml()).text
+def read_text(*levels: tuple[str, int], memory: str = "", pus: int = 1) -> str:
+    return read_hwloc(UniformTopology(list(levels), memory, pus).format_xml()).text
 
 
-def test_a_real_topology_is_read() -> None:
+def test_a_real_hwloc_topology_is_read() -> None:
     described = read_hwloc(VIRTUAL)
     assert described.text == "torus:1+node:2,distance=2"
     assert described.hosts == ("node7.cluster",)
@@ -48,10 +55,10 @@ def test_cpus_and_devices_of_a_topology_are_read_and_its_disk_is_not() -> None:
 
 def test_devices_are_near_the_cores_of_their_parent() -> None:
     node = read_hwloc(
-        two_packages(
-            pci(("cuda0", 5)),
-            pci(("mlx5_0", 3), address="98:00.0"),
-            pci(("eth0", 2), address="01:00.0"),
+        format_two_packages(
+            format_pci_device(("cuda0", 5)),
+            format_pci_device(("mlx5_0", 3), address="98:00.0"),
+            format_pci_device(("eth0", 2), address="01:00.0"),
         )
     ).node
     assert node.cpus == ((0, 4), (1, 5), (2, 6), (3, 7))
@@ -77,26 +84,34 @@ def test_devices_are_near_the_cores_of_their_parent() -> None:
         ([("sda", 1), ("pmem0", 3)], "3", None),
     ],
 )
-def test_a_device_has_the_name_that_libraries_use(
+def test_a_device_has_the_name_used_by_libraries(
     names: list[tuple[str, int]], version: str, expected: str | None
 ) -> None:
-    node = read_hwloc(two_packages(pci(*names), "", version=version)).node
+    node = read_hwloc(
+        format_two_packages(format_pci_device(*names), "", version=version)
+    ).node
     assert [device.name for device in node.devices] == ([expected] if expected else [])
 
 
-def test_an_object_outside_of_a_bus_is_no_device() -> None:
+def test_an_object_without_a_bus_address_is_no_device() -> None:
     bridge = '<object type="OSDev" name="docker0" osdev_type="2"/>'
-    assert read_hwloc(two_packages("", "", bridge)).node.devices == ()
+    assert read_hwloc(format_two_packages("", "", bridge)).node.devices == ()
 
 
 def test_a_device_is_listed_once() -> None:
-    twice = two_packages(pci(("cuda0", 5)), "\n" + pci(("cuda0", 5)))
+    twice = format_two_packages(
+        format_pci_device(("cuda0", 5)), "\n" + format_pci_device(("cuda0", 5))
+    )
     with pytest.raises(Error, match="line 4: a duplicate device 'cuda0'"):
         read_hwloc(twice)
 
 
-def test_devices_of_other_cores_are_equally_far_from_all() -> None:
-    inside, _ = read_inside(two_packages(pci(("cuda0", 5)), pci(("cuda1", 5))))
+def test_devices_near_excluded_cores_are_equally_far_from_all_cores() -> None:
+    inside, _ = read_node_cores(
+        format_two_packages(
+            format_pci_device(("cuda0", 5)), format_pci_device(("cuda1", 5))
+        )
+    )
     second = make_node_parts(inside.restrict_to(0xCC))
     assert [device.slots for device in second.devices] == [(0, 1), (0, 1)]
     some = make_node_parts(inside.restrict_to(0xDD))
@@ -104,19 +119,21 @@ def test_devices_of_other_cores_are_equally_far_from_all() -> None:
 
 
 def test_an_imported_node_survives_a_round_trip(tmp_path: Path) -> None:
-    (tmp_path / "node.xml").write_text(two_packages(pci(("cuda0", 5)), ""))
-    machine, described = load_described(tmp_path / "node.xml")
+    (tmp_path / "node.xml").write_text(
+        format_two_packages(format_pci_device(("cuda0", 5)), "")
+    )
+    machine, described = load_machine_and_description(tmp_path / "node.xml")
     save_machine(tmp_path / "m.toml", machine, node=described.node)
-    again, copy = load_described(tmp_path / "m.toml")
+    again, copy = load_machine_and_description(tmp_path / "m.toml")
     assert copy.node == described.node
     assert again.slot_count == machine.slot_count == 4
     for b in range(4):
         assert again.distance(1, b) == machine.distance(1, b)
 
 
-@given(fakes())
-def test_levels_are_named_after_the_shared_object(fake: Fake) -> None:
-    inside, _ = read_inside(fake.xml())
+@given(draw_topology())
+def test_levels_are_named_after_the_shared_object(fake: UniformTopology) -> None:
+    inside, _ = read_node_cores(fake.format_xml())
     node, machine = (
         make_node_parts(inside),
         Machine(format_nodes(1, format_levels(inside))),
@@ -129,7 +146,7 @@ def test_levels_are_named_after_the_shared_object(fake: Fake) -> None:
         assert [sum(1 << cpu for cpu in cpus) for cpus in node.cpus] == inside.cores
 
 
-def test_a_file_is_recognized_by_its_content(tmp_path: Path) -> None:
+def test_hwloc_files_are_recognized_by_their_content(tmp_path: Path) -> None:
     assert IMPORTER.recognizes(VIRTUAL)
     assert not IMPORTER.recognizes("<?xml version='1.0'?>\n<platform version='4.1'>")
     file = tmp_path / "node.txt"
@@ -143,31 +160,31 @@ def test_a_file_is_recognized_by_its_content(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (text_of(("Package", 2), ("Core", 8)), "8:2,distance=8:16"),
-        (text_of(("Package", 2), ("Core", 8), pus=2), "8:2,distance=8:16"),
+        (read_text(("Package", 2), ("Core", 8)), "8:2,distance=8:16"),
+        (read_text(("Package", 2), ("Core", 8), pus=2), "8:2,distance=8:16"),
         (
-            text_of(("Package", 2), ("L3Cache", 8), ("Core", 8), memory="Package"),
+            read_text(("Package", 2), ("L3Cache", 8), ("Core", 8), memory="Package"),
             "8:8:2,distance=2:4:16",
         ),
         (
-            text_of(("Package", 2), ("Group", 4), ("Core", 6), memory="Group"),
+            read_text(("Package", 2), ("Group", 4), ("Core", 6), memory="Group"),
             "6:4:2,distance=4:8:16",
         ),
         (
-            text_of(
+            read_text(
                 ("Package", 2), ("Die", 2), ("L3Cache", 2), ("L2Cache", 2), ("Core", 2)
             ),
             "2:2:2:2:2,distance=1:2:4:8:16",
         ),
-        (text_of(("Package", 4), ("Core", 1)), "4,distance=16"),
-        (text_of(("Group", 2), ("Package", 2), ("Core", 4)), "4:4,distance=8:16"),
+        (read_text(("Package", 4), ("Core", 1)), "4,distance=16"),
+        (read_text(("Group", 2), ("Package", 2), ("Core", 4)), "4:4,distance=8:16"),
         (
-            text_of(("Package", 2), ("Core", 4), memory="Machine"),
+            read_text(("Package", 2), ("Core", 4), memory="Machine"),
             "4:2,distance=8:16",
         ),
-        (text_of(("Package", 1), ("L3Cache", 2), ("Core", 4)), "4:2,distance=2:8"),
-        (text_of(("L2Cache", 2), ("Core", 4)), "4:2,distance=1:8"),
-        (text_of(("Core", 64)), "64,distance=8"),
+        (read_text(("Package", 1), ("L3Cache", 2), ("Core", 4)), "4:2,distance=2:8"),
+        (read_text(("L2Cache", 2), ("Core", 4)), "4:2,distance=1:8"),
+        (read_text(("Core", 64)), "64,distance=8"),
     ],
 )
 def test_shared_objects_make_levels(text: str, expected: str) -> None:
@@ -176,7 +193,7 @@ def test_shared_objects_make_levels(text: str, expected: str) -> None:
 
 
 def test_a_single_core_has_no_levels() -> None:
-    assert text_of(("Core", 1), pus=4) == "torus:1"
+    assert read_text(("Core", 1), pus=4) == "torus:1"
 
 
 def test_threads_without_cores_are_slots() -> None:
@@ -187,21 +204,21 @@ def test_threads_without_cores_are_slots() -> None:
 
 
 def test_disallowed_cores_are_no_slots() -> None:
-    xml = Fake([("Package", 2), ("Core", 4)]).xml()
+    xml = UniformTopology([("Package", 2), ("Core", 4)]).format_xml()
     some = xml.replace('"Machine"', '"Machine" allowed_cpuset="0x33"')
     assert read_hwloc(some).text == "torus:1+node:2:2,distance=8:16"
     some = xml.replace('"Machine"', '"Machine" allowed_cpuset="0x13"')
     assert read_hwloc(some).text == "torus:1+node:3,distance=16"
 
 
-def test_bitmaps_of_more_than_32_threads_are_read() -> None:
-    assert text_of(("Package", 4), ("Core", 24), pus=2) == (
+def test_cpu_masks_of_more_than_32_threads_are_read() -> None:
+    assert read_text(("Package", 4), ("Core", 24), pus=2) == (
         "torus:1+node:24:4,distance=8:16"
     )
 
 
-def test_hybrid_processors_keep_the_levels_that_all_cores_have() -> None:
-    """Two cores with an L2 of their own, then four that share one."""
+def test_hybrid_processors_have_the_levels_common_to_all_cores() -> None:
+    """Two cores with private L2 caches, then four cores that share one."""
     lines = ['<topology version="2.0"><object type="Machine" cpuset="0x3f">']
     lines.append('<object type="L3Cache" cpuset="0x3f">')
     for mask in (0x1, 0x2, 0x3C):
@@ -229,8 +246,8 @@ def test_the_number_of_containers_is_limited(
 ) -> None:
     monkeypatch.setattr("topoloom.importers.hwloc.MAX_CPUS", 32)
     dies = "\n".join(f'<object type="Die" cpuset="{i:x}"/>' for i in range(200))
-    with pytest.raises(Error, match="line 194: more caches, NUMA domains"):
-        read_hwloc(object_(dies))
+    with pytest.raises(Error, match="line 194: too many caches, NUMA domains"):
+        read_hwloc(format_topology(dies))
 
 
 BILLION_LAUGHS = (
@@ -242,7 +259,7 @@ PU = '<object type="PU" os_index="0" cpuset="0x1"/>'
 CORE = '<object type="Core" cpuset="0x1"/>'
 
 
-def object_(body: str) -> str:
+def format_topology(body: str) -> str:
     return f'<topology version="2.0">\n{body}\n</topology>'
 
 
@@ -256,46 +273,67 @@ def object_(body: str) -> str:
         ("<platform/>", "line 1: hwloc's XML begins with <topology>, not <platform>"),
         ("\n<topology/>", "line 2: this is XML of hwloc 1; export it again"),
         ('<topology version="1.11"/>', "line 1: this is XML of hwloc 1"),
-        ('<topology version="4.0"/>', "version '4.0'; 2 and 3 are read"),
-        (object_('<object type="Cache" depth="2"/>'), "line 2: this is XML of hwloc 1"),
-        (object_(""), "line 1: no PU of the topology may be used"),
-        (object_("<object/>"), "line 2: an object has no type"),
-        (object_('<object type="Core"/>'), "line 2: a Core has no cpuset"),
-        (object_('<object type="Die" cpuset="0xz"/>'), "line 2: '0xz' in cpuset is no"),
-        (object_('<object type="Die" cpuset="0xf...f"/>'), "'0xf...f' in cpuset is no"),
+        ('<topology version="4.0"/>', "version '4.0'; supported are 2 and 3"),
         (
-            object_(f'<object type="Die" cpuset="{"," * 600}"/>'),
+            format_topology('<object type="Cache" depth="2"/>'),
+            "line 2: this is XML of hwloc 1",
+        ),
+        (format_topology(""), "line 1: the topology contains no usable PU"),
+        (format_topology("<object/>"), "line 2: an object has no type"),
+        (format_topology('<object type="Core"/>'), "line 2: a Core has no cpuset"),
+        (
+            format_topology('<object type="Die" cpuset="0xz"/>'),
+            "line 2: '0xz' in cpuset is no",
+        ),
+        (
+            format_topology('<object type="Die" cpuset="0xf...f"/>'),
+            "'0xf...f' in cpuset is no",
+        ),
+        (
+            format_topology(f'<object type="Die" cpuset="{"," * 600}"/>'),
             "line 2: cpuset names PUs beyond 16383",
         ),
-        (object_('<object type="PU" cpuset="0x1"/>'), "line 2: a PU has no os_index"),
         (
-            object_('<object type="NUMANode" os_index="x" cpuset="0x1"/>'),
-            "line 2: a NUMANode has no os_index",
+            format_topology('<object type="PU" cpuset="0x1"/>'),
+            "line 2: a PU has no numeric os_index",
         ),
-        (object_(PU.replace('"0"', '"1"')), "line 2: PU 1 does not have itself"),
-        (object_(f"{PU}\n{PU}"), "line 3: PU 0 is listed twice, first on line 2"),
         (
-            object_(f'<object type="Core" cpuset="0x2"/>\n{PU}'),
+            format_topology('<object type="NUMANode" os_index="x" cpuset="0x1"/>'),
+            "line 2: a NUMANode has no numeric os_index",
+        ),
+        (
+            format_topology(PU.replace('"0"', '"1"')),
+            "line 2: PU 1 has a cpuset without itself",
+        ),
+        (
+            format_topology(f"{PU}\n{PU}"),
+            "line 3: PU 0 is listed twice, first on line 2",
+        ),
+        (
+            format_topology(f'<object type="Core" cpuset="0x2"/>\n{PU}'),
             "line 3: PU 0 is not part of any Core",
         ),
         (
-            object_(f"{CORE}\n{CORE}{PU}"),
+            format_topology(f"{CORE}\n{CORE}{PU}"),
             "line 3: the Core shares PUs with an earlier one",
         ),
-        (object_('<object type="Machine"/>' * 2), "line 2: a second Machine"),
+        (format_topology('<object type="Machine"/>' * 2), "line 2: a second Machine"),
         (BILLION_LAUGHS, "line 1: the DOCTYPE declares entities"),
-        (object_("&secret;"), "line 2: not XML: undefined entity"),
-        (object_("<a>" * 201), "line 2: elements are nested more than 200 deep"),
+        (format_topology("&secret;"), "line 2: not XML: undefined entity"),
+        (
+            format_topology("<a>" * 201),
+            "line 2: elements are nested more than 200 deep",
+        ),
     ],
 )
-def test_errors_name_the_line(text: str, message: str) -> None:
+def test_hwloc_errors_name_the_line(text: str, message: str) -> None:
     with pytest.raises(Error) as caught:
         read_hwloc(text)
     assert message in str(caught.value)
 
 
-def slow_distance(inside: NodeCores, a: int, b: int) -> int:
-    """Find the nearest object that two cores share, from the definition."""
+def compute_distance(inside: NodeCores, a: int, b: int) -> int:
+    """Compute the distance from the nearest object that two cores share."""
     packages = {mask for kind, mask in inside.containers if kind == "Package"}
     pair = inside.cores[a] | inside.cores[b]
     shared = [
@@ -308,26 +346,26 @@ def slow_distance(inside: NodeCores, a: int, b: int) -> int:
     return min(shared, default=16 if len(packages) > 1 else 8)
 
 
-@given(fakes())
-def test_distances_follow_shared_objects(fake: Fake) -> None:
-    inside, _ = read_inside(fake.xml())
+@given(draw_topology())
+def test_distances_follow_shared_objects(fake: UniformTopology) -> None:
+    inside, _ = read_node_cores(fake.format_xml())
     machine = Machine(format_nodes(1, format_levels(inside)))
     count = len(inside.cores)
     assert machine.slot_count == count
     for b in range(1, count):
-        assert machine.distance(0, b) == slow_distance(inside, 0, b)
-        assert machine.distance(b - 1, b) == slow_distance(inside, b - 1, b)
+        assert machine.distance(0, b) == compute_distance(inside, 0, b)
+        assert machine.distance(b - 1, b) == compute_distance(inside, b - 1, b)
 
 
-@given(fakes(), st.randoms(use_true_random=False))
+@given(draw_topology(), st.randoms(use_true_random=False))
 def test_a_part_of_a_node_is_never_nearer_than_in_the_full_node(
-    fake: Fake, rng: random.Random
+    fake: UniformTopology, rng: random.Random
 ) -> None:
-    inside, _ = read_inside(fake.xml())
+    inside, _ = read_node_cores(fake.format_xml())
     part = inside.restrict_to(sum(core for core in inside.cores if rng.random() < 0.7))
     if not part.cores:
         return
     machine = Machine(format_nodes(1, format_levels(part)))
     assert machine.slot_count == len(part.cores)
     for b in range(1, len(part.cores)):
-        assert machine.distance(b - 1, b) >= slow_distance(part, b - 1, b)
+        assert machine.distance(b - 1, b) >= compute_distance(part, b - 1, b)

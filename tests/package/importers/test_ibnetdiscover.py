@@ -7,7 +7,7 @@ import random
 from collections import Counter
 
 import pytest
-from fat_tree_dump import Fabric, fabrics, host_of, slow_hops
+from fat_tree_dump import Fabric, count_hops, draw_fabric, get_host
 from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
@@ -67,10 +67,10 @@ Ca\t2 "H-0002c9030002f0a4"\t\t# "n2 HCA-1"
 """
 
 
-def test_a_capture_with_the_oddities_of_real_fabrics() -> None:
+def test_a_capture_with_irregularities_of_real_fabrics_is_read() -> None:
     (importer,) = (entry for entry in IMPORTERS if entry.recognizes(CAPTURE))
     described = importer.read(CAPTURE)
-    # H- names no host, n2 comes before n10, n2 has two adapters, n10 two cables.
+    # H- is a device without a host name; n2 sorts before n10 and has two adapters.
     assert described == MachineDescription(
         "graph:3+2:0-4@6.81818182GB/s,1-3,1-4,2-3@8GB/s,3-4@9GB/s,bandwidth=4GB/s,"
         "forward=no,routing=ecmp",
@@ -100,19 +100,23 @@ def test_a_capture_with_the_oddities_of_real_fabrics() -> None:
         ("4xXDR", "100"),
     ],
 )
-def test_a_rate_is_that_of_the_lanes_after_coding(rate: str, bandwidth: str) -> None:
+def test_a_rate_is_the_rate_of_all_lanes_after_encoding(
+    rate: str, bandwidth: str
+) -> None:
     fabric = Fabric()
-    fabric.cable(fabric.adapter("a mlx5_0"), fabric.adapter("b mlx5_0"), rate)
-    text = read_ibnetdiscover(fabric.dump()).text
+    fabric.add_cable(
+        fabric.add_adapter("a mlx5_0"), fabric.add_adapter("b mlx5_0"), rate
+    )
+    text = read_ibnetdiscover(fabric.format_dump()).text
     assert text == f"graph:2+0:0-1,bandwidth={bandwidth}GB/s"
 
 
-def replaced(old: str, new: str) -> str:
+def replace_in_capture(old: str, new: str) -> str:
     assert CAPTURE.count(old) == 1
     return CAPTURE.replace(old, new)
 
 
-def without(start: str) -> str:
+def remove_from_capture(start: str) -> str:
     lines = CAPTURE.splitlines(keepends=True)
     lines_left = [line for line in lines if not line.startswith(start)]
     assert len(lines_left) == len(lines) - 1
@@ -120,35 +124,46 @@ def without(start: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "message"),
     [
         ("", "line 1: no Switch, Ca or Rt line"),
         ("# only comments\n", "line 1: no Switch, Ca or Rt line"),
         ('[1]\t"S-0002c90200415680"[8]\t# "a" lid 1 4xQDR', "line 1: a port before"),
         ("Ca\t: 0x0002c9 ports 1", "line 1: 'Ca.*' is not of ibnetdiscover's"),
-        (without("[8]"), r"line 14: .*\[7\] to .*\[8\] is listed at this end only"),
-        (without('[2]\t"H-0002c9030002f0d4"'), "line 34: .* at this end only"),
+        (
+            remove_from_capture("[8]"),
+            r"line 14: .*\[7\] to .*\[8\] is listed at this end only",
+        ),
+        (
+            remove_from_capture('[2]\t"H-0002c9030002f0d4"'),
+            "line 34: .* at this end only",
+        ),
         (
             CAPTURE[: CAPTURE.index("caguid=0x2c9030002f0a4")],
             "line 11: the cable leads to H-0002c9030002f0a4, which has no block",
         ),
         (
-            replaced('"[8]\t', '"[9]\t'),
+            replace_in_capture('"[8]\t', '"[9]\t'),
             r"line 14: S-0002c90200415680\[9\] is joined to S-0002c90200415670\[7\] "
             r"here, but to S-0002c90200415670\[9\] on line 23",
         ),
         (
-            replaced('"n2 HCA-1" lid 1 4xQDR', '"n2 HCA-1" lid 1 4xDDR'),
+            replace_in_capture('"n2 HCA-1" lid 1 4xQDR', '"n2 HCA-1" lid 1 4xDDR'),
             "line 11: the cable has another width or speed than .* on line 48",
         ),
-        (replaced("lid 1 4xQDR", "lid 1 4xWDR"), "line 11: no width and speed"),
-        (replaced("lid 1 4xQDR", "lid 1"), "line 11: no width and speed"),
         (
-            replaced('[9]\t"S-0002c90200415680"[9]', '[7]\t"S-0002c90200415680"[9]'),
+            replace_in_capture("lid 1 4xQDR", "lid 1 4xWDR"),
+            "line 11: no width and speed",
+        ),
+        (replace_in_capture("lid 1 4xQDR", "lid 1"), "line 11: no width and speed"),
+        (
+            replace_in_capture(
+                '[9]\t"S-0002c90200415680"[9]', '[7]\t"S-0002c90200415680"[9]'
+            ),
             "line 15: port 7 of S-0002c90200415670 is listed twice, first on line 14",
         ),
         (
-            replaced('[9]\t"S-0002c90200415680"[9]', '[9]\t"S-2"[9]'),
+            replace_in_capture('[9]\t"S-0002c90200415680"[9]', '[9]\t"S-2"[9]'),
             "line 15: cannot read the port",
         ),
         (CAPTURE + CAPTURE, r"line 58: S-0002c90200415670 is listed twice, .* 10"),
@@ -159,39 +174,41 @@ def without(start: str) -> str:
         ('Switch\t36 "S-0002c90200415670"\t# "s"', "line 1: no adapter"),
     ],
 )
-def test_a_wrong_dump_is_refused_by_line(text: str, complaint: str) -> None:
-    with pytest.raises(Error, match=f"^{complaint}"):
+def test_a_wrong_dump_is_refused_by_line(text: str, message: str) -> None:
+    with pytest.raises(Error, match=f"^{message}"):
         read_ibnetdiscover(text)
 
 
 def test_two_fabrics_are_refused() -> None:
     fabric = Fabric()
     for host in "ab":
-        fabric.cable(fabric.switch(f"s{host}"), fabric.adapter(f"{host} mlx5_0"))
+        fabric.add_cable(
+            fabric.add_switch(f"s{host}"), fabric.add_adapter(f"{host} mlx5_0")
+        )
     with pytest.raises(Error, match=r"^line \d+: no cables lead from host b to host a"):
-        read_ibnetdiscover(fabric.dump())
+        read_ibnetdiscover(fabric.format_dump())
 
 
-@given(fabrics(), st.randoms(use_true_random=False))
-def test_any_fabric_is_read_as_wired(fabric: Fabric, rng: random.Random) -> None:
-    described = read_ibnetdiscover(fabric.dump())
+@given(draw_fabric(), st.randoms(use_true_random=False))
+def test_any_fabric_is_read_with_its_wiring(fabric: Fabric, rng: random.Random) -> None:
+    described = read_ibnetdiscover(fabric.format_dump())
     order = list(fabric.description)
     rng.shuffle(order)
-    assert read_ibnetdiscover(fabric.dump(order)) == described
+    assert read_ibnetdiscover(fabric.format_dump(order)) == described
     machine = Machine(described.text)
     lanes = {"4xEDR": 12.5e9, "4xHDR": 25e9, "1xSDR": 0.25e9, "4xFDR": 6.81818182e9}
     names = [*described.hosts, *sorted(d for d in fabric.ports if d[0] == "S")]
     wired: Counter[tuple[str, str]] = Counter()
     for device, ports in fabric.ports.items():
         for peer, _, rate in ports.values():
-            wired[host_of(fabric, device), host_of(fabric, peer)] += lanes[rate]
+            wired[get_host(fabric, device), get_host(fabric, peer)] += lanes[rate]
     read = {
         tuple(names[v] for v in machine.link_ends(link)): machine.bandwidth(link)
         for link in range(machine.link_count)
     }
     assert read == pytest.approx(dict(wired), rel=1e-8)
     for i, start in enumerate(described.hosts):
-        hops = slow_hops(fabric, start)
+        hops = count_hops(fabric, start)
         assert [machine.hops(i, j) for j in range(machine.node_count)] == [
             hops[end] for end in described.hosts
         ]

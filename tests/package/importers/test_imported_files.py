@@ -15,7 +15,7 @@ from topoloom.machines.machine_file import load_machine_and_hosts
 
 
 def read_ring(text: str) -> MachineDescription:
-    """Read ``ring N HOST ...``, a format of this test."""
+    """Read ``ring N HOST ...``, a format that exists only in this test."""
     words = text.split()
     if not words[1].isdigit():
         raise Error(f"line 1: '{words[1]}' is not a number; write one")
@@ -23,7 +23,7 @@ def read_ring(text: str) -> MachineDescription:
 
 
 @pytest.fixture(autouse=True)
-def ring_files(monkeypatch: pytest.MonkeyPatch) -> None:
+def ring_importer(monkeypatch: pytest.MonkeyPatch) -> None:
     ring = SimpleNamespace(
         name="ring",
         recognizes=lambda head: head.startswith("ring "),
@@ -52,7 +52,7 @@ def test_a_file_is_read_by_the_importer_that_recognizes_it(tmp_path: Path) -> No
         ("ring x", "net.txt:1: 'x' is not a number"),
         (
             "star 3",
-            r"describes no machine in a format that is known .*, ring\)",
+            r"not a machine in a known format .*, ring\)",
         ),
         ("ring 0", "net.txt: "),
         ("ring 3 a b", "net.txt: 2 host names for 3 nodes"),
@@ -60,7 +60,7 @@ def test_a_file_is_read_by_the_importer_that_recognizes_it(tmp_path: Path) -> No
         ("ring\0", "net.txt: not a text file"),
     ],
 )
-def test_errors_name_the_file(text: str, message: str, tmp_path: Path) -> None:
+def test_import_errors_name_the_file(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(Error, match=message):
         load_machine(write_file(tmp_path, text))
 
@@ -69,7 +69,7 @@ def test_a_file_that_is_too_long_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(machine_file, "MAX_BYTES", 1 << 20)
-    with pytest.raises(Error, match="over 1 MiB"):
+    with pytest.raises(Error, match="limit of 1 MiB"):
         load_machine(write_file(tmp_path, "ring 3" + " " * (1 << 20)))
 
 
@@ -78,14 +78,14 @@ def test_a_missing_file_is_reported() -> None:
         load_machine("net.xml")
 
 
-def test_a_directory_is_no_machine(tmp_path: Path) -> None:
+def test_a_directory_is_refused_as_a_machine(tmp_path: Path) -> None:
     (tmp_path / "rings").mkdir()
     with pytest.raises(IsADirectoryError, match="rings"):
         load_machine(tmp_path / "rings")
 
 
 @pytest.mark.parametrize("text", ["torus:2x2", "graph:200:" + "0-1," * 9000 + "0-2"])
-def test_short_texts_are_no_files(text: str) -> None:
+def test_machine_texts_are_no_files(text: str) -> None:
     assert describe_machine(text) == MachineDescription(text)
 
 

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 
 import pytest
-from fat_tree_dump import Fabric, fabrics, fat_tree, host_of, slow_hops
+from fat_tree_dump import Fabric, count_hops, draw_fabric, get_host, make_fat_tree
 from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
@@ -29,10 +29,10 @@ def count_links(fabric: Fabric) -> Counter[float]:
 def test_regular_fat_trees_are_recognized(
     size: tuple[int, ...], rng: random.Random
 ) -> None:
-    fabric = fat_tree(*size)
+    fabric = make_fat_tree(*size)
     order = list(fabric.description)
     rng.shuffle(order)
-    described = read_ibnetdiscover(fabric.dump(order))
+    described = read_ibnetdiscover(fabric.format_dump(order))
     pods, leaves, hosts, spines, cores = size
     one_route = spines * cores == 1 if pods > 1 else min(leaves, spines) == 1
     if one_route:
@@ -49,7 +49,7 @@ def test_regular_fat_trees_are_recognized(
     rates = Counter(machine.bandwidth(link) for link in range(machine.link_count))
     assert rates == count_links(fabric)
     for i, start in enumerate(described.hosts):
-        hops = slow_hops(fabric, start)
+        hops = count_hops(fabric, start)
         assert [machine.hops(i, j) for j in range(machine.node_count)] == [
             hops[end] for end in described.hosts
         ]
@@ -57,14 +57,14 @@ def test_regular_fat_trees_are_recognized(
 
 def test_a_fat_tree_of_two_levels_with_double_cables_and_hosts_in_any_order() -> None:
     fabric = Fabric()
-    spines = [fabric.switch(f"spine{i}") for i in range(3)]
+    spines = [fabric.add_switch(f"spine{i}") for i in range(3)]
     for number in range(4):
-        leaf = fabric.switch(f"leaf{number}")
+        leaf = fabric.add_switch(f"leaf{number}")
         for i in range(2):
-            fabric.cable(leaf, fabric.adapter(f"n{number + 4 * i} mlx5_0"))
+            fabric.add_cable(leaf, fabric.add_adapter(f"n{number + 4 * i} mlx5_0"))
         for spine in spines * 2:
-            fabric.cable(leaf, spine, "4xHDR")
-    described = read_ibnetdiscover(fabric.dump())
+            fabric.add_cable(leaf, spine, "4xHDR")
+    described = read_ibnetdiscover(fabric.format_dump())
     assert described.text == "fattree:2:4,up=1:3,parallel=1:2,bandwidth=12.5GB/s:25GB/s"
     assert described.hosts == ("n0", "n4", "n1", "n5", "n2", "n6", "n3", "n7")
     assert described.remarks == (
@@ -73,29 +73,31 @@ def test_a_fat_tree_of_two_levels_with_double_cables_and_hosts_in_any_order() ->
     )
 
 
-def irregular(kind: str) -> Fabric:
-    fabric = fat_tree(2, 2, 2, 2, 2)
+def make_irregular_fabric(kind: str) -> Fabric:
+    fabric = make_fat_tree(2, 2, 2, 2, 2)
     named = {text: name for name, text in fabric.description.items()}
     leaf = [named[f"MF0;leaf{pod}-0:MQM8700/U1"] for pod in (0, 1)]
     spine = [named[f"MF0;spine{pod}-0:MQM8700/U1"] for pod in (0, 1)]
     if kind == "a host more":
-        fabric.cable(leaf[1], fabric.adapter("n9 mlx5_0"))
+        fabric.add_cable(leaf[1], fabric.add_adapter("n9 mlx5_0"))
     elif kind == "a cable more":
-        fabric.cable(leaf[1], spine[1])
+        fabric.add_cable(leaf[1], spine[1])
     elif kind == "another pod's spine":
-        fabric.cable(leaf[0], spine[1])
+        fabric.add_cable(leaf[0], spine[1])
     elif kind == "joined leaves":
-        fabric.cable(*leaf)
+        fabric.add_cable(*leaf)
     elif kind == "a host with two leaves":
-        fabric.cable(leaf[0], fabric.adapter("n8 mlx5_1"))
+        fabric.add_cable(leaf[0], fabric.add_adapter("n8 mlx5_1"))
     elif kind == "a core more":
-        fabric.cable(spine[1], fabric.switch("core9"))
+        fabric.add_cable(spine[1], fabric.add_switch("core9"))
     elif kind == "a fourth level":
-        fabric.cable(named["core0-0"], fabric.switch("top"))
+        fabric.add_cable(named["core0-0"], fabric.add_switch("top"))
     elif kind == "a pod more":
-        fabric.cable(named["core0-0"], alone := fabric.switch("MF0;spine2-0:X/U1"))
-        fabric.cable(alone, fabric.switch("leaf"))
-        fabric.cable(list(fabric.ports)[-1], fabric.adapter("n9 mlx5_0"))
+        fabric.add_cable(
+            named["core0-0"], alone := fabric.add_switch("MF0;spine2-0:X/U1")
+        )
+        fabric.add_cable(alone, fabric.add_switch("leaf"))
+        fabric.add_cable(list(fabric.ports)[-1], fabric.add_adapter("n9 mlx5_0"))
     return fabric
 
 
@@ -105,17 +107,17 @@ def irregular(kind: str) -> Fabric:
         ("a host more", ".* has 3 hosts, most have 2"),
         ("a cable more", ".* are joined by other cables than the rest"),
         ("another pod's spine", ".* is above .*, but not all of its spines are"),
-        ("joined leaves", ".* and .* are joined in a level"),
+        ("joined leaves", ".* and .* are connected within a level"),
         ("a host with two leaves", "n8 is cabled to 2 devices"),
         ("a core more", ".* has 3 core switches above it, most have 2"),
         ("a fourth level", ".* is four levels above the hosts"),
         ("a pod more", ".* has 1 host, most have 2"),
     ],
 )
-def test_other_fabrics_share_shortest_routes_with_a_remark(
+def test_irregular_fabrics_share_shortest_routes_with_a_remark(
     kind: str, reason: str
 ) -> None:
-    described = read_ibnetdiscover(irregular(kind).dump())
+    described = read_ibnetdiscover(make_irregular_fabric(kind).format_dump())
     assert described.text.startswith("graph:")
     assert described.text.endswith(",routing=ecmp")
     (remark,) = described.remarks
@@ -124,9 +126,11 @@ def test_other_fabrics_share_shortest_routes_with_a_remark(
 
 
 @given(sizes)
-def test_shared_routes_of_a_fat_tree_are_its_random_ones(size: tuple[int, ...]) -> None:
-    fabric = fat_tree(*size)
-    tree = read_ibnetdiscover(fabric.dump()).text
+def test_shared_routes_of_a_fat_tree_equal_random_routing(
+    size: tuple[int, ...],
+) -> None:
+    fabric = make_fat_tree(*size)
+    tree = read_ibnetdiscover(fabric.format_dump()).text
     if tree.startswith("graph:"):
         return
     random_routes = Machine(f"{tree},routing=random")
@@ -150,12 +154,12 @@ def test_shared_routes_of_a_fat_tree_are_its_random_ones(size: tuple[int, ...]) 
             assert shares == pytest.approx(expected, rel=1e-12)
 
 
-@given(fabrics(), st.booleans())
-def test_forwarding_tables_give_the_routes(fabric: Fabric, brief: bool) -> None:
-    tables = fabric.tables()
-    if brief:  # as dump_fts -n prints them
+@given(draw_fabric(), st.booleans())
+def test_routes_follow_the_forwarding_tables(fabric: Fabric, brief: bool) -> None:
+    tables = fabric.format_tables()
+    if brief:  # format of dump_fts -n
         tables = re.sub(r"(?m)^(0x\w{4} \d{3}) :.*", r"\1", tables)
-    described = read_ibnetdiscover(f"{fabric.dump()}\n{tables}")
+    described = read_ibnetdiscover(f"{fabric.format_dump()}\n{tables}")
     switches = [name for name in fabric.ports if name[0] == "S"]
     assert described.remarks in (
         (f"routes: those of {len(switches)} forwarding tables",),
@@ -167,13 +171,13 @@ def test_forwarding_tables_give_the_routes(fabric: Fabric, brief: bool) -> None:
     first = {}
     for name in sorted(fabric.ports):
         if name[0] == "H":
-            first.setdefault(host_of(fabric, name), name)
+            first.setdefault(get_host(fabric, name), name)
     for b in described.hosts:
-        toward = fabric.ports_toward(first[b])
+        toward = fabric.find_ports_toward(first[b])
         for a in described.hosts:
             stops, at = [a], fabric.ports[first[a]][1][0]
             while a != b and stops[-1] != b:
-                stops.append(host_of(fabric, at))
+                stops.append(get_host(fabric, at))
                 if stops[-1] != b:
                     at = fabric.ports[at][toward[at]][0]
             links = [link for link, _ in machine.route(vertex[a], vertex[b])]
@@ -183,8 +187,8 @@ def test_forwarding_tables_give_the_routes(fabric: Fabric, brief: bool) -> None:
 
 
 def test_wrong_forwarding_tables_are_refused() -> None:
-    fabric = fat_tree(2, 1, 2, 1, 1)
-    dump, tables = fabric.dump(), fabric.tables()
+    fabric = make_fat_tree(2, 1, 2, 1, 1)
+    dump, tables = fabric.format_dump(), fabric.format_tables()
     head = tables.splitlines()[0]
     entry = tables.splitlines()[3]
     for damaged, complaint in [
@@ -205,9 +209,9 @@ def test_wrong_forwarding_tables_are_refused() -> None:
             read_ibnetdiscover(f"{dump}\n{damaged}")
 
 
-def test_tables_of_a_thousand_hosts_are_compact() -> None:
-    fabric = fat_tree(5, 10, 20, 10, 2)
-    described = read_ibnetdiscover(f"{fabric.dump()}\n{fabric.tables()}")
+def test_machines_from_large_forwarding_tables_are_compact() -> None:
+    fabric = make_fat_tree(5, 10, 20, 10, 2)
+    described = read_ibnetdiscover(f"{fabric.format_dump()}\n{fabric.format_tables()}")
     assert len(described.hosts) == 1000
     tables = [part for part in described.text.split(",") if part.startswith("table=")]
     assert len(tables) == 50 + 50 + 20

@@ -30,7 +30,7 @@ UNKNOWN = "relative: bandwidths are unknown"
         ),
         # Two cables between the two routers of a ring of two.
         ("torus:2", f"% 2 nodes, 0 switches; weight 1 is 2, {UNKNOWN}\n2 1\n2\n1\n"),
-        # Nodes 0 and 1 are on the first of two routers, by links twice as wide.
+        # Nodes 0 and 1 are on the first router; host links have twice the bandwidth.
         (
             "mesh:2,nodes=2,bandwidth=1GB/s,bandwidth.host=2GB/s",
             "% 4 nodes, 2 switches; weight 1 is 1000000000 B/s\n"
@@ -39,11 +39,11 @@ UNKNOWN = "relative: bandwidths are unknown"
         ("graph:1", f"% 1 nodes, 0 switches; weight 1 is 1, {UNKNOWN}\n1 0\n\n"),
     ],
 )
-def test_a_machine_becomes_a_graph(text: str, graph: str) -> None:
+def test_a_machine_is_exported_as_a_metis_graph(text: str, graph: str) -> None:
     assert write_metis_machine(Machine(text)) == graph
 
 
-def test_bandwidths_become_whole_weights() -> None:
+def test_bandwidths_are_exported_as_integer_weights() -> None:
     text = write_metis_machine(Machine("tree:2:2,bandwidth=12.5GB/s:31.25GB/s"))
     assert text.splitlines()[0] == "% 4 nodes, 3 switches; weight 1 is 6250000000 B/s"
     assert text.splitlines()[2:4] == ["5 2", "5 2"]
@@ -68,8 +68,8 @@ def test_machines_that_metis_cannot_express_are_refused(
 
 
 @st.composite
-def fabrics(draw: st.DrawFn) -> str:
-    """Draw a connected graph: a random tree and some links more."""
+def draw_machine_text(draw: st.DrawFn) -> str:
+    """Draw a connected graph: a random tree and some additional links."""
     count = draw(st.integers(2, 9))
     pairs = {(draw(st.integers(0, v - 1)), v) for v in range(1, count)}
     vertex = st.integers(0, count - 1)
@@ -89,12 +89,14 @@ def fabrics(draw: st.DrawFn) -> str:
         "dragonfly:5x4,nodes=2",
     ],
 )
-def test_nodes_on_routers_keep_their_links(text: str, tmp_path: Path) -> None:
+def test_nodes_on_routers_are_read_back_with_their_links(
+    text: str, tmp_path: Path
+) -> None:
     machine = Machine(text)
     file = tmp_path / "m.graph"
     file.write_text(write_metis_machine(machine))
     again = load_machine(file)
-    # METIS does not distinguish nodes from switches, which follow.
+    # METIS does not distinguish nodes from switches; switches come last.
     nodes = range(machine.node_count)
     assert again.node_count > machine.node_count
     assert again.link_count == machine.link_count
@@ -103,8 +105,8 @@ def test_nodes_on_routers_keep_their_links(text: str, tmp_path: Path) -> None:
     ]
 
 
-@given(fabrics())
-def test_a_graph_is_read_back(
+@given(draw_machine_text())
+def test_an_exported_metis_graph_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, text: str
 ) -> None:
     machine = Machine(text)
@@ -120,7 +122,7 @@ def test_a_graph_is_read_back(
 
 
 @pytest.mark.parametrize("text", ["torus:4x4x2", "tree:4:8:2,bandwidth=1:2:3"])
-def test_metis_accepts_the_graph(text: str, tmp_path: Path) -> None:
+def test_gpmetis_accepts_the_exported_graph(text: str, tmp_path: Path) -> None:
     file = tmp_path / "m.graph"
     file.write_text(write_metis_machine(Machine(text)))
     result = subprocess.run(

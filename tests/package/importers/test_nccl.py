@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NCCL's topology files."""
+"""Machines from NCCL topology files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from topoloom.machines.import_formats import IMPORTERS
 (IMPORTER,) = (one for one in IMPORTERS if one.name == "nccl")
 
 
-def gpu(device: int, nvlinks: str = "", sm: int = 90) -> str:
+def format_gpu(device: int, nvlinks: str = "", sm: int = 90) -> str:
     """Write a GPU at bus 0000:1<device>:00.0; nvlinks: "TARGET*COUNT ..."."""
     links = ""
     for word in nvlinks.split():
@@ -36,14 +36,14 @@ NIC = (
 )
 
 
-def switch(*inside: str, bus: str = "0000:45:00.0") -> str:
+def format_switch(*inside: str, bus: str = "0000:45:00.0") -> str:
     return (
         f'<pci busid="{bus}" class="0x060400" vendor="0x1000" device="0xc030" '
         f'link_speed="16.0 GT/s PCIe" link_width="16">\n{"".join(inside)}</pci>\n'
     )
 
 
-def system(*cpus: str) -> str:
+def format_system(*cpus: str) -> str:
     parts = "".join(
         f'<cpu host_hash="0x16fe" numaid="{i}" affinity="00ff,00ffffff" '
         f'arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="207">\n'
@@ -53,38 +53,46 @@ def system(*cpus: str) -> str:
     return f'<system version="1">\n{parts}</system>\n'
 
 
-def nvswitches(device: int) -> str:
-    return gpu(device, "0000:07:00.0*5 0000:06:00.0*5 0000:05:00.0*4 0000:08:00.0*4")
+def format_nvswitch_gpu(device: int) -> str:
+    return format_gpu(
+        device, "0000:07:00.0*5 0000:06:00.0*5 0000:05:00.0*4 0000:08:00.0*4"
+    )
 
 
-def ring(device: int) -> str:
+def format_ring_gpu(device: int) -> str:
     """Four GPUs in a ring of NVLinks, as on some workstations."""
     left, right = (device - 1) % 4, (device + 1) % 4
-    return gpu(device, f"0000:1{left}:00.0*2 0000:1{right}:00.0*2", 80)
+    return format_gpu(device, f"0000:1{left}:00.0*2 0000:1{right}:00.0*2", 80)
 
 
-HGX = system(
-    "".join(switch(nvswitches(i), NIC) for i in range(4)),
-    "".join(switch(nvswitches(i), NIC) for i in range(4, 8)),
+HGX = format_system(
+    "".join(format_switch(format_nvswitch_gpu(i), NIC) for i in range(4)),
+    "".join(format_switch(format_nvswitch_gpu(i), NIC) for i in range(4, 8)),
 )
-PCI_ONLY = system(
-    switch(gpu(0), gpu(1)) + switch(gpu(2), gpu(3), NIC),
-    switch(gpu(4), gpu(5)) + switch(gpu(6), gpu(7)) + NIC,
+PCI_ONLY = format_system(
+    format_switch(format_gpu(0), format_gpu(1))
+    + format_switch(format_gpu(2), format_gpu(3), NIC),
+    format_switch(format_gpu(4), format_gpu(5))
+    + format_switch(format_gpu(6), format_gpu(7))
+    + NIC,
 )
-BRIDGES = system(
-    gpu(0, "0000:11:00.0*4") + gpu(1, "0000:10:00.0*4"),
-    gpu(2, "0000:13:00.0*4") + gpu(3, "0000:12:00.0*4"),
+BRIDGES = format_system(
+    format_gpu(0, "0000:11:00.0*4") + format_gpu(1, "0000:10:00.0*4"),
+    format_gpu(2, "0000:13:00.0*4") + format_gpu(3, "0000:12:00.0*4"),
 )
-RING = system(switch(ring(0), ring(1)), switch(ring(2), ring(3)))
-LOPSIDED = system(gpu(0) + gpu(1), gpu(2))
+RING = format_system(
+    format_switch(format_ring_gpu(0), format_ring_gpu(1)),
+    format_switch(format_ring_gpu(2), format_ring_gpu(3)),
+)
+LOPSIDED = format_system(format_gpu(0) + format_gpu(1), format_gpu(2))
 
 LEVELS = [
     (HGX, "torus:1+node:8,distance=1"),
     (PCI_ONLY, "torus:1+node:2:2:2,distance=2:3:5"),
     (BRIDGES, "torus:1+node:2:2,distance=1:5"),
-    (system(gpu(0) + gpu(1)), "torus:1+node:2,distance=3"),
-    (system(gpu(0), gpu(1)), "torus:1+node:2,distance=5"),
-    (system(gpu(3)), "torus:1"),
+    (format_system(format_gpu(0) + format_gpu(1)), "torus:1+node:2,distance=3"),
+    (format_system(format_gpu(0), format_gpu(1)), "torus:1+node:2,distance=5"),
+    (format_system(format_gpu(3)), "torus:1"),
 ]
 
 
@@ -96,7 +104,7 @@ def test_equal_groups_become_levels(topology: str, text: str) -> None:
     assert Machine(text).node_count == 1
 
 
-def test_other_hosts_become_graphs_with_bandwidths() -> None:
+def test_nvlink_rings_become_graphs_with_bandwidths() -> None:
     described = read_nccl_topology(RING)
     assert described.hosts == ("gpu0", "gpu1", "gpu2", "gpu3")
     machine = Machine(described.text)
@@ -104,7 +112,7 @@ def test_other_hosts_become_graphs_with_bandwidths() -> None:
         machine.link_ends(link): machine.bandwidth(link)
         for link in range(machine.link_count)
     }
-    # GPUs, then CPU 0 and its switch, CPU 1 and its switch.
+    # GPUs first, then CPU 0 and its switch, then CPU 1 and its switch.
     assert machine.node_count == 4
     assert rates[0, 1] == rates[3, 0] == 2 * 25e9
     assert (0, 2) not in rates
@@ -121,8 +129,13 @@ def test_groups_of_different_sizes_become_a_graph() -> None:
 
 
 def test_a_gpu_off_the_nvswitches_is_farther_away() -> None:
-    cpu = nvswitches(0) + nvswitches(1) + nvswitches(2) + gpu(3)
-    machine = Machine(read_nccl_topology(system(cpu)).text)
+    cpu = (
+        format_nvswitch_gpu(0)
+        + format_nvswitch_gpu(1)
+        + format_nvswitch_gpu(2)
+        + format_gpu(3)
+    )
+    machine = Machine(read_nccl_topology(format_system(cpu)).text)
     ends = [machine.link_ends(link) for link, _ in machine.route(0, 1)]
     assert ends == [(0, 4), (4, 1)]  # vertex 4 is the NVSwitch
     assert [machine.bandwidth(link) for link, _ in machine.route(0, 1)] == [
@@ -131,14 +144,18 @@ def test_a_gpu_off_the_nvswitches_is_farther_away() -> None:
     assert [machine.link_ends(link)[0] for link, _ in machine.route(0, 3)] == [0, 5]
 
 
-def test_newer_gpus_have_faster_links() -> None:
-    slow = system(gpu(0, "0000:11:00.0*1", 60) + gpu(1), gpu(2))
-    fast = system(gpu(0, "0000:11:00.0*1", 100) + gpu(1), gpu(2))
+def test_newer_gpus_have_faster_nvlinks() -> None:
+    slow = format_system(
+        format_gpu(0, "0000:11:00.0*1", 60) + format_gpu(1), format_gpu(2)
+    )
+    fast = format_system(
+        format_gpu(0, "0000:11:00.0*1", 100) + format_gpu(1), format_gpu(2)
+    )
     assert "0-1@20000000000B/s" in read_nccl_topology(slow).text
     assert "0-1@50000000000B/s" in read_nccl_topology(fast).text
 
 
-def test_links_hidden_from_a_guest_are_those_nccl_assumes() -> None:
+def test_links_hidden_from_a_virtual_machine_are_assumed_as_in_nccl() -> None:
     text = LOPSIDED.replace('link_width="16"', 'link_width="0"').replace(
         "32.0 GT/s PCIe", ""
     )
@@ -157,11 +174,20 @@ def test_links_hidden_from_a_guest_are_those_nccl_assumes() -> None:
         ("<graphs version='1'/>", "line 1: the document is a <graphs>"),
         ("<system/>", "line 1: <system> lacks its 'version'"),
         ("<system version='2'/>", "line 1: version 2, but 1 is read"),
-        (system(), "line 1: there is no <gpu>"),
-        (system(NIC), "there is no <gpu>"),
-        (system(gpu(0) + gpu(0)), "line 8: the GPU with dev 0 appears twice"),
-        (system(gpu(0, "0000:10:00.0*2") + gpu(1)), "line 5: .* is linked to itself"),
-        (system(gpu(0, "0000:11:00.0*x") + gpu(1)), "line 5: count=.* integer"),
+        (format_system(), "line 1: there is no <gpu>"),
+        (format_system(NIC), "there is no <gpu>"),
+        (
+            format_system(format_gpu(0) + format_gpu(0)),
+            "line 8: the GPU with dev 0 appears twice",
+        ),
+        (
+            format_system(format_gpu(0, "0000:10:00.0*2") + format_gpu(1)),
+            "line 5: .* is linked to itself",
+        ),
+        (
+            format_system(format_gpu(0, "0000:11:00.0*x") + format_gpu(1)),
+            "line 5: count=.* integer",
+        ),
         (BRIDGES.replace('target="0000:11:00.0"', ""), "lacks its 'target'"),
         (LOPSIDED.replace('link_width="16"', 'link_width="x"'), "not an integer"),
         (LOPSIDED.replace('link_width="16"', 'link_width="65"'), "more than 64 lanes"),
@@ -185,5 +211,5 @@ def test_malformed_topologies_name_the_line(topology: str, message: str) -> None
     assert str(raised.value).startswith("line ")
 
 
-def test_other_texts_are_not_recognized() -> None:
+def test_only_nccl_topologies_are_recognized() -> None:
     assert not IMPORTER.recognizes('<platform version="4.1"/>')

@@ -37,7 +37,7 @@ READ = [
 
 
 @pytest.mark.parametrize(("target", "text"), READ)
-def test_targets_become_short_texts(target: str, text: str) -> None:
+def test_scotch_targets_are_read_as_machine_texts(target: str, text: str) -> None:
     assert recognizes_scotch_target(target)
     described = read_scotch_target(target)
     assert described.text == text
@@ -65,7 +65,7 @@ def test_targets_become_short_texts(target: str, text: str) -> None:
         ("torus:3x2,wrap=10", "torus2D 2 3\n"),
     ],
 )
-def test_machines_become_targets(text: str, target: str) -> None:
+def test_machines_are_exported_as_scotch_targets(text: str, target: str) -> None:
     assert write_scotch_target(Machine(text)) == target
 
 
@@ -73,17 +73,17 @@ def test_machines_become_targets(text: str, target: str) -> None:
     ("text", "message"),
     [
         ("graph:2:0-1", "no target for a graph"),
-        ("torus:4x4,wrap=10", "open along some axes"),
+        ("torus:4x4,wrap=10", "rings along some axes"),
         ("torus:4x4,nodes=2", "one terminal per router"),
         ("torus:4x4,nodes=2,hosts=free", "one terminal per router"),
         ("torus:4x4,cards=2", "one terminal per router"),
         ("torus:4x4+node:2", "one terminal per router"),
         ("torus:3x3x3x3x3x3", "at most 5 axes"),
         ("tree:4+node:2", "no distance 0"),
-        ("tree:4+node:2,distance=9:1", "shrink on the way up"),
+        ("tree:4+node:2,distance=9:1", "decrease towards the root"),
         (
             "tree:4+node:2,distance=1:2,port=0:1",
-            "no distances to a node's network port",
+            "no distances to a node's NIC",
         ),
     ],
 )
@@ -123,7 +123,7 @@ def test_malformed_targets_name_the_line(target: str, message: str) -> None:
         read_scotch_target(target)
 
 
-def test_other_texts_are_not_recognized() -> None:
+def test_only_scotch_targets_are_recognized() -> None:
     for text in ("", "# mesh2D 3 4", "torus:4x4", "mesh2D", "4 4\n2\n", "<cluster/>"):
         assert recognizes_scotch_target(text) == (text == "mesh2D")
 
@@ -132,7 +132,7 @@ arities = st.lists(st.integers(2, 4), min_size=1, max_size=3)
 
 
 @st.composite
-def machines(draw: st.DrawFn) -> str:
+def draw_machine_text(draw: st.DrawFn) -> str:
     sizes = draw(arities)
     if draw(st.booleans()):
         kind = draw(st.sampled_from(["torus", "mesh"]))
@@ -143,21 +143,21 @@ def machines(draw: st.DrawFn) -> str:
     return f"tree:{levels},distance={text}"
 
 
-def distances(machine: Machine) -> list[list[int]]:
+def compute_distances(machine: Machine) -> list[list[int]]:
     slots = range(machine.slot_count)
     return [[machine.distance(a, b) for b in slots] for a in slots]
 
 
-@given(machines())
-def test_a_machine_is_read_back_with_its_distances(text: str) -> None:
+@given(draw_machine_text())
+def test_exported_targets_are_read_back_with_their_distances(text: str) -> None:
     machine = Machine(text)
     target = write_scotch_target(machine)
     again = Machine(read_scotch_target(target).text)
-    assert distances(again) == distances(machine)
+    assert compute_distances(again) == compute_distances(machine)
 
 
-class Scotch:
-    """The distances of a target by libscotch."""
+class ScotchLibrary:
+    """Computes the distances of a target with libscotch."""
 
     def __init__(self) -> None:
         errors, library = (
@@ -169,8 +169,8 @@ class Scotch:
         self.c = ctypes.CDLL(None)
         self.c.fopen.restype = ctypes.c_void_p
 
-    def distances(self, target: str, file: Path) -> list[list[int]]:
-        """Between all pairs of terminals."""
+    def compute_distances(self, target: str, file: Path) -> list[list[int]]:
+        """Return the distances between all pairs of terminals."""
         file.write_text(target)
         arch = ctypes.create_string_buffer(4096)
         self.library.SCOTCH_archInit(arch)
@@ -188,11 +188,11 @@ class Scotch:
 @pytest.mark.parametrize(
     "target", [target for target, _ in READ if not target.startswith("meshXD")]
 )
-def test_distances_are_those_of_libscotch(target: str, tmp_path: Path) -> None:
-    # Not meshXD: libscotch 7.0.3 closes its axes to rings.
+def test_distances_equal_libscotch(target: str, tmp_path: Path) -> None:
+    # meshXD is left out because libscotch 7.0.3 treats its axes as rings.
     machine = Machine(read_scotch_target(target).text)
-    expected = Scotch().distances(target, tmp_path / "t.tgt")
-    assert distances(machine) == expected
+    expected = ScotchLibrary().compute_distances(target, tmp_path / "t.tgt")
+    assert compute_distances(machine) == expected
 
 
 @pytest.mark.parametrize(
@@ -210,4 +210,6 @@ def test_distances_are_those_of_libscotch(target: str, tmp_path: Path) -> None:
 def test_libscotch_reads_exports(text: str, tmp_path: Path) -> None:
     machine = Machine(text)
     target = write_scotch_target(machine)
-    assert Scotch().distances(target, tmp_path / "t.tgt") == distances(machine)
+    assert ScotchLibrary().compute_distances(
+        target, tmp_path / "t.tgt"
+    ) == compute_distances(machine)

@@ -14,10 +14,10 @@ from simgrid_platforms import (
     BY_SWITCH,
     HEAD,
     STAR,
-    cluster,
-    link,
-    route,
-    zone,
+    format_cluster,
+    format_link,
+    format_route,
+    format_zone,
 )
 
 from topoloom import Error, Machine
@@ -33,86 +33,96 @@ from topoloom.support.units import parse_bandwidth
 RATES = ",bandwidth=125000000B/s,latency=5e-05s"
 
 READ = [
-    (cluster(), f"tree:12{RATES}"),
-    (cluster(core="4"), f"tree:12{RATES}+node:4"),
-    (cluster(bw="1Gbps"), f"tree:12{RATES}"),
-    (cluster(bw="8Kibps", lat="0"), "tree:12,bandwidth=1024B/s,latency=0s"),
+    (format_cluster(), f"tree:12{RATES}"),
+    (format_cluster(core="4"), f"tree:12{RATES}+node:4"),
+    (format_cluster(bw="1Gbps"), f"tree:12{RATES}"),
+    (format_cluster(bw="8Kibps", lat="0"), "tree:12,bandwidth=1024B/s,latency=0s"),
     (
-        cluster(radical="0-1", bb_bw="2.25GBps", bb_lat="500us"),
+        format_cluster(radical="0-1", bb_bw="2.25GBps", bb_lat="500us"),
         "graph:2+2:2>3@2250000000B/s,0>2,3>0,1>2,3>1,bandwidth=125000000B/s,"
         "latency=0.0002s",
     ),
     (
-        cluster(bb_bw="100MBps", bb_lat="0", bb_sharing_policy="FATPIPE"),
+        format_cluster(bb_bw="100MBps", bb_lat="0", bb_sharing_policy="FATPIPE"),
         "tree:12,bandwidth=100000000B/s,latency=5e-05s",
     ),
     (
-        cluster(topology="TORUS", topo_parameters="3,2,2"),
+        format_cluster(topology="TORUS", topo_parameters="3,2,2"),
         f"torus:2x2x3,order=2:1:0,ties=simgrid{RATES}",
     ),
-    (cluster(topology="TORUS", topo_parameters="12"), f"torus:12,ties=simgrid{RATES}"),
     (
-        cluster(topology="FAT_TREE", topo_parameters="2;4,3;1,1;1,1"),
+        format_cluster(topology="TORUS", topo_parameters="12"),
+        f"torus:12,ties=simgrid{RATES}",
+    ),
+    (
+        format_cluster(topology="FAT_TREE", topo_parameters="2;4,3;1,1;1,1"),
         f"tree:4:3{RATES}",
     ),
     (
-        cluster(topology="FAT_TREE", topo_parameters="2;4,3;1,2;1,1"),
+        format_cluster(topology="FAT_TREE", topo_parameters="2;4,3;1,2;1,1"),
         f"fattree:4:3,up=1:2{RATES}",
     ),
     (
-        cluster(topology="FAT_TREE", topo_parameters="2;4,3;1,1;1,2"),
+        format_cluster(topology="FAT_TREE", topo_parameters="2;4,3;1,1;1,2"),
         f"fattree:4:3,up=1:1,parallel=1:2,routing=simgrid{RATES}",
     ),
     (
-        zone(BY_SWITCH, "Floyd"),
+        format_zone(BY_SWITCH, "Floyd"),
         "graph:3+1:0-3@2000000000B/s,1-3@1000000000B/s,2-3@1000000000B/s,"
         "latency=1e-06s",
     ),
-    (zone(STAR), "tree:3,bandwidth=1000000000B/s,latency=1e-06s"),
+    (format_zone(STAR), "tree:3,bandwidth=1000000000B/s,latency=1e-06s"),
     (
-        zone(BACKBONE),
+        format_zone(BACKBONE),
         "graph:3+2:0>3@1000000000B/s,1>3@1000000000B/s,2>3@1000000000B/s,"
         "3>4@5000000000B/s,4>0@1000000000B/s,4>1@1000000000B/s,"
         "4>2@1000000000B/s,latency=1e-06s",
     ),
     (
-        zone(link("l", "1MBps", "FATPIPE") + route("a", "b", "l"), hosts="ab"),
+        format_zone(
+            format_link("l", "1MBps", "FATPIPE") + format_route("a", "b", "l"),
+            hosts="ab",
+        ),
         "graph:2:0-1@1000000B/s,latency=1e-06s",
     ),
     (
-        zone(link("l") + link("m") + route("a", "b", "l m"), "Dijkstra", hosts="ab"),
+        format_zone(
+            format_link("l") + format_link("m") + format_route("a", "b", "l m"),
+            "Dijkstra",
+            hosts="ab",
+        ),
         "graph:2+1:0-2@1000000000B/s,1-2@1000000000B/s,latency=1e-06s",
     ),
     (
-        zone(
-            link("l")
-            + link("m", "2GBps")
-            + route("a", "b", "l", "NO")
-            + route("b", "a", "m", "NO"),
+        format_zone(
+            format_link("l")
+            + format_link("m", "2GBps")
+            + format_route("a", "b", "l", "NO")
+            + format_route("b", "a", "m", "NO"),
             hosts="ab",
         ),
         "graph:2:0>1@1000000000B/s,1>0@2000000000B/s,latency=1e-06s",
     ),
-    (zone("", hosts="a"), "tree:1"),
+    (format_zone("", hosts="a"), "tree:1"),
 ]
 
 
 @pytest.mark.parametrize(("platform", "text"), READ)
-def test_platforms_become_short_texts(platform: str, text: str) -> None:
+def test_platforms_are_read_as_machine_texts(platform: str, text: str) -> None:
     assert IMPORTER.recognizes(platform)
     described = read_simgrid_platform(platform)
     assert described.text == text
     assert len(described.hosts) == Machine(text).node_count
 
 
-def test_hosts_are_named_by_the_radical() -> None:
-    described = read_simgrid_platform(cluster(radical="1,3-5, 8"))
+def test_hosts_are_named_by_prefix_and_radical() -> None:
+    described = read_simgrid_platform(format_cluster(radical="1,3-5, 8"))
     assert described.hosts == tuple(f"node-{i}.acme.org" for i in (1, 3, 4, 5, 8))
-    assert read_simgrid_platform(zone(STAR)).hosts == ("a", "b", "c")
+    assert read_simgrid_platform(format_zone(STAR)).hosts == ("a", "b", "c")
 
 
 def test_a_cluster_in_a_zone_is_found() -> None:
-    inner = cluster().partition("  <cluster")[2].partition("/>")[0]
+    inner = format_cluster().partition("  <cluster")[2].partition("/>")[0]
     platform = (
         f'{HEAD}<config/><zone id="w" routing="None"><cluster{inner}>'
         '<prop id="a" value="1"/></cluster></zone></platform>'
@@ -120,19 +130,19 @@ def test_a_cluster_in_a_zone_is_found() -> None:
     assert read_simgrid_platform(platform).text == f"tree:12{RATES}"
 
 
-def test_routes_of_a_torus_equal_those_of_simgrid() -> None:
-    """Along the first axis first, that of neighboring hosts."""
+def test_torus_routes_equal_simgrid_routes() -> None:
+    """Routes correct the first axis first; hosts are numbered along it."""
     text = read_simgrid_platform(
-        cluster(topology="TORUS", topo_parameters="3,4", radical="0-11")
+        format_cluster(topology="TORUS", topo_parameters="3,4", radical="0-11")
     ).text
     machine = Machine(text)
-    # From host 0 to host 4 = (1, 1) over host 1 = (1, 0).
+    # The route from host 0 to host 4 = (1, 1) uses host 1 = (1, 0).
     ends = [machine.link_ends(hop) for hop, _ in machine.route(0, 4)]
     assert ends == [(0, 1), (1, 4)]
 
 
 def test_a_backbone_carries_every_message_once() -> None:
-    machine = Machine(read_simgrid_platform(zone(BACKBONE)).text)
+    machine = Machine(read_simgrid_platform(format_zone(BACKBONE)).text)
     for source in range(3):
         for target in range(3):
             if source != target:
@@ -159,76 +169,106 @@ def test_a_backbone_carries_every_message_once() -> None:
             '<!DOCTYPE p [<!ENTITY x SYSTEM "file:///etc/passwd">]><platform/>',
             "line 1: the DOCTYPE declares entities",
         ),
-        (cluster(radical=""), "line 5: <cluster> lacks its 'radical'"),
-        (cluster(radical="0-"), "radical: '0-' is not a range"),
-        (cluster(radical="5-1"), "radical: range 5-1 is descending"),
-        (cluster(radical="0-999999999"), "radical names more than 500000 hosts"),
-        (cluster(radical="1,1"), "radical names a host twice"),
-        (cluster(bw="125"), None),
-        (cluster(bw="125MB"), "bw: unit 'MB' is none of Bps"),
-        (cluster(bw="fast"), 'bw="fast" is not a number with a unit'),
-        (cluster(bw="0Bps"), "bw: a bandwidth must be above 0"),
-        (cluster(lat="50"), None),
-        (cluster(lat="50GB"), "lat: unit 'GB'"),
-        (cluster(core="x"), 'core="x" is not an integer'),
-        (cluster(core="0"), "a host has no core"),
-        (cluster(topology="DRAGONFLY"), "topology DRAGONFLY cannot be read yet"),
-        (cluster(topology="TORUS"), "lacks its 'topo_parameters'"),
-        (cluster(topology="TORUS", topo_parameters="4,4"), "has 16 hosts, but"),
+        (format_cluster(radical=""), "line 5: <cluster> lacks its 'radical'"),
+        (format_cluster(radical="0-"), "radical: '0-' is not a range"),
+        (format_cluster(radical="5-1"), "radical: range 5-1 is descending"),
+        (format_cluster(radical="0-999999999"), "radical names more than 500000 hosts"),
+        (format_cluster(radical="1,1"), "radical names a host twice"),
+        (format_cluster(bw="125"), None),
+        (format_cluster(bw="125MB"), "bw: unit 'MB' is none of Bps"),
+        (format_cluster(bw="fast"), 'bw="fast" is not a number with a unit'),
+        (format_cluster(bw="0Bps"), "bw: a bandwidth must be above 0"),
+        (format_cluster(lat="50"), None),
+        (format_cluster(lat="50GB"), "lat: unit 'GB'"),
+        (format_cluster(core="x"), 'core="x" is not an integer'),
+        (format_cluster(core="0"), "a host has no core"),
+        (format_cluster(topology="DRAGONFLY"), "topology DRAGONFLY cannot be read yet"),
+        (format_cluster(topology="TORUS"), "lacks its 'topo_parameters'"),
+        (format_cluster(topology="TORUS", topo_parameters="4,4"), "has 16 hosts, but"),
         (
-            cluster(topology="TORUS", topo_parameters="4,x"),
+            format_cluster(topology="TORUS", topo_parameters="4,x"),
             "'4,x' is not a list of numbers",
         ),
-        (cluster(topology="TORUS", topo_parameters="4,0"), "of '4,0' is 0"),
-        (cluster(topology="FAT_TREE", topo_parameters="2;4,4;1,1;1,2"), "16 hosts"),
-        (cluster(topology="FAT_TREE", topo_parameters="2;4,4;1,1"), "such as 2;4,4"),
-        (cluster(topology="FAT_TREE", topo_parameters="3;4,3;1,1;1,1"), "differ in"),
-        (cluster(bb_bw="1GBps", radical="0-99999"), "hosts share one backbone"),
-        (cluster(sharing_policy="FATPIPE"), "sharing_policy FATPIPE never fill"),
+        (format_cluster(topology="TORUS", topo_parameters="4,0"), "of '4,0' is 0"),
+        (
+            format_cluster(topology="FAT_TREE", topo_parameters="2;4,4;1,1;1,2"),
+            "16 hosts",
+        ),
+        (
+            format_cluster(topology="FAT_TREE", topo_parameters="2;4,4;1,1"),
+            "such as 2;4,4",
+        ),
+        (
+            format_cluster(topology="FAT_TREE", topo_parameters="3;4,3;1,1;1,1"),
+            "differ in",
+        ),
+        (format_cluster(bb_bw="1GBps", radical="0-99999"), "hosts share one backbone"),
+        (
+            format_cluster(sharing_policy="FATPIPE"),
+            "sharing_policy FATPIPE have no shared capacity",
+        ),
         (
             f'{HEAD}<zone id="z" routing="Full"><zone id="a"/>\n<zone id="b"/>'
             "</zone></platform>",
             "line 5: a <zone> appears beside another",
         ),
-        (zone("", "Vivaldi"), "line 4: routing 'Vivaldi' cannot be read"),
-        (zone("<peer id='p'/>"), "line 8: a <peer> in a zone cannot be read"),
-        (zone("", hosts=""), "the zone has no <host>"),
-        (zone(""), "line 4: the zone has no <route>"),
+        (format_zone("", "Vivaldi"), "line 4: routing 'Vivaldi' cannot be read"),
+        (format_zone("<peer id='p'/>"), "line 8: a <peer> in a zone cannot be read"),
+        (format_zone("", hosts=""), "the zone has no <host>"),
+        (format_zone(""), "line 4: the zone has no <route>"),
         (
-            zone(link("l") + route("a", "b", "l")),
+            format_zone(format_link("l") + format_route("a", "b", "l")),
             "line 4: routes do not join hosts 'a' and 'c' both ways",
         ),
-        (zone("", hosts="aa"), "line 6: 'a' appears twice"),
-        (zone(link("l") + link("l")), "line 9: link 'l' appears twice"),
-        (zone(link("l") + route("a", "x", "l")), "line 9: no <host> or <router>"),
-        (zone(route("a", "b", "l")), "no <link> has the id 'l'"),
-        (zone(route("a", "b", "")), "a route lists its links"),
-        (zone(link("l", "1GBps", "WIFI")), "sharing_policy WIFI cannot be read"),
+        (format_zone("", hosts="aa"), "line 6: 'a' appears twice"),
         (
-            zone(link("l") + route("a", "b", "l") + route("b", "a", "l")),
+            format_zone(format_link("l") + format_link("l")),
+            "line 9: link 'l' appears twice",
+        ),
+        (
+            format_zone(format_link("l") + format_route("a", "x", "l")),
+            "line 9: no <host> or <router>",
+        ),
+        (format_zone(format_route("a", "b", "l")), "no <link> has the id 'l'"),
+        (format_zone(format_route("a", "b", "")), "a route lists its links"),
+        (
+            format_zone(format_link("l", "1GBps", "WIFI")),
+            "sharing_policy WIFI cannot be read",
+        ),
+        (
+            format_zone(
+                format_link("l")
+                + format_route("a", "b", "l")
+                + format_route("b", "a", "l")
+            ),
             "line 10: this route appears twice",
         ),
         (
-            zone(link("l") + route("a", "b", "l") + route("b", "c", "l"), "Floyd"),
-            "line 10: link 'l' carries several routes",
+            format_zone(
+                format_link("l")
+                + format_route("a", "b", "l")
+                + format_route("b", "c", "l"),
+                "Floyd",
+            ),
+            "line 10: link 'l' has several routes",
         ),
         (
-            zone(STAR.replace(B_TO_C, route("b", "c", "la lc"))),
-            "do not say which switches they meet",
+            format_zone(STAR.replace(B_TO_C, format_route("b", "c", "la lc"))),
+            "do not determine their switches",
         ),
         (
-            zone(STAR.replace(B_TO_C, route("b", "c", "lc"))),
-            "do not say which switches they meet",
+            format_zone(STAR.replace(B_TO_C, format_route("b", "c", "lc"))),
+            "do not determine their switches",
         ),
-        (zone(STAR, hosts="abcd"), "line 4: 6 pairs of hosts have no route"),
+        (format_zone(STAR, hosts="abcd"), "line 4: 6 pairs of hosts have no route"),
         (
-            zone("").replace('"a" speed="1Gf"', '"a" core="2"'),
+            format_zone("").replace('"a" speed="1Gf"', '"a" core="2"'),
             "line 6: hosts differ in their cores",
         ),
     ],
 )
 def test_malformed_platforms_name_the_line(platform: str, message: str | None) -> None:
-    if message is None:  # SimGrid takes bytes and seconds where the unit is missing
+    if message is None:  # SimGrid assumes bytes and seconds if the unit is missing
         read_simgrid_platform(platform)
         return
     with pytest.raises(Error, match=message) as raised:
@@ -241,7 +281,7 @@ def test_without_defusedxml_the_error_names_the_package(
 ) -> None:
     monkeypatch.setitem(sys.modules, "defusedxml.common", None)
     with pytest.raises(Error, match=r"pip install 'topoloom\[cli\]'"):
-        read_simgrid_platform(cluster())
+        read_simgrid_platform(format_cluster())
 
 
 def test_the_nesting_of_elements_is_limited() -> None:
@@ -253,12 +293,14 @@ def test_the_nesting_of_elements_is_limited() -> None:
     ("text", "message"),
     [
         ("mesh:20x20", "up to 300 nodes, not 400"),
-        ("tree:4:4,distance=1:9", "no distances but links"),
-        ("dragonfly:9x4,routing=valiant", "splits those from node"),
-        ("fattree:4:4,routing=random", "splits those from node 0 to node 4"),
+        ("tree:4:4,distance=1:9", "no distances except links"),
+        ("dragonfly:9x4,routing=valiant", "splits messages from node"),
+        ("fattree:4:4,routing=random", "splits messages from node 0 to node 4"),
     ],
 )
-def test_machines_without_a_platform_are_refused(text: str, message: str) -> None:
+def test_machines_that_simgrid_cannot_express_are_refused(
+    text: str, message: str
+) -> None:
     with pytest.raises(Error, match=message):
         write_simgrid_platform(Machine(text))
 
@@ -284,11 +326,11 @@ def test_machines_without_a_platform_are_refused(text: str, message: str) -> Non
         "graph:2:0-1",
     ],
 )
-def test_other_machines_are_written_route_by_route(text: str) -> None:
-    """Each of SimGrid's routes is as fast, as late and as long as ours."""
+def test_machines_without_a_simgrid_type_are_written_route_by_route(text: str) -> None:
+    """SimGrid's routes have the bandwidth, latency and length of ours."""
     machine = Machine(text)
     zone = ElementTree.fromstring(write_simgrid_platform(machine))[0]
-    unit = 1 if machine.has_bandwidths else 12.5e9  # of relative bandwidths
+    unit = 1 if machine.has_bandwidths else 12.5e9  # B/s per relative unit
     rate = {link.get("id"): link.get("bandwidth") for link in zone.iter("link")}
     late = {link.get("id"): link.get("latency") for link in zone.iter("link")}
     routes = list(zone.iter("route"))
@@ -303,10 +345,10 @@ def test_other_machines_are_written_route_by_route(text: str) -> None:
         assert [name for name in names if name and "link-" in name] == [
             f"link-{link}" for link in ours
         ]
-        # Between nodes of one router there is no link, so no limit.
+        # Nodes of one router share no link, so their bandwidth is unlimited.
         rates = [unit * machine.bandwidth(link) for link in ours]
         slowest = min([machine.port_bandwidth, *rates, 1e18])
-        # Assumptions about nodes are not written.
+        # Assumptions about nodes are not exported.
         inside = text.partition("+node:")[2]
         beside = 1e-6 * (2 * ("startup=2us" in inside) + ("latency=1us" in inside))
         latency = beside + sum(map(machine.latency, ours))
@@ -316,7 +358,7 @@ def test_other_machines_are_written_route_by_route(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["torus:4x2", "tree:8", "fattree:4:2"])
-def test_cores_of_a_cluster_communicate(text: str) -> None:
+def test_cores_of_a_cluster_communicate_over_loopback_links(text: str) -> None:
     inside = "+node:3,memory=50GB/s,memory-startup=200ns"
     xml = write_simgrid_platform(Machine(f"{text},bandwidth=1GB/s{inside}"))
     (cluster,) = ElementTree.fromstring(xml).iter("cluster")
@@ -354,7 +396,7 @@ def test_routes_of_a_tree_are_read_back(text: str) -> None:
     st.integers(1, 4),
     st.sampled_from(["tree", "torus"]),
 )
-def test_a_machine_is_read_back(
+def test_an_exported_platform_is_read_back(
     sizes: list[int], rate: int, latency: str, cores: int, kind: str
 ) -> None:
     body = f"{kind}:" + ("x" if kind == "torus" else ":").join(map(str, sizes))
@@ -372,6 +414,6 @@ def test_a_machine_is_read_back(
         assert [again.hops(a, b) for b in nodes] == [machine.hops(a, b) for b in nodes]
 
 
-def test_other_texts_are_not_recognized() -> None:
+def test_only_simgrid_platforms_are_recognized() -> None:
     assert not IMPORTER.recognizes('<system version="1"/>')
     assert not IMPORTER.recognizes("platform version")

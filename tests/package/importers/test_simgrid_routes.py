@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Routes equal those of SimGrid."""
+"""Routes equal SimGrid's routes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from topoloom import Machine
 
 ROUTES = Path(__file__).with_name("simgrid_routes.py")
-#: SimGrid comes with the system's Python.
+#: The SimGrid package belongs to the system's Python.
 PYTHON = "/usr/bin/python3"
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -27,7 +27,7 @@ PLATFORM = """<?xml version='1.0'?>
 Routes = list[tuple[int, int, list[str]]]
 
 
-def simgrid_routes(folder: Path, kind: str, shape: str, nodes: int) -> Routes:
+def list_simgrid_routes(folder: Path, kind: str, shape: str, nodes: int) -> Routes:
     platform = folder / "platform.xml"
     platform.write_text(PLATFORM.format(kind=kind, shape=shape, last=nodes - 1))
     done = subprocess.run(
@@ -41,8 +41,8 @@ def simgrid_routes(folder: Path, kind: str, shape: str, nodes: int) -> Routes:
     return routes
 
 
-def check_same(machine: Machine, routes: Routes) -> None:
-    """Match each link of SimGrid to one of ours, the same on all routes."""
+def check_routes(machine: Machine, routes: Routes) -> None:
+    """Check that each SimGrid link corresponds to one of our links on all routes."""
     ours_of: dict[str, int] = {}
     for a, b, theirs in routes:
         ours = [link for link, _ in machine.route(a, b)]
@@ -56,7 +56,7 @@ def check_same(machine: Machine, routes: Routes) -> None:
 @pytest.mark.parametrize(
     ("kind", "shape", "text"),
     [
-        # SimGrid's first axis is the fastest, and is corrected first.
+        # SimGrid numbers hosts along the first axis first, and corrects it first.
         ("TORUS", "3,5", "torus:5x3,order=1:0"),
         ("TORUS", "5,3,3", "torus:3x3x5,order=2:1:0"),
         ("TORUS", "7", "torus:7"),
@@ -87,14 +87,16 @@ def check_same(machine: Machine, routes: Routes) -> None:
             "4;2,3,2,2;1,2,2,3;2,3,4,2",
             "fattree:2:3:2:2,up=1:2:2:3,parallel=2:3:4:2,routing=simgrid",
         ),
-        # One row only: between rows, routes of SimGrid 3.32 are not connected.
+        # One row only: SimGrid 3.32 does not connect routes between rows.
         ("DRAGONFLY", "4,1;1,1;5,1;1", "dragonfly:4x1x5,arrangement=direct"),
         ("DRAGONFLY", "2,1;1,1;5,1;2", "dragonfly:2x1x5,nodes=2,arrangement=direct"),
         ("DRAGONFLY", "6,1;1,1;6,1;1", "dragonfly:6x1x6,arrangement=direct"),
     ],
 )
-def test_networks_route_as_simgrid(
+def test_routes_of_networks_equal_simgrid_routes(
     tmp_path: Path, kind: str, shape: str, text: str
 ) -> None:
     machine = Machine(text)
-    check_same(machine, simgrid_routes(tmp_path, kind, shape, machine.node_count))
+    check_routes(
+        machine, list_simgrid_routes(tmp_path, kind, shape, machine.node_count)
+    )

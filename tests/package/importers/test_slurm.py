@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines as Slurm describes them: topology.conf, topology.yaml, addresses."""
+"""Machines from Slurm files: topology.conf, topology.yaml, switch addresses."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ SIX = tuple(f"n{i:02}" for i in range(6))
         ("10.0.0.7 top.leaf.10.0.0.7", "tree:1:1", ("10.0.0.7",)),
     ],
 )
-def test_a_description_becomes_a_machine_and_its_hosts(
+def test_slurm_topologies_give_a_machine_and_its_hosts(
     text: str, machine: str, hosts: tuple[str, ...]
 ) -> None:
     (importer,) = (entry for entry in IMPORTERS if entry.recognizes(text))
@@ -153,7 +153,7 @@ LEAVES = ("SwitchName=s0 Nodes=a[0-1]", "SwitchName=s1 Nodes=a[2-3]")
 
 
 @pytest.mark.parametrize(
-    ("more", "complaint"),
+    ("lines", "message"),
     [
         (["SwitchName=s0 Nodes=b"], "line 3: switch s0 is listed twice, first on .* 1"),
         (["SwitchName=s2 Nodes=a1"], r"line 3: node a1 .* under s0 \(line 1\)"),
@@ -189,9 +189,9 @@ LEAVES = ("SwitchName=s0 Nodes=a[0-1]", "SwitchName=s1 Nodes=a[2-3]")
         (["SwitchName=r Level=1 Nodes=a[0-2] Switches=s[0-1]"], "line 3: node a3 is"),
     ],
 )
-def test_a_wrong_tree_is_refused_by_line(more: list[str], complaint: str) -> None:
-    with pytest.raises(Error, match=f"^{complaint}"):
-        read_slurm_conf("\n".join([*LEAVES, *more]))
+def test_a_wrong_tree_is_refused_by_line(lines: list[str], message: str) -> None:
+    with pytest.raises(Error, match=f"^{message}"):
+        read_slurm_conf("\n".join([*LEAVES, *lines]))
 
 
 def test_a_cycle_of_switches_is_refused() -> None:
@@ -200,26 +200,26 @@ def test_a_cycle_of_switches_is_refused() -> None:
         read_slurm_conf("\n".join([*chain, "SwitchName=s100 Nodes=a"]))
 
 
-def test_two_rings_are_no_machine() -> None:
+def test_two_rings_are_refused() -> None:
     with pytest.raises(Error, match=r"^line 2: ring r1 is not joined to ring r0"):
         read_slurm_conf("RingName=r0 Nodes=a\nRingName=r1 Nodes=b")
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "message"),
     [
         ("", "line 1: expected one YAML document, found 0"),
         ("- topology: a\n---\n- topology: b", "line 1: expected one YAML document"),
         ("topology: a", "line 1: expected a list of topologies"),
         ("[]", "line 1: there is no topology"),
         ("- topology: a", "line 1: a topology has exactly one of tree, block"),
-        ("- topology: a\n  flat: true", "line 2: a flat topology names no nodes"),
+        ("- topology: a\n  flat: true", "line 2: a flat topology contains no nodes"),
         ("- topology: a\n  flat: true\n  flat: true", "line 3: the key 'flat'"),
         ("- topology: a\n- topology: b", "line 2: none of 2 topologies"),
         ("- topology: a\n  cluster_default: 7", "line 2: '7' is not true or false"),
         ("- topology: a\n  tree: x", "line 2: expected keys, such as 'switches: ...'"),
         ("- topology: a\n  tree: {x: y}", "line 2: the key 'switches' is missing"),
-        ("- &a topology: *a", "line 1: YAML aliases are not read"),
+        ("- &a topology: *a", "line 1: YAML aliases are not supported"),
         ("- topology: [\n  a", "line 3: not YAML: "),
         ("- topology: a\n\tb: c", "line 2: not YAML: "),
         ("- topology: \x00", "line 1: not YAML: "),
@@ -241,13 +241,13 @@ def test_two_rings_are_no_machine() -> None:
         ),
     ],
 )
-def test_wrong_yaml_is_refused_by_line(text: str, complaint: str) -> None:
-    with pytest.raises(Error, match=f"^({complaint})"):
+def test_wrong_yaml_is_refused_by_line(text: str, message: str) -> None:
+    with pytest.raises(Error, match=f"^({message})"):
         read_slurm_yaml(text)
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "message"),
     [
         ("", "line 1: there is no line"),
         ("n1 s0.n1\nn2", "line 2: expected a host and its SLURM_TOPOLOGY_ADDR"),
@@ -259,8 +259,8 @@ def test_wrong_yaml_is_refused_by_line(text: str, complaint: str) -> None:
         (f"n1 {'.'.join(map(str, range(70)))}.n1", "line 1: over 64 switches"),
     ],
 )
-def test_wrong_addresses_are_refused_by_line(text: str, complaint: str) -> None:
-    with pytest.raises(Error, match=f"^{complaint}"):
+def test_wrong_addresses_are_refused_by_line(text: str, message: str) -> None:
+    with pytest.raises(Error, match=f"^{message}"):
         read_slurm_address(text)
 
 
@@ -271,42 +271,42 @@ SHAPES: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-class Written:
-    """A tree, a number of nodes or a list of trees, written in every format."""
+class SlurmTree:
+    """Writes a tree in every format; a shape is a node count or subtrees."""
 
     def __init__(self, shape: Any) -> None:
         self.conf: list[str] = []
         self.yaml: list[str] = []
-        self.above: dict[str, list[str]] = {}  # switches from the root to the node's
-        self._write(shape, [])
+        self.above: dict[str, list[str]] = {}  # switches from the root to a node
+        self._add_subtree(shape, [])
 
-    def _write(self, shape: Any, above: list[str]) -> str:
+    def _add_subtree(self, shape: Any, above: list[str]) -> str:
         path = [*above, f"s{'_'.join(above)}x{len(self.conf)}"]
         if isinstance(shape, int):
             nodes = [f"n{len(self.above) + i}" for i in range(shape)]
             self.above.update(dict.fromkeys(nodes, path))
-            self._add(path[-1], "Nodes", "nodes", nodes)
+            self._add_switch(path[-1], "Nodes", "nodes", nodes)
         else:
-            below = [self._write(child, path) for child in shape]
-            self._add(path[-1], "Switches", "children", below)
+            below = [self._add_subtree(child, path) for child in shape]
+            self._add_switch(path[-1], "Switches", "children", below)
         return path[-1]
 
-    def _add(self, name: str, conf: str, yaml: str, below: list[str]) -> None:
+    def _add_switch(self, name: str, conf: str, yaml: str, below: list[str]) -> None:
         self.conf.append(f"SwitchName={name} {conf}={','.join(below)}")
         self.yaml.append(f"{{switch: {name}, {yaml}: '{','.join(below)}'}}")
 
-    def hops(self, a: str, b: str) -> int:
-        """Count the links up to the common switch and down."""
+    def count_hops(self, a: str, b: str) -> int:
+        """Count the links up to the lowest common switch and down."""
         up, down = self.above[a], self.above[b]
         common = sum(s == t for s, t in zip(up, down, strict=False))
         return 0 if a == b else 2 + len(up) + len(down) - 2 * common
 
 
 @given(SHAPES, st.randoms(use_true_random=False))
-def test_any_tree_is_read_the_same_from_every_format(
+def test_any_tree_is_read_identically_from_every_format(
     shape: Any, rng: random.Random
 ) -> None:
-    tree = Written(shape)
+    tree = SlurmTree(shape)
     rng.shuffle(tree.conf)
     rng.shuffle(tree.yaml)
     addresses = [f"{n} {'.'.join(path)}.{n}" for n, path in tree.above.items()]
@@ -321,7 +321,7 @@ def test_any_tree_is_read_the_same_from_every_format(
         machine = Machine(described.text)
         for i, a in enumerate(described.hosts):
             for j, b in enumerate(described.hosts):
-                assert machine.hops(i, j) == tree.hops(a, b)
+                assert machine.hops(i, j) == tree.count_hops(a, b)
 
 
 def is_regular(shape: Any) -> bool:
@@ -331,8 +331,8 @@ def is_regular(shape: Any) -> bool:
 
 
 @given(SHAPES)
-def test_exactly_regular_trees_are_trees(shape: Any) -> None:
-    text = read_slurm_conf("\n".join(Written(shape).conf)).text
+def test_only_regular_trees_have_a_tree_text(shape: Any) -> None:
+    text = read_slurm_conf("\n".join(SlurmTree(shape).conf)).text
     assert text.startswith("tree:" if is_regular(shape) else "graph:")
 
 
@@ -344,7 +344,7 @@ def test_without_pyyaml_the_error_names_the_package(
         read_slurm_yaml(YAML)
 
 
-def test_yaml_without_its_c_library_is_read_the_same(
+def test_yaml_is_read_identically_without_libyaml(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with_library = read_slurm_yaml(YAML)

@@ -36,7 +36,7 @@ def test_nodes_differ_by_cores_gpus_and_memory() -> None:
     assert Machine(described.text).levels == [8, 4]
 
 
-def test_equal_nodes_make_a_plain_machine() -> None:
+def test_equal_nodes_need_no_node_types() -> None:
     described = read_slurm_nodes("NodeName=a CPUs=4\nNodeName=b[1-2] CPUs=4\n")
     assert described.node.types == ()
     assert described.text == "tree:3+node:4,distance=8:16"
@@ -63,7 +63,7 @@ def test_cores_are_counted_as_slurm_counts_them(values: str, sizes: list[int]) -
     ("gres", "count"),
     [("gpu", 1), ("gpu:4", 4), ("gpu:h100:8", 8), ("gpu:a:1,gpu:b:2", 3), ("nic:2", 0)],
 )
-def test_gpus_are_counted(gres: str, count: int) -> None:
+def test_gpus_are_counted_from_gres(gres: str, count: int) -> None:
     described = read_slurm_nodes(f"NodeName=n[0-1] CPUs=4 Gres={gres}")
     assert len(described.node.devices) == count
 
@@ -71,7 +71,7 @@ def test_gpus_are_counted(gres: str, count: int) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("NodeName=n1 RealMemory=5", "line 1: no cores are given; write Sockets=2"),
+        ("NodeName=n1 RealMemory=5", "line 1: no cores are specified; write Sockets=2"),
         ("NodeName=n1 CPUs=0", "line 1: cpus=0 is not a number above 0"),
         ("NodeName=n1 CPUs=many", "line 1: cpus=many is not a number"),
         (
@@ -80,17 +80,17 @@ def test_gpus_are_counted(gres: str, count: int) -> None:
         ),
         ("NodeName=n[1-", "line 1: "),
         ("NodeName=DEFAULT CPUs=2", "line 1: no NodeName= line names a node"),
-        ("NodeName=n1 CPUs=99999", "line 1: 99999 cores are more than any node has"),
+        ("NodeName=n1 CPUs=99999", "line 1: 99999 cores exceed the maximum per node"),
         ("NodeName=n1 CPUs=2 Gres=gpu:9999", "line 1: Gres=gpu:9999 are over 1024"),
     ],
 )
-def test_unreadable_text_is_an_error_with_its_line(text: str, message: str) -> None:
+def test_invalid_slurm_conf_lines_are_named(text: str, message: str) -> None:
     with pytest.raises(Error) as caught:
         read_slurm_nodes(text)
     assert str(caught.value).startswith(message)
 
 
 @given(st.text(alphabet="NodeNameCPUs=gresgpu:()S,[]-0123456789 \n\\", max_size=200))
-def test_any_text_is_a_machine_or_an_error(text: str) -> None:
+def test_any_text_gives_a_machine_or_an_error(text: str) -> None:
     with contextlib.suppress(Error):
         Machine(read_slurm_nodes(f"NodeName={text}").text)

@@ -15,7 +15,7 @@ from topoloom.importers.slurm.machine import describe_by_cpu_counts
 from topoloom.importers.slurm.nodes import NodeShape, read_node_shapes
 from topoloom.nodes.node_levels import NodeCores, format_levels
 
-#: Output of Slurm 22.05, without lines unrelated to nodes.
+#: Output of Slurm 22.05 without lines unrelated to nodes.
 RECORD = """\
 JobId={number} {kind}JobName={name}
    UserId=root(0) GroupId=root(0) MCS_label=N/A
@@ -33,7 +33,7 @@ JobId={number} {kind}JobName={name}
 GIVEN = "Nodes=n5 CPU_IDs=0-1,4 Mem=0 GRES=\nNodes=n[6-7] CPU_IDs=0 Mem=0 GRES="
 
 
-def record(
+def format_record(
     number: int = 7,
     nodes: str = "n[5-7]",
     given: str = GIVEN,
@@ -57,7 +57,7 @@ def record(
 
 
 def test_the_cpus_of_each_node_are_read() -> None:
-    assert read_job(record(), "7") == [
+    assert read_job(format_record(), "7") == [
         JobNode("n5", (0, 1, 4)),
         JobNode("n6", (0,)),
         JobNode("n7", (0,)),
@@ -65,31 +65,35 @@ def test_the_cpus_of_each_node_are_read() -> None:
 
 
 def test_requests_per_task_and_node_are_read() -> None:
-    node = read_job(record(cpus="4", tasks=2), "7")[0]
+    node = read_job(format_record(cpus="4", tasks=2), "7")[0]
     assert (node.tasks, node.cpus_per_task) == (2, 4)
-    node = read_job(record(cpus="N/A"), "7")[0]
+    node = read_job(format_record(cpus="N/A"), "7")[0]
     assert (node.tasks, node.cpus_per_task) == (0, 1)
 
 
 def test_a_job_name_that_looks_like_output_is_ignored() -> None:
     name = "x NodeList=n1 JobState=FAILED Nodes=n1 CPU_IDs=7"
-    assert read_job(record(name=name), "7") == read_job(record(), "7")
+    assert read_job(format_record(name=name), "7") == read_job(format_record(), "7")
 
 
 def test_without_cpus_in_the_output_whole_nodes_are_allocated() -> None:
-    assert read_job(record(given=""), "7")[0] == JobNode("n5", None)
+    assert read_job(format_record(given=""), "7")[0] == JobNode("n5", None)
 
 
-def test_in_a_job_array_the_task_with_the_given_number_counts() -> None:
+def test_a_job_array_gives_the_task_with_the_given_number() -> None:
     kind = "ArrayJobId=7 ArrayTaskId={} "
-    text = record(8, "n1", kind=kind.format(1)) + record(7, "n2", kind=kind.format(2))
+    text = format_record(8, "n1", kind=kind.format(1)) + format_record(
+        7, "n2", kind=kind.format(2)
+    )
     assert [node.host for node in read_job(text, "7")] == ["n2"]
     assert [node.host for node in read_job(text, "8")] == ["n1"]
 
 
 def test_components_of_a_job_are_joined() -> None:
-    text = record(7, "n8", "Nodes=n8 CPU_IDs=0 Mem=0", "HetJobId=7 HetJobOffset=0 ")
-    text += record(8, "n[1,8]", "Nodes=n[1,8] CPU_IDs=1 Mem=0", "HetJobId=7 ")
+    text = format_record(
+        7, "n8", "Nodes=n8 CPU_IDs=0 Mem=0", "HetJobId=7 HetJobOffset=0 "
+    )
+    text += format_record(8, "n[1,8]", "Nodes=n[1,8] CPU_IDs=1 Mem=0", "HetJobId=7 ")
     assert read_job(text, "7") == [JobNode("n8", (0, 1)), JobNode("n1", (1,))]
 
 
@@ -97,26 +101,32 @@ def test_components_of_a_job_are_joined() -> None:
     ("text", "message"),
     [
         (
-            record(state="TIMEOUT"),
+            format_record(state="TIMEOUT"),
             r"job 7 has ended \(TIMEOUT\); start a job, or leave",
         ),
-        (record(nodes="(null)", state="PENDING"), "job 7 has no nodes; start a job"),
         (
-            record(given="Nodes=n5 CPU_IDs=0-99999999 Mem"),
+            format_record(nodes="(null)", state="PENDING"),
+            "job 7 has no nodes; start a job",
+        ),
+        (
+            format_record(given="Nodes=n5 CPU_IDs=0-99999999 Mem"),
             "CPU_IDs: '0-99999999' is no",
         ),
-        (record(given="Nodes=n5 CPU_IDs=3-1- Mem"), "CPU_IDs: '3-1-' is not a list"),
-        (record(nodes="n[5-"), "brackets do not match"),
+        (
+            format_record(given="Nodes=n5 CPU_IDs=3-1- Mem"),
+            "CPU_IDs: '3-1-' is not a list",
+        ),
+        (format_record(nodes="n[5-"), "brackets do not match"),
         ("", "job 7 has no nodes"),
     ],
 )
-def test_a_job_that_cannot_be_used_is_an_error(text: str, message: str) -> None:
+def test_an_unusable_job_is_an_error(text: str, message: str) -> None:
     with pytest.raises(Error, match=message):
         read_job(text, "7")
 
 
 @given(st.text(max_size=300))
-def test_any_answer_is_nodes_or_an_error(text: str) -> None:
+def test_any_scontrol_output_gives_nodes_or_an_error(text: str) -> None:
     with contextlib.suppress(Error):
         assert read_job("JobId=7 " + text, "7")
 
@@ -133,7 +143,7 @@ NODE = (
         ((4, 8, 2, 1), NodeShape(2, 4)),
         ((4, 16, 2, 2), NodeShape(2, 4, 2, 2)),
         ((4, 8, 2, 2), NodeShape(2, 4, 2, 1)),
-        # CPUs=8 is all that was configured: they are not sockets.
+        # Only CPUs=8 was configured, so they are not sockets.
         ((1, 8, 8, 1), NodeShape(1, 8)),
     ],
 )
@@ -145,20 +155,20 @@ def test_sockets_and_cores_are_read(
     assert read_node_shapes("Node n1 not found\n") == {}
 
 
-def test_cores_of_a_socket_are_near() -> None:
+def test_cores_of_a_socket_are_near_each_other() -> None:
     assert format_levels(NodeShape(2, 4).inside()) == "+node:4:2,distance=8:16"
     assert format_levels(NodeShape(1, 4).inside()) == "+node:4,distance=8"
     assert format_levels(NodeShape(2, 1).inside()) == "+node:2,distance=16"
 
 
-def test_counts_are_read() -> None:
+def test_cpu_count_lists_are_read() -> None:
     assert parse_cpu_counts("3,1(x2),12") == [3, 1, 1, 12]
 
 
 @pytest.mark.parametrize(
     "text", ["", "3,", "0", "x", "1(x)", "1(x9999999)", "2(x2", "-1", "²"]
 )
-def test_an_invalid_list_of_counts_is_an_error(text: str) -> None:
+def test_an_invalid_cpu_count_list_is_an_error(text: str) -> None:
     with pytest.raises(Error, match="is not a list of counts"):
         parse_cpu_counts(text)
 
@@ -166,15 +176,15 @@ def test_an_invalid_list_of_counts_is_an_error(text: str) -> None:
 @pytest.mark.parametrize(
     ("cores", "cpus", "text", "slots"),
     [
-        # All of nodes with two cores; a part; more than this process may use.
+        # Two-core nodes: all cores, a part, and more cores than this process may use.
         ([1, 2], [2, 2], "tree:2+node:2,distance=8:16", [(), ()]),
         ([1, 2], [2, 1], "tree:2+node:2,distance=8:16", [(), (0,)]),
         ([1], [4, 2], "tree:2+node:4,distance=8:16", [(), (0, 1)]),
-        # CPUs are threads: three of them are on two cores.
+        # CPUs are threads, so three CPUs are on two cores.
         ([3, 12], [4, 3, 1], "tree:3+node:2,distance=8:16", [(), (), (0,)]),
     ],
 )
-def test_counts_of_cpus_are_slots(
+def test_cpu_counts_give_slots(
     cores: list[int], cpus: list[int], text: str, slots: list[tuple[int, ...]]
 ) -> None:
     hosts = tuple(f"n{i}" for i in range(len(cpus)))
@@ -186,7 +196,7 @@ def test_counts_of_cpus_are_slots(
 TWO = "SwitchName=a Nodes=n[1-2]\nSwitchName=b Nodes=n[3-4]\nSwitchName=top Switches="
 
 
-def test_of_several_networks_that_of_the_job_is_read() -> None:
+def test_the_network_of_the_job_is_read_among_several() -> None:
     text = TWO + "a,b\nSwitchName=island Nodes=n[5-7]"
     assert read_slurm_part(text, ["n4", "n1"]) == read_slurm_conf(TWO + "a,b")
     part = read_slurm_part(text, ["n6"])

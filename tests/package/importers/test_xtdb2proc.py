@@ -23,14 +23,14 @@ HEAD = """\
 Router = tuple[int, int, int]
 
 
-def record(
+def format_record(
     nid: int,
     at: Router,
     name: tuple[int, int, int, int, int],
     kind: str = "compute",
     status: str = "up",
 ) -> str:
-    """Write the node ``c<column>-<row>c<cage>s<slot>n<cpu>`` on the router at `at`."""
+    """Format node ``c<column>-<row>c<cage>s<slot>n<cpu>`` on the router at `at`."""
     column, row, cage, slot, cpu = name
     x, y, z = at
     return (
@@ -42,14 +42,17 @@ def record(
     )
 
 
-def gemini(columns: int, rows: int, service: set[int] | None = None) -> list[str]:
-    """List an XE: a blade has 4 nodes on 2 Geminis, which are neighbors in y.
+def list_xe_records(
+    columns: int, rows: int, service: set[int] | None = None
+) -> list[str]:
+    """List an XE: a blade has 4 nodes on 2 Geminis, which are neighbors along y.
 
-    A cabinet is a plane of z = 3 chassis x 8 blades; columns go along x, rows along y.
+    A cabinet is a plane of z = 3 chassis x 8 blades; columns are along x, rows
+    along y.
     """
     nodes = itertools.product(range(columns), range(rows), range(3), range(8), range(4))
     return [
-        record(
+        format_record(
             nid,
             (column, 2 * row + cpu // 2, 8 * cage + slot),
             (column, row, cage, slot, cpu),
@@ -59,9 +62,9 @@ def gemini(columns: int, rows: int, service: set[int] | None = None) -> list[str
     ]
 
 
-XE = HEAD + "".join(gemini(2, 1, service={0, 1, 6}))
+XE = HEAD + "".join(list_xe_records(2, 1, service={0, 1, 6}))
 XC = HEAD + "".join(
-    record(4 * blade + cpu, (0, 0, blade), (0, 0, 0, blade, cpu))
+    format_record(4 * blade + cpu, (0, 0, blade), (0, 0, 0, blade, cpu))
     for blade in range(3)
     for cpu in range(4)
 )
@@ -73,13 +76,13 @@ def test_two_nodes_share_a_gemini_and_links_in_y_are_half_as_wide() -> None:
     assert described.text == "torus:2x2x24,nodes=2,bandwidth.y=half"
     machine = Machine(described.text)
     node = {host: i for i, host in enumerate(described.hosts)}
-    # c0-0c0s1n0 and its neighbors: on its Gemini, on its blade, in the next cabinet;
-    # a link to the first Gemini, and one from the last, besides.
+    # Neighbors of c0-0c0s1n0: on its Gemini, on its blade and in the next cabinet. Each
+    # route also has a link to the first Gemini and one from the last.
     hops = [machine.hops(node["nid00004"], node[f"nid{n:05}"]) for n in (5, 7, 100)]
     assert hops == [2 + between for between in (0, 1, 1)]
 
 
-def test_places_of_service_nodes_stay_but_cannot_be_allocated(tmp_path: Path) -> None:
+def test_service_nodes_stay_but_cannot_be_allocated(tmp_path: Path) -> None:
     described = read_xtdb2proc(XE)
     machine = Machine(described.text)
     assert machine.node_count == len(described.hosts) == 192
@@ -92,13 +95,13 @@ def test_places_of_service_nodes_stay_but_cannot_be_allocated(tmp_path: Path) ->
     with pytest.raises(Error, match=r"job.txt:2: the machine has no host nid00000"):
         load_allocation(machine, file, described.hosts)
     file.write_text("nid00004\n0\n")
-    with pytest.raises(Error, match=r"job.txt:2: node 0 is a place without a host"):
+    with pytest.raises(Error, match=r"job.txt:2: node 0 is vacant"):
         load_allocation(machine, file, described.hosts)
 
 
 def test_one_node_on_every_seastar_is_a_torus_of_single_nodes() -> None:
     text = "".join(
-        record(nid, (0, cage, slot), (0, 0, cage, slot, 0))
+        format_record(nid, (0, cage, slot), (0, 0, cage, slot, 0))
         for nid, (cage, slot) in enumerate(itertools.product(range(3), range(8)))
     )
     described = read_xtdb2proc(text)
@@ -112,18 +115,18 @@ def test_an_xc_is_the_tree_of_its_blades_chassis_and_groups() -> None:
     assert described.hosts == tuple(f"nid{nid:05}" for nid in range(12))
 
 
-def test_nodes_that_are_down_are_kept() -> None:
-    text = record(7, (0, 0, 0), (0, 0, 0, 0, 0), status="down")
+def test_nodes_that_are_down_stay_in_the_machine() -> None:
+    text = format_record(7, (0, 0, 0), (0, 0, 0, 0, 0), status="down")
     assert read_xtdb2proc(text).hosts == ("nid00007",)
 
 
 @given(st.randoms(use_true_random=False), st.sets(st.integers(0, 95), max_size=40))
-def test_every_node_is_at_its_coordinates_with_any_gaps(
-    rng: random.Random, left_out: set[int]
+def test_every_node_is_at_its_coordinates_despite_gaps(
+    rng: random.Random, missing_nodes: set[int]
 ) -> None:
-    rows = gemini(1, 1)
-    kept = rng.sample(range(96), 96 - len(left_out))
-    kept = [nid for nid in kept if nid not in left_out]
+    rows = list_xe_records(1, 1)
+    kept = rng.sample(range(96), 96 - len(missing_nodes))
+    kept = [nid for nid in kept if nid not in missing_nodes]
     pairs = any(nid ^ 1 in kept for nid in kept)
     described = read_xtdb2proc("".join(rows[nid] for nid in kept))
     machine = Machine(described.text)
@@ -137,42 +140,50 @@ def test_every_node_is_at_its_coordinates_with_any_gaps(
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "message"),
     [
-        ("", "line 1: no compute node"),
-        (HEAD + record(1, (0, 0, 0), (0,) * 5, "service"), "line 1: no compute node"),
+        ("", "line 1: the file contains no compute node"),
         (
-            HEAD + record(1, (0, 0, 0), (0,) * 5) + "cpu=1,slot=0,x_coord=0\n",
+            HEAD + format_record(1, (0, 0, 0), (0,) * 5, "service"),
+            "line 1: the file contains no compute node",
+        ),
+        (
+            HEAD + format_record(1, (0, 0, 0), (0,) * 5) + "cpu=1,slot=0,x_coord=0\n",
             "line 5: the record lacks its 'processor_type='",
         ),
         (
-            record(1, (0, 0, 0), (0,) * 5) * 2,
+            format_record(1, (0, 0, 0), (0,) * 5) * 2,
             "line 2: nid00001 is listed twice, first on line 1",
         ),
         (
-            record(1, (0, 0, 0), (0,) * 5) + record(2, (0, 0, 1), (0,) * 5),
+            format_record(1, (0, 0, 0), (0,) * 5)
+            + format_record(2, (0, 0, 1), (0,) * 5),
             "line 2: c0-0c0s0n0 is listed twice, first on line 1",
         ),
         (
-            record(1, (0, 0, 0), (0,) * 5).replace("y_coord=0", "y_coord=null"),
+            format_record(1, (0, 0, 0), (0,) * 5).replace("y_coord=0", "y_coord=null"),
             "line 1: y_coord=null is not an integer",
         ),
         (
-            record(1, (0, 0, 0), (0,) * 5).replace("'compute'", "'gpu'"),
+            format_record(1, (0, 0, 0), (0,) * 5).replace("'compute'", "'gpu'"),
             "line 1: processor_type is 'gpu'; there are: compute, service",
         ),
         (
-            record(1, (0, 0, 0), (0,) * 5) + record(2, (999, 999, 999), (1,) * 5),
+            format_record(1, (0, 0, 0), (0,) * 5)
+            + format_record(2, (999, 999, 999), (1,) * 5),
             "line 2: a torus of 1000x1000x1000 is too large to read",
         ),
         (
-            record(1, (0, 0, 0), (0,) * 5).replace(",slot=0", ",cpu=0"),
+            format_record(1, (0, 0, 0), (0,) * 5).replace(",slot=0", ",cpu=0"),
             "line 1: cpu is given twice",
         ),
         ("x_coord=0,processor_id=1,,", "line 1: expected fields"),
-        (record(1, (0, 0, 0), (0,) * 5)[:66], "line 1: the record lacks its 'pro"),
+        (
+            format_record(1, (0, 0, 0), (0,) * 5)[:66],
+            "line 1: the record lacks its 'pro",
+        ),
     ],
 )
-def test_wrong_tables_are_refused_by_line(text: str, complaint: str) -> None:
-    with pytest.raises(Error, match=f"^{complaint}"):
+def test_invalid_xtdb2proc_tables_are_refused_by_line(text: str, message: str) -> None:
+    with pytest.raises(Error, match=f"^{message}"):
         read_xtdb2proc(text)

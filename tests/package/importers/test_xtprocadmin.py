@@ -15,11 +15,11 @@ from topoloom.machines.import_formats import IMPORTERS
 HEAD = "   NID    (HEX)    NODENAME     TYPE    STATUS        MODE\n"
 
 
-def row(nid: int, name: str, rest: str = "compute        up interactive") -> str:
+def format_row(nid: int, name: str, rest: str = "compute        up interactive") -> str:
     return f"{nid:6} {nid:#8x} {name:>12} {rest}\n"
 
 
-def cabinets(count: int, chassis: int = 3, blades: int = 16) -> list[str]:
+def list_cabinet_rows(count: int, chassis: int = 3, blades: int = 16) -> list[str]:
     names = [
         f"c{column}-0c{cage}s{slot}n{node}"
         for column in range(count)
@@ -27,11 +27,11 @@ def cabinets(count: int, chassis: int = 3, blades: int = 16) -> list[str]:
         for slot in range(blades)
         for node in range(4)
     ]
-    return [row(nid, name) for nid, name in enumerate(names)]
+    return [format_row(nid, name) for nid, name in enumerate(names)]
 
 
 def test_full_cabinets_are_a_tree_of_blades_chassis_and_groups() -> None:
-    text = HEAD + "".join(cabinets(4))
+    text = HEAD + "".join(list_cabinet_rows(4))
     (importer,) = (entry for entry in IMPORTERS if entry.recognizes(text))
     described = importer.read(text)
     assert described.text == "tree:4:16:6:2"
@@ -41,13 +41,15 @@ def test_full_cabinets_are_a_tree_of_blades_chassis_and_groups() -> None:
 
 
 def test_one_group_has_no_switch_above_it() -> None:
-    assert read_xtprocadmin(HEAD + "".join(cabinets(2))).text == "tree:4:16:6"
+    assert read_xtprocadmin(HEAD + "".join(list_cabinet_rows(2))).text == "tree:4:16:6"
 
 
-def test_a_service_blade_leaves_a_graph() -> None:
-    text = HEAD + row(0, "c0-0c0s0n1", "service up batch")
-    text += row(4, "c0-0c0s1n0") + row(5, "c0-0c0s1n1", "compute down batch")
-    text += HEAD + row(8, "c0-0c1s15n2", "")
+def test_a_service_blade_makes_the_machine_a_graph() -> None:
+    text = HEAD + format_row(0, "c0-0c0s0n1", "service up batch")
+    text += format_row(4, "c0-0c0s1n0") + format_row(
+        5, "c0-0c0s1n1", "compute down batch"
+    )
+    text += HEAD + format_row(8, "c0-0c1s15n2", "")
     described = read_xtprocadmin(text)
     # Vertices 3 and 4 are blades, 5 and 7 their chassis, 6 the group.
     assert described.text == "graph:3+5:0-3,1-3,2-4,5-3,6-5,6-7,7-4"
@@ -55,9 +57,11 @@ def test_a_service_blade_leaves_a_graph() -> None:
 
 
 @given(st.randoms(use_true_random=False), st.integers(0, 100))
-def test_the_order_of_rows_does_not_matter(rng: random.Random, left_out: int) -> None:
-    rows = cabinets(3, chassis=1, blades=9)
-    del rows[left_out]
+def test_the_order_of_rows_does_not_matter(
+    rng: random.Random, missing_rows: int
+) -> None:
+    rows = list_cabinet_rows(3, chassis=1, blades=9)
+    del rows[missing_rows]
     shuffled = rng.sample(rows, len(rows))
     described = read_xtprocadmin(HEAD + "".join(rows))
     again = read_xtprocadmin(HEAD + "".join(shuffled))
@@ -67,29 +71,37 @@ def test_the_order_of_rows_does_not_matter(rng: random.Random, left_out: int) ->
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "message"),
     [
-        ("", "line 1: no compute node"),
+        ("", "line 1: the file contains no compute node"),
         (HEAD + "12 0xd c0-0c0s3n0 compute", "line 2: NID 12 is not 0xd, which is 13"),
         (HEAD + "12 twelve c0-0c0s3n0", "line 2: 'twelve' is not a number"),
         (HEAD + "12 0xc", "line 2: expected a node"),
         (HEAD + "nid 0xc c0-0c0s3n0", "line 2: expected a node"),
-        (HEAD + row(1, "r0-0c0s0n0"), "line 2: 'r0-0c0s0n0' is not a node of an XC"),
-        (HEAD + row(1, "c0-0c3s0n0"), "line 2: 'c0-0c3s0n0' is not a node of an XC"),
         (
-            HEAD + row(1, "c0-0c0s0n0") * 2,
+            HEAD + format_row(1, "r0-0c0s0n0"),
+            "line 2: 'r0-0c0s0n0' is not a node of an XC",
+        ),
+        (
+            HEAD + format_row(1, "c0-0c3s0n0"),
+            "line 2: 'c0-0c3s0n0' is not a node of an XC",
+        ),
+        (
+            HEAD + format_row(1, "c0-0c0s0n0") * 2,
             "line 3: nid00001 is listed twice, first .* 2",
         ),
         (
-            HEAD + row(1, "c0-0c0s0n0") + row(2, "c0-0c0s0n0"),
+            HEAD + format_row(1, "c0-0c0s0n0") + format_row(2, "c0-0c0s0n0"),
             "line 3: c0-0c0s0n0 is lis",
         ),
         (
-            HEAD + "".join(cabinets(2, blades=8)),
+            HEAD + "".join(list_cabinet_rows(2, blades=8)),
             "line 2: no blade is in a slot above 7",
         ),
     ],
 )
-def test_wrong_listings_are_refused_by_line(text: str, complaint: str) -> None:
-    with pytest.raises(Error, match=f"^{complaint}"):
+def test_invalid_xtprocadmin_listings_are_refused_by_line(
+    text: str, message: str
+) -> None:
+    with pytest.raises(Error, match=f"^{message}"):
         read_xtprocadmin(text)

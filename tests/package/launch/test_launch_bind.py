@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks bound to cores or hardware threads in each launcher format; devices."""
+"""Binding of ranks to cores or hardware threads in each launcher format; devices."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from topoloom.launch.launchers import flux, hydra, intel, openmpi, srun
 from topoloom.launch.nearest_devices import nearest_devices
 from topoloom.nodes.node_parts import Device, NodeParts
 
-#: Two packages of two cores with two threads each, numbered as Linux often does.
+#: Two packages of two cores with two threads each, in a common Linux numbering.
 NODE = NodeParts(
     cpus=((0, 4), (2, 6), (1, 5), (3, 7)),
     devices=(
@@ -39,11 +39,11 @@ NODE = NodeParts(
     ),
 )
 MACHINE = "mesh:3+node:2:2,distance=1:10"
-ALIKE = [1, 5, 0, 4]  # slots 1 and 0 of nodes 0 and 1
+ALIKE = [1, 5, 0, 4]  # slots 1 and 0 of both nodes
 UNLIKE = [1, 4, 0, 5]
 
 
-def placed(
+def make_placement(
     slots: list[int],
     bind: str | None = None,
     node: NodeParts = NODE,
@@ -54,53 +54,64 @@ def placed(
     return host_placement(Machine(machine), range(3), slots, hosts, cores, node, bind)
 
 
-def write(name: str, placement: HostPlacement) -> str:
+def write_format(name: str, placement: HostPlacement) -> str:
     return find_format(name).write(placement)
 
 
-def test_a_rankfile_names_the_first_thread_of_a_core_by_its_place_among_all() -> None:
-    text = write("openmpi-rankfile", placed([3, 0, 6], "pu"))
+def test_a_rankfile_numbers_the_first_threads_of_cores_consecutively() -> None:
+    text = write_format("openmpi-rankfile", make_placement([3, 0, 6], "pu"))
     assert text == "rank 0=a slot=6\nrank 1=a slot=0\nrank 2=b slot=4\n"
-    how = find_format("openmpi-rankfile").use_command(placed([3], "pu"))
+    how = find_format("openmpi-rankfile").format_use_command(make_placement([3], "pu"))
     assert how.startswith("mpirun --use-hwthread-cpus --rankfile FILE")
     assert how.endswith("rankfile:file=FILE:hwtcpus)")
 
 
 def test_cores_with_and_without_threads_are_counted_by_their_threads() -> None:
     hybrid = NodeParts(cpus=((0, 1), (2, 3), (4,), (5,)))
-    text = write("openmpi-rankfile", placed([3, 2, 1], "pu", hybrid))
+    text = write_format("openmpi-rankfile", make_placement([3, 2, 1], "pu", hybrid))
     assert [line.partition("slot=")[2] for line in text.splitlines()] == ["5", "4", "2"]
 
 
 def test_a_rankfile_of_cores_is_the_same_with_and_without_bind() -> None:
     slots = [3, 0, 6]
-    assert write("openmpi-rankfile", placed(slots, "core")) == write(
-        "openmpi-rankfile", placed(slots)
-    )
+    assert write_format(
+        "openmpi-rankfile", make_placement(slots, "core")
+    ) == write_format("openmpi-rankfile", make_placement(slots))
 
 
-def test_mpich_takes_the_cpus_of_each_stretch_of_ranks() -> None:
-    assert write("mpich-hostfile", placed([3, 0, 6, 2], "core")) == (
+def test_mpich_bindings_list_the_cpus_of_consecutive_ranks() -> None:
+    assert write_format("mpich-hostfile", make_placement([3, 0, 6, 2], "core")) == (
         "a:2 binding=user:3+7,0+4\nb:1 binding=user:1+5\na:1 binding=user:1+5\n"
     )
-    assert write("mpich-hostfile", placed([3, 0], "pu")) == "a:2 binding=user:3,0\n"
+    assert (
+        write_format("mpich-hostfile", make_placement([3, 0], "pu"))
+        == "a:2 binding=user:3,0\n"
+    )
 
 
 def test_srun_binds_ranks_with_equal_slots_on_all_nodes() -> None:
-    cores = find_format("slurm-hostfile").use_command(placed(ALIKE, "core"))
+    cores = find_format("slurm-hostfile").format_use_command(
+        make_placement(ALIKE, "core")
+    )
     assert "--cpu-bind=mask_cpu:0x44,0x11 --gpu-bind=map_gpu:0,0 -n 4" in cores
-    threads = find_format("slurm-hostfile").use_command(placed(ALIKE, "pu"))
+    threads = find_format("slurm-hostfile").format_use_command(
+        make_placement(ALIKE, "pu")
+    )
     assert "--cpu-bind=map_cpu:2,0 --gpu-bind=map_gpu:0,0 -n 4" in threads
-    fewer = find_format("slurm-hostfile").use_command(placed([5, 1, 0], "pu"))
+    fewer = find_format("slurm-hostfile").format_use_command(
+        make_placement([5, 1, 0], "pu")
+    )
     assert "--cpu-bind=map_cpu:2,0 --gpu-bind=map_gpu:0,0 -n 3" in fewer
-    unlike = find_format("slurm-hostfile").use_command(placed(UNLIKE, "pu"))
+    unlike = find_format("slurm-hostfile").format_use_command(
+        make_placement(UNLIKE, "pu")
+    )
     assert "cpu-bind" not in unlike
 
 
-def test_a_bound_placement_loses_nothing_if_the_launcher_can_bind() -> None:
+def test_bound_placements_are_lossless_if_the_launcher_can_bind() -> None:
     lossy = {
         name: {
-            str(slots): find_format(name).find_loss(placed(slots, "core"))
+            str(slots): find_format(name).find_loss(make_placement(slots, "core"))
             for slots in (ALIKE, UNLIKE)
         }
         for name in ("mpich-hostfile", "slurm-hostfile", "mpich-rankmap", "bindings")
@@ -113,44 +124,44 @@ def test_a_bound_placement_loses_nothing_if_the_launcher_can_bind() -> None:
 
 
 @given(st.permutations(range(12)), st.integers(1, 12), st.sampled_from(["core", "pu"]))
-def test_all_launchers_get_the_same_cpus(
+def test_all_launchers_use_the_same_cpus(
     slots: list[int], ranks: int, bind: str
 ) -> None:
-    one = placed(slots[:ranks], bind)
+    one = make_placement(slots[:ranks], bind)
     wanted = [NODE.cpus[slot % 4][: 1 if bind == "pu" else 2] for slot in slots[:ranks]]
     assert [one.cpus(rank) for rank in range(ranks)] == wanted
 
     found = []
-    for line in write("mpich-hostfile", one).splitlines():
+    for line in write_format("mpich-hostfile", one).splitlines():
         host, _, cpus = line.partition(" binding=user:")
         each = [tuple(map(int, rank.split("+"))) for rank in cpus.split(",")]
         assert host.endswith(f":{len(each)}")
         found += each
     assert found == wanted
 
-    rows = [line.split() for line in write("bindings", one).splitlines()[1:]]
+    rows = [line.split() for line in write_format("bindings", one).splitlines()[1:]]
     assert [row[3] for row in rows] == [",".join(map(str, cpus)) for cpus in wanted]
 
     if bind == "pu":
         threads = [cpu for cpus in NODE.cpus for cpu in cpus]
-        lines = write("openmpi-rankfile", one).splitlines()
+        lines = write_format("openmpi-rankfile", one).splitlines()
         logical = [int(line.partition("slot=")[2]) for line in lines]
         assert [(threads[index],) for index in logical] == wanted
 
 
-def launch(
+def apply_launcher(
     launcher: Launcher, text: str, folder: Path, version: tuple[int, ...], bind: str
 ) -> Launch:
     command = parse_command(text.split(), launcher.SYNTAX)
-    return launcher.apply(command, placed(ALIKE, bind), folder, version)
+    return launcher.apply(command, make_placement(ALIKE, bind), folder, version)
 
 
-def test_open_mpi_is_started_so_that_it_binds(tmp_path: Path) -> None:
-    four = launch(openmpi, "mpirun -n 4 ./app", tmp_path, (4, 1, 4), "pu")
+def test_open_mpi_is_started_with_binding_options(tmp_path: Path) -> None:
+    four = apply_launcher(openmpi, "mpirun -n 4 ./app", tmp_path, (4, 1, 4), "pu")
     assert four.command[1:3] == ["--use-hwthread-cpus", "--rankfile"]
-    five = launch(openmpi, "mpirun -n 4 ./app", tmp_path, (5, 0, 11), "pu")
+    five = apply_launcher(openmpi, "mpirun -n 4 ./app", tmp_path, (5, 0, 11), "pu")
     assert five.command[4] == f"rankfile:file={tmp_path}/rankfile:hwtcpus"
-    cores = launch(openmpi, "mpirun -n 4 ./app", tmp_path, (4, 1, 4), "core")
+    cores = apply_launcher(openmpi, "mpirun -n 4 ./app", tmp_path, (4, 1, 4), "core")
     assert cores.command[1] == "--rankfile"
     assert {four.loss, five.loss, cores.loss} == {None}
 
@@ -162,7 +173,7 @@ def test_open_mpi_is_started_so_that_it_binds(tmp_path: Path) -> None:
         (flux, "FLUX_TASK_RANK", "-o cpu-affinity=off", {}),
     ],
 )
-def test_ranks_bind_themselves_under_launchers_that_cannot(
+def test_ranks_bind_themselves_under_launchers_without_binding(
     launcher: Launcher,
     variable: str,
     options: str,
@@ -171,7 +182,7 @@ def test_ranks_bind_themselves_under_launchers_that_cannot(
 ) -> None:
     start = "flux run" if launcher is flux else "mpirun"
     command = parse_command([*start.split(), "-n", "4", "./app"], launcher.SYNTAX)
-    made = launcher.apply(command, placed(UNLIKE, "core"), tmp_path, (1, 0))
+    made = launcher.apply(command, make_placement(UNLIKE, "core"), tmp_path, (1, 0))
     before, own = made.command[: made.command.index("sh")], made.command[-5:]
     assert options in " ".join(before)
     assert environment.items() <= made.environment.items()
@@ -183,9 +194,9 @@ def test_ranks_bind_themselves_under_launchers_that_cannot(
 
 @pytest.mark.parametrize(("bind", "cpus"), [("core", 2), ("pu", 1)])
 def test_ranks_bind_themselves_under_srun(tmp_path: Path, bind: str, cpus: int) -> None:
-    """A stand-in for taskset reports each rank's binding."""
+    """A stub of taskset reports the binding of each rank."""
     command = parse_command(["srun", "-n", "4", "./app", "-c", "x y"], srun.SYNTAX)
-    made = srun.apply(command, placed(UNLIKE, bind), tmp_path, (22, 5))
+    made = srun.apply(command, make_placement(UNLIKE, bind), tmp_path, (22, 5))
     head = made.command.index("sh")
     assert made.command[:head] == [
         "srun",
@@ -212,15 +223,15 @@ def test_ranks_bind_themselves_under_srun(tmp_path: Path, bind: str, cpus: int) 
     assert made.loss is None
 
 
-def test_a_list_of_cpus_too_long_for_a_command_line_is_reported(
+def test_cpu_lists_too_long_for_a_command_line_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("topoloom.launch.launchers.taskset_wrapper.LONGEST_ARGUMENT", 8)
     command = parse_command(["srun", "-n", "4", "./app"], srun.SYNTAX)
-    made = srun.apply(command, placed(UNLIKE, "core"), tmp_path, (22, 5))
+    made = srun.apply(command, make_placement(UNLIKE, "core"), tmp_path, (22, 5))
     assert "sh" not in made.command
     assert made.loss is not None
-    alike = srun.apply(command, placed(ALIKE, "core"), tmp_path, (22, 5))
+    alike = srun.apply(command, make_placement(ALIKE, "core"), tmp_path, (22, 5))
     assert alike.loss is not None
 
 
@@ -237,13 +248,13 @@ def test_a_command_with_its_own_binding_is_refused(
     launcher: Launcher, text: str, version: tuple[int, ...], tmp_path: Path
 ) -> None:
     with pytest.raises(Error, match="leave that option out"):
-        launch(launcher, text, tmp_path, version, "core")
+        apply_launcher(launcher, text, tmp_path, version, "core")
 
 
 @pytest.mark.parametrize(
     ("node", "cores", "bind", "message"),
     [
-        (NodeParts(), 1, "core", "the machine does not give the CPUs of its slots"),
+        (NodeParts(), 1, "core", "the machine has no CPUs of its slots"),
         (NODE, 1, "thread", "no thing to bind to 'thread'; there are: core, pu"),
         (NODE, 2, "core", "--bind and --cores-per-slot are mutually exclusive"),
     ],
@@ -252,53 +263,55 @@ def test_impossible_bindings_are_refused(
     node: NodeParts, cores: int, bind: str, message: str
 ) -> None:
     with pytest.raises(Error) as caught:
-        placed([0], bind, node, cores)
+        make_placement([0], bind, node, cores)
     assert message in str(caught.value)
 
 
-def test_a_table_has_cpus_and_devices_of_each_rank() -> None:
-    assert write("bindings", placed([3, 0, 6])) == (
+def test_the_bindings_table_has_cpus_and_devices_of_each_rank() -> None:
+    assert write_format("bindings", make_placement([3, 0, 6])) == (
         "# rank host slot cpus gpu nic\n"
         "0 a 3 3,7 cuda1 mlx5_0\n"
         "1 a 0 0,4 cuda0 mlx5_0\n"
         "2 b 2 1,5 cuda1 mlx5_0\n"
     )
-    unknown = write("bindings", placed([3], node=NodeParts()))
+    unknown = write_format("bindings", make_placement([3], node=NodeParts()))
     assert unknown.splitlines()[1] == "0 a 3 - - -"
 
 
 def test_ranks_near_several_devices_share_them() -> None:
     near = tuple(Device(f"cuda{i}", "gpu", (0, 1, 2, 3)) for i in range(2))
-    both = placed([2, 0, 3, 1, 4], node=NodeParts(devices=near))
+    both = make_placement([2, 0, 3, 1, 4], node=NodeParts(devices=near))
     assert nearest_devices(both, "gpu") == ["cuda1", "cuda0", "cuda1", "cuda0", "cuda0"]
     assert nearest_devices(both, "nic") == [None] * 5
 
 
 @st.composite
-def devices(draw: st.DrawFn) -> tuple[Device, ...]:
+def draw_devices(draw: st.DrawFn) -> tuple[Device, ...]:
     near = st.sets(st.integers(0, 7), min_size=1).map(lambda s: tuple(sorted(s)))
     count = draw(st.integers(1, 4))
     return tuple(Device(f"gpu{i}", "gpu", draw(near)) for i in range(count))
 
 
-@given(devices(), st.permutations(range(24)), st.integers(1, 24))
+@given(draw_devices(), st.permutations(range(24)), st.integers(1, 24))
 def test_equally_near_devices_are_shared_evenly(
     gpus: tuple[Device, ...], slots: list[int], ranks: int
 ) -> None:
     text = "mesh:3+node:2:2:2,distance=1:4:9"
     machine = Machine(text)
-    one = placed(slots[:ranks], node=NodeParts(devices=gpus), machine=text)
+    one = make_placement(slots[:ranks], node=NodeParts(devices=gpus), machine=text)
     by_name = {gpu.name: gpu for gpu in gpus}
 
-    def far(slot: int, gpu: Device) -> int:
+    def compute_distance(slot: int, gpu: Device) -> int:
         return min(machine.distance(slot, near) for near in gpu.slots)
 
     shares: dict[tuple[int, frozenset[str]], list[str]] = {}
     for slot, name in zip(slots, nearest_devices(one, "gpu"), strict=False):
         assert name is not None
-        least = min(far(slot % 8, gpu) for gpu in gpus)
-        assert far(slot % 8, by_name[name]) == least
-        near = frozenset(gpu.name for gpu in gpus if far(slot % 8, gpu) == least)
+        least = min(compute_distance(slot % 8, gpu) for gpu in gpus)
+        assert compute_distance(slot % 8, by_name[name]) == least
+        near = frozenset(
+            gpu.name for gpu in gpus if compute_distance(slot % 8, gpu) == least
+        )
         shares.setdefault((slot // 8, near), []).append(name)
     for (_, near), names in shares.items():
         counts = Counter({name: 0 for name in near})
@@ -307,7 +320,7 @@ def test_equally_near_devices_are_shared_evenly(
 
 
 @pytest.fixture
-def placement(tmp_path: Path) -> Path:
+def placement_file(tmp_path: Path) -> Path:
     machine = Machine(MACHINE)
     allocation = Allocation(machine, np.array([0, 1], dtype=np.uint32))
     slots = Placement(allocation, np.array(ALIKE, dtype=np.uint32))
@@ -316,11 +329,22 @@ def placement(tmp_path: Path) -> Path:
     return path
 
 
-def test_export_binds_to_cpus_of_the_placement(topoloom: Any, placement: Path) -> None:
-    bound = topoloom("export", placement, "--to", "mpich-hostfile", "--bind", "pu")
+def test_export_binds_to_cpus_of_the_placement(
+    topoloom: Any, placement_file: Path
+) -> None:
+    bound = topoloom("export", placement_file, "--to", "mpich-hostfile", "--bind", "pu")
     assert bound.out.splitlines()[0] == "a:1 binding=user:2"
     written = topoloom(
-        *("export", placement, "--to", "slurm-hostfile", "--bind", "core", "-o", "h")
+        *(
+            "export",
+            placement_file,
+            "--to",
+            "slurm-hostfile",
+            "--bind",
+            "core",
+            "-o",
+            "h",
+        )
     )
     assert written.out == (
         "use it:  SLURM_HOSTFILE=h srun -m arbitrary "
@@ -329,17 +353,21 @@ def test_export_binds_to_cpus_of_the_placement(topoloom: Any, placement: Path) -
     assert written.err == ""
 
 
-def test_export_refuses_to_bind_without_cpus(topoloom: Any, placement: Path) -> None:
-    document = json.loads(placement.read_text())
+def test_export_refuses_to_bind_without_cpus(
+    topoloom: Any, placement_file: Path
+) -> None:
+    document = json.loads(placement_file.read_text())
     del document["node"]
-    placement.write_text(json.dumps(document))
-    refused = topoloom("export", placement, "--to", "list", "--bind", "core")
+    placement_file.write_text(json.dumps(document))
+    refused = topoloom("export", placement_file, "--to", "list", "--bind", "core")
     assert refused.status == 2
     assert len(refused.err.splitlines()) == 1
     assert "cannot bind to a core" in refused.err
 
 
-def test_a_map_contains_the_nodes_of_its_machine(topoloom: Any, tmp_path: Path) -> None:
+def test_placements_contain_cpus_and_devices_of_the_machine(
+    topoloom: Any, tmp_path: Path
+) -> None:
     (tmp_path / "m.toml").write_text(
         'format = "topoloom-machine"\nversion = 1\n'
         '[topology]\nkind = "torus"\nsize = [1]\n'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands of launchers are split at the program and accept a placement."""
+"""Launcher commands are split at the program and receive a placement."""
 
 from __future__ import annotations
 
@@ -15,23 +15,25 @@ from topoloom.launch.launchers import flux, hydra, intel, openmpi, srun
 from topoloom.launch.launchers.launcher_commands import read_command
 
 
-def placed(machine: str = "mesh:3+node:2") -> HostPlacement:
+def make_placement(machine: str = "mesh:3+node:2") -> HostPlacement:
     hosts = ["alpha", "beta", "gamma"]
     return host_placement(Machine(machine), range(3), [5, 0, 4, 1][:3], hosts)
 
 
-def split(launcher: Launcher, text: str) -> CommandLine:
+def parse_launch_command(launcher: Launcher, text: str) -> CommandLine:
     return parse_command(text.split(), launcher.SYNTAX)
 
 
-def launch(
+def apply_launcher(
     launcher: Launcher,
     text: str,
     folder: Path,
     version: tuple[int, ...],
     machine: str = "mesh:3+node:2",
 ) -> Launch:
-    return launcher.apply(split(launcher, text), placed(machine), folder, version)
+    return launcher.apply(
+        parse_launch_command(launcher, text), make_placement(machine), folder, version
+    )
 
 
 @pytest.mark.parametrize(
@@ -54,7 +56,7 @@ def launch(
 def test_a_command_line_is_split_at_the_program(
     launcher: Launcher, text: str, program: str, ranks: int | None
 ) -> None:
-    line = split(launcher, text)
+    line = parse_launch_command(launcher, text)
     assert " ".join(line.segments[0].program) == program
     assert line.rank_count() == ranks
 
@@ -62,43 +64,45 @@ def test_a_command_line_is_split_at_the_program(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("mpirun -n 4", "names no program"),
+        ("mpirun -n 4", "has no program"),
         ("mpirun --hostfle h ./app", "did you mean 'hostfile'"),
         ("mpirun --mca btl", "needs 2 more words"),
     ],
 )
-def test_an_unclear_command_line_is_refused(text: str, message: str) -> None:
+def test_an_ambiguous_command_line_is_refused(text: str, message: str) -> None:
     with pytest.raises(Error, match=message.replace("?", r"\?")):
-        split(openmpi, text)
+        parse_launch_command(openmpi, text)
 
 
-def test_a_verb_that_launches_nothing_is_refused() -> None:
-    with pytest.raises(Error, match=r"only 'flux run' takes .*, not 'flux submit'"):
-        split(flux, "flux submit -n 4 ./app")
+def test_subcommands_that_launch_nothing_are_refused() -> None:
+    with pytest.raises(Error, match=r"only 'flux run' supports .*, not 'flux submit'"):
+        parse_launch_command(flux, "flux submit -n 4 ./app")
 
 
-def test_open_mpi_4_takes_a_rankfile(tmp_path: Path) -> None:
-    made = launch(openmpi, "mpirun --hostfile h -n 3 ./app -x", tmp_path, (4, 1, 4))
+def test_open_mpi_4_is_started_with_a_rankfile(tmp_path: Path) -> None:
+    made = apply_launcher(
+        openmpi, "mpirun --hostfile h -n 3 ./app -x", tmp_path, (4, 1, 4)
+    )
     rankfile = f"{tmp_path}/rankfile"
     wanted = f"mpirun --rankfile {rankfile} -n 3 ./app -x"
     assert made.command == wanted.split()
 
 
-def test_open_mpi_5_also_needs_the_slots_of_the_hosts(tmp_path: Path) -> None:
-    made = launch(openmpi, "mpirun -n 3 ./app", tmp_path, (5, 0, 11))
+def test_open_mpi_5_is_started_with_a_rankfile_and_a_hostfile(tmp_path: Path) -> None:
+    made = apply_launcher(openmpi, "mpirun -n 3 ./app", tmp_path, (5, 0, 11))
     assert made.command[1:5] == [
         *("--hostfile", f"{tmp_path}/hostfile"),
         *("--map-by", f"rankfile:file={tmp_path}/rankfile"),
     ]
-    # Hosts without ranks are left out.
+    # Hosts without ranks are omitted.
     assert (tmp_path / "hostfile").read_text() == "gamma slots=2\nalpha slots=2\n"
 
 
 @pytest.mark.parametrize(
     "text", ["mpirun --bind-to none -n 3 ./app", "mpirun --oversubscribe -n 3 ./app"]
 )
-def test_open_mpi_binds_no_rank_without_a_request(tmp_path: Path, text: str) -> None:
-    made = launch(openmpi, text, tmp_path, (4, 1, 4))
+def test_open_mpi_binds_only_on_request(tmp_path: Path, text: str) -> None:
+    made = apply_launcher(openmpi, text, tmp_path, (4, 1, 4))
     hosts = tmp_path / "hosts-of-ranks"
     assert made.command[1:5] == ["--hostfile", str(hosts), "--map-by", "seq"]
     assert hosts.read_text() == "gamma\nalpha\ngamma\n"
@@ -110,30 +114,32 @@ def test_open_mpi_does_not_bind_the_only_rank_of_a_node_to_one_core(
 ) -> None:
     machine = Machine("mesh:3")
     one_each = host_placement(machine, range(3), [2, 0, 1], ["a", "b", "c"])
-    made = openmpi.apply(split(openmpi, "mpirun ./app"), one_each, tmp_path, (4, 1, 4))
+    made = openmpi.apply(
+        parse_launch_command(openmpi, "mpirun ./app"), one_each, tmp_path, (4, 1, 4)
+    )
     assert "seq" in made.command
     assert made.loss is None
     assert made.command[-3:] == ["-n", "3", "./app"]
 
 
-def test_srun_takes_the_host_of_each_rank_from_a_file(tmp_path: Path) -> None:
-    made = launch(srun, "srun -N 3 --ntasks=3 -c 2 ./app", tmp_path, (22, 5))
+def test_srun_reads_the_host_of_each_rank_from_a_file(tmp_path: Path) -> None:
+    made = apply_launcher(srun, "srun -N 3 --ntasks=3 -c 2 ./app", tmp_path, (22, 5))
     wanted = "srun -N 2 -m arbitrary --ntasks=3 -c 2 ./app"
     assert made.command == wanted.split()
     path = Path(made.environment["SLURM_HOSTFILE"])
     assert path.read_text() == "gamma\nalpha\ngamma\n"
 
 
-def test_intel_mpi_takes_a_machine_file(tmp_path: Path) -> None:
-    made = launch(intel, "mpirun -f h -n 3 ./app", tmp_path, (2021, 9))
+def test_intel_mpi_is_started_with_a_machine_file(tmp_path: Path) -> None:
+    made = apply_launcher(intel, "mpirun -f h -n 3 ./app", tmp_path, (2021, 9))
     file = tmp_path / "machinefile"
     assert made.command == f"mpirun -machinefile {file} -n 3 ./app".split()
     assert file.read_text() == "gamma:1\nalpha:1\ngamma:1\n"
     assert made.environment == {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "off"}
 
 
-def test_flux_takes_the_host_of_each_rank_from_a_file(tmp_path: Path) -> None:
-    made = launch(flux, "flux run -N 3 -n 3 -c2 ./app", tmp_path, (0, 70))
+def test_flux_reads_the_host_of_each_rank_from_a_file(tmp_path: Path) -> None:
+    made = apply_launcher(flux, "flux run -N 3 -n 3 -c2 ./app", tmp_path, (0, 70))
     file = tmp_path / "hosts-of-ranks"
     wanted = f"flux run -N 2 --requires=hosts:gamma,alpha --taskmap=hostfile:{file}"
     assert made.command == [*wanted.split(), "-n", "3", "-c2", "./app"]
@@ -143,11 +149,11 @@ def test_flux_takes_the_host_of_each_rank_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("nodes", "order"),
     [
-        # Slurm fills its nodes in its own order: gamma has ranks 2 and 0 on its slots.
+        # Slurm fills nodes in its own order: ranks 2 and 0 are on gamma.
         ("gamma,alpha,beta", "2,0,1"),
-        # One node would have two ranks, the next one but one.
+        # One node would have two ranks and the next node only one.
         ("alpha,beta,gamma", None),
-        # The job has not all of the hosts, or there is no job.
+        # The job has only some of the hosts, or no job exists.
         ("alpha,beta", None),
         ("", None),
     ],
@@ -158,7 +164,7 @@ def test_cray_mpich_renumbers_ranks_if_possible(
     monkeypatch.setenv("CRAY_MPICH_VERSION", "8.1.29")
     monkeypatch.setenv("SLURM_JOB_NODELIST", nodes)
     monkeypatch.setenv("MPICH_RANK_REORDER_METHOD", "2")
-    made = launch(srun, "srun -n 3 ./app", tmp_path, (22, 5))
+    made = apply_launcher(srun, "srun -n 3 ./app", tmp_path, (22, 5))
     if order is None:
         assert "arbitrary" in made.command
         assert made.environment["MPICH_RANK_REORDER_METHOD"] == "1"
@@ -186,32 +192,40 @@ def test_a_command_that_places_its_ranks_itself_is_refused(
     tmp_path: Path, launcher: Launcher, text: str, version: tuple[int, ...]
 ) -> None:
     with pytest.raises(Error, match="places its ranks itself"):
-        launch(launcher, text, tmp_path, version)
+        apply_launcher(launcher, text, tmp_path, version)
 
 
-def test_hosts_come_from_the_command(
+def test_hosts_are_read_from_the_launcher_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "h").write_text("# mine\nalpha slots=2\n\nbeta:3 # two\nroot@gamma\n")
     names = ["alpha", "beta", "gamma"]
     file = tmp_path / "h"
     assert (
-        openmpi.list_hosts(split(openmpi, f"mpirun --hostfile {file} ./app")) == names
-    )
-    assert hydra.list_hosts(split(hydra, f"mpiexec -f {file} ./app")) == names
-    assert (
-        openmpi.list_hosts(split(openmpi, "mpirun -H alpha:2,beta,gamma ./app"))
+        openmpi.list_hosts(
+            parse_launch_command(openmpi, f"mpirun --hostfile {file} ./app")
+        )
         == names
     )
-    assert openmpi.list_hosts(split(openmpi, "mpirun ./app")) is None
+    assert (
+        hydra.list_hosts(parse_launch_command(hydra, f"mpiexec -f {file} ./app"))
+        == names
+    )
+    assert (
+        openmpi.list_hosts(
+            parse_launch_command(openmpi, "mpirun -H alpha:2,beta,gamma ./app")
+        )
+        == names
+    )
+    assert openmpi.list_hosts(parse_launch_command(openmpi, "mpirun ./app")) is None
     monkeypatch.setenv("SLURM_JOB_NODELIST", "cn[09-10]")
-    assert srun.list_hosts(split(srun, "srun ./app")) == ["cn09", "cn10"]
+    assert srun.list_hosts(parse_launch_command(srun, "srun ./app")) == ["cn09", "cn10"]
 
 
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["sh", "job.sh"], "'sh' is not a launcher that takes a placement"),
+        (["sh", "job.sh"], "'sh' is not a supported launcher"),
         (["no-such-mpirun", "./app"], "there is no program 'no-such-mpirun'"),
     ],
 )

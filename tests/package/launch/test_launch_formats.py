@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launcher formats byte by byte, and their limits."""
+"""Exact output of launcher formats, and their limits."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from topoloom import (
 from topoloom.launch.exports.launch_formats import (
     FORMATS,
     find_format,
-    refuse_lost_binding,
+    require_binding_support,
 )
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.nodes.node_parts import NodeParts
 
-HOSTS = ["gamma", "alpha"]  # of nodes 2 and 0, in the launcher's order
+HOSTS = ["gamma", "alpha"]  # names of nodes 2 and 0, in launcher order
 
 
-def placed(
+def make_placement(
     slots: list[int],
     machine: str = "mesh:3+node:2",
     nodes: tuple[int, ...] = (2, 0),
@@ -41,12 +41,12 @@ def placed(
     return host_placement(Machine(machine), nodes, slots, hosts, cores)
 
 
-def write(name: str, placement: HostPlacement) -> str:
+def write_format(name: str, placement: HostPlacement) -> str:
     return find_format(name).write(placement)
 
 
 def test_a_rankfile_has_one_line_a_rank_in_ascending_order() -> None:
-    assert write("openmpi-rankfile", placed([1, 5, 0])) == (
+    assert write_format("openmpi-rankfile", make_placement([1, 5, 0])) == (
         "rank 0=alpha slot=1\nrank 1=gamma slot=1\nrank 2=alpha slot=0\n"
     )
 
@@ -61,71 +61,85 @@ def test_a_rankfile_names_package_and_core_if_nodes_have_packages() -> None:
     ):
         node = NodeParts(names)
         two = host_placement(machine, (0,), [13, 0], ["alpha"], node=node)
-        assert write("openmpi-rankfile", two) == (
+        assert write_format("openmpi-rankfile", two) == (
             f"rank 0=alpha slot={slots[0]}\nrank 1=alpha slot={slots[1]}\n"
         )
 
 
 def test_a_rankfile_names_all_cores_of_a_slot() -> None:
-    four_cores = placed([5, 4], cores=4)
-    assert write("openmpi-rankfile", four_cores) == (
+    four_cores = make_placement([5, 4], cores=4)
+    assert write_format("openmpi-rankfile", four_cores) == (
         "rank 0=gamma slot=4-7\nrank 1=gamma slot=0-3\n"
     )
 
 
 def test_a_hostfile_counts_the_ranks_of_each_host() -> None:
-    assert write("hostfile", placed([0, 5, 4])) == "alpha slots=1\ngamma slots=2\n"
+    assert (
+        write_format("hostfile", make_placement([0, 5, 4]))
+        == "alpha slots=1\ngamma slots=2\n"
+    )
 
 
 def test_a_hostfile_cannot_return_to_a_host() -> None:
     with pytest.raises(
         Error, match=r"ranks 0 and 2 are both on host 'alpha'.*rankfile"
     ):
-        write("hostfile", placed([0, 5, 1]))
+        write_format("hostfile", make_placement([0, 5, 1]))
 
 
 def test_an_mpich_hostfile_can_return_to_a_host() -> None:
-    assert write("mpich-hostfile", placed([0, 5, 1])) == "alpha:1\ngamma:1\nalpha:1\n"
+    assert (
+        write_format("mpich-hostfile", make_placement([0, 5, 1]))
+        == "alpha:1\ngamma:1\nalpha:1\n"
+    )
 
 
 def test_a_rank_map_counts_hosts_from_0_in_the_order_of_the_allocation() -> None:
-    assert write("mpich-rankmap", placed([0, 5, 1])) == "1,0,1\n"
+    assert write_format("mpich-rankmap", make_placement([0, 5, 1])) == "1,0,1\n"
 
 
 def test_a_rank_map_joins_hosts_with_equally_many_ranks_into_blocks() -> None:
     ranks = list(range(40))
-    blocks = placed(ranks, "mesh:10+node:4", tuple(range(10)), None)
-    assert write("mpich-rankmap", blocks) == "(vector,(0,10,4))\n"
+    blocks = make_placement(ranks, "mesh:10+node:4", tuple(range(10)), None)
+    assert write_format("mpich-rankmap", blocks) == "(vector,(0,10,4))\n"
 
 
 def test_a_rank_order_is_the_inverse_of_a_placement() -> None:
-    # Slots in the launcher's order are 4, 5 (gamma), 0, 1 (alpha).
-    text = write("mpich-rank-order", placed([0, 5, 4, 1]))
+    # The launcher's slot order is 4, 5 (gamma), 0, 1 (alpha).
+    text = write_format("mpich-rank-order", make_placement([0, 5, 4, 1]))
     comment, order = text.splitlines()
     assert comment.startswith("# 4 ranks on 2 nodes, 2 on a node")
     assert order == "2,1,0,3"
 
 
-def test_a_rank_order_takes_a_last_node_with_fewer_ranks() -> None:
-    assert write("mpich-rank-order", placed([0, 5, 4])).splitlines()[1] == "2,1,0"
+def test_a_rank_order_allows_fewer_ranks_on_the_last_node() -> None:
+    assert (
+        write_format("mpich-rank-order", make_placement([0, 5, 4])).splitlines()[1]
+        == "2,1,0"
+    )
 
 
 @pytest.mark.parametrize("slots", [[4, 0, 1], [0, 1]])
 def test_a_rank_order_cannot_leave_slots_empty_in_between(slots: list[int]) -> None:
     with pytest.raises(Error, match=r"cannot express .* export to slurm-hostfile"):
-        write("mpich-rank-order", placed(slots))
+        write_format("mpich-rank-order", make_placement(slots))
 
 
 def test_a_slurm_host_file_has_the_host_of_each_rank() -> None:
-    assert write("slurm-hostfile", placed([0, 5, 1])) == "alpha\ngamma\nalpha\n"
+    assert (
+        write_format("slurm-hostfile", make_placement([0, 5, 1]))
+        == "alpha\ngamma\nalpha\n"
+    )
 
 
 def test_a_list_has_the_slot_of_each_rank() -> None:
-    assert write("list", placed([0, 5, 1])) == "0\n5\n1\n"
+    assert write_format("list", make_placement([0, 5, 1])) == "0\n5\n1\n"
 
 
 def test_nodes_without_names_are_named_by_id() -> None:
-    assert write("slurm-hostfile", placed([0, 5], hosts=None)) == "n0\nn2\n"
+    assert (
+        write_format("slurm-hostfile", make_placement([0, 5], hosts=None)) == "n0\nn2\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -138,11 +152,11 @@ def test_nodes_without_names_are_named_by_id() -> None:
 )
 def test_wrong_host_names_are_refused(hosts: list[str], message: str) -> None:
     with pytest.raises(Error, match=message):
-        placed([0], hosts=hosts)
+        make_placement([0], hosts=hosts)
 
 
 def test_omissions_of_a_format_are_reported() -> None:
-    swapped, in_order = placed([5, 4]), placed([4, 5])
+    swapped, in_order = make_placement([5, 4]), make_placement([4, 5])
     lost = {entry.name for entry in FORMATS if entry.find_loss(swapped)}
     assert lost == {
         "hostfile",
@@ -154,26 +168,28 @@ def test_omissions_of_a_format_are_reported() -> None:
         "pjm-vcoordfile",
     }
     assert not any(entry.find_loss(in_order) for entry in FORMATS)
-    # Cray MPICH orders the ranks of a host, whose first cores they take.
-    second_core = placed([5])
+    # Cray MPICH only orders the ranks of a host, which occupy its first cores.
+    second_core = make_placement([5])
     assert find_format("mpich-rank-order").find_loss(second_core)
 
 
 @given(st.permutations(range(12)), st.integers(1, 12))
-def test_formats_that_name_hosts_agree(slots: list[int], ranks: int) -> None:
+def test_formats_with_host_names_agree(slots: list[int], ranks: int) -> None:
     machine, nodes = "mesh:4+node:3", (3, 0, 2, 1)
-    one = placed(slots[:ranks], machine, nodes, ["d", "a", "c", "b"])
-    hosts = write("slurm-hostfile", one).split()
+    one = make_placement(slots[:ranks], machine, nodes, ["d", "a", "c", "b"])
+    hosts = write_format("slurm-hostfile", one).split()
     assert hosts == ["abcd"[slot // 3] for slot in slots[:ranks]]
-    lines = [line.split(":") for line in write("mpich-hostfile", one).split()]
+    lines = [line.split(":") for line in write_format("mpich-hostfile", one).split()]
     assert hosts == [host for host, count in lines for _ in range(int(count))]
-    rankfile = write("openmpi-rankfile", one).splitlines()
+    rankfile = write_format("openmpi-rankfile", one).splitlines()
     assert hosts == [line.partition("=")[2].partition(" ")[0] for line in rankfile]
-    assert hosts == [one.hosts[i] for i in read_rankmap(write("mpich-rankmap", one))]
+    assert hosts == [
+        one.hosts[i] for i in read_rank_map(write_format("mpich-rankmap", one))
+    ]
 
 
-def read_rankmap(text: str) -> list[int]:
-    """Read a rank map as Hydra does, straight from its definition."""
+def read_rank_map(text: str) -> list[int]:
+    """Read a rank map as Hydra does, from the definition."""
     text = text.strip()
     if not text.startswith("(vector,"):
         return [int(host) for host in text.split(",")]
@@ -186,7 +202,7 @@ def read_rankmap(text: str) -> list[int]:
 
 
 @pytest.fixture
-def placement(tmp_path: Path) -> Path:
+def placement_file(tmp_path: Path) -> Path:
     machine = Machine("mesh:3+node:2")
     allocation = Allocation(machine, np.array([2, 0], dtype=np.uint32))
     slots = Placement(allocation, np.array([1, 5, 0], dtype=np.uint32))
@@ -196,25 +212,31 @@ def placement(tmp_path: Path) -> Path:
 
 
 def test_export_prints_or_writes_the_file_and_its_command(
-    topoloom: Any, placement: Path
+    topoloom: Any, placement_file: Path
 ) -> None:
-    printed = topoloom("export", placement, "--to", "openmpi-rankfile")
-    written = topoloom("export", placement, "--to", "openmpi-rankfile", "-o", "r.txt")
+    printed = topoloom("export", placement_file, "--to", "openmpi-rankfile")
+    written = topoloom(
+        "export", placement_file, "--to", "openmpi-rankfile", "-o", "r.txt"
+    )
     assert printed.out == Path("r.txt").read_text()
     assert "mpirun --rankfile r.txt -n 3 ./app" in written.out
-    document = topoloom("export", placement, "--to", "openmpi-rankfile", "--json").json
+    document = topoloom(
+        "export", placement_file, "--to", "openmpi-rankfile", "--json"
+    ).json
     assert document["text"] == printed.out
 
 
-def test_export_takes_host_names_from_the_command_line(
-    topoloom: Any, placement: Path
+def test_export_uses_host_names_of_the_command_line(
+    topoloom: Any, placement_file: Path
 ) -> None:
     named = ["--to", "slurm-hostfile", "--hosts", "c[08-09]"]
-    assert topoloom("export", placement, *named).out == "c09\nc08\nc09\n"
+    assert topoloom("export", placement_file, *named).out == "c09\nc08\nc09\n"
 
 
-def test_export_reports_omissions_of_a_format(topoloom: Any, placement: Path) -> None:
-    outcome = topoloom("export", placement, "--to", "mpich-rankmap")
+def test_export_reports_omissions_of_a_format(
+    topoloom: Any, placement_file: Path
+) -> None:
+    outcome = topoloom("export", placement_file, "--to", "mpich-rankmap")
     assert outcome.status == 0
     assert outcome.err.startswith("note: mpich-rankmap names hosts, not cores")
 
@@ -229,9 +251,9 @@ def test_export_reports_omissions_of_a_format(topoloom: Any, placement: Path) ->
     ],
 )
 def test_export_refuses_in_one_line_and_writes_nothing(
-    topoloom: Any, placement: Path, words: list[str], message: str
+    topoloom: Any, placement_file: Path, words: list[str], message: str
 ) -> None:
-    outcome = topoloom("export", placement, *words, "-o", "out.txt")
+    outcome = topoloom("export", placement_file, *words, "-o", "out.txt")
     assert outcome.status == 2
     assert message in outcome.err
     assert len(outcome.err.splitlines()) == 1
@@ -239,13 +261,15 @@ def test_export_refuses_in_one_line_and_writes_nothing(
 
 
 @pytest.mark.parametrize("through", ["file", "pipe"])
-def test_an_input_can_be_read_twice(tmp_path: Path, through: str) -> None:
+def test_repeated_input_can_be_read_by_several_commands(
+    tmp_path: Path, through: str
+) -> None:
     code = (
         "import subprocess; "
         "from topoloom.launch.apply.repeated_input import RepeatedInput\n"
         "again = RepeatedInput()\n"
         "for command in (['head', '-c', '9'], ['cat'], ['wc', '-c']):\n"
-        "    with again.rewound(): subprocess.run(command, check=True)\n"
+        "    with again.rewind(): subprocess.run(command, check=True)\n"
     )
     text = b"123456789\n" + b"x" * 300_000
     (tmp_path / "in").write_bytes(text)
@@ -272,12 +296,12 @@ def test_a_format_states_the_binding_of_ranks_or_refuses_it(
         for slots in ([0, 1, 4, 5], [0, 1, 6, 4]):
             bound = host_placement(machine, [0, 1], slots, node=parts, bind=bind)
             try:
-                refuse_lost_binding(entry, bound)
+                require_binding_support(entry, bound)
             except Error as error:
                 results.add((str(error), str(parts.cpus), str(slots)))
             else:
-                results.add((entry.write(bound), entry.use_command(bound)))
-    # Rankfiles name cores by their order, whatever their CPUs are.
+                results.add((entry.write(bound), entry.format_use_command(bound)))
+    # Rankfiles name cores by position, independent of CPU numbers.
     assert len(results) == (2 if name == "openmpi-rankfile" else 4)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The slots that launchers use of an allocation, in their order."""
+"""Slots of an allocation that launchers use, in launcher order."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ NODES, SLOTS = 6, 8
 
 
 @st.composite
-def allocations(draw: st.DrawFn) -> Allocation:
-    """Draw nodes in any order, each with some of its slots."""
+def draw_allocation(draw: st.DrawFn) -> Allocation:
+    """Draw nodes in any order with some of their slots."""
     machine = Machine(f"tree:{NODES}+node:{SLOTS}")
     nodes = draw(st.permutations(range(NODES)))[: draw(st.integers(1, NODES))]
     slots = []
@@ -27,7 +27,7 @@ def allocations(draw: st.DrawFn) -> Allocation:
     return Allocation(machine, nodes, slots)
 
 
-def orders() -> st.SearchStrategy[LaunchOrder]:
+def draw_order() -> st.SearchStrategy[LaunchOrder]:
     return st.builds(
         LaunchOrder,
         st.sampled_from(LAUNCHERS),
@@ -37,29 +37,29 @@ def orders() -> st.SearchStrategy[LaunchOrder]:
     )
 
 
-def by_node(allocation: Allocation) -> dict[int, list[int]]:
+def list_slots_by_node(allocation: Allocation) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {int(node): [] for node in allocation.nodes}
     for slot in allocation.slots.tolist():
         found[slot // SLOTS].append(slot % SLOTS)
     return found
 
 
-@given(allocations(), orders(), st.integers(1, NODES * SLOTS))
+@given(draw_allocation(), draw_order(), st.integers(1, NODES * SLOTS))
 def test_every_rank_has_a_slot_with_free_cores_in_the_allocation(
     allocation: Allocation, order: LaunchOrder, ranks: int
 ) -> None:
     try:
-        used = order.used_slots(allocation, ranks, memory=1000).allocation
+        used = order.select_used_slots(allocation, ranks, memory=1000).allocation
     except Error:
         return
     slots = used.slots.tolist()
     assert len(slots) == len(set(slots)) == ranks
-    own = by_node(allocation)
-    # Nodes keep their order, and those without ranks are left out.
+    own = list_slots_by_node(allocation)
+    # Nodes keep their order; nodes without ranks are omitted.
     assert list(dict.fromkeys(slot // SLOTS for slot in slots)) == used.nodes.tolist()
     kept = iter(allocation.nodes.tolist())
     assert all(node in kept for node in used.nodes.tolist())
-    for node, places in by_node(used).items():
+    for node, places in list_slots_by_node(used).items():
         assert len(places) <= (order.ranks_per_node or SLOTS)
         if order.memory_per_rank:
             assert len(places) * order.memory_per_rank <= 1000
@@ -68,8 +68,8 @@ def test_every_rank_has_a_slot_with_free_cores_in_the_allocation(
         assert set(taken) <= set(own[node])
 
 
-def dealt_one_by_one(capacities: list[int], ranks: int) -> list[int]:
-    """Distribute like Slurm: one rank per node and round."""
+def distribute_cyclically(capacities: list[int], ranks: int) -> list[int]:
+    """Distribute ranks like Slurm: one per node and round."""
     counts = [0] * len(capacities)
     while ranks:
         for node in range(len(capacities)):
@@ -79,15 +79,15 @@ def dealt_one_by_one(capacities: list[int], ranks: int) -> list[int]:
     return counts
 
 
-@given(allocations(), st.data())
-def test_slurm_deals_ranks_to_the_nodes_in_turn(
+@given(draw_allocation(), st.data())
+def test_slurm_distributes_ranks_cyclically_over_nodes(
     allocation: Allocation, data: st.DataObject
 ) -> None:
     ranks = data.draw(st.integers(1, allocation.slot_count))
-    capacities = [len(slots) for slots in by_node(allocation).values()]
-    used = LaunchOrder("slurm").used_slots(allocation, ranks).allocation
-    counts = [len(slots) for slots in by_node(used).values()]
-    assert counts == [n for n in dealt_one_by_one(capacities, ranks) if n]
+    capacities = [len(slots) for slots in list_slots_by_node(allocation).values()]
+    used = LaunchOrder("slurm").select_used_slots(allocation, ranks).allocation
+    counts = [len(slots) for slots in list_slots_by_node(used).values()]
+    assert counts == [n for n in distribute_cyclically(capacities, ranks) if n]
 
 
 @given(st.integers(1, NODES), st.data())
@@ -97,69 +97,71 @@ def test_counts_of_equal_nodes_differ_by_at_most_one(
     allocation = Allocation(Machine(f"tree:{NODES}+node:{SLOTS}"), range(nodes))
     most = data.draw(st.none() | st.integers(1, SLOTS))
     ranks = data.draw(st.integers(1, nodes * (most or SLOTS)))
-    used = LaunchOrder("slurm", most).used_slots(allocation, ranks).allocation
+    used = LaunchOrder("slurm", most).select_used_slots(allocation, ranks).allocation
     counts = Counter((used.slots // SLOTS).tolist()).values()
     assert max(counts) - min(counts) <= 1
     assert len(counts) == (-(-ranks // most) if most else min(ranks, nodes))
 
 
-@given(allocations(), st.sampled_from(["openmpi", "mpich"]), st.data())
-def test_mpirun_fills_one_node_after_the_other(
+@given(draw_allocation(), st.sampled_from(["openmpi", "mpich"]), st.data())
+def test_mpirun_fills_nodes_sequentially(
     allocation: Allocation, launcher: str, data: st.DataObject
 ) -> None:
     ranks = data.draw(st.integers(1, allocation.slot_count))
-    used = LaunchOrder(launcher).used_slots(allocation, ranks).allocation
+    used = LaunchOrder(launcher).select_used_slots(allocation, ranks).allocation
     assert used.slots.tolist() == allocation.slots.tolist()[:ranks]
 
 
-@given(allocations(), orders())
-def test_a_job_with_all_slots_has_them_under_any_launcher(
+@given(draw_allocation(), draw_order())
+def test_a_job_that_needs_all_slots_gets_them_under_any_launcher(
     allocation: Allocation, order: LaunchOrder
 ) -> None:
     try:
-        places = order.first_slots(allocation, 1, memory=1000)
+        places = order.select_first_slots(allocation, 1, memory=1000)
     except Error:
         return
-    used = order.used_slots(allocation, places.slot_count, memory=1000).allocation
+    used = order.select_used_slots(
+        allocation, places.slot_count, memory=1000
+    ).allocation
     assert np.array_equal(used.slots, places.slots)
     assert np.array_equal(used.nodes, places.nodes)
 
 
-def test_a_large_allocation_is_described_in_words() -> None:
+def test_used_slots_of_a_large_allocation_are_described() -> None:
     nodes = Allocation.whole(Machine("tree:512+node:48"))
 
-    def words(order: LaunchOrder, ranks: int = 512) -> str:
-        return order.used_slots(nodes, ranks, 10**9).note
+    def describe(order: LaunchOrder, ranks: int = 512) -> str:
+        return order.select_used_slots(nodes, ranks, 10**9).note
 
-    assert words(LaunchOrder()) == (
+    assert describe(LaunchOrder()) == (
         "512 nodes of 48 slots: 512 ranks use 1 slot of each, as srun -N 512 -n 512 "
         "does; --ranks-per-node 48 packs them"
     )
-    assert words(LaunchOrder(ranks_per_node=48)) == (
+    assert describe(LaunchOrder(ranks_per_node=48)) == (
         "512 nodes of 48 slots: 512 ranks use 46 or 47 slots of 11 of them, "
         "as srun -N 11 -n 512 does"
     )
-    assert words(LaunchOrder("openmpi")) == (
+    assert describe(LaunchOrder("openmpi")) == (
         "512 nodes of 48 slots: 512 ranks use 32 to 48 slots of 11 of them, "
         "as mpirun -n 512 does; --ranks-per-node 1 spreads them"
     )
-    assert "as mpirun -n 512 -N 2 does" in words(LaunchOrder("openmpi", 2))
-    assert "as mpiexec -n 512 -ppn 2 does" in words(LaunchOrder("mpich", 2))
-    assert words(LaunchOrder(cores_per_rank=12), 1024) == (
+    assert "as mpirun -n 512 -N 2 does" in describe(LaunchOrder("openmpi", 2))
+    assert "as mpiexec -n 512 -ppn 2 does" in describe(LaunchOrder("mpich", 2))
+    assert describe(LaunchOrder(cores_per_rank=12), 1024) == (
         "512 nodes of 48 slots: 1,024 ranks use 24 slots of each, "
         "as srun -N 512 -n 1024 -c 12 does; --ranks-per-node 4 packs them"
     )
-    assert "--map-by ppr:4:node:PE=12" in words(LaunchOrder("openmpi", 4, 12))
-    assert "as mpirun -n 512 -N 1 does" in words(
+    assert "--map-by ppr:4:node:PE=12" in describe(LaunchOrder("openmpi", 4, 12))
+    assert "as mpirun -n 512 -N 1 does" in describe(
         LaunchOrder("openmpi", memory_per_rank=600 * 10**6)
     )
-    assert words(LaunchOrder(), 512 * 48) == ""
+    assert describe(LaunchOrder(), 512 * 48) == ""
 
 
 @pytest.mark.parametrize(
     ("order", "message"),
     [
-        (LaunchOrder(ranks_per_node=9), "9 ranks per node are more than the 8 that"),
+        (LaunchOrder(ranks_per_node=9), "9 ranks per node exceed the 8 that"),
         (LaunchOrder(cores_per_rank=9), "9 cores per rank: a node of the allocation"),
         (LaunchOrder(ranks_per_node=1), "7 ranks on 6 nodes with room for 1 each"),
         (LaunchOrder(memory_per_rank=2000), "is more than the 1 kB of a node"),
@@ -169,12 +171,12 @@ def test_a_request_that_fits_no_node_is_refused(
     order: LaunchOrder, message: str
 ) -> None:
     allocation = Allocation.whole(Machine(f"tree:{NODES}+node:{SLOTS}"))
-    for take in (order.used_slots, order.first_slots):
+    for take in (order.select_used_slots, order.select_first_slots):
         with pytest.raises(Error, match=message):
             take(allocation, 7, 1000)
 
 
-def test_a_machine_without_memory_sizes_needs_them() -> None:
+def test_memory_requests_require_known_memory_sizes() -> None:
     allocation = Allocation.whole(Machine("tree:2+node:4"))
-    with pytest.raises(Error, match='write memory_size = "512 GB" in \\[node\\]'):
-        LaunchOrder(memory_per_rank=1).used_slots(allocation, 2)
+    with pytest.raises(Error, match='set memory_size = "512 GB" in \\[node\\]'):
+        LaunchOrder(memory_per_rank=1).select_used_slots(allocation, 2)

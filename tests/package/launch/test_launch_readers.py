@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each launcher format, read back by its manual, gives the placement.
+"""Each launcher format, read back according to its manual, gives the placement.
 
-The readers are written from the formats' descriptions and know nothing of the writers.
+The readers follow the descriptions of the formats and share no code with writers.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
-from topoloom.allocations.allocation_file import read_allocation
+from topoloom.allocations.allocation_file import parse_allocation
 from topoloom.launch.exports.launch_formats import FORMATS, find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.nodes.node_parts import Device, NodeParts
 
-#: Two cores with two threads each, and a GPU beside each core.
+#: Two cores with two threads each, and one GPU near each core.
 NODE = NodeParts(
     cpus=((0, 2), (1, 3)),
     devices=(Device("cuda0", "gpu", (0,)), Device("cuda1", "gpu", (1,))),
@@ -31,19 +31,19 @@ SLOTS = 2
 
 
 class HostSlot(NamedTuple):
-    """The location of a rank, as far as a format states it."""
+    """Host and slot of a rank; the slot is None if the format does not state it."""
 
     host: str
     slot: int | None = None
 
 
 @st.composite
-def placements(
+def draw_placement(
     draw: st.DrawFn, bind: str | None = None, axes: int | None = None
 ) -> HostPlacement:
-    """Place ranks on a whole mesh, whose nodes come in any order.
+    """Draw a placement on a whole mesh with nodes in any order.
 
-    Anywhere, or on all slots, or so that the ranks of each host are consecutive.
+    Ranks are anywhere, on all slots, or consecutive on each host.
     """
     sizes = st.integers(1, 3)
     shape = draw(st.lists(sizes, min_size=axes or 1, max_size=axes or 3))
@@ -60,19 +60,19 @@ def placements(
     return host_placement(machine, nodes, slots, hosts, 1, NODE, bind)
 
 
-def wanted(placement: HostPlacement, slots: bool) -> list[HostSlot]:
+def list_expected_slots(placement: HostPlacement, slots: bool) -> list[HostSlot]:
     return [
         HostSlot(f"cn{slot // SLOTS:02}", slot % SLOTS if slots else None)
         for slot in placement.machine_slot.tolist()
     ]
 
 
-def slot_of(cpus: str) -> int:
-    """Find the slot with these CPUs: ``0,2``."""
+def find_slot(cpus: str) -> int:
+    """Find the slot with the CPUs of a list such as ``0,2``."""
     return [list(slot) for slot in NODE.cpus].index([*map(int, cpus.split(","))])
 
 
-def bits(mask: str) -> str:
+def list_mask_bits(mask: str) -> str:
     return ",".join(str(i) for i in range(8) if int(mask, 16) >> i & 1)
 
 
@@ -83,7 +83,9 @@ def read_machinefile(text: str, placement: HostPlacement) -> list[HostSlot]:
         assert match, line
         masks = match[3].split(",") if match[3] else [None] * int(match[2])
         assert len(masks) == int(match[2])
-        listed += [HostSlot(match[1], m and slot_of(bits(m))) for m in masks]
+        listed += [
+            HostSlot(match[1], m and find_slot(list_mask_bits(m))) for m in masks
+        ]
     return listed
 
 
@@ -92,7 +94,7 @@ def read_hosts(text: str, placement: HostPlacement) -> list[HostSlot]:
 
 
 def read_taskmap(text: str, placement: HostPlacement) -> list[HostSlot]:
-    """RFC 34: for each block, `repeat` times over nodes, each with its tasks."""
+    """RFC 34: each block repeats `repeat` times over nodes with `tasks` tasks each."""
     (line,) = text.splitlines()
     return [
         HostSlot(placement.hosts[first + node])
@@ -104,7 +106,7 @@ def read_taskmap(text: str, placement: HostPlacement) -> list[HostSlot]:
 
 
 def read_coordinates(text: str, placement: HostPlacement) -> list[HostSlot]:
-    """``(x,y,z)`` in a job whose nodes are those of the machine, the last fastest."""
+    """Read ``(x,y,z)`` in a job on all nodes of a machine, last axis fastest."""
     listed = []
     for line in text.splitlines():
         assert re.fullmatch(r"\(\d+(,\d+){0,2}\)", line)
@@ -120,16 +122,16 @@ def read_erf(text: str, placement: HostPlacement) -> list[HostSlot]:
     found = [re.fullmatch(pattern, line) for line in lines]
     assert all(found), text
     assert [int(match[1]) for match in found if match] == list(range(len(lines)))
-    assert all(match[4] == str(slot_of(match[3])) for match in found if match)
+    assert all(match[4] == str(find_slot(match[3])) for match in found if match)
     return [
-        HostSlot(placement.hosts[int(match[2]) - 1], slot_of(match[3]))
+        HostSlot(placement.hosts[int(match[2]) - 1], find_slot(match[3]))
         for match in found
         if match
     ]
 
 
 def read_torchrun(text: str, placement: HostPlacement) -> list[HostSlot]:
-    """Ranks count up from the first node; process i of a node has the i-th GPU."""
+    """Ranks are numbered from the first node; process i of a node uses the i-th GPU."""
     listed = []
     for node, line in enumerate(text.splitlines()[1:]):
         number, host, count, gpus = line.split()
@@ -140,7 +142,7 @@ def read_torchrun(text: str, placement: HostPlacement) -> list[HostSlot]:
 
 
 def read_torchrun_script(text: str, placement: HostPlacement) -> list[HostSlot]:
-    """Run the script on every host, and print what torchrun would take."""
+    """Run the script on each host and print the arguments of torchrun."""
     by_node = {}
     for host in placement.hosts:
         run = subprocess.run(
@@ -183,7 +185,7 @@ def read_json(text: str, placement: HostPlacement) -> list[HostSlot]:
 
 
 def read_rank_order(text: str, placement: HostPlacement) -> list[HostSlot]:
-    """Ranks in the order in which they fill the nodes, each with as many."""
+    """Read the ranks in the order in which they fill nodes of equal rank counts."""
     words = re.sub(r"#.*", "", text).replace(",", " ").split()
     counts = placement.ranks_per_host()
     full = int(counts[0])
@@ -210,7 +212,7 @@ READERS: dict[str, Reader] = {
 NAMES_SLOTS = {"jsrun-erf", "torchrun", "torchrun-script", "jax", "json"}
 
 
-def can_say(name: str, placement: HostPlacement) -> bool:
+def is_expressible(name: str, placement: HostPlacement) -> bool:
     """Return whether the format can express a placement, from its description."""
     per_host = placement.ranks_of_hosts()
     counts = [len(ranks) for ranks in per_host]
@@ -230,27 +232,29 @@ def can_say(name: str, placement: HostPlacement) -> bool:
 
 
 @pytest.mark.parametrize("name", READERS)
-@given(placements())
+@given(draw_placement())
 def test_written_files_read_back_as_the_placement(
     name: str, placement: HostPlacement
 ) -> None:
-    if not can_say(name, placement):
+    if not is_expressible(name, placement):
         with pytest.raises(Error):
             find_format(name).write(placement)
         return
     listed = READERS[name](find_format(name).write(placement), placement)
-    assert listed == wanted(placement, slots=name in NAMES_SLOTS)
+    assert listed == list_expected_slots(placement, slots=name in NAMES_SLOTS)
 
 
-@given(placements(bind="core"))
+@given(draw_placement(bind="core"))
 def test_intel_mpi_pins_each_rank_to_the_cpus_of_its_slot(
     placement: HostPlacement,
 ) -> None:
     text = find_format("intel-machinefile").write(placement)
-    assert read_machinefile(text, placement) == wanted(placement, slots=True)
+    assert read_machinefile(text, placement) == list_expected_slots(
+        placement, slots=True
+    )
 
 
-@given(placements(axes=3))
+@given(draw_placement(axes=3))
 def test_a_blue_gene_map_is_written_only_for_full_blocks(
     placement: HostPlacement,
 ) -> None:
@@ -263,7 +267,7 @@ def test_a_blue_gene_map_is_written_only_for_full_blocks(
     for line in find_format("bluegene-map").write(placement).splitlines():
         *place, core = map(int, line.split(" "))
         listed.append(HostSlot(f"cn{placement.machine.node_at(place):02}", core))
-    assert listed == wanted(placement, slots=True)
+    assert listed == list_expected_slots(placement, slots=True)
 
 
 def test_a_blue_gene_q_map_has_six_numbers_a_line() -> None:
@@ -278,13 +282,15 @@ def test_a_blue_gene_q_map_has_six_numbers_a_line() -> None:
 @pytest.mark.parametrize(
     ("hosts", "taskmap"),
     [
-        # the examples of RFC 34
+        # examples of RFC 34
         ([0] * 4 + [1] * 4 + [2] * 4 + [3] * 4, "[[0,4,4,1]]"),
         ([0, 1, 2, 3] * 4, "[[0,4,1,4]]"),
         ([1] * 2 + [2] * 2 + [0] * 2, "[[1,2,2,1],[0,1,2,1]]"),
     ],
 )
-def test_a_task_map_is_as_short_as_in_the_rfc(hosts: list[int], taskmap: str) -> None:
+def test_task_maps_equal_the_examples_of_the_rfc(
+    hosts: list[int], taskmap: str
+) -> None:
     taken = [0] * 4
     slots = []
     for host in hosts:
@@ -295,23 +301,23 @@ def test_a_task_map_is_as_short_as_in_the_rfc(hosts: list[int], taskmap: str) ->
     assert find_format("flux-taskmap").write(placement) == taskmap + "\n"
 
 
-@given(placements())
+@given(draw_placement())
 def test_a_vcoordfile_names_the_nodes_of_an_allocation(
     placement: HostPlacement,
 ) -> None:
     text = find_format("pjm-vcoordfile").write(placement)
-    nodes = read_allocation(placement.machine, text).allocation.nodes.tolist()
+    nodes = parse_allocation(placement.machine, text).allocation.nodes.tolist()
     taken = (placement.machine_slot // SLOTS).tolist()
     assert nodes == list(dict.fromkeys(taken))
 
 
-def test_coordinates_count_from_the_corner_of_the_job() -> None:
+def test_coordinates_are_relative_to_the_corner_of_the_job() -> None:
     machine = Machine("torus:4x4+node:2")
     block = [machine.node_at([x, y]) for x in (2, 3) for y in (1, 2)]
     slots = [2 * block[3], 2 * block[0], 2 * block[0] + 1]
     placement = host_placement(machine, block, slots)
     assert find_format("pjm-vcoordfile").write(placement) == "(1,1)\n(0,0)\n(0,0)\n"
-    assert "node=2x2" in find_format("pjm-vcoordfile").use_command(placement)
+    assert "node=2x2" in find_format("pjm-vcoordfile").format_use_command(placement)
 
 
 @pytest.mark.parametrize(
@@ -320,13 +326,13 @@ def test_coordinates_count_from_the_corner_of_the_job() -> None:
         (
             "torus:4x4",
             [0, 1, 4],
-            r"3 nodes .* do not form a whole box; they lie in 2x2",
+            r"3 nodes .* do not form a complete box; their box is 2x2",
         ),
         ("tree:4:2", [0, 1], "not a torus or mesh"),
         (
             "torus:4x4,nodes=2",
             [0, 1],
-            "not a torus or mesh with one node at each place",
+            "not a torus or mesh with one node per router",
         ),
         ("torus:2x2x2x2", range(16), "1 to 3 coordinates, but the machine has 4"),
     ],
@@ -339,8 +345,8 @@ def test_coordinates_are_refused_without_a_grid(
         find_format("pjm-vcoordfile").write(placement)
 
 
-def test_a_rank_order_is_not_read_in_the_other_direction() -> None:
-    """Three ranks in a cycle: position = slot and position = rank differ."""
+def test_a_rank_order_lists_ranks_by_slot_and_not_slots_by_rank() -> None:
+    """For a cycle of three ranks, the two reading directions differ."""
     placement = host_placement(Machine("mesh:3"), range(3), [1, 2, 0])
     text = find_format("mpich-rank-order").write(placement)
     assert text.splitlines()[-1] == "2,0,1"
@@ -355,9 +361,9 @@ def test_ranks_that_share_a_gpu_are_refused_by_torchrun() -> None:
         find_format("torchrun").write(placement)
 
 
-def test_jsrun_needs_the_cpus_of_slots() -> None:
+def test_jsrun_files_require_cpu_numbers() -> None:
     placement = host_placement(Machine("mesh:2"), range(2), [1, 0])
-    with pytest.raises(Error, match="does not give those of its slots; take one"):
+    with pytest.raises(Error, match="has no CPUs of its slots; take one"):
         find_format("jsrun-erf").write(placement)
 
 
@@ -368,13 +374,13 @@ def test_jax_also_gets_coordinates_on_a_torus_of_devices() -> None:
     assert document["coords"] == [[0, 1], [1, 1], [0, 0], [1, 0]]
 
 
-@given(placements(bind="core"))
-def test_lists_for_all_hosts_give_each_rank_its_cpus_and_gpu(
+@given(draw_placement(bind="core"))
+def test_per_host_lists_give_each_rank_its_cpus_and_gpu(
     placement: HostPlacement,
 ) -> None:
-    """Entry i is for the i-th rank of a host: written only where that is true."""
-    srun = find_format("slurm-hostfile").use_command(placement)
-    flux = find_format("flux-taskmap").use_command(placement)
+    """Lists with one entry per local rank are written only if all hosts agree."""
+    srun = find_format("slurm-hostfile").format_use_command(placement)
+    flux = find_format("flux-taskmap").format_use_command(placement)
     locals_ = [
         [int(placement.slot[rank]) for rank in ranks]
         for ranks in placement.ranks_of_hosts()
@@ -393,8 +399,8 @@ def test_lists_for_all_hosts_give_each_rank_its_cpus_and_gpu(
     assert f"gpu-affinity=map:{gpus.replace(',', ';')}{quote} ./app" in flux
 
 
-def test_every_format_has_a_command() -> None:
+def test_every_format_has_a_launch_command() -> None:
     for entry in FORMATS:
         assert "FILE" in entry.use
         placement = host_placement(Machine("mesh:2x2"), range(4), range(4), None, 1)
-        assert "{" not in entry.use_command(placement)
+        assert "{" not in entry.format_use_command(placement)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""On rails a node is a GPU, and launchers name its host."""
+"""In rail clusters a node is a GPU, and launchers use host names."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from topoloom import (
     judge,
     load_allocation,
 )
-from topoloom.allocations.allocation_file import read_allocation
+from topoloom.allocations.allocation_file import parse_allocation
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.allocations.launch_order import LAUNCHERS, LaunchOrder
 from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import save_machine
-from topoloom.nodes.host_text import nodes_per_host_of
+from topoloom.nodes.host_text import parse_nodes_per_host
 from topoloom.nodes.hosts import host_count, host_machine
 from topoloom.tasks.map_previous_slots import previous_slots
 
-#: machine, and the GPUs of its hosts
+#: machine -> GPUs per host
 RAILS = {
     "rails:8:4:2": 8,
     "rails:8:4:2,host=4": 4,
@@ -46,13 +46,13 @@ RAILS = {
 MACHINES = list(RAILS)
 
 
-def machine_of(text: str) -> Machine:
-    return load_described(text)[0]
+def load_machine(text: str) -> Machine:
+    return load_machine_and_description(text)[0]
 
 
-def on_hosts(text: str, hosts: str) -> HostPlacement:
-    """Place a rank on each slot of some hosts, in order."""
-    given = load_allocation(machine_of(text), hosts)
+def place_on_hosts(text: str, hosts: str) -> HostPlacement:
+    """Place one rank on each slot of the listed hosts, in order."""
+    given = load_allocation(load_machine(text), hosts)
     nodes, slots = given.allocation.nodes, given.allocation.slots
     return host_placement(given.allocation.machine, nodes, slots, given.hosts)
 
@@ -66,14 +66,14 @@ def on_hosts(text: str, hosts: str) -> HostPlacement:
 )
 def test_a_host_with_a_failed_gpu_is_refused_by_name(hosts: str, message: str) -> None:
     with pytest.raises(Error, match=message):
-        read_allocation(Machine("rails:8:4:2+down:3"), hosts)
+        parse_allocation(Machine("rails:8:4:2+down:3"), hosts)
 
 
 @pytest.mark.parametrize("text", MACHINES)
-def test_a_host_consists_of_all_of_its_gpus(text: str) -> None:
-    machine = machine_of(text)
+def test_a_host_is_allocated_with_all_its_gpus(text: str) -> None:
+    machine = load_machine(text)
     each = RAILS[text]
-    assert machine.nodes_per_host == each == nodes_per_host_of(machine.text)
+    assert machine.nodes_per_host == each == parse_nodes_per_host(machine.text)
     assert host_count(machine) * each == machine.node_count
     if "down" not in text:
         given = load_allocation(machine, "dgx[1-2]")
@@ -83,41 +83,44 @@ def test_a_host_consists_of_all_of_its_gpus(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["torus:4x4", "tree:4:2+node:4", "fattree:4:2,up=1:2"])
 def test_without_rails_a_node_is_a_host(text: str) -> None:
-    assert Machine(text).nodes_per_host == nodes_per_host_of(text) == 1
+    assert Machine(text).nodes_per_host == parse_nodes_per_host(text) == 1
 
 
 @pytest.mark.parametrize("text", [t for t in MACHINES if "down" not in t])
-def test_every_export_counts_hosts(text: str) -> None:
-    placed = on_hosts(text, "a[0-1]")
+def test_every_export_lists_hosts_and_not_gpus(text: str) -> None:
+    placed = place_on_hosts(text, "a[0-1]")
     each = placed.slots_per_host
     assert each == RAILS[text] * placed.machine.slots_per_node
     assert placed.hosts == ["a0", "a1"]
 
-    def written(name: str) -> list[str]:
+    def export_lines(name: str) -> list[str]:
         return find_format(name).write(placed).splitlines()
 
-    assert written("slurm-hostfile") == ["a0"] * each + ["a1"] * each
-    assert written("hostfile") == [f"a0 slots={each}", f"a1 slots={each}"]
-    assert written("mpich-hostfile") == [f"a0:{each}", f"a1:{each}"]
-    assert written("intel-machinefile") == [f"a0:{each}", f"a1:{each}"]
-    assert written("flux-taskmap") == [f"[[0,2,{each},1]]"]
-    assert [line.split()[:3] for line in written("bindings")[1:]] == [
+    assert export_lines("slurm-hostfile") == ["a0"] * each + ["a1"] * each
+    assert export_lines("hostfile") == [f"a0 slots={each}", f"a1 slots={each}"]
+    assert export_lines("mpich-hostfile") == [f"a0:{each}", f"a1:{each}"]
+    assert export_lines("intel-machinefile") == [f"a0:{each}", f"a1:{each}"]
+    assert export_lines("flux-taskmap") == [f"[[0,2,{each},1]]"]
+    assert [line.split()[:3] for line in export_lines("bindings")[1:]] == [
         [str(rank), f"a{rank // each}", str(rank % each)] for rank in range(2 * each)
     ]
-    assert json.loads(written("jax")[0])["devices"] == list(range(2 * each))
+    assert json.loads(export_lines("jax")[0])["devices"] == list(range(2 * each))
     if placed.machine.slots_per_node == 1:
         gpus = ",".join(map(str, range(each)))
-        assert written("torchrun")[1:] == [f"0 a0 {each} {gpus}", f"1 a1 {each} {gpus}"]
+        assert export_lines("torchrun")[1:] == [
+            f"0 a0 {each} {gpus}",
+            f"1 a1 {each} {gpus}",
+        ]
     else:
         with pytest.raises(Error, match="one rank for each GPU"):
-            written("torchrun")
+            export_lines("torchrun")
 
 
 @pytest.mark.parametrize("text", [t for t in MACHINES if "down" not in t])
 @pytest.mark.parametrize("launcher", LAUNCHERS)
 def test_launchers_spread_ranks_over_hosts(text: str, launcher: str) -> None:
-    """As on a tree whose nodes are the hosts."""
-    machine = machine_of(text)
+    """Same order as on a tree whose nodes are the hosts."""
+    machine = load_machine(text)
     each = RAILS[text] * machine.slots_per_node
     plain = Allocation(Machine(f"tree:3+node:{each}"), [0, 1, 2])
     given = load_allocation(machine, "a[0-2]").allocation
@@ -126,8 +129,8 @@ def test_launchers_spread_ranks_over_hosts(text: str, launcher: str) -> None:
             if limit is not None and ranks > 3 * limit:
                 continue
             order = LaunchOrder(launcher, limit)
-            used, words = order.used_slots(given, ranks)
-            expected, plain_words = order.used_slots(plain, ranks)
+            used, words = order.select_used_slots(given, ranks)
+            expected, plain_words = order.select_used_slots(plain, ranks)
             assert used.slots.tolist() == expected.slots.tolist()
             assert words.replace("host", "node") == plain_words
             nodes = set(used.slots // machine.slots_per_node)
@@ -135,9 +138,9 @@ def test_launchers_spread_ranks_over_hosts(text: str, launcher: str) -> None:
 
 
 @pytest.mark.parametrize("text", MACHINES)
-def test_inter_node_bytes_are_those_that_leave_a_host(text: str) -> None:
-    """Between GPUs of different hosts, by the definition."""
-    machine = machine_of(text)
+def test_inter_node_bytes_are_the_bytes_between_hosts(text: str) -> None:
+    """Sum the bytes between GPUs of different hosts."""
+    machine = load_machine(text)
     nodes = machine.nodes_up[: 3 * RAILS[text]]
     allocation = Allocation(machine, nodes)
     ranks = len(allocation.slots)
@@ -156,21 +159,21 @@ def test_inter_node_bytes_are_those_that_leave_a_host(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["rails:8:4:2", "rails:8:4:2,host=4"])
-def test_there_is_one_name_per_host(text: str, tmp_path: Path) -> None:
+def test_descriptions_have_one_name_per_host(text: str, tmp_path: Path) -> None:
     machine = Machine(text)
     names = [f"gb{number:02}" for number in range(1, host_count(machine) + 1)]
     by_node = [name for name in names for _ in range(machine.nodes_per_host)]
     save_machine(tmp_path / "m.toml", machine, by_node)
     written = (tmp_path / "m.toml").read_text()
     assert f'hosts = "gb[01-{host_count(machine):02}]"' in written
-    again, described = load_described(tmp_path / "m.toml")
+    again, described = load_machine_and_description(tmp_path / "m.toml")
     assert described.hosts == tuple(by_node)
     given = load_allocation(again, "gb[02,01]", described.hosts)
     each = machine.nodes_per_host
     assert given.allocation.nodes.tolist() == [*range(each, 2 * each), *range(each)]
     (tmp_path / "wrong.toml").write_text(written.replace("gb[01-", "gb[02-"))
     with pytest.raises(Error, match=r"\d+ host names for \d+ hosts"):
-        load_described(tmp_path / "wrong.toml")
+        load_machine_and_description(tmp_path / "wrong.toml")
 
 
 def test_a_job_can_have_part_of_a_host(tmp_path: Path) -> None:
@@ -180,7 +183,7 @@ def test_a_job_can_have_part_of_a_host(tmp_path: Path) -> None:
         '[[allocation]]\nhosts = "dgx2"\nslots = "4-7"\n'
         '[[allocation]]\nhosts = "dgx1"\nslots = "0-1"\n'
     )
-    given = described_allocation(*load_described(tmp_path / "m.toml"))
+    given = described_allocation(*load_machine_and_description(tmp_path / "m.toml"))
     assert given.allocation.nodes.tolist() == [12, 13, 14, 15, 0, 1]
     machine = given.allocation.machine
     slots = given.allocation.slots
@@ -192,8 +195,8 @@ def test_a_job_can_have_part_of_a_host(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", MACHINES)
-def test_distances_of_hosts_are_those_of_their_gpus(text: str) -> None:
-    machine = machine_of(text)
+def test_host_distances_equal_the_distances_of_their_gpus(text: str) -> None:
+    machine = load_machine(text)
     hosts, each = host_machine(machine), RAILS[text]
     assert hosts.node_count == host_count(machine)
     up = hosts.nodes_up.tolist()[:40]
@@ -212,7 +215,9 @@ def test_distances_of_hosts_are_those_of_their_gpus(text: str) -> None:
     assert all(max(near) <= min(far) for near, far in itertools.pairwise(ordered))
 
 
-def test_verbs_read_and_print_hosts(topoloom: Any, tmp_path: Path) -> None:
+def test_verbs_read_and_print_host_names_of_rails(
+    topoloom: Any, tmp_path: Path
+) -> None:
     topoloom("pattern", "ring", "-n", "16", "-o", "r.npz")
     done = topoloom(
         "map",
@@ -248,8 +253,8 @@ def test_verbs_read_and_print_hosts(topoloom: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", [t for t in MACHINES if "down" not in t])
 def test_a_gpu_is_identified_by_host_and_index(text: str) -> None:
-    """Hosts are the same by name, whatever their numbers are today."""
-    machine = machine_of(text)
+    """Hosts are identified by name even if their numbers change."""
+    machine = load_machine(text)
     yesterday = load_allocation(machine, "a[0-1]")
     slots = yesterday.allocation.slots
     before = PlacementFile(

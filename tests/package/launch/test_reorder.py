@@ -12,7 +12,7 @@ from topoloom.preload.mpi_library import format_machine_file
 from topoloom.tasks.reordered_run import ReorderOptions
 
 
-def allocated(hosts: tuple[str, ...] | None) -> topoloom.allocations.AllocatedHosts:
+def allocate(hosts: tuple[str, ...] | None) -> topoloom.allocations.AllocatedHosts:
     machine = topoloom.Machine("torus:4x2")
     nodes = np.array([5, 2], np.uint32)
     return topoloom.allocations.AllocatedHosts(
@@ -21,13 +21,13 @@ def allocated(hosts: tuple[str, ...] | None) -> topoloom.allocations.AllocatedHo
 
 
 def test_a_machine_file_names_the_hosts_of_its_nodes() -> None:
-    text = format_machine_file(allocated(("n7", "n3.site")))
+    text = format_machine_file(allocate(("n7", "n3.site")))
     assert text == "machine torus:4x2\nnode 5 n7\nnode 2 n3.site\n"
 
 
 def test_a_machine_file_needs_hosts() -> None:
-    with pytest.raises(topoloom.Error, match="the names of the hosts are not known"):
-        format_machine_file(allocated(None))
+    with pytest.raises(topoloom.Error, match="host names are unknown"):
+        format_machine_file(allocate(None))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_machine_file_needs_hosts() -> None:
         ),
     ],
 )
-def test_chains_of_mappers_work_in_a_list_with_commas(
+def test_mapper_chains_survive_the_conversion_to_a_list(
     mapper: str, expected: str | None
 ) -> None:
     request = ReorderOptions(mapper, "hop-bytes", read_search(3, "1500ms"))
@@ -51,8 +51,6 @@ def test_chains_of_mappers_work_in_a_list_with_commas(
 
 
 @pytest.mark.parametrize(("time", "seconds"), [("0", "1"), ("30h", "86400")])
-def test_the_time_of_a_search_is_limited_to_a_second_and_a_day(
-    time: str, seconds: str
-) -> None:
+def test_search_times_are_between_a_second_and_a_day(time: str, seconds: str) -> None:
     request = ReorderOptions("auto", "congestion", read_search(1, time))
     assert request.given() == {"objective": "congestion", "seconds": seconds}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Requests to schedulers: documented keys, and segments that help."""
+"""Requests to schedulers: documented keys, and segments that reduce the time."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ import numpy as np
 import pytest
 import yaml
 from hypothesis import assume, given, strategies as st
+from topoloom._core import Allocation, Machine
 
 from topoloom import Error
-from topoloom._core import Allocation, Machine
 from topoloom.graphs.axes import parse_traffic
 from topoloom.launch.scheduler_requests import (
     SCHEDULERS,
     TopologyRequest,
     can_request,
-    request_lines,
+    format_request_lines,
 )
 from topoloom.nodes.hosts import nodes_of_hosts
 from topoloom.tasks.axes import map_axes
 from topoloom.tasks.machines.nested_segments import (
     HostGroups,
     count_fitting_hosts,
-    nested_places,
+    list_nested_placements,
 )
-from topoloom.tasks.machines.segment_places import hosts_at, segment_places
+from topoloom.tasks.machines.segment_places import list_segment_hosts, segment_places
 from topoloom.tasks.machines.segment_request import find_segments
 
 SLICE = "kueue.x-k8s.io/podset-slice-"
@@ -36,19 +36,19 @@ SHAPE = TopologyRequest(hosts=12, gpus=4, segment=3, leaf=5, domain=True)
 WHOLE, FREE = SHAPE._replace(segment=12), SHAPE._replace(segment=1)
 
 
-def manifest(scheduler: str, shape: TopologyRequest) -> Any:
-    return yaml.safe_load("\n".join(request_lines(scheduler, shape)))
+def make_manifest(scheduler: str, shape: TopologyRequest) -> Any:
+    return yaml.safe_load("\n".join(format_request_lines(scheduler, shape)))
 
 
-def test_slurm_takes_segments_of_blocks_or_switches_of_trees() -> None:
-    lines = request_lines("slurm", SHAPE)
+def test_slurm_requests_have_segments_for_blocks_and_switches_for_trees() -> None:
+    lines = format_request_lines("slurm", SHAPE)
     assert [line for line in lines if line.startswith("#SBATCH")] == [
         "#SBATCH --nodes=12",
         "#SBATCH --gpus-per-node=4",
         "#SBATCH --segment=3",
     ]
-    assert lines[-1] == "##SBATCH --switches=4"  # one segment of 3 in each 5 hosts
-    assert request_lines("slurm", FREE) == lines[:2]
+    assert lines[-1] == "##SBATCH --switches=4"  # a 3-host segment in each leaf of 5
+    assert format_request_lines("slurm", FREE) == lines[:2]
 
 
 @pytest.mark.parametrize(
@@ -72,10 +72,10 @@ def test_slurm_takes_segments_of_blocks_or_switches_of_trees() -> None:
         (FREE, {"kueue.x-k8s.io/podset-unconstrained-topology": "true"}),
     ],
 )
-def test_kueue_takes_slices(
+def test_kueue_requests_have_slice_annotations(
     shape: TopologyRequest, annotations: dict[str, str]
 ) -> None:
-    template = manifest("kueue", shape)
+    template = make_manifest("kueue", shape)
     assert template["metadata"]["annotations"] == annotations
     (container,) = template["spec"]["containers"]
     assert container["resources"]["limits"] == {"nvidia.com/gpu": 4}
@@ -97,11 +97,11 @@ def test_kueue_takes_slices(
         (FREE, {"kai.scheduler/topology-preferred-placement": "nvidia.com/gpu.clique"}),
     ],
 )
-def test_kai_takes_segments(
+def test_kai_requests_have_segment_annotations(
     shape: TopologyRequest, annotations: dict[str, str]
 ) -> None:
     own = {"kai.scheduler/topology": "cluster-topology"}
-    found = manifest("kai", shape)
+    found = make_manifest("kai", shape)
     template = found.get("template", {"metadata": {"annotations": {}}})
     inside = template["metadata"]["annotations"]
     assert found["metadata"]["annotations"] | inside == own | annotations
@@ -112,28 +112,28 @@ UNDER = SHAPE._replace(hosts=24, segment=3, above=(6, 1))
 INSIDE = SHAPE._replace(above=(12,))
 
 
-def test_kueue_takes_slices_of_slices() -> None:
-    own = manifest("kueue", UNDER)["metadata"]["annotations"]
+def test_kueue_requests_have_nested_slices() -> None:
+    own = make_manifest("kueue", UNDER)["metadata"]["annotations"]
     assert json.loads(own[f"{SLICE}required-topology-constraints"]) == [
         {"topology": "network.topology.nvidia.com/leaf", "size": 6},
         {"topology": "nvidia.com/gpu.clique", "size": 3},
     ]
-    inside = manifest("kueue", INSIDE)["metadata"]["annotations"]
+    inside = make_manifest("kueue", INSIDE)["metadata"]["annotations"]
     assert inside["kueue.x-k8s.io/podset-required-topology"].endswith("com/leaf")
     assert inside[f"{SLICE}size"] == "3"
 
 
 @pytest.mark.parametrize("scheduler", ["slurm", "kai", "volcano"])
 def test_impossible_requests_are_refused(scheduler: str) -> None:
-    with pytest.raises(Error, match=f"{scheduler} cannot be asked for segments of 3"):
-        request_lines(scheduler, UNDER)
+    with pytest.raises(Error, match=f"{scheduler} does not support segments of 3"):
+        format_request_lines(scheduler, UNDER)
 
 
-def test_all_hosts_can_be_requested_under_one_switch() -> None:
-    assert "#SBATCH --consolidate-segments" in request_lines("slurm", INSIDE)
-    kai = manifest("kai", INSIDE)["metadata"]["annotations"]
+def test_one_switch_for_all_hosts_can_be_requested() -> None:
+    assert "#SBATCH --consolidate-segments" in format_request_lines("slurm", INSIDE)
+    kai = make_manifest("kai", INSIDE)["metadata"]["annotations"]
     assert kai["kai.scheduler/topology-required-placement"].endswith("com/leaf")
-    job = manifest("volcano", INSIDE)["spec"]
+    job = make_manifest("volcano", INSIDE)["spec"]
     assert job["networkTopology"] == {"mode": "hard", "highestTierAllowed": 2}
     assert job["tasks"][0]["partitionPolicy"]["networkTopology"] == {
         "mode": "hard",
@@ -141,17 +141,17 @@ def test_all_hosts_can_be_requested_under_one_switch() -> None:
     }
 
 
-def test_segments_can_be_those_of_a_higher_level() -> None:
+def test_segments_can_be_requested_at_a_higher_level() -> None:
     shape = SHAPE._replace(segment=1, above=(6,), domain=False)
-    kueue = manifest("kueue", shape)["metadata"]["annotations"]
+    kueue = make_manifest("kueue", shape)["metadata"]["annotations"]
     assert kueue[f"{SLICE}required-topology"] == "network.topology.nvidia.com/spine"
-    (task,) = manifest("volcano", shape)["spec"]["tasks"]
+    (task,) = make_manifest("volcano", shape)["spec"]["tasks"]
     assert task["partitionPolicy"]["networkTopology"]["highestTierAllowed"] == 2
     assert not can_request("slurm", shape)
 
 
-def test_volcano_takes_partitions() -> None:
-    spec = manifest("volcano", SHAPE)["spec"]
+def test_volcano_requests_have_partitions() -> None:
+    spec = make_manifest("volcano", SHAPE)["spec"]
     (task,) = spec["tasks"]
     hard = {"mode": "hard", "highestTierAllowed": 1}
     assert task["partitionPolicy"] == {
@@ -160,20 +160,20 @@ def test_volcano_takes_partitions() -> None:
         "networkTopology": hard,
     }
     assert (spec["minAvailable"], task["replicas"]) == (12, 12)
-    whole = manifest("volcano", WHOLE)["spec"]
+    whole = make_manifest("volcano", WHOLE)["spec"]
     assert whole["networkTopology"] == hard
     assert "partitionPolicy" not in whole["tasks"][0]
-    assert manifest("volcano", FREE)["spec"]["networkTopology"] == {"mode": "soft"}
+    assert make_manifest("volcano", FREE)["spec"]["networkTopology"] == {"mode": "soft"}
 
 
-def test_other_schedulers_are_refused_with_the_known_ones() -> None:
+def test_unknown_schedulers_are_refused_with_a_list_of_known_schedulers() -> None:
     with pytest.raises(Error, match="no scheduler 'kay'") as raised:
-        request_lines("kay", SHAPE)
+        format_request_lines("kay", SHAPE)
     assert all(name in str(raised.value) for name in SCHEDULERS)
 
 
 def test_the_smallest_segment_that_contains_the_busy_axis_is_requested() -> None:
-    """Hosts of 4 GPUs: tp fills one, ep of 8 four of them; dp may go anywhere."""
+    """Hosts have 4 GPUs: tp fits a host, ep = 8 fills four; dp can be anywhere."""
     machine = Machine(
         "rails:72:8:1,rails=4,host=4,bandwidth=50GB/s,bandwidth.nvlink=900GB/s"
     )
@@ -197,24 +197,24 @@ def test_nothing_is_requested_if_all_leaves_are_equal() -> None:
     assert "if the machine's bandwidths are assumed" in wanted.text("slurm")
 
 
-def test_segments_are_placed_at_their_worst() -> None:
-    """Groups of dp could line up inside leaves, but the scheduler need not do that."""
+def test_the_predicted_time_assumes_the_worst_segment_placement() -> None:
+    """Groups of dp could fit leaves, but the scheduler does not guarantee that."""
     machine = Machine("tree:16:4,bandwidth=50GB/s:50GB/s+node:2,memory=2TB/s")
     mesh = {"tp": 2, "ep": 4, "dp": 4}
     traffic = parse_traffic("tp=1GB,ep=1MB,dp=20GB", mesh)
     wanted = find_segments(Allocation.whole(machine), mesh, traffic)
     assert wanted.shape.segment == 16
-    assert wanted.seconds[1] > 6  # all of 8 hosts send to the other leaf: 160 GB each
+    assert wanted.seconds[1] > 6  # each of 8 hosts sends 160 GB to the other leaf
     for seed in range(20):
         hosts = np.random.default_rng(seed).permutation(64)[:16]
         chosen = Allocation(machine, nodes_of_hosts(machine, hosts))
-        start = map_axes(chosen, mesh, traffic).start
+        start = map_axes(chosen, mesh, traffic).default_seconds
         assert start <= 1.01 * wanted.seconds[1]
 
 
 @pytest.mark.parametrize("mesh", [{"tp": 2, "dp": 12}, {"tp": 4, "ep": 3, "dp": 2}])
 @pytest.mark.parametrize("text", ["tree:4:4", "tree:6:2", "tree:3:2:3"])
-def test_parts_of_segments_cost_no_less(text: str, mesh: dict[str, int]) -> None:
+def test_smaller_segments_are_never_faster(text: str, mesh: dict[str, int]) -> None:
     machine = Machine(f"{text}+node:2")
     traffic = parse_traffic(",".join(f"{axis}=1GB" for axis in mesh), mesh)
     seconds = find_segments(Allocation.whole(machine), mesh, traffic).seconds
@@ -224,14 +224,14 @@ def test_parts_of_segments_cost_no_less(text: str, mesh: dict[str, int]) -> None
             assert one % other or others >= its
 
 
-#: 4 hosts in a domain, 4 domains in a unit, and little bandwidth between units.
+#: 4 hosts per domain, 4 domains per unit, and low bandwidth between units.
 THIN = (
     "rails:16:4:4,rails=4,host=4,bandwidth=50GB/s,bandwidth.nvlink=900GB/s,"
     "bandwidth.spine=10GB/s"
 )
 
 
-def test_groups_of_segments_are_requested_if_uplinks_are_thin() -> None:
+def test_nested_segments_are_requested_if_uplinks_are_slow() -> None:
     mesh = {"tp": 4, "ep": 4, "dp": 4, "pp": 4}
     traffic = parse_traffic("tp=9GB,ep=8GB,dp=20GB,pp=1GB", mesh)
     whole = Allocation.whole(Machine(THIN))
@@ -265,8 +265,8 @@ def test_higher_levels_are_not_requested_without_a_gain() -> None:
     assert "groups above those of segments save nothing" in wanted.text("kueue")
 
 
-def test_no_placement_with_these_sizes_costs_more() -> None:
-    """Random hosts that Kueue may give are not slower than what was said."""
+def test_no_placement_in_the_requested_segments_takes_longer() -> None:
+    """No random host choice allowed by Kueue exceeds the predicted time."""
     mesh = {"tp": 4, "ep": 4, "dp": 4, "pp": 2}
     traffic = parse_traffic("tp=9GB,ep=8GB,dp=20GB,pp=1GB", mesh)
     machine = Machine(THIN)
@@ -280,12 +280,12 @@ def test_no_placement_with_these_sizes_costs_more() -> None:
                 first = 16 * int(unit) + 4 * int(domain)
                 hosts += (first + random.permutation(4)).tolist()
         chosen = Allocation(machine, nodes_of_hosts(machine, np.array(hosts)))
-        assert map_axes(chosen, mesh, traffic).start <= 1.01 * wanted.taken
+        assert map_axes(chosen, mesh, traffic).default_seconds <= 1.01 * wanted.taken
 
 
 @st.composite
-def nested_sizes(draw: st.DrawFn) -> tuple[HostGroups, tuple[int, ...], int]:
-    """Draw leaf groups, a level above them and sizes that fit."""
+def draw_nested_sizes(draw: st.DrawFn) -> tuple[HostGroups, tuple[int, ...], int]:
+    """Draw leaf groups, one level above them, and sizes that fit."""
     sizes_of_leaves = draw(st.lists(st.integers(1, 6), min_size=1, max_size=8))
     ends = np.cumsum([0, *sizes_of_leaves]).tolist()
     leaves = [range(a, b) for a, b in pairwise(ends)]
@@ -300,16 +300,16 @@ def nested_sizes(draw: st.DrawFn) -> tuple[HostGroups, tuple[int, ...], int]:
     return levels, sizes, hosts
 
 
-@given(nested_sizes())
-def test_every_placement_keeps_all_sizes(
+@given(draw_nested_sizes())
+def test_every_allowed_placement_has_all_segment_sizes(
     drawn: tuple[HostGroups, tuple[int, ...], int],
 ) -> None:
     levels, sizes, hosts = drawn
     leaf_of = np.repeat(np.arange(len(levels.leaves)), [*map(len, levels.leaves)])
-    ways = list(nested_places(levels, sizes, hosts))
+    ways = list(list_nested_placements(levels, sizes, hosts))
     assert ways
     for places in ways:
-        chosen = hosts_at(levels.leaves, places, sizes[0])
+        chosen = list_segment_hosts(levels.leaves, places, sizes[0])
         assert len(set(chosen.tolist())) == len(chosen) == hosts
         for size, group in zip(sizes, [leaf_of, levels.above[0][leaf_of]], strict=True):
             for first in range(0, hosts, size):
@@ -317,17 +317,17 @@ def test_every_placement_keeps_all_sizes(
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=6), st.data())
-def test_every_placement_contains_all_segments(
-    room: list[int], data: st.DataObject
+def test_segment_placements_are_distinct_and_fit_the_leaves(
+    leaf_capacities: list[int], data: st.DataObject
 ) -> None:
-    assume(any(room))
-    segments = data.draw(st.integers(1, sum(room)))
+    assume(any(leaf_capacities))
+    segments = data.draw(st.integers(1, sum(leaf_capacities)))
     strides = data.draw(st.lists(st.integers(0, 9), max_size=3))
-    ways = list(segment_places(room, segments, strides, 1))
+    ways = list(segment_places(leaf_capacities, segments, strides, 1))
     assert len(set(ways)) == len(ways) > 0
     for way in ways:
         assert len(way) == segments
-        assert all(way.count(leaf) <= most for leaf, most in enumerate(room))
+        assert all(way.count(leaf) <= most for leaf, most in enumerate(leaf_capacities))
 
 
 def test_hosts_that_are_down_are_omitted() -> None:
@@ -339,14 +339,14 @@ def test_hosts_that_are_down_are_omitted() -> None:
     assert "on the busiest link per step" in wanted.text("slurm")
 
 
-def test_the_label_of_the_machine_is_kept() -> None:
+def test_requests_use_the_label_of_the_machine() -> None:
     machine, mesh = Machine("tree:4:2+node:2"), {"dp": 16}
     traffic = parse_traffic("dp=1GB", mesh)
     label = "backend.coreweave.cloud/leafgroup"
     wanted = find_segments(Allocation.whole(machine), mesh, traffic, (label,))
     shape = wanted.shape._replace(segment=2)
     assert f"slice-required-topology: {label}" in "\n".join(
-        request_lines("kueue", shape)
+        format_request_lines("kueue", shape)
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which commands start torchrun."""
+"""Detect commands that start torchrun."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from topoloom.launch.apply.torch_command import is_torchrun
 
 
 @pytest.mark.parametrize(
-    ("command", "starts"),
+    ("command", "starts_torchrun"),
     [
         ("torchrun --nnodes 2 train.py", True),
         ("/opt/bin/torchrun train.py", True),
@@ -41,5 +41,7 @@ from topoloom.launch.apply.torch_command import is_torchrun
         ("docker run --rm nvcr.io/x torchrun train.py", True),
     ],
 )
-def test_torchrun_is_recognized_only_as_a_program(command: str, starts: bool) -> None:
-    assert is_torchrun(shlex.split(command)) == starts
+def test_torchrun_is_recognized_only_as_a_program(
+    command: str, starts_torchrun: bool
+) -> None:
+    assert is_torchrun(shlex.split(command)) == starts_torchrun

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The GPU of a rank, by variables of NVIDIA and AMD and lists of tools."""
+"""The GPU of a rank, from variables of NVIDIA and AMD and tool output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-5c89ffff-0001)
   MIG 1g.5gb      Device  0: (UUID: MIG-21)
   MIG 1g.5gb      Device  1: (UUID: MIG-22)
 """
-#: of `rocminfo`: processors are agents, too
+#: output of `rocminfo`, which also lists processors as agents
 AMD = """\
   Uuid:                    CPU-XX
   Uuid:                    GPU-2e1f0a
@@ -26,7 +26,7 @@ AMD = """\
 
 
 @pytest.mark.parametrize(
-    ("listed", "uuid", "found"),
+    ("gpu_list", "uuid", "found"),
     [
         (NVIDIA, "GPU-5c89ffff", ("1", "GPU-5c89ffff-0001")),
         (NVIDIA, "5c89ffff-0001", ("1", "GPU-5c89ffff-0001")),
@@ -39,36 +39,39 @@ AMD = """\
         ("", "GPU-5c89ffff", ("", "GPU-5c89ffff")),
     ],
 )
-def test_a_uuid_names_a_gpu(listed: str, uuid: str, found: tuple[str, str]) -> None:
-    assert HostGpus(listed).find(uuid) == found
+def test_a_uuid_names_a_gpu(gpu_list: str, uuid: str, found: tuple[str, str]) -> None:
+    assert HostGpus(gpu_list).find(uuid) == found
 
 
-def rank(local: int, **variables: str) -> dict[str, Any]:
+def describe_rank(local: int, **variables: str) -> dict[str, Any]:
     return {"host": "a", "local": local, "by_torchrun": True, **variables}
 
 
 @pytest.mark.parametrize(
-    ("about", "gpu"),
+    ("variables", "gpu"),
     [
-        (rank(1), "1"),
-        (rank(1, CUDA_VISIBLE_DEVICES="6, 05"), "5"),
-        (rank(2, CUDA_VISIBLE_DEVICES="6,5"), ""),
-        (rank(0, CUDA_VISIBLE_DEVICES="-1"), ""),
-        (rank(0, CUDA_VISIBLE_DEVICES=""), ""),
-        (rank(1, HIP_VISIBLE_DEVICES="3,2"), "2"),
-        (rank(1, HIP_VISIBLE_DEVICES="3,2", CUDA_VISIBLE_DEVICES="9"), "2"),
-        (rank(1, ROCR_VISIBLE_DEVICES="4,5,6", HIP_VISIBLE_DEVICES="0,2"), "6"),
-        (rank(1, ROCR_VISIBLE_DEVICES="GPU-XX,GPU-77aa01"), "2"),
-        (rank(3, CUDA_VISIBLE_DEVICES="2") | {"by_torchrun": False}, "2"),
+        (describe_rank(1), "1"),
+        (describe_rank(1, CUDA_VISIBLE_DEVICES="6, 05"), "5"),
+        (describe_rank(2, CUDA_VISIBLE_DEVICES="6,5"), ""),
+        (describe_rank(0, CUDA_VISIBLE_DEVICES="-1"), ""),
+        (describe_rank(0, CUDA_VISIBLE_DEVICES=""), ""),
+        (describe_rank(1, HIP_VISIBLE_DEVICES="3,2"), "2"),
+        (describe_rank(1, HIP_VISIBLE_DEVICES="3,2", CUDA_VISIBLE_DEVICES="9"), "2"),
+        (
+            describe_rank(1, ROCR_VISIBLE_DEVICES="4,5,6", HIP_VISIBLE_DEVICES="0,2"),
+            "6",
+        ),
+        (describe_rank(1, ROCR_VISIBLE_DEVICES="GPU-XX,GPU-77aa01"), "2"),
+        (describe_rank(3, CUDA_VISIBLE_DEVICES="2") | {"by_torchrun": False}, "2"),
     ],
 )
-def test_variables_name_the_gpus_of_a_host(about: dict[str, Any], gpu: str) -> None:
-    assert read_rank(about, None, HostGpus(AMD)).gpu == gpu
+def test_variables_name_the_gpus_of_a_host(variables: dict[str, Any], gpu: str) -> None:
+    assert read_rank(variables, None, HostGpus(AMD)).gpu == gpu
 
 
-def test_the_gpu_that_pytorch_used_counts() -> None:
-    """By the UUID, else by the place in what the process sees."""
-    about = rank(0, CUDA_VISIBLE_DEVICES="1,0")
+def test_the_gpu_used_by_pytorch_overrides_variables() -> None:
+    """Identify the GPU by its UUID, or else by its index among the visible GPUs."""
+    about = describe_rank(0, CUDA_VISIBLE_DEVICES="1,0")
     used = {"device": 1, "uuid": "5c89852c-d268"}
     whole = ReportedRank("a", "0", "GPU-5c89852c-d268", used=True)
     assert read_rank(about, used, HostGpus(NVIDIA)) == whole

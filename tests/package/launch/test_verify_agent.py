@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Affinity reports; their failure never stops a program."""
+"""Affinity reports; a failed report never stops a program."""
 
 from __future__ import annotations
 
@@ -25,45 +25,49 @@ def make_placement(host: str) -> HostPlacement:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
-def agent(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[VerifyAgent]:
-    """Make an agent whose reports the test writes."""
+def verify_agent_job(
+    working_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[VerifyAgent]:
+    """Create an agent; the test writes its reports."""
     monkeypatch.setattr(verify_agent, "build_shim", lambda *_, **__: Path("none.so"))
     made = VerifyAgent(make_placement("n1"), ["mpirun.mpich", "-n", "2", "./app"])
     yield made
     made.close()
 
 
-def report(name: str, ranks: int, host: str = "n1") -> Path:
+def write_report(name: str, ranks: int, host: str = "n1") -> Path:
     [folder] = Path().glob(".topoloom-verify-*")
     lines = (f"{rank} {host} 0 0 ok \n" for rank in range(ranks))
     (folder / f".{name}").write_text(HEAD + "".join(lines))
     return (folder / f".{name}").rename(folder / f"report-{name}")
 
 
-def test_each_program_is_reported_once_in_order_of_start(agent: VerifyAgent) -> None:
+def test_each_program_is_reported_once_in_order_of_start(
+    verify_agent_job: VerifyAgent,
+) -> None:
     counts: list[int] = []
     came = threading.Semaphore(0)
 
-    def tell(found: AffinityReport) -> None:
+    def record_report(found: AffinityReport) -> None:
         counts.append(len(found.ranks))
         came.release()
 
-    with agent.reporting(tell):
+    with verify_agent_job.watch_reports(record_report):
         for name, ranks in (("n1-9000", 2), ("n1-10000", 3)):
-            report(name, ranks)
+            write_report(name, ranks)
             assert came.acquire(timeout=600)
     assert counts == [2, 3]
-    assert [len(found.ranks) for found in agent.reports] == [2, 3]
+    assert [len(found.ranks) for found in verify_agent_job.reports] == [2, 3]
 
 
 def test_a_report_is_read_once(
-    agent: VerifyAgent, monkeypatch: pytest.MonkeyPatch
+    verify_agent_job: VerifyAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[Path] = []
     read = verify_agent.read_report
@@ -73,39 +77,39 @@ def test_a_report_is_read_once(
         return read(file, placement)
 
     monkeypatch.setattr(verify_agent, "read_report", count_reads)
-    with agent.reporting(lambda _: None):
-        expected = [report("n1-1", 2)]
-    with agent.reporting(lambda _: None):
+    with verify_agent_job.watch_reports(lambda _: None):
+        expected = [write_report("n1-1", 2)]
+    with verify_agent_job.watch_reports(lambda _: None):
         pass
     assert [file.resolve() for file in expected] == [file.resolve() for file in reads]
 
 
 @pytest.mark.parametrize("line", ["0 n1 0\n", "1 n1 0 0 ok \n", "0 n1 0 x ok \n"])
 def test_a_damaged_report_leaves_the_exit_status(
-    agent: VerifyAgent, line: str, capfd: pytest.CaptureFixture[str]
+    verify_agent_job: VerifyAgent, line: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    report("n1-1", 0).write_text(HEAD + line)
-    agent.preload_into = lambda launch: launch  # type: ignore[method-assign]
-    account = run_verified(Launch(["sh", "-c", "exit 7"]), agent, print)
+    write_report("n1-1", 0).write_text(HEAD + line)
+    verify_agent_job.preload_into = lambda launch: launch  # type: ignore[method-assign]
+    account = run_verified(Launch(["sh", "-c", "exit 7"]), verify_agent_job, print)
     assert account.status == 7
-    assert not account.holds
+    assert not account.is_verified
     assert account.why == "report-n1-1 is damaged at rank 0"
     note_unverified(account)
     warning = "topoloom: not verified: report-n1-1 is damaged at rank 0\n"
     assert capfd.readouterr().err == warning
 
 
-def test_a_report_of_another_node_may_arrive_late(agent: VerifyAgent) -> None:
-    late = threading.Timer(0.5, report, ("n1-1", 2))
+def test_late_reports_of_other_nodes_are_read(verify_agent_job: VerifyAgent) -> None:
+    late = threading.Timer(0.5, write_report, ("n1-1", 2))
     reports: list[AffinityReport] = []
-    with agent.reporting(reports.append):
+    with verify_agent_job.watch_reports(reports.append):
         late.start()
     late.join()
     assert len(reports) == 1
 
 
 def test_without_a_cache_the_program_runs_without_verification(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    working_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nope")
     command = ["mpirun.mpich", "-n", "2", "true"]
@@ -126,7 +130,7 @@ def test_without_a_cache_the_program_runs_without_verification(
         ("10.0.0.1", "hosts planned by their addresses are not compared"),
     ],
 )
-def test_only_hosts_with_names_are_confirmed(host: str, words: str) -> None:
+def test_host_names_are_confirmed_only_if_known(host: str, words: str) -> None:
     one = host_placement(Machine("mesh:1+node:2"), [0], [0], [host])
     found = AffinityReport(one, [RankAffinity("n1", "0", 0, "ok", "")])
     assert found.describe().startswith(words)

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from topoloom import Error
 from topoloom.importers.machine_description import AllocatedNode
 from topoloom.machines import load_machine_and_allocation
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import save_machine
 
 HEAD = """format = "topoloom-machine"
@@ -60,9 +60,9 @@ def test_a_written_allocation_is_read_back(
 ) -> None:
     folder = tmp_path_factory.mktemp("written")
     allocated = tuple(AllocatedNode(f"n{i}", tuple(sorted(s))) for i, s in parts)
-    machine, plain = load_described(write_file(folder, ""))
+    machine, plain = load_machine_and_description(write_file(folder, ""))
     save_machine(folder / "again.toml", machine, plain.hosts, allocated)
-    assert load_described(folder / "again.toml")[1].allocated == allocated
+    assert load_machine_and_description(folder / "again.toml")[1].allocated == allocated
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,10 @@ def test_a_written_allocation_is_read_back(
         ('[[allocation]]\nhosts = "n6"', "allocation: the machine has no host n6"),
         ('[[allocation]]\nhosts = "n[1,1]"', "names node 1 twice"),
         ('[[allocation]]\nnodes = "n1"', r"no key 'allocation\[0\].nodes'; there are"),
-        ('[[allocation]]\nhosts = "n1"\nslots = "0-4"', "host n1 has no slot 4; slots"),
+        (
+            '[[allocation]]\nhosts = "n1"\nslots = "0-4"',
+            "host n1 has no slot 4; its slots",
+        ),
         (
             '[[allocation]]\nhosts = "n1"\nslots = "1,0"',
             "slots: '1,0' is not a list of increasing",
@@ -91,6 +94,8 @@ def test_a_written_allocation_is_read_back(
         ('[[allocation]]\nhosts = "n1"\nslots = 2', "slots must be a string, such as"),
     ],
 )
-def test_missing_files_are_named(tmp_path: Path, tables: str, message: str) -> None:
+def test_missing_allocation_files_are_named(
+    tmp_path: Path, tables: str, message: str
+) -> None:
     with pytest.raises(Error, match=f"m.toml: .*{message}"):
         load_machine_and_allocation(write_file(tmp_path, tables))

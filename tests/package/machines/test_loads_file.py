@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads of links as JSON, valid and invalid."""
+"""JSON files of link loads, valid and invalid."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from topoloom import Error, Machine
-from topoloom.machines.loads import load_loads, save_loads
+from topoloom.machines.link_loads import load_link_loads, save_link_loads
 
 MACHINE = Machine("mesh:3")
 GOOD = {
@@ -21,10 +21,10 @@ GOOD = {
 }
 
 
-def test_saved_loads_are_read_back(tmp_path: Path) -> None:
+def test_saved_link_loads_are_read_back(tmp_path: Path) -> None:
     loads = np.arange(MACHINE.link_count) / 2
-    save_loads(tmp_path / "l.json", MACHINE, loads)
-    assert load_loads(tmp_path / "l.json", MACHINE).tolist() == loads.tolist()
+    save_link_loads(tmp_path / "l.json", MACHINE, loads)
+    assert load_link_loads(tmp_path / "l.json", MACHINE).tolist() == loads.tolist()
     document = json.loads((tmp_path / "l.json").read_text())
     assert document == {**GOOD, "loads": loads.tolist()}
 
@@ -37,7 +37,7 @@ def test_saved_loads_are_read_back(tmp_path: Path) -> None:
         ("[1]", 'not a topoloom-loads file: it has no "format"'),
         (
             json.dumps({**GOOD, "format": "topoloom-placement"}),
-            "holds 'topoloom-placement', expected 'topoloom-loads'",
+            "format is 'topoloom-placement', expected 'topoloom-loads'",
         ),
         (json.dumps({**GOOD, "version": 2}), "version 2, but this Topoloom reads"),
         (json.dumps({**GOOD, "machine": "mesh:4"}), "is for mesh:4, not for mesh:3"),
@@ -47,12 +47,14 @@ def test_saved_loads_are_read_back(tmp_path: Path) -> None:
         (json.dumps({**GOOD, "loads": [0, 0, "3", 0]}), "loads[2] is '3', expected"),
         (json.dumps({**GOOD, "loads": [True, 0, 0, 0]}), "loads[0] is True, expected"),
         (json.dumps({**GOOD, "loads": [1e300, 0, 0, 0]}), "bytes, 0 to 2^52"),
-        (json.dumps({**GOOD, "loads": [float("nan")] * 4}), "holds NaN, which is not"),
+        (json.dumps({**GOOD, "loads": [float("nan")] * 4}), "contains NaN, which is"),
     ],
 )
-def test_errors_name_the_file(text: str, message: str, tmp_path: Path) -> None:
+def test_errors_in_load_files_name_the_file(
+    text: str, message: str, tmp_path: Path
+) -> None:
     (tmp_path / "l.json").write_text(text)
     with pytest.raises(Error) as caught:
-        load_loads(tmp_path / "l.json", MACHINE)
+        load_link_loads(tmp_path / "l.json", MACHINE)
     assert message in str(caught.value)
     assert str(caught.value).startswith(str(tmp_path / "l.json"))

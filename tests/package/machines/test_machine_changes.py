@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`+node:` and `+down:` after the name or file of a machine."""
+"""`+node:` and `+down:` after a machine name or file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from topoloom import Error, load_machine
 from topoloom.machines import describe_machine, load_machine_and_allocation
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 
 RACK = """format = "topoloom-machine"
 version = 1
@@ -29,12 +29,12 @@ slots = "0-1"
 
 
 @pytest.fixture
-def rack(tmp_path: Path) -> str:
+def rack_file(tmp_path: Path) -> str:
     (tmp_path / "rack.toml").write_text(RACK)
     return str(tmp_path / "rack.toml")
 
 
-def test_a_named_machine_gets_other_nodes() -> None:
+def test_the_nodes_of_a_named_machine_can_be_replaced() -> None:
     network, _, inside = load_machine("frontier").text.partition("+node:8:8,")
     assert load_machine("frontier+node:8").text == f"{network}+node:8,{inside}"
     other = load_machine("frontier+node:4:8,distance=1:2")
@@ -51,34 +51,36 @@ def test_replaced_nodes_keep_speeds_that_are_not_given() -> None:
     assert after.memory_startup == before.memory_startup > 0
 
 
-def test_failures_come_before_nodes_in_the_text() -> None:
+def test_failures_precede_nodes_in_the_text() -> None:
     assert load_machine("titan+down:17").text.count("+down:17+node:") == 1
 
 
-def test_nodes_of_another_size_keep_names_but_not_cpus(rack: str) -> None:
-    machine, described = load_described(f"{rack}+node:8")
+def test_nodes_of_another_size_keep_names_but_not_cpus(rack_file: str) -> None:
+    machine, described = load_machine_and_description(f"{rack_file}+node:8")
     assert machine.text == "tree:3+node:8"
     assert described.hosts == ("n1", "n2", "n3")
     assert described.node.cpus == ()
     assert described.node.memory_size == 64 * 10**9
-    given = load_machine_and_allocation(f"{rack}+node:8")
+    given = load_machine_and_allocation(f"{rack_file}+node:8")
     assert given.hosts == ("n2", "n3")
     assert given.allocation.slots.tolist() == list(range(8, 24))
 
 
-def test_nodes_of_the_same_size_keep_their_cpus(rack: str) -> None:
-    machine, described = load_described(f"{rack}+node:4,distance=1")
+def test_nodes_of_the_same_size_keep_their_cpus(rack_file: str) -> None:
+    machine, described = load_machine_and_description(f"{rack_file}+node:4,distance=1")
     assert machine.text == "tree:3+node:4,distance=1"
     assert len(described.node.cpus) == 4
     assert described.node.names == ()
-    given = load_machine_and_allocation(f"{rack}+node:4,distance=1")
+    given = load_machine_and_allocation(f"{rack_file}+node:4,distance=1")
     assert given.allocation.slots.tolist() == [4, 5, 8, 9]
 
 
-def test_failures_add_up(rack: str) -> None:
-    Path(rack).write_text(RACK.partition("[[")[0] + "[down]\nnodes = [0]\n")
-    assert describe_machine(f"{rack}+down:1").text.startswith("tree:3+down:0,1+node:")
-    assert load_machine(f"{rack}+down:1+node:2").text == "tree:3+down:0,1+node:2"
+def test_failures_add_up(rack_file: str) -> None:
+    Path(rack_file).write_text(RACK.partition("[[")[0] + "[down]\nnodes = [0]\n")
+    assert describe_machine(f"{rack_file}+down:1").text.startswith(
+        "tree:3+down:0,1+node:"
+    )
+    assert load_machine(f"{rack_file}+down:1+node:2").text == "tree:3+down:0,1+node:2"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +93,7 @@ def test_failures_add_up(rack: str) -> None:
         ("titan+node:2+node:3", "titan\\+node:2\\+node:3: .*is not expected"),
     ],
 )
-def test_unreadable_parts_are_named(name: str, message: str) -> None:
+def test_invalid_machine_changes_are_named(name: str, message: str) -> None:
     with pytest.raises(Error, match=message):
         load_machine(name)
 

@@ -21,7 +21,7 @@ HEAD = 'format = "topoloom-machine"\nversion = 1\n'
 TORUS = HEAD + '[topology]\nkind = "torus"\nsize = [4, 4]\n'
 
 
-def text_of(body: str, tmp_path: Path) -> str:
+def read_text(body: str, tmp_path: Path) -> str:
     file = tmp_path / "m.toml"
     file.write_text(body)
     return read_machine_toml(file)[0].text
@@ -58,14 +58,16 @@ def text_of(body: str, tmp_path: Path) -> str:
         ),
     ],
 )
-def test_descriptions_become_short_texts(body: str, text: str, tmp_path: Path) -> None:
-    assert text_of(f"{HEAD}[topology]\n{body}\n", tmp_path) == text
+def test_toml_descriptions_are_read_as_machine_texts(
+    body: str, text: str, tmp_path: Path
+) -> None:
+    assert read_text(f"{HEAD}[topology]\n{body}\n", tmp_path) == text
     assert load_machine(tmp_path / "m.toml").text == text
 
 
-def test_nodes_come_after_the_network_in_the_text(tmp_path: Path) -> None:
+def test_nodes_follow_the_network_in_the_text(tmp_path: Path) -> None:
     body = TORUS + "[node]\nlevels = [12, 2]\ndistance = [1, 10]\nhop_weight = 100\n"
-    assert text_of(body, tmp_path) == "torus:4x4+node:12:2,distance=1:10:100"
+    assert read_text(body, tmp_path) == "torus:4x4+node:12:2,distance=1:10:100"
     assert load_machine(tmp_path / "m.toml").slots_per_node == 24
 
 
@@ -87,7 +89,7 @@ def test_nodes_come_after_the_network_in_the_text(tmp_path: Path) -> None:
         (TORUS.replace("4, 4", "4.5"), "topology.size must be a list"),
         (TORUS.replace("4, 4", "nan"), "topology.size must be a list"),
         (TORUS.replace("4, 4", "true"), "topology.size must be a list"),
-        (TORUS + "wrap = [true]\n", "topology.wrap must be 2 times"),
+        (TORUS + "wrap = [true]\n", "topology.wrap must be a list of 2"),
         (TORUS + 'order = "xx"\n', "topology.order must name each axis once"),
         (TORUS + "hosts = 3\n", "topology.hosts must be a host list"),
         (TORUS + "hosts = [3]\n", "topology.hosts must be a host list"),
@@ -134,7 +136,7 @@ def test_wrong_descriptions_name_file_and_key(
     assert str(caught.value).startswith(str(file))
 
 
-def test_binary_files_are_no_descriptions(tmp_path: Path) -> None:
+def test_binary_machine_files_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "m.toml"
     file.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(Error, match="not a text file"):
@@ -155,7 +157,7 @@ def test_a_metis_graph_is_a_machine_of_nodes(tmp_path: Path) -> None:
 def test_a_links_file_can_contain_switches(tmp_path: Path) -> None:
     (tmp_path / "star.graph").write_text("3 2\n3\n3\n1 2\n")
     body = 'kind = "graph"\nnodes = 2\nlinks_file = "star.graph"\n'
-    assert text_of(f"{HEAD}[topology]\n{body}", tmp_path) == "graph:2+1:0-2,1-2"
+    assert read_text(f"{HEAD}[topology]\n{body}", tmp_path) == "graph:2+1:0-2,1-2"
 
 
 @pytest.mark.parametrize(
@@ -184,7 +186,9 @@ def test_a_links_file_can_contain_switches(tmp_path: Path) -> None:
         "mesh:3+node:4",
     ],
 )
-def test_a_written_description_is_the_same_machine(text: str, tmp_path: Path) -> None:
+def test_a_written_description_is_read_as_the_same_machine(
+    text: str, tmp_path: Path
+) -> None:
     machine = Machine(text)
     write_machine_toml(tmp_path / "m.toml", machine, "an example")
     again = load_machine(tmp_path / "m.toml")
@@ -197,12 +201,12 @@ def test_a_written_description_is_the_same_machine(text: str, tmp_path: Path) ->
         assert again.bandwidth(link) == machine.bandwidth(link)
 
 
-def test_names_of_nodes_have_a_limit(
+def test_the_number_of_node_names_is_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(machine_toml, "_MAX_HOSTS", 15)
     with pytest.raises(Error, match=r"topology\.hosts names over 15 hosts"):
-        text_of(TORUS + 'hosts = ["n[1-8]", "m[1-8]"]\n', tmp_path)
+        read_text(TORUS + 'hosts = ["n[1-8]", "m[1-8]"]\n', tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +235,7 @@ def test_an_unknown_name_suggests_the_nearest() -> None:
         load_machine("hoper")
 
 
-def test_the_examples_of_topologies_are_machines() -> None:
+def test_the_topology_examples_are_valid_machines() -> None:
     for form in section_forms().values():
         assert load_machine(form.example).node_count > 1
 
@@ -259,12 +263,12 @@ def test_the_suffix_selects_the_format_of_a_machine(
         (
             "m.txt",
             "torus:4x3",
-            r"m.txt: machines are written as .toml, .tgt",
+            r"m.txt: unknown suffix; machines are written as .toml, .tgt",
         ),
-        ("m", "torus:4x3", "m: machines are written as .toml"),
+        ("m", "torus:4x3", "m: unknown suffix; machines are written as .toml"),
         ("m.tgt", "graph:2:0-1", "m.tgt: Scotch has no target for a graph"),
         ("m.xml", "mesh:20x20", "m.xml: 20x20 mesh is not a SimGrid cluster"),
-        ("m.graph", "torus:4+down:1", "m.graph: failures can be written in a .toml"),
+        ("m.graph", "torus:4+down:1", "m.graph: failures can be written only to .toml"),
         (
             "m.graph",
             "torus:4,nodes=2,hosts=free",
@@ -272,7 +276,7 @@ def test_the_suffix_selects_the_format_of_a_machine(
         ),
     ],
 )
-def test_a_failed_write_leaves_no_file(
+def test_a_failed_export_leaves_no_file(
     name: str, machine: str, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(Error, match=message):

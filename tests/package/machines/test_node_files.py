@@ -11,7 +11,10 @@ import pytest
 
 from topoloom import Error, Machine
 from topoloom.cli.app import run
-from topoloom.machines.machine_file import describe_machine, load_described
+from topoloom.machines.machine_file import (
+    describe_machine,
+    load_machine_and_description,
+)
 from topoloom.machines.node_files import join_nodes
 
 CONF = """SwitchName=leaf1 Nodes=cpu[1-3]
@@ -35,7 +38,7 @@ cpus = ["0", "1", "2", "3", "4", "5", "6", "7"]
 
 
 @pytest.fixture(autouse=True)
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def network_and_node_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("topology.conf").write_text(CONF)
     Path("slurm.conf").write_text(SLURM)
@@ -43,13 +46,15 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("bare.toml").write_text(NODE[: NODE.index("[node]")].replace("[1]", "[4]"))
 
 
-def sizes(*nodes: str, network: str = "topology.conf") -> list[tuple[int, ...]]:
+def list_level_sizes(
+    *nodes: str, network: str = "topology.conf"
+) -> list[tuple[int, ...]]:
     described = join_nodes(describe_machine(network), nodes)
     Machine(described.text)
     return [kind.levels.sizes for kind in described.node.types]
 
 
-def test_a_network_and_a_node_make_a_machine() -> None:
+def test_a_network_file_and_a_node_file_are_combined() -> None:
     joined = join_nodes(describe_machine("topology.conf"), ["node.toml"])
     node = describe_machine("node.toml").node
     assert joined.node == node
@@ -58,18 +63,24 @@ def test_a_network_and_a_node_make_a_machine() -> None:
     assert "+node:4:2,distance=2:8:16" in joined.text
 
 
-def test_hosts_can_have_other_nodes() -> None:
-    assert sizes("gpu[1-2]=+node:6", "node.toml") == [(6,), (4, 2)]
-    assert sizes("gpu[1-2]=+node:6,distance=8", "cpu[1-3]=+node:9") == [(6,), (9,)]
-    assert sizes("slurm.conf") == [(4, 2), (6,)]
-    assert sizes("0-1,5=+node:3", "+node:2", network="torus:3x2") == [(3,), (2,)]
+def test_hosts_can_have_different_node_files() -> None:
+    assert list_level_sizes("gpu[1-2]=+node:6", "node.toml") == [(6,), (4, 2)]
+    assert list_level_sizes("gpu[1-2]=+node:6,distance=8", "cpu[1-3]=+node:9") == [
+        (6,),
+        (9,),
+    ]
+    assert list_level_sizes("slurm.conf") == [(4, 2), (6,)]
+    assert list_level_sizes("0-1,5=+node:3", "+node:2", network="torus:3x2") == [
+        (3,),
+        (2,),
+    ]
 
 
 def test_the_command_writes_a_file_that_is_read_back() -> None:
     command = ["machine", "topology.conf", "--node", "slurm.conf", "-o", "m.toml"]
     assert run(command) == 0
     joined = join_nodes(describe_machine("topology.conf"), ["slurm.conf"])
-    _, read = load_described("m.toml")
+    _, read = load_machine_and_description("m.toml")
     assert (read.text, read.hosts, read.node) == (
         joined.text,
         joined.hosts,
@@ -78,7 +89,7 @@ def test_the_command_writes_a_file_that_is_read_back() -> None:
     assert read.switches == joined.switches == ("leaf1", "leaf2", "core")
 
 
-def test_slots_are_counted_type_by_type(capsys: pytest.CaptureFixture[str]) -> None:
+def test_slots_are_printed_by_node_type(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["machine", "topology.conf", "--node", "slurm.conf", "--json"]
     assert run(command) == 0
     facts = json.loads(capsys.readouterr().out)
@@ -91,12 +102,12 @@ def test_slots_are_counted_type_by_type(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("nodes", "message"),
     [
-        (["bare.toml"], "bare.toml: says nothing of the cores of its nodes"),
+        (["bare.toml"], "bare.toml: has no node description"),
         (["gpu[1-3]=node.toml"], "gpu[1-3]=node.toml: the machine has"),
-        (["gpu[1-2]=node.toml"], "no inside is given for hosts cpu[1-3]; name them"),
-        (["cpu1=+node:2", "cpu1=+node:4", "+node:2"], "host cpu1 is also among those"),
+        (["gpu[1-2]=node.toml"], "no description of hosts cpu[1-3]; add one"),
+        (["cpu1=+node:2", "cpu1=+node:4", "+node:2"], "host cpu1 is also in"),
         (["node.toml", "+node:2"], "'+node:2' and node.toml are both for all other"),
-        (["gpu1=slurm.conf", "+node:2"], "the nodes of slurm.conf differ; name it"),
+        (["gpu1=slurm.conf", "+node:2"], "the nodes of slurm.conf differ, so"),
         (["gpu1=+node:2,memory=1GB/s", "+node:2,memory=2GB/s"], "leave one out"),
         (
             ["gpu1=+node:2,distance=1:5", "+node:2,distance=1:6"],
@@ -104,7 +115,9 @@ def test_slots_are_counted_type_by_type(capsys: pytest.CaptureFixture[str]) -> N
         ),
     ],
 )
-def test_mismatches_are_one_line(nodes: list[str], message: str) -> None:
+def test_mismatches_of_networks_and_nodes_are_one_line(
+    nodes: list[str], message: str
+) -> None:
     with pytest.raises(Error, match=re.escape(message)) as caught:
-        sizes(*nodes)
+        list_level_sizes(*nodes)
     assert "\n" not in str(caught.value)

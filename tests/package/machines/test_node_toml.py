@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The inside of a node in TOML: named levels and costs, CPUs, devices."""
+"""Node descriptions in TOML: named levels and costs, CPUs, devices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from topoloom import Error, Machine
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import save_machine
 from topoloom.nodes.node_parts import COSTS, DEVICE_KINDS, Device, NodeParts
 
@@ -32,35 +32,35 @@ LEVELS = 'levels = [2, 2, 2]\nnames = ["L3", "package", "node"]\n'
 GPU = '{ name = "cuda0", kind = "gpu", slots = "0-3" }'
 
 
-def load(body: str, folder: Path) -> tuple[Machine, NodeParts]:
+def load_node(body: str, folder: Path) -> tuple[Machine, NodeParts]:
     file = folder / "m.toml"
     file.write_text(HEAD + body)
-    machine, described = load_described(file)
+    machine, described = load_machine_and_description(file)
     return machine, described.node
 
 
-def test_levels_have_the_distances_of_their_names(tmp_path: Path) -> None:
-    machine, node = load(LEVELS, tmp_path)
+def test_named_levels_have_default_distances(tmp_path: Path) -> None:
+    machine, node = load_node(LEVELS, tmp_path)
     assert machine.text == "torus:4+node:2:2:2,distance=2:8:16:16"
     assert node.names == ("L3", "package", "node")
     costs = COSTS["L3"], COSTS["package"], COSTS["node"], COSTS["hop"]
     assert tuple(machine.distance(0, slot) for slot in (1, 2, 4, 8)) == costs
 
 
-def test_one_cost_changes_one_distance(tmp_path: Path) -> None:
-    machine, _ = load(LEVELS + "costs = { package = 5 }\n", tmp_path)
+def test_changing_one_cost_changes_one_distance(tmp_path: Path) -> None:
+    machine, _ = load_node(LEVELS + "costs = { package = 5 }\n", tmp_path)
     assert [machine.distance(0, slot) for slot in (1, 2, 4, 8)] == [2, 5, 16, 16]
-    machine, _ = load(LEVELS + "costs = { hop = 100 }\n", tmp_path)
+    machine, _ = load_node(LEVELS + "costs = { hop = 100 }\n", tmp_path)
     assert [machine.distance(0, slot) for slot in (1, 2, 4, 8)] == [2, 8, 16, 100]
 
 
 def test_a_level_can_have_its_own_name(tmp_path: Path) -> None:
     body = 'levels = [4, 2]\nnames = ["tile", "node"]\ncosts = { tile = 3, L2 = 2 }\n'
-    assert load(body, tmp_path)[0].text == "torus:4+node:4:2,distance=3:16:16"
+    assert load_node(body, tmp_path)[0].text == "torus:4+node:4:2,distance=3:16:16"
 
 
-def test_distances_without_names_are_kept(tmp_path: Path) -> None:
-    machine, node = load("levels = [4, 2]\ndistance = [1, 2]\n", tmp_path)
+def test_distances_of_unnamed_levels_are_kept(tmp_path: Path) -> None:
+    machine, node = load_node("levels = [4, 2]\ndistance = [1, 2]\n", tmp_path)
     assert machine.text == "torus:4+node:4:2,distance=1:2"
     assert node == NodeParts()
 
@@ -71,7 +71,7 @@ def test_cpus_and_devices_are_read(tmp_path: Path) -> None:
         'devices = [\n  { name = "cuda0", kind = "gpu", slots = "2-3", numa = 1 },\n'
         '  { name = "mlx5_0", kind = "nic", slots = "0,3", pci = "0000:17:00.0" },\n]\n'
     )
-    assert load(body, tmp_path)[1] == NodeParts(
+    assert load_node(body, tmp_path)[1] == NodeParts(
         cpus=((0, 4), (1, 5), (2,), (8, 9, 10, 11)),
         devices=(
             Device("cuda0", "gpu", (2, 3), numa=1),
@@ -90,9 +90,9 @@ def test_port_costs_are_written_with_the_fewest_runs(
         ("[3, 3]", ",port=3"),
         ("[0, 0]", ""),
     ):
-        machine, _ = load(f"{LEVELS}port = {costs}\n", tmp_path)
+        machine, _ = load_node(f"{LEVELS}port = {costs}\n", tmp_path)
         assert machine.text == f"torus:4+node:2:2:2,distance=2:8:16:16{text}"
-    machine, _ = load("levels = [4, 2]\nport = [0, 3]\n", tmp_path)
+    machine, _ = load_node("levels = [4, 2]\nport = [0, 3]\n", tmp_path)
     assert machine.text == "torus:4+node:4:2,port=0:3"
     assert [machine.distance(a, 8) for a in (0, 4)] == [1, 4]
     assert machine.distance(4, 12) == 7
@@ -102,11 +102,11 @@ def test_the_port_has_a_bandwidth_and_a_startup_cost(
     tmp_path: Path,
 ) -> None:
     body = 'levels = [2]\nport = [0, 3]\nbandwidth = "12 GB/s"\nstartup = "1.5 us"\n'
-    machine, _ = load(body, tmp_path)
+    machine, _ = load_node(body, tmp_path)
     assert machine.text == "torus:4+node:2,port=0:3,bandwidth=12GB/s,startup=1.5us"
     save_machine(tmp_path / "again.toml", machine)
     assert body in (tmp_path / "again.toml").read_text()
-    assert load_described(tmp_path / "again.toml")[0].text == machine.text
+    assert load_machine_and_description(tmp_path / "again.toml")[0].text == machine.text
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_the_port_has_a_bandwidth_and_a_startup_cost(
         (LEVELS + "costs = 3\n", "node.costs must be a table"),
         (
             LEVELS + "costs = { package = 1 }\n",
-            "node.costs: 'package' (1) is above 'L3' (2): it must not cost less",
+            "node.costs: 'package' (1) is above 'L3' (2): must not cost less",
         ),
         (
             LEVELS + "port = [0, -1]\n",
@@ -152,10 +152,10 @@ def test_the_port_has_a_bandwidth_and_a_startup_cost(
         (LEVELS + "port = []\n", "node.port must be a list of integers, 0 or"),
         (
             LEVELS + "port = [0, 1, 1]\n",
-            "node.port has 3 entries, but the 8 slots of a node are not as many equal",
+            "node.port has 3 entries, which must divide the 8 slots",
         ),
         ('levels = [2]\ncpus = ["0"]\n', "node.cpus has 1 entries, but a node has 2"),
-        ('levels = [2]\ncpus = ["0-2", "2"]\n', "node.cpus[1]: CPU 2 is also that of"),
+        ('levels = [2]\ncpus = ["0-2", "2"]\n', "node.cpus[1]: CPU 2 also belongs to"),
         (
             'levels = [2]\ncpus = ["0", ""]\n',
             "node.cpus[1]: '' is not a list of increasing",
@@ -192,9 +192,11 @@ def test_the_port_has_a_bandwidth_and_a_startup_cost(
         ),
     ],
 )
-def test_errors_name_the_key(body: str, message: str, tmp_path: Path) -> None:
+def test_errors_in_node_tables_name_the_key(
+    body: str, message: str, tmp_path: Path
+) -> None:
     with pytest.raises(Error) as caught:
-        load(body, tmp_path)
+        load_node(body, tmp_path)
     assert message in str(caught.value)
     assert str(caught.value).startswith(f"{tmp_path}/m.toml: ")
 
@@ -202,12 +204,12 @@ def test_errors_name_the_key(body: str, message: str, tmp_path: Path) -> None:
 def test_the_number_of_devices_is_limited(tmp_path: Path) -> None:
     many = ", ".join(GPU.replace("cuda0", f"cuda{i}") for i in range(1025))
     with pytest.raises(Error, match=r"node\.devices names over 1024 devices"):
-        load(f"levels = [4]\ndevices = [{many}]\n", tmp_path)
+        load_node(f"levels = [4]\ndevices = [{many}]\n", tmp_path)
 
 
 @st.composite
-def nodes(draw: st.DrawFn) -> tuple[str, NodeParts]:
-    """Draw the text of a machine's nodes, and their parts."""
+def draw_node(draw: st.DrawFn) -> tuple[str, NodeParts]:
+    """Draw the node tables of a machine file, and the expected parts."""
     levels = draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
     slots = math.prod(levels)
     costs = sorted(draw(st.lists(st.integers(0, 20), min_size=3, max_size=3)))
@@ -251,7 +253,7 @@ def nodes(draw: st.DrawFn) -> tuple[str, NodeParts]:
         "tree:3,bandwidth=1GB/s",
     ],
 )
-@given(given_node=nodes())
+@given(given_node=draw_node())
 @settings(
     suppress_health_check=[
         HealthCheck.function_scoped_fixture,
@@ -264,7 +266,7 @@ def test_a_written_node_is_the_same_node(
     text, node = given_node
     machine = Machine(network + text)
     save_machine(tmp_path / "m.toml", machine, node=node)
-    again, described = load_described(tmp_path / "m.toml")
+    again, described = load_machine_and_description(tmp_path / "m.toml")
     assert described.node == node
     for speed in SPEEDS:
         assert (f",{speed}" in again.text) is (f",{speed}" in text)
@@ -277,28 +279,28 @@ def test_a_written_node_is_the_same_node(
     ):
         assert getattr(again, speed) == getattr(machine, speed)
     save_machine(tmp_path / "again.toml", again, node=described.node)
-    assert load_described(tmp_path / "again.toml")[1] == described
+    assert load_machine_and_description(tmp_path / "again.toml")[1] == described
     for a in range(machine.slot_count):
         for b in range(machine.slot_count):
             assert again.distance(a, b) == machine.distance(a, b)
 
 
-def test_port_costs_are_kept_with_plain_distances(
+def test_port_costs_are_written_with_unnamed_levels(
     tmp_path: Path,
 ) -> None:
     machine = Machine("tree:3+node:4:2,port=0:0:3:3,distance=1:2:10")
     save_machine(tmp_path / "m.toml", machine)
-    again, _ = load_described(tmp_path / "m.toml")
+    again, _ = load_machine_and_description(tmp_path / "m.toml")
     assert again.text == "tree:3+node:4:2,distance=1:2:10,port=0:3"
 
 
-def test_the_hop_of_an_imported_node_is_farther_than_its_cores(tmp_path: Path) -> None:
-    """A single node may be put into a network by editing its description."""
+def test_a_hop_costs_more_than_the_cores_of_an_imported_node(tmp_path: Path) -> None:
+    """A single node can become part of a network by editing its description."""
     node = NodeParts(("L3", "node"))
     machine = Machine("torus:1+node:4:2,distance=2:16")
     save_machine(tmp_path / "m.toml", machine, node=node)
     text = (tmp_path / "m.toml").read_text()
     (tmp_path / "m.toml").write_text(text.replace("size = [1]", "size = [4]"))
-    machine, _ = load_described(tmp_path / "m.toml")
+    machine, _ = load_machine_and_description(tmp_path / "m.toml")
     within, across = machine.distance(0, 7), machine.distance(0, 8)
     assert across >= within == 16

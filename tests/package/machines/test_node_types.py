@@ -19,12 +19,16 @@ from topoloom.allocations.launch_order import LaunchOrder
 from topoloom.graphs import all_to_all, ring
 from topoloom.graphs.graph_file import save_graph
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.node_groups import NodeGroup, machine_of_type, with_node_groups
+from topoloom.importers.node_groups import (
+    NodeGroup,
+    build_machine_of_type,
+    with_node_groups,
+)
 from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import host_placement
 from topoloom.machines.machine_file import (
-    load_described,
     load_machine_and_allocation,
+    load_machine_and_description,
 )
 from topoloom.machines.machine_writers import save_machine
 from topoloom.machines.node_files import join_nodes
@@ -43,7 +47,7 @@ HOSTS = ("cpu1", "cpu2", "cpu3", "cpu4", "gpu1", "gpu2")
 
 
 @st.composite
-def insides(draw: st.DrawFn) -> tuple[str, NodeParts]:
+def draw_node(draw: st.DrawFn) -> tuple[str, NodeParts]:
     sizes = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
     steps = draw(st.lists(st.integers(0, 3), min_size=len(sizes), max_size=len(sizes)))
     distance = np.cumsum(steps).tolist()
@@ -51,21 +55,21 @@ def insides(draw: st.DrawFn) -> tuple[str, NodeParts]:
     text = f"+node:{':'.join(map(str, sizes))},distance="
     text += ":".join(map(str, [*distance, 7]))
     if draw(st.booleans()):
-        text += f",port={':'.join(map(str, draw(ports(slots))))}"
+        text += f",port={':'.join(map(str, draw(draw_port_costs(slots))))}"
     cpus = tuple((2 * slot, 2 * slot + 1) for slot in range(slots))
     gpu = Device("cuda0", "gpu", (draw(st.integers(0, slots - 1)),))
     parts = NodeParts((), cpus, (gpu,), draw(st.sampled_from([0, 2**30])))
     return text, draw(st.sampled_from([parts, NodeParts()]))
 
 
-def ports(slots: int) -> st.SearchStrategy[list[int]]:
+def draw_port_costs(slots: int) -> st.SearchStrategy[list[int]]:
     return st.lists(st.integers(0, 4), min_size=slots, max_size=slots)
 
 
 @st.composite
-def machines(draw: st.DrawFn) -> tuple[Machine, MachineDescription]:
+def draw_machine(draw: st.DrawFn) -> tuple[Machine, MachineDescription]:
     network = MachineDescription(draw(st.sampled_from(NETWORKS)), HOSTS)
-    kinds = draw(st.lists(insides(), min_size=1, max_size=3))
+    kinds = draw(st.lists(draw_node(), min_size=1, max_size=3))
     of_node = draw(st.lists(st.integers(0, len(kinds) - 1), min_size=6, max_size=6))
     given_insides = [
         NodeGroup(*kind, [node for node in range(6) if of_node[node] == number], "test")
@@ -75,7 +79,7 @@ def machines(draw: st.DrawFn) -> tuple[Machine, MachineDescription]:
     return Machine(described.text), described
 
 
-@given(machines())
+@given(draw_machine())
 def test_a_written_machine_is_read_back_as_the_same(
     given: tuple[Machine, MachineDescription],
 ) -> None:
@@ -83,19 +87,19 @@ def test_a_written_machine_is_read_back_as_the_same(
     with TemporaryDirectory() as folder:
         file = Path(folder) / "m.toml"
         save_machine(file, machine, described.hosts, node=described.node)
-        read, again = load_described(file)
+        read, again = load_machine_and_description(file)
     assert read.text == machine.text
     assert again.hosts == described.hosts
     assert again.node == described.node
 
 
-@given(machines())
-def test_distances_equal_those_of_a_machine_with_only_such_nodes(
+@given(draw_machine())
+def test_distances_equal_machines_with_a_single_node_type(
     given: tuple[Machine, MachineDescription],
 ) -> None:
     machine, described = given
     for kind in described.node.types:
-        alike = machine_of_type(machine, kind)
+        alike = build_machine_of_type(machine, kind)
         own = alike.slots_per_node
         assert own == len(kind.slots)
         for a in kind.nodes:
@@ -107,8 +111,8 @@ def test_distances_equal_those_of_a_machine_with_only_such_nodes(
                 ]
 
 
-@given(machines())
-def test_a_machine_has_the_slots_of_its_nodes_and_no_others(
+@given(draw_machine())
+def test_a_machine_has_only_the_slots_of_its_nodes(
     given: tuple[Machine, MachineDescription],
 ) -> None:
     machine, described = given
@@ -122,8 +126,8 @@ def test_a_machine_has_the_slots_of_its_nodes_and_no_others(
         assert slots_of.global_slot(slot // machine.slots_per_node, at) == slot
 
 
-@given(machines(), st.integers(1, 3))
-def test_a_rank_of_several_cores_has_adjacent_ones(
+@given(draw_machine(), st.integers(1, 3))
+def test_the_cores_of_a_rank_are_adjacent(
     given: tuple[Machine, MachineDescription], cores: int
 ) -> None:
     machine, described = given
@@ -133,7 +137,7 @@ def test_a_rank_of_several_cores_has_adjacent_ones(
         return
     whole = described_allocation(machine, described).allocation
     order = LaunchOrder(cores_per_rank=cores)
-    used = order.used_slots(whole, capacity, node=described.node).allocation
+    used = order.select_used_slots(whole, capacity, node=described.node).allocation
     assert used.slot_count == capacity
     assert (slots_of.local(used.slots) % cores == 0).all()
 
@@ -164,13 +168,13 @@ memory_size = "4 GB"
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> str:
+def cluster_file(tmp_path: Path) -> str:
     file = tmp_path / "cluster.toml"
     file.write_text(CLUSTER)
     return str(file)
 
 
-def pattern(folder: Path, graph: Any) -> str:
+def save_pattern(folder: Path, graph: Any) -> str:
     file = folder / "p.npz"
     save_graph(file, graph)
     return str(file)
@@ -178,15 +182,15 @@ def pattern(folder: Path, graph: Any) -> str:
 
 @pytest.mark.parametrize("allocation", [None, "gpu[1-2],cpu3", "cpu1,gpu2"])
 def test_ranks_get_cores_that_exist_on_their_host(
-    cluster: str, tmp_path: Path, allocation: str | None
+    cluster_file: str, tmp_path: Path, allocation: str | None
 ) -> None:
-    machine, described = load_described(cluster)
+    machine, described = load_machine_and_description(cluster_file)
     where = AllocationSpec(allocation)
     slots = described_allocation(machine, described).allocation.slot_count
     if allocation is not None:
-        slots = sum(6 if "gpu" in name else 8 for name in _names(allocation))
-    graph = pattern(tmp_path, ring(slots, 1000))
-    mapped = map_ranks(load_problem(graph, cluster, where), Objective("hop-bytes"))
+        slots = sum(6 if "gpu" in name else 8 for name in _list_host_names(allocation))
+    graph = save_pattern(tmp_path, ring(slots, 1000))
+    mapped = map_ranks(load_problem(graph, cluster_file, where), Objective("hop-bytes"))
     save_placement(tmp_path / "x.json", mapped.file)
     file = load_placement(tmp_path / "x.json")
     assert file.node == described.node
@@ -216,14 +220,16 @@ def test_ranks_get_cores_that_exist_on_their_host(
         assert gpu == near
 
 
-def _names(text: str) -> list[str]:
+def _list_host_names(text: str) -> list[str]:
     return text.replace("gpu[1-2]", "gpu1,gpu2").split(",")
 
 
-def test_links_are_named_by_hosts_and_switches(cluster: str, tmp_path: Path) -> None:
-    graph = pattern(tmp_path, all_to_all(44, 1000))
+def test_links_are_named_by_hosts_and_switches(
+    cluster_file: str, tmp_path: Path
+) -> None:
+    graph = save_pattern(tmp_path, all_to_all(44, 1000))
     mapped = map_ranks(
-        load_problem(graph, cluster, AllocationSpec()), Objective("hop-bytes")
+        load_problem(graph, cluster_file, AllocationSpec()), Objective("hop-bytes")
     )
     save_placement(tmp_path / "x.json", mapped.file)
     placement = str(tmp_path / "x.json")
@@ -234,10 +240,12 @@ def test_links_are_named_by_hosts_and_switches(cluster: str, tmp_path: Path) -> 
     assert links == {f"{end} {way}" for end in ends for way in ("up", "down")}
 
 
-def test_titles_do_not_count_slots_that_differ(cluster: str, tmp_path: Path) -> None:
-    graph = pattern(tmp_path, all_to_all(8, 1000))
+def test_titles_do_not_count_slots_that_differ(
+    cluster_file: str, tmp_path: Path
+) -> None:
+    graph = save_pattern(tmp_path, all_to_all(8, 1000))
     mapped = map_ranks(
-        load_problem(graph, cluster, AllocationSpec()), Objective("hop-bytes")
+        load_problem(graph, cluster_file, AllocationSpec()), Objective("hop-bytes")
     )
     page = tmp_path / "page.html"
     save_placement(tmp_path / "x.json", mapped.file)
@@ -247,32 +255,38 @@ def test_titles_do_not_count_slots_that_differ(cluster: str, tmp_path: Path) -> 
     assert "slots per node" not in text
 
 
-def test_memory_is_that_of_each_node(cluster: str, tmp_path: Path) -> None:
+def test_each_node_type_has_its_memory_size(cluster_file: str, tmp_path: Path) -> None:
     order = LaunchOrder("openmpi", memory_per_rank=10**9)
-    graph = pattern(tmp_path, ring(5))
-    problem = load_problem(graph, cluster, AllocationSpec("gpu1,cpu1", order=order))
+    graph = save_pattern(tmp_path, ring(5))
+    problem = load_problem(
+        graph, cluster_file, AllocationSpec("gpu1,cpu1", order=order)
+    )
     counts = np.unique(problem.allocation.slots // 48, return_counts=True)[1]
     assert sorted(counts.tolist()) == [1, 4]
 
 
-def test_nodes_of_one_type_are_chosen_for_a_pattern(
-    cluster: str, tmp_path: Path
+def test_nodes_of_a_single_type_are_chosen_for_a_pattern(
+    cluster_file: str, tmp_path: Path
 ) -> None:
-    graph = pattern(tmp_path, ring(12))
-    found = allocate_nodes(cluster, AllocationSpec(), free="cpu[1-4]", graph_file=graph)
+    graph = save_pattern(tmp_path, ring(12))
+    found = allocate_nodes(
+        cluster_file, AllocationSpec(), free="cpu[1-4]", graph_file=graph
+    )
     assert found.nodes.allocation.slot_count == 16
     assert found.placement_file().hosts == found.nodes.hosts
-    found = allocate_nodes(cluster, AllocationSpec(), free="gpu[1-2]", graph_file=graph)
+    found = allocate_nodes(
+        cluster_file, AllocationSpec(), free="gpu[1-2]", graph_file=graph
+    )
     assert found.nodes.allocation.slot_count == 12
-    with pytest.raises(Error, match="the free nodes differ"):
+    with pytest.raises(Error, match="the free nodes have 2 types"):
         allocate_nodes(
-            cluster, AllocationSpec(), free="cpu1,gpu[1-2]", graph_file=graph
+            cluster_file, AllocationSpec(), free="cpu1,gpu[1-2]", graph_file=graph
         )
 
 
-def test_the_closest_nodes_may_differ(cluster: str) -> None:
+def test_the_closest_nodes_may_have_different_types(cluster_file: str) -> None:
     found = allocate_nodes(
-        cluster, AllocationSpec(allocate=3), free="cpu4,gpu[1-2],cpu1"
+        cluster_file, AllocationSpec(allocate=3), free="cpu4,gpu[1-2],cpu1"
     )
     assert found.nodes.hosts == ("cpu4", "gpu1", "gpu2")
     assert found.nodes.allocation.slot_count == 20
@@ -285,7 +299,7 @@ def test_the_closest_nodes_may_differ(cluster: str) -> None:
         (
             "[[node]]\nlevels = [8]",
             '[[node]]\nhosts = "cpu1"\nlevels = [8]',
-            "no inside",
+            "no description of hosts",
         ),
         (
             "[[node]]\nlevels = [8]",
@@ -300,31 +314,33 @@ def test_the_closest_nodes_may_differ(cluster: str) -> None:
             "hop weighs",
         ),
         ('hosts = "gpu[1-2]"\n', "", "are both for all other nodes"),
-        ('switch_names = ["leaf1", ', "switch_names = [", "3 switches of the machine"),
+        ('switch_names = ["leaf1", ', "switch_names = [", "the machine has 3 switches"),
     ],
 )
-def test_mismatches_are_errors(
+def test_mismatches_of_node_types_are_errors(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     assert old in CLUSTER
     file = tmp_path / "wrong.toml"
     file.write_text(CLUSTER.replace(old, new))
     with pytest.raises(Error, match=re.escape(message)) as caught:
-        load_described(file)
+        load_machine_and_description(file)
     assert str(file) in str(caught.value)
 
 
-def test_other_formats_have_equal_nodes(cluster: str, tmp_path: Path) -> None:
-    machine, described = load_described(cluster)
+def test_formats_without_node_types_are_refused(
+    cluster_file: str, tmp_path: Path
+) -> None:
+    machine, described = load_machine_and_description(cluster_file)
     for suffix in (".tgt", ".xml", ".graph"):
-        with pytest.raises(Error, match=r"can be written in a \.toml only"):
+        with pytest.raises(Error, match=r"can be written only to \.toml"):
             save_machine(tmp_path / f"m{suffix}", machine, node=described.node)
 
 
-def test_other_nodes_replace_all_of_them(cluster: str) -> None:
-    machine, described = load_described(f"{cluster}+node:4")
+def test_replacing_the_nodes_removes_all_node_types(cluster_file: str) -> None:
+    machine, described = load_machine_and_description(f"{cluster_file}+node:4")
     assert (machine.slots_per_node, described.node.types) == (4, ())
-    machine, described = load_described(f"{cluster}+down:4")
+    machine, described = load_machine_and_description(f"{cluster_file}+down:4")
     allocated = described_allocation(machine, described)
     assert allocated.hosts == ("cpu1", "cpu2", "cpu3", "cpu4", "gpu2")
     assert allocated.allocation.slot_count == 38
@@ -344,7 +360,7 @@ def test_nodes_have_the_sockets_of_their_levels(
     file = tmp_path / "cluster.toml"
     file.write_text(CLUSTER.replace('"package", "node"', names))
     given = load_machine_and_allocation(file)
-    described = load_described(file)[1]
+    described = load_machine_and_description(file)[1]
     at = given.allocation
     placed = host_placement(
         at.machine, at.nodes, at.slots, given.hosts, node=described.node
@@ -365,7 +381,9 @@ levels = [8, 4, 1]
 levels = [2]
 """
     )
-    with pytest.raises(Error, match="GPUs of its hosts, all alike"):
-        load_described(file)
-    with pytest.raises(Error, match="GPUs of its hosts, all alike"):
-        join_nodes(load_described("rails:8:4:1")[1], ["0=+node:4", "+node:2"])
+    with pytest.raises(Error, match="GPUs of its hosts and must be equal"):
+        load_machine_and_description(file)
+    with pytest.raises(Error, match="GPUs of its hosts and must be equal"):
+        join_nodes(
+            load_machine_and_description("rails:8:4:1")[1], ["0=+node:4", "+node:2"]
+        )

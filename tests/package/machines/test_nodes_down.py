@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Failed parts do not count."""
+"""Counts and hosts exclude failed parts."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ NETWORKS = (
 
 
 @given(st.sampled_from(NETWORKS), st.sets(st.integers(0, 11), max_size=4), st.data())
-def test_only_nodes_slots_and_hosts_that_are_up_are_counted(
-    network: str, down: set[int], data: st.DataObject
+def test_counts_include_only_working_nodes_slots_and_hosts(
+    network: str, failed_nodes: set[int], data: st.DataObject
 ) -> None:
-    failed = f"+down:{','.join(map(str, sorted(down)))}" if down else ""
+    failed = f"+down:{','.join(map(str, sorted(failed_nodes)))}" if failed_nodes else ""
     slots = data.draw(st.integers(1, 3))
     machine = Machine(f"{network}{failed}+node:{slots}")
     facts = machine_facts(machine)
-    up = machine.node_count - len(down)
+    up = machine.node_count - len(failed_nodes)
     assert facts["nodes"] == up
     assert facts["slots"] == up * slots
-    assert facts.get("nodes_down", 0) == len(down)
+    assert facts.get("nodes_down", 0) == len(failed_nodes)
     assert facts["links"] == sum(each["links"] for each in facts["bandwidths"])
     if facts.get("parts"):
         return
@@ -40,7 +40,7 @@ def test_only_nodes_slots_and_hosts_that_are_up_are_counted(
     whole = described_allocation(machine, MachineDescription(machine.text, hosts))
     assert whole.hosts is not None
     assert [int(host[1:]) for host in whole.hosts] == whole.allocation.nodes.tolist()
-    assert not down & set(whole.allocation.nodes.tolist())
+    assert not failed_nodes & set(whole.allocation.nodes.tolist())
 
 
 def test_the_command_prints_how_many_nodes_are_down(

@@ -11,7 +11,7 @@ from topoloom.machines.topology_forms import section_forms
 
 
 @pytest.mark.parametrize(
-    ("text", "lines"),
+    ("text", "expected"),
     [
         ("torus:8x6x4", ["8 x 6 x 4 nodes, a ring along each axis"]),
         ("torus:8", ["8 nodes, a ring"]),
@@ -95,16 +95,18 @@ from topoloom.machines.topology_forms import section_forms
         ),
     ],
 )
-def test_the_parts_of_a_machine_are_a_tree(text: str, lines: list[str]) -> None:
-    assert outline(Machine(text)) == lines
+def test_outlines_show_the_parts_of_a_machine_as_a_tree(
+    text: str, expected: list[str]
+) -> None:
+    assert outline(Machine(text)) == expected
 
 
-def test_every_kind_of_topology_has_an_outline() -> None:
+def test_every_topology_has_an_outline() -> None:
     for form in section_forms().values():
         assert outline(Machine(form.example))
 
 
-def test_a_kind_without_its_own_outline_is_drawn_by_its_nodes(
+def test_topologies_without_an_outline_function_list_their_nodes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("topoloom.machines.outline._PARTS", {})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A machine separated by failures is described with its parts."""
+"""A machine disconnected by failures is described with its parts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoloom.machines.machine_facts import machine_facts
 from topoloom.machines.separate_parts import describe_parts, separate_parts
 
 
-def random_machine(seed: int) -> Machine:
+def draw_machine(seed: int) -> Machine:
     rng = Random(seed)
     kind = rng.choice(("mesh:3x3", "mesh:7", "torus:3x4", "tree:2:3", "hyperx:2x3"))
     whole = Machine(kind)
@@ -23,8 +23,8 @@ def random_machine(seed: int) -> Machine:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_nodes_of_a_part_reach_each_other_and_no_others(seed: int) -> None:
-    machine = random_machine(seed)
+def test_nodes_reach_only_the_nodes_of_their_part(seed: int) -> None:
+    machine = draw_machine(seed)
     parts = separate_parts(machine)
     nodes = sorted(node for part in parts for node in part)
     assert nodes == machine.nodes_up.tolist()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts for a mesh: choices are valid, and no choice is below the bound."""
+"""Host choices for a mesh are valid and no better than the bound."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from itertools import product
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from topoloom._core import Allocation, Machine
 
 from topoloom import Error
-from topoloom._core import Allocation, Machine
 from topoloom.allocations.spread.choose import choose_spread
 from topoloom.allocations.spread.host_mesh import HostMesh, make_host_mesh
 from topoloom.allocations.spread.switch_levels import (
-    find_switch_levels,
+    group_leaves_by_switch,
     reduce_switches,
 )
 from topoloom.graphs.axes import parse_traffic
@@ -22,7 +22,7 @@ from topoloom.tasks.machines.choose_for_mesh import choose_for_mesh, leaf_groups
 from topoloom.tasks.search import UNLIMITED, unmonitored
 
 
-def spread_by_definition(mesh: HostMesh, leaf_of: tuple[int, ...]) -> list[int]:
+def count_leaves(mesh: HostMesh, leaf_of: tuple[int, ...]) -> list[int]:
     """Count the leaves of each group from the coordinates of its cells."""
     most = []
     for one in mesh.along:
@@ -39,7 +39,7 @@ def spread_by_definition(mesh: HostMesh, leaf_of: tuple[int, ...]) -> list[int]:
 
 
 @st.composite
-def small_jobs(draw: st.DrawFn) -> tuple[HostMesh, list[int]]:
+def draw_job(draw: st.DrawFn) -> tuple[HostMesh, list[int]]:
     sizes = draw(st.sampled_from([(2, 2), (2, 3), (3, 2), (4, 2), (2, 2, 2), (5,)]))
     names = ("cp", "dp", "pp")[: len(sizes)]
     mesh = dict(zip(names, sizes, strict=True))
@@ -48,7 +48,7 @@ def small_jobs(draw: st.DrawFn) -> tuple[HostMesh, list[int]]:
         weights["cp+dp"] = 2.0
     weighted = draw(st.booleans())
     hosts = int(np.prod(sizes))
-    leaves = 3 if hosts <= 6 else 2  # every choice is tried
+    leaves = 3 if hosts <= 6 else 2  # tries every choice
     free = draw(st.lists(st.integers(0, 6), min_size=1, max_size=leaves))
     missing = hosts - sum(free)
     if missing > 0:
@@ -56,8 +56,8 @@ def small_jobs(draw: st.DrawFn) -> tuple[HostMesh, list[int]]:
     return make_host_mesh(mesh, 1, weights, weighted), free
 
 
-@given(small_jobs())
-def test_no_choice_is_below_the_bound_or_above_the_free_slots(
+@given(draw_job())
+def test_chosen_hosts_are_free_and_costs_respect_the_bound(
     job: tuple[HostMesh, list[int]],
 ) -> None:
     mesh, free = job
@@ -65,7 +65,7 @@ def test_no_choice_is_below_the_bound_or_above_the_free_slots(
     costs, least = [], np.full(len(mesh.along), 99)
     for leaf_of in product(range(len(free)), repeat=mesh.hosts):
         if all(leaf_of.count(leaf) <= most for leaf, most in enumerate(free)):
-            most = spread_by_definition(mesh, leaf_of)
+            most = count_leaves(mesh, leaf_of)
             costs.append(mesh.cost(most))
             least = np.minimum(least, most)
     assert found.least_cost <= min(costs) * (1 + 1e-9)
@@ -73,12 +73,12 @@ def test_no_choice_is_below_the_bound_or_above_the_free_slots(
     for one in (found.chosen, found.first, found.packed):
         used = np.bincount(one.leaf_of, minlength=len(free))
         assert (used <= free).all()
-        assert list(one.most) == spread_by_definition(mesh, tuple(one.leaf_of))
+        assert list(one.most) == count_leaves(mesh, tuple(one.leaf_of))
         assert found.chosen.cost <= one.cost
     assert sum(found.chosen.segments()) == mesh.hosts
 
 
-def test_the_best_is_found_and_proven_on_nearly_all_fragmented_clusters() -> None:
+def test_fragmented_clusters_mostly_have_a_proven_best_choice() -> None:
     random = np.random.default_rng(5)
     mesh = make_host_mesh({"dp": 12, "pp": 8}, 1, {"dp": 1.0, "pp": 1.0})
     choices = [
@@ -128,8 +128,8 @@ def test_segments_can_have_six_two_and_two_hosts() -> None:
     assert choice.spreads.proven
 
 
-def test_leaf_groups_of_the_same_spread_are_under_few_switches() -> None:
-    machine = Machine("tree:2:2:2:2")  # leaf groups of 2 hosts, 2 below a switch
+def test_among_equal_spreads_leaf_groups_share_switches() -> None:
+    machine = Machine("tree:2:2:2:2")  # leaf groups of 2 hosts, 2 groups per switch
     free = Allocation(machine, [2, 3, 4, 5, 6, 7])
     chosen, choice, _ = choose_for_mesh(free, {"dp": 4}, (), UNLIMITED, unmonitored)
     assert choice.spreads.chosen.most == (2,)
@@ -137,7 +137,7 @@ def test_leaf_groups_of_the_same_spread_are_under_few_switches() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_fewer_switches_above_cost_no_leaf_groups(seed: int) -> None:
+def test_fewer_upper_switches_need_no_more_leaf_groups(seed: int) -> None:
     random = np.random.default_rng(seed)
     free = random.integers(1, 5, 16)
     levels = [np.arange(16) // 4 * 4, np.arange(16) // 8 * 8]
@@ -155,15 +155,15 @@ def test_fewer_switches_above_cost_no_leaf_groups(seed: int) -> None:
     assert means[1] < means[0]
 
 
-def test_levels_above_are_those_of_trees() -> None:
+def test_only_trees_have_upper_switch_levels() -> None:
     tree = np.array([[0, 4, 6, 6], [4, 0, 6, 6], [6, 6, 0, 4], [6, 6, 4, 0]])
-    assert [level.tolist() for level in find_switch_levels(tree)] == [[0, 0, 2, 2]]
+    assert [level.tolist() for level in group_leaves_by_switch(tree)] == [[0, 0, 2, 2]]
     line = abs(np.arange(4)[:, None] - np.arange(4))
-    assert find_switch_levels(line) == []
+    assert group_leaves_by_switch(line) == []
 
 
-def test_hosts_are_in_the_order_of_ranks() -> None:
-    """Two leaves of 4 free hosts each hold both stages of half of the replicas."""
+def test_hosts_are_listed_in_rank_order() -> None:
+    """Each leaf of 4 free hosts has both stages of half of the replicas."""
     machine = Machine("rails:8:4:4")
     free = Allocation(machine, np.arange(64))
     mesh = {"tp": 8, "pp": 2, "dp": 4}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of [topology] and [down] are converted to short texts and back."""
+"""Tables of [topology] and [down] are converted to machine texts and back."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from topoloom._core import MachineText
 
 from topoloom import Error
-from topoloom._core import MachineText
 from topoloom.machines.topology_keys import (
-    kinds,
     read_down,
     read_topology,
+    topology_kinds,
     write_down,
     write_topology,
 )
@@ -181,11 +181,11 @@ def test_a_table_has_every_option_of_a_short_text(text: str) -> None:
     assert write_topology(MachineText(read_topology(table, Path()))) == table
 
 
-def test_every_key_of_every_kind_is_tested_above() -> None:
-    tried = {kind: set[str]() for kind in kinds()}
+def test_the_examples_contain_every_key_of_every_kind() -> None:
+    tried = {kind: set[str]() for kind in topology_kinds()}
     for table, _ in PAIRS:
         tried[table["kind"]] |= set(table)
-    options = {key for kind in kinds().values() for key in kind.options}
+    options = {key for kind in topology_kinds().values() for key in kind.options}
     assert not [kind for kind, keys in tried.items() if not keys]
     assert options <= set().union(*tried.values())
 
@@ -254,12 +254,14 @@ def test_every_key_of_every_kind_is_tested_above() -> None:
         ),
     ],
 )
-def test_errors_name_the_key(table: dict[str, Any], message: str) -> None:
+def test_errors_in_topology_tables_name_the_key(
+    table: dict[str, Any], message: str
+) -> None:
     with pytest.raises(Error, match=message):
         read_topology(table, Path())
 
 
-def test_failures_follow_the_network() -> None:
+def test_failures_follow_the_network_in_the_text() -> None:
     down = {"nodes": [17, 3], "vertices": [40], "links": ["0-1", "5>6"]}
     assert read_down(down) == "+down:17,3,v40,0-1,5>6"
     assert write_down(MachineText("torus:8x8+down:17,v40,0-1,3,5>6")) == down

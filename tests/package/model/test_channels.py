@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Channels found from exchanging pairs, as published and as planted."""
+"""Channels found from concurrent pairs, on published and simulated measurements."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from topoloom import Error
 from topoloom.model import load_pair_curves
 from topoloom.model.channels import PairCurve, make_pair_curve
 
-#: Round trips of 1, 2, ... pairs and the channels of them: C. Karlsson 2012, tables 3.5
-#: to 3.7 (8 MB, ms; the totals of 3.8 to 3.10 follow from them) and 3.14 (512 kB).
+#: Round trips of 1, 2, ... pairs, and the number of channels. C. Karlsson 2012, tables
+#: 3.5 to 3.7 (8 MB, ms; totals in tables 3.8 to 3.10) and 3.14 (512 kB).
 ROUND_TRIPS = {
     "Alamode external": ("136.9 203.3 257.1 334.2", 1),
     "Alamode internal": ("13.702 19.074", 1),
     "RA external": ("13.024 14.091 16.515 16.236 21.842 24.909 31.29 38.273", 3),
     "RA internal": ("12.536 22.324 29.36 41.863", 1),
-    # The text says three, but the totals of the table do not rise after the second.
+    # The text says three, but the total bandwidth does not grow after two pairs.
     "Jaguar external": (
         "9.7116 10.475 17.78 24.346 32.112 34.533 41.201 41.65 43.057 46.91 48.103 "
         "55.741",
@@ -31,15 +31,15 @@ ROUND_TRIPS = {
     # The paper states no number; eight pairs exchange six times as much as one.
     "BlueDrop, group 1": ("0.33 0.44 0.48 0.44 0.42 0.46 0.44 0.45", 6),
     "BlueDrop, group 2": ("0.34 0.46 0.42 0.43 0.42 0.43 0.47 0.46", 6),
-    # The paper states no number; more pairs slow down gradually, and the tenth count is
-    # an outlier that would be 12 channels.
+    # The paper states no number. The rate falls gradually; the tenth value is an
+    # outlier that would mean 12 channels.
     "BlueDrop, across groups": (
         "0.5 0.54 0.58 0.56 0.62 0.66 0.74 0.78 0.78 0.43 0.82 0.86 0.92 0.93 0.97 "
         "1.14",
         6,
     ),
 }
-#: Table 4.8: MB/s of the slowest pair and their standard deviation, between sockets.
+#: Table 4.8, between sockets: rate of the slowest pair and its deviation in MB/s.
 SLOWEST = {
     "RA": ("1228 716 544 382", "65 52 60 58", 1),
     "Kraken": ("2113 1104 987 909 878 880", "59 63 77 64 58 103", 1),
@@ -47,40 +47,40 @@ SLOWEST = {
 }
 
 
-def numbers(text: str) -> np.ndarray:
+def parse_numbers(text: str) -> np.ndarray:
     return np.array([float(word) for word in text.split()])
 
 
 @pytest.mark.parametrize("machine", ROUND_TRIPS)
-def test_channels_of_round_trips_equal_those_of_karlsson(
+def test_channels_from_round_trips_equal_published_values(
     machine: str,
 ) -> None:
     text, channels = ROUND_TRIPS[machine]
-    trips = numbers(text)
+    trips = parse_numbers(text)
     curve = make_pair_curve(np.arange(len(trips)) + 1, trips / 2e3, 8 << 20)
     assert curve.channels == channels
 
 
 @pytest.mark.parametrize("machine", SLOWEST)
-def test_channels_of_slowest_pairs_equal_table_4_8(machine: str) -> None:
+def test_channels_from_slowest_pairs_equal_published_table_4_8(machine: str) -> None:
     mean, spread, channels = SLOWEST[machine]
-    samples = [numbers(mean) + way * numbers(spread) for way in (-1, 0, 1)]
+    samples = [parse_numbers(mean) + way * parse_numbers(spread) for way in (-1, 0, 1)]
     pairs = np.tile(np.arange(len(samples[0])) + 1, 3)
     curve = make_pair_curve(pairs, 1 / np.concatenate(samples), 1)
     assert curve.channels == channels
 
 
-def shared(pairs: np.ndarray, channels: int) -> np.ndarray:
+def compute_shared_times(pairs: np.ndarray, channels: int) -> np.ndarray:
     """Return the time of pairs that share channels evenly."""
     return np.maximum(1, pairs / channels)
 
 
-def in_turns(pairs: np.ndarray, channels: int) -> np.ndarray:
-    """Return the time of the last pair if each waits for a free channel."""
+def compute_queued_times(pairs: np.ndarray, channels: int) -> np.ndarray:
+    """Return the time of the last pair if each pair waits for a free channel."""
     return np.ceil(pairs / channels)
 
 
-def random_curve(
+def draw_curve(
     times: Callable[[np.ndarray, int], np.ndarray],
     channels: int,
     rng: np.random.Generator,
@@ -92,27 +92,29 @@ def random_curve(
     return make_pair_curve(pairs, seconds, 1000)
 
 
-@pytest.mark.parametrize("times", [shared, in_turns])
+@pytest.mark.parametrize("times", [compute_shared_times, compute_queued_times])
 def test_planted_channels_are_found_despite_noise_and_outliers(
     times: Callable[[np.ndarray, int], np.ndarray],
 ) -> None:
     rng = np.random.default_rng(4)
     for channels in range(1, 7):
-        found = [random_curve(times, channels, rng).channels for _ in range(20)]
+        found = [draw_curve(times, channels, rng).channels for _ in range(20)]
         assert found.count(channels) >= 19
         assert all(abs(one - channels) <= 1 for one in found)
 
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 5])
-@pytest.mark.parametrize("factor", [0.2, 200])
-def test_one_outlier_changes_little(channels: int, factor: float) -> None:
+@pytest.mark.parametrize("slowdown", [0.2, 200])
+def test_one_outlier_changes_the_channel_count_by_at_most_one(
+    channels: int, slowdown: float
+) -> None:
     pairs = np.arange(1, 13)
-    clean = shared(pairs.astype(float), channels)
-    for odd in pairs[1:-1]:  # what comes after shows that it is odd
-        times = np.where(pairs == odd, factor * clean, clean)
+    clean = compute_shared_times(pairs.astype(float), channels)
+    for odd in pairs[1:-1]:  # later values show that it is an outlier
+        times = np.where(pairs == odd, slowdown * clean, clean)
         found = make_pair_curve(pairs, times, 8).channels
-        # Late as the last that is fast, or early after it, it may hide or feign one.
-        unsure = odd == channels if factor > 1 else odd > channels
+        # A slow value at `channels`, or a fast one above, can change the count by one.
+        unsure = odd == channels if slowdown > 1 else odd > channels
         assert found == channels or unsure
         assert abs(found - channels) <= 1
 
@@ -124,12 +126,14 @@ COUNTS = {"all": range(1, 41), "powers of two": (1, 2, 4, 8, 16, 32, 64)}
 @pytest.mark.parametrize("counts", COUNTS)
 @pytest.mark.parametrize("loss", [0, 0.04, 0.08])
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 6, 8, 12, 16])
-def test_many_channels_are_found_even_if_all_pairs_slow_slightly(
+def test_many_channels_are_found_despite_a_gradual_slowdown(
     channels: int, loss: float, counts: str
 ) -> None:
     rng = np.random.default_rng(6)
     pairs = np.array(COUNTS[counts])
-    lossy = shared(pairs.astype(float), channels) * np.where(pairs > 1, 1 + loss, 1)
+    lossy = compute_shared_times(pairs.astype(float), channels) * np.where(
+        pairs > 1, 1 + loss, 1
+    )
     next_to = pairs[pairs > channels][0]
     expected = (pairs[pairs <= channels][-1], next_to - 1)
     for _ in range(10):
@@ -138,7 +142,7 @@ def test_many_channels_are_found_even_if_all_pairs_slow_slightly(
         assert (curve.channels, curve.most_channels) == expected
 
 
-def test_an_unmeasured_number_is_given_as_a_range() -> None:
+def test_channel_counts_between_measured_numbers_are_ranges() -> None:
     curve = make_pair_curve([1, 8, 16], [1, 1.05, 2.1], 8)
     assert (curve.channels, curve.most_channels) == (8, 15)
     assert curve.document()["channels_at_most"] == 15
@@ -149,14 +153,14 @@ def test_pairs_that_never_slow_down_give_a_lower_limit_of_channels() -> None:
     assert (curve.channels, curve.most_channels) == (8, None)
 
 
-def test_variance_alone_does_not_reduce_channels() -> None:
+def test_larger_variance_does_not_reduce_the_channel_count() -> None:
     pairs = [1, 1, 1, 2, 2, 2, 3, 3, 3]
     steady = make_pair_curve(pairs, [1, 1, 1, 1.44, 1.45, 1.46, 1.5, 1.5, 1.5], 8)
     spread = make_pair_curve(pairs, [0.9, 1, 1.1, 1.2, 1.45, 1.7, 1.5, 1.5, 1.5], 8)
     assert (steady.channels, spread.channels) == (1, 2)
 
 
-def test_the_slowest_pair_of_a_run_counts() -> None:
+def test_the_slowest_pair_of_a_run_determines_its_time() -> None:
     pairs, runs = [1, 1, 2, 2, 2, 2], [7, 8, 1, 1, 2, 2]
     curve = make_pair_curve(pairs, [1, 1, 1, 2, 2, 1], 10, runs)
     assert curve.seconds.tolist() == [1, 2]
@@ -164,7 +168,7 @@ def test_the_slowest_pair_of_a_run_counts() -> None:
     assert make_pair_curve(pairs, [1, 1, 1, 2, 1, 1], 10).seconds.tolist() == [1, 1]
 
 
-def test_more_pairs_are_never_assumed_faster() -> None:
+def test_fitted_times_never_decrease_with_more_pairs() -> None:
     rng = np.random.default_rng(2)
     for _ in range(50):
         times = rng.uniform(1, 3, 12)
@@ -194,7 +198,7 @@ def test_each_sharing_pattern_has_a_curve(tmp_path: Path) -> None:
         load_pair_curves(file, 1000)
 
 
-def test_one_pair_and_several_must_be_measured() -> None:
+def test_curves_without_one_pair_or_several_pairs_are_refused() -> None:
     for pairs in ([2, 3], [1, 1]):
         with pytest.raises(Error, match="one pair and several must be measured"):
             make_pair_curve(pairs, [1, 1], 8)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fits of network models recover the parameters behind the times."""
+"""Fits of network models recover the parameters that generated the times."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ from topoloom.model.samples import read_pairs, read_pings
 
 ROOT = Path(__file__).resolve().parents[3]
 DOUBLING = [2**i for i in range(23)]
-#: Sizes dense enough for regimes that are as short as those of QsNet.
+#: Sizes dense enough for regimes as short as those of QsNet.
 DENSE = [round(2 ** (i / 3)) for i in range(6, 60)]
 
 
-def times(model: NetworkModel, sizes: list[int]) -> list[float]:
+def predict_times(model: NetworkModel, sizes: list[int]) -> list[float]:
     return [model.time(size) for size in sizes]
 
 
 @pytest.mark.parametrize(("name", "sizes"), [("qsnet", DENSE), ("hdr100", DOUBLING)])
-def test_planted_regimes_are_found_with_their_ends(name: str, sizes: list[int]) -> None:
+def test_planted_regimes_are_found_with_their_limits(
+    name: str, sizes: list[int]
+) -> None:
     made = load_model(name).model
-    fit = fit_model(sizes, times(made, sizes))
+    fit = fit_model(sizes, predict_times(made, sizes))
     assert len(fit.model.lines) == len(made.lines)
     assert np.abs(fit.errors).max() < 1e-6
     for found, line in zip(fit.model.lines, made.lines, strict=True):
@@ -38,7 +40,7 @@ def test_planted_regimes_are_found_with_their_ends(name: str, sizes: list[int]) 
 @pytest.mark.parametrize("name", ["myrinet", "slingshot"])
 def test_the_planted_maximum_of_lines_is_found(name: str) -> None:
     made = load_model(name).model
-    fit = fit_model(DOUBLING, times(made, DOUBLING))
+    fit = fit_model(DOUBLING, predict_times(made, DOUBLING))
     assert fit.model.takes_largest
     np.testing.assert_allclose(
         [line[:2] for line in sorted(fit.model.lines)],
@@ -47,12 +49,12 @@ def test_the_planted_maximum_of_lines_is_found(name: str) -> None:
     )
 
 
-def test_a_line_with_noise_nearly_always_stays_a_line() -> None:
+def test_a_noisy_line_is_nearly_always_fitted_by_one_line() -> None:
     line = NetworkModel.regimes([(2e-6, 1e-10, None)])
     kept = 0
     for seed in range(20):
         noise = np.random.default_rng(seed).normal(1, 0.03, (3, len(DOUBLING)))
-        fit = fit_model(DOUBLING * 3, (times(line, DOUBLING) * noise).ravel())
+        fit = fit_model(DOUBLING * 3, (predict_times(line, DOUBLING) * noise).ravel())
         if len(fit.model.lines) == 1:
             ((alpha, beta, _),) = fit.model.lines
             assert alpha == pytest.approx(2e-6, rel=0.05)
@@ -61,8 +63,8 @@ def test_a_line_with_noise_nearly_always_stays_a_line() -> None:
     assert kept >= 18
 
 
-def test_an_outlier_among_samples_of_a_size_does_not_count() -> None:
-    clean = times(load_model("hdr").model, DOUBLING)
+def test_an_outlier_among_samples_of_a_size_is_ignored() -> None:
+    clean = predict_times(load_model("hdr").model, DOUBLING)
     noisy = clean * 3
     noisy[5] *= 40
     assert fit_model(DOUBLING * 3, noisy).model.lines == (
@@ -70,8 +72,8 @@ def test_an_outlier_among_samples_of_a_size_does_not_count() -> None:
     )
 
 
-def relative(x: np.ndarray, t: np.ndarray) -> float:
-    """Return the least squared relative error of a line, from its definition."""
+def compute_relative_error(x: np.ndarray, t: np.ndarray) -> float:
+    """Return the least squared relative error of a line, from the definition."""
     u, v = 1 / t, x / t
     tried = [np.linalg.lstsq(np.column_stack([u, v]), np.ones_like(t), rcond=None)[0]]
     tried += [np.array([u.sum() / (u @ u), 0]), np.array([0, v.sum() / (v @ v)])]
@@ -82,7 +84,7 @@ def relative(x: np.ndarray, t: np.ndarray) -> float:
     )
 
 
-def test_no_other_ends_of_regimes_fit_better() -> None:
+def test_fitted_regime_limits_minimize_the_error() -> None:
     x = np.array([2.0**i for i in range(12)])
     cut = 0
     for seed in range(6):
@@ -97,7 +99,7 @@ def test_no_other_ends_of_regimes_fit_better() -> None:
             (0, *inner, len(x)) for inner in combinations(range(1, len(x)), regimes - 1)
         )
         best = min(
-            sum(relative(x[a:b], t[a:b]) for a, b in pairwise(ends))
+            sum(compute_relative_error(x[a:b], t[a:b]) for a, b in pairwise(ends))
             for ends in places
             if min(b - a for a, b in pairwise(ends)) >= MIN_SIZES
         )
@@ -115,14 +117,14 @@ def test_no_time_of_a_fit_is_negative() -> None:
 
 
 @pytest.mark.parametrize("name", ["hdr", "hdr100", "infiniband-4x", "slingshot"])
-def test_an_included_model_is_the_fit_of_its_measurements(name: str) -> None:
+def test_included_models_equal_fits_of_their_measurements(name: str) -> None:
     fit = fit_model(*read_pings(ROOT / "models" / "measured" / f"{name}.csv"))
     model = load_model(name).model
     shipped = [model.time(int(size)) for size in fit.sizes]
     np.testing.assert_allclose(fit.predicted, shipped, rtol=1e-3)
 
 
-def test_a_size_slower_than_a_longer_one_takes_the_time_of_the_longer() -> None:
+def test_fitted_times_never_decrease_with_the_size() -> None:
     sizes = np.array([2.0**i for i in range(12)])
     for slow in (1.5, 2.0, 5.0):
         line = 1e-6 + 1e-8 * sizes
@@ -136,15 +138,15 @@ def test_a_size_slower_than_a_longer_one_takes_the_time_of_the_longer() -> None:
 def test_models_of_kumar_have_the_published_errors() -> None:
     sizes = [16 * 4**i for i in range(8)]
     qsnet = np.array([9.8, 11.6, 13.6, 21.4, 44.4, 139, 532, 2109]) / 1e6
-    errors = times(load_model("qsnet").model, sizes) / qsnet - 1
+    errors = predict_times(load_model("qsnet").model, sizes) / qsnet - 1
     assert np.abs(errors[1:]).max() < 0.05
     myrinet = np.array([9.4, 9.2, 9.7, 11.4, 25.4, 71.8, 269, 1063]) / 1e6
-    errors = times(load_model("myrinet").model, sizes) / myrinet - 1
+    errors = predict_times(load_model("myrinet").model, sizes) / myrinet - 1
     assert errors[4] == pytest.approx(-0.13, abs=0.005)
     assert np.abs(np.delete(errors, 4)).max() < 0.05
 
 
-def test_alpha_and_beta_of_a_split_fit_equal_those_of_karlsson() -> None:
+def test_alpha_and_beta_of_a_split_fit_equal_published_values() -> None:
     trips = [17.31, 22.7, 27.23, 52.38, 77.99, 89.67, 140, 240, 460, 860, 1720, 3520]
     trips += [7860, 16410, 32610]
     sizes = [1024 << i for i in range(15)]
@@ -170,7 +172,9 @@ def test_alpha_and_beta_of_a_split_fit_equal_those_of_karlsson() -> None:
         ("size,time\n1,nan\n", ":2: cannot read a latency 'nan'"),
     ],
 )
-def test_a_wrong_line_is_named(tmp_path: Path, text: str, message: str) -> None:
+def test_invalid_lines_of_measurements_are_named(
+    tmp_path: Path, text: str, message: str
+) -> None:
     file = tmp_path / "p.csv"
     file.write_text(text)
     with pytest.raises(Error, match=r"p\.csv") as error:
@@ -190,7 +194,7 @@ def test_columns_are_found_by_name_and_units_are_read(tmp_path: Path) -> None:
 
 
 def test_too_few_samples_are_refused() -> None:
-    with pytest.raises(Error, match="needs 3 sizes or more, but there are 2"):
+    with pytest.raises(Error, match="requires 3 sizes or more, but there are 2"):
         fit_model([1, 2, 2], [1, 1, 1])
     with pytest.raises(Error, match="two sizes up to 4 bytes and two above"):
         fit_split([1, 2, 8], [1, 1, 1], 4)

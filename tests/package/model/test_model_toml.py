@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of network models, the included ones, and the Python class."""
+"""Files of network models, included models, and the Python class."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_every_model_has_a_source_and_survives_a_copy(
         assert copy.model.time(size, 64) == pytest.approx(expected, rel=1e-3)
 
 
-def test_single_messages_and_those_inside_a_node_survive_a_copy(tmp_path: Path) -> None:
+def test_costs_of_single_and_intra_node_messages_survive_a_copy(tmp_path: Path) -> None:
     path = tmp_path / "m.toml"
     path.write_text(
         f"{HEAD}regimes = [{LINE}]\n"
@@ -91,7 +91,7 @@ def test_a_message_never_takes_longer_than_a_larger_one(name: str) -> None:
             assert times == sorted(times)
 
 
-def test_the_page_of_models_lists_them_as_their_files_do() -> None:
+def test_the_documentation_lists_all_models_with_their_values() -> None:
     page = (ROOT / "docs" / "how-to" / "machines" / "network-models.md").read_text()
     for name in model_names():
         file = load_model(name)
@@ -137,17 +137,17 @@ def test_loggp_is_read_with_defaults_for_missing_costs(tmp_path: Path) -> None:
         ),
         (
             f'{HEAD}largest = [{{ most = "1 KiB", alpha = "1 us", beta = "2 ns" }}]',
-            "none has a limit",
+            "must have no limit",
         ),
         (f'{HEAD}loggp = {{ L = "1 us" }}', "loggp.o is missing"),
         (
             f'{HEAD}loggp = {{ L = "1 us", o = "1 us", g = "9 us", G = "1 ns" }}',
-            "exceeds what a message alone takes",
+            "exceeds the time of a single message",
         ),
         (
             f'{HEAD}loggp = {{ L = "1 us", o = "1 us", g = "1 us", G = "1 ns" }}\n'
             '[costs]\nsend_cpu = "1 us"',
-            "costs.send_cpu follows from loggp; leave it out",
+            "costs.send_cpu follows from loggp; remove it",
         ),
         (
             f'{HEAD}regimes = [{LINE}]\nalone = [{LINE}]\n[costs]\nlatency = "1 us"',
@@ -172,7 +172,9 @@ def test_loggp_is_read_with_defaults_for_missing_costs(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_errors_in_a_file_are_named(tmp_path: Path, text: str, message: str) -> None:
+def test_errors_in_model_files_name_file_and_key(
+    tmp_path: Path, text: str, message: str
+) -> None:
     file = tmp_path / "m.toml"
     file.write_text(text)
     with pytest.raises(Error) as error:
@@ -199,7 +201,7 @@ def test_every_cost_of_the_core_has_a_key() -> None:
     assert known == {*COSTS, "node_beta", "packet"}
 
 
-def test_impossible_queries_from_python_are_refused() -> None:
+def test_invalid_queries_of_models_are_refused() -> None:
     model = NetworkModel.regimes([(1, 0, None)])
     with pytest.raises(Error, match="0 bytes or more, not -1"):
         model.time(-1)

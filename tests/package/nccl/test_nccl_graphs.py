@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Graphs of recorded and generated collectives by NCCL."""
+"""Graphs of recorded and generated collectives, expanded like NCCL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from topoloom.graphs import Request, load_profile
 from topoloom.graphs.axes import Traffic, parse_traffic
 from topoloom.graphs.layouts import Layout
 from topoloom.graphs.nccl_collectives import choose_algorithm
-from topoloom.graphs.nccl_layouts import graph_by_nccl
+from topoloom.graphs.nccl_layouts import make_nccl_graph
 from topoloom.graphs.patterns import make_graph, make_phases
 from topoloom.graphs.phases import add_phases, edge_rows
 from topoloom.nccl.communicator import make_communicator
@@ -39,15 +39,15 @@ def write_file(folder: Path, groups: str) -> Path:
     return path
 
 
-def edges(path: Path, gpus_per_node: int) -> dict[tuple[int, int], int]:
+def import_edges(path: Path, gpus_per_node: int) -> dict[tuple[int, int], int]:
     made = import_pattern(path, collectives="nccl", gpus_per_node=gpus_per_node)
     return {(s, t): sent for s, t, sent, _ in edge_rows(made.graph).tolist()}
 
 
 def test_a_small_all_reduce_between_nodes_uses_trees(tmp_path: Path) -> None:
-    found = edges(write_file(tmp_path, "[1,16]<=[16]"), 8)
+    found = import_edges(write_file(tmp_path, "[1,16]<=[16]"), 8)
     between = {(s, t): sent for (s, t), sent in found.items() if s // 8 != t // 8}
-    # Each of 8 NICs has two channels: ranks r and r + 8 exchange half of a share twice.
+    # Each of 8 NICs has two channels; r and r + 8 exchange half a share on each.
     assert between == {
         pair: 4096 // 8 for r in range(8) for pair in ((r, r + 8), (r + 8, r))
     }
@@ -57,15 +57,15 @@ def test_a_small_all_reduce_between_nodes_uses_trees(tmp_path: Path) -> None:
 def test_an_all_reduce_in_a_node_is_a_ring_of_its_ranks(
     tmp_path: Path,
 ) -> None:
-    found = edges(write_file(tmp_path, "[2,8]<=[16]"), 8)
+    found = import_edges(write_file(tmp_path, "[2,8]<=[16]"), 8)
     expected = {(8 * n + i, 8 * n + (i + 1) % 8) for n in (0, 1) for i in range(8)}
     assert set(found) == expected
     assert set(found.values()) == {2 * 7 * 4096 // 8}
-    strided = edges(write_file(tmp_path, "[8,2]<=[2,8]T(1,0)"), 8)
+    strided = import_edges(write_file(tmp_path, "[8,2]<=[2,8]T(1,0)"), 8)
     assert {abs(s - t) for s, t in strided} == {8}
 
 
-def test_the_file_keeps_the_collectives_and_the_graph(tmp_path: Path) -> None:
+def test_saved_files_contain_the_collectives_and_the_graph(tmp_path: Path) -> None:
     path = tmp_path / "p.npz"
     trace = write_file(tmp_path, "[1,16]<=[16]")
     made = import_pattern(trace, collectives="nccl", gpus_per_node=4)
@@ -77,7 +77,7 @@ def test_the_file_keeps_the_collectives_and_the_graph(tmp_path: Path) -> None:
     assert not np.array_equal(edge_rows(by_mpi), edge_rows(made.graph))
 
 
-def test_axes_send_nccl_messages_on_the_nodes_of_ranks() -> None:
+def test_axes_are_expanded_to_nccl_messages_on_the_nodes_of_ranks() -> None:
     layout = Layout("", ((("tp", 4), ("dp", 4)),))
     traffic = [
         Traffic(("tp",), "ring", 6000),
@@ -85,22 +85,22 @@ def test_axes_send_nccl_messages_on_the_nodes_of_ranks() -> None:
         Traffic(("dp",), "chain", 70),
     ]
     in_order, reversed_ = np.arange(16), np.arange(16)[::-1].copy()
-    graph, phases = graph_by_nccl(layout, traffic, in_order, 16, 4)
+    graph, phases = make_nccl_graph(layout, traffic, in_order, 16, 4)
     assert len(phases) == 3
     tensor = edge_rows(phases[0])
     assert {(s // 4, (t - s) % 4) for s, t in tensor[:, :2].tolist()} == {
         (node, 1) for node in range(4)
     }
     assert set(tensor[:, 2].tolist()) == {6000}
-    # Ranks of a data-parallel group have the same place in their nodes: no relays.
+    # Ranks of a data-parallel group have the same local rank, so no relays.
     assert set(edge_rows(phases[1])[:, 2].tolist()) == {1000}
     assert int(graph.total_bytes) == sum(int(p.total_bytes) for p in phases)
-    again, _ = graph_by_nccl(layout, traffic, reversed_, 16, 4)
+    again, _ = make_nccl_graph(layout, traffic, reversed_, 16, 4)
     assert int(again.total_bytes) == int(graph.total_bytes)
     with pytest.raises(Error, match="18 ranks are not a multiple of 4"):
-        graph_by_nccl(layout, traffic, in_order, 18, 4)
+        make_nccl_graph(layout, traffic, in_order, 18, 4)
     spread = in_order.reshape(4, 4).T.ravel()
-    _, crossing = graph_by_nccl(layout, traffic, spread, 16, 4)
+    _, crossing = make_nccl_graph(layout, traffic, spread, 16, 4)
     inside = edge_rows(crossing[1])
     assert {(t - s) % 16 for s, t in inside[:, :2].tolist()} == {4, 8, 12}
 
@@ -112,7 +112,7 @@ def test_every_phase_has_the_name_of_its_axes(job: DeepSpeedJob | None) -> None:
     machine = Machine("tree:2:2+node:4")
     mapped = map_axes(Allocation.whole(machine), job or mesh, sends)
     assert mapped.phase_names == ["tp", "dp", "pp"]
-    for one in (mapped, mapped.by_nccl()):
+    for one in (mapped, mapped.with_nccl_messages()):
         assert len(one.phase_names) == len(one.graph[1])
 
 
@@ -142,7 +142,7 @@ def test_large_and_small_all_reduces_use_different_algorithms() -> None:
     assert choose_algorithm(make_communicator(range(8), 8), 8) == "ring"
 
 
-def test_an_exchange_uses_the_rails_of_its_targets() -> None:
+def test_an_all_to_all_uses_the_rails_of_its_targets() -> None:
     graph = make_graph("nccl-all-to-all", Request(ranks=16, bytes=10, gpus_per_node=8))
     rows = edge_rows(graph)
     between = rows[rows[:, 0] // 8 != rows[:, 1] // 8]
@@ -150,7 +150,7 @@ def test_an_exchange_uses_the_rails_of_its_targets() -> None:
     assert set(between[:, 2].tolist()) == {80}
 
 
-def test_rounds_of_an_exchange_add_up_and_pair_each_rank_once() -> None:
+def test_rounds_of_an_all_to_all_add_up_and_pair_each_rank_once() -> None:
     request = Request(ranks=24, bytes=10, gpus_per_node=4)
     phases = make_phases("nccl-all-to-all", request)
     assert len(phases) == 23
@@ -158,4 +158,4 @@ def test_rounds_of_an_exchange_add_up_and_pair_each_rank_once() -> None:
     assert np.array_equal(edge_rows(add_phases(phases)), edge_rows(whole))
     for phase in phases:
         _, sent = np.unique(edge_rows(phase)[:, 0], return_counts=True)
-        assert max(sent) <= 2  # its own message, and one that it relays
+        assert max(sent) <= 2  # its own message and a relayed one

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Laws of channels, exchanges and messages, for groups of any shape."""
+"""Laws of channels, exchanges and messages for groups of any shape."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from topoloom.nccl.messages import ALGORITHMS, Messages, expand_collective
 
 
 @st.composite
-def groups(draw: st.DrawFn) -> Communicator:
-    """Draw some ranks of a job, on nodes of a few GPUs."""
+def draw_communicator(draw: st.DrawFn) -> Communicator:
+    """Draw some ranks of a job on nodes with a few GPUs."""
     gpus = draw(st.integers(1, 8))
     ranks = draw(st.integers(1, 40))
     members = sorted(
@@ -32,15 +32,15 @@ def groups(draw: st.DrawFn) -> Communicator:
     return make_communicator(members, gpus, nics)
 
 
-def totals(sent: Messages, ranks: int) -> tuple[list[int], list[int]]:
+def sum_bytes_by_rank(sent: Messages, ranks: int) -> tuple[list[int], list[int]]:
     """Return the bytes that each rank sends and receives."""
     out = np.bincount(sent.source, sent.bytes, ranks)
     into = np.bincount(sent.target, sent.bytes, ranks)
     return out.astype(int).tolist(), into.astype(int).tolist()
 
 
-@given(groups())
-def test_a_ring_passes_every_rank_once_and_nodes_one_after_another(
+@given(draw_communicator())
+def test_a_ring_visits_every_rank_once_and_node_by_node(
     group: Communicator,
 ) -> None:
     node = {rank: n for n, ranks in enumerate(group.nodes) for rank in ranks}
@@ -52,7 +52,7 @@ def test_a_ring_passes_every_rank_once_and_nodes_one_after_another(
         assert crossings == (len(group.nodes) if len(group.nodes) > 1 else 0)
 
 
-@given(groups())
+@given(draw_communicator())
 def test_a_tree_has_one_root_and_crosses_to_each_other_node_once(
     group: Communicator,
 ) -> None:
@@ -70,7 +70,7 @@ def test_a_tree_has_one_root_and_crosses_to_each_other_node_once(
 
 
 @given(st.integers(2, 300))
-def test_inner_nodes_of_a_tree_are_mostly_leaves_of_the_other(
+def test_inner_nodes_of_one_double_tree_are_mostly_leaves_of_the_other(
     count: int,
 ) -> None:
     inner = [
@@ -80,12 +80,12 @@ def test_inner_nodes_of_a_tree_are_mostly_leaves_of_the_other(
     assert len(inner[0] & inner[1]) <= 2
 
 
-@given(groups(), st.integers(0, 10_000), st.sampled_from(ALGORITHMS))
+@given(draw_communicator(), st.integers(0, 10_000), st.sampled_from(ALGORITHMS))
 def test_every_reduced_chunk_is_broadcast(
     group: Communicator, bytes: int, algorithm: str
 ) -> None:
     sent = expand_collective(group, "allreduce", bytes, algorithm=algorithm)
-    out, into = totals(sent, group.ranks)
+    out, into = sum_bytes_by_rank(sent, group.ranks)
     assert sum(out) == 2 * (group.ranks - 1) * bytes
     if algorithm == "tree":
         pairs = set(zip(sent.source.tolist(), sent.target.tolist(), strict=True))
@@ -94,32 +94,40 @@ def test_every_reduced_chunk_is_broadcast(
         assert len(set(out) | set(into)) == 1
 
 
-@given(groups(), st.integers(0, 1000))
-def test_all_blocks_of_others_reach_every_rank(group: Communicator, block: int) -> None:
+@given(draw_communicator(), st.integers(0, 1000))
+def test_every_rank_receives_all_blocks_of_other_ranks(
+    group: Communicator, block: int
+) -> None:
     others = (group.ranks - 1) * block
-    _, into = totals(expand_collective(group, "allgather", block), group.ranks)
+    _, into = sum_bytes_by_rank(
+        expand_collective(group, "allgather", block), group.ranks
+    )
     if block % group.channels == 0:
         assert into == [others] * group.ranks
     assert sum(into) == group.ranks * others
-    out, _ = totals(
+    out, _ = sum_bytes_by_rank(
         expand_collective(group, "reduce_scatter", block * group.ranks), group.ranks
     )
     assert sum(out) == group.ranks * others
 
 
-@given(groups(), st.integers(0, 1000), st.data())
-def test_a_broadcast_reaches_all_but_the_root_and_a_reduction_is_as_much(
+@given(draw_communicator(), st.integers(0, 1000), st.data())
+def test_all_but_the_root_receive_a_broadcast_and_send_a_reduction(
     group: Communicator, bytes: int, data: st.DataObject
 ) -> None:
     root = data.draw(st.integers(0, group.ranks - 1))
-    out, into = totals(expand_collective(group, "bcast", bytes, root), group.ranks)
+    out, into = sum_bytes_by_rank(
+        expand_collective(group, "bcast", bytes, root), group.ranks
+    )
     assert into == [bytes * (rank != root) for rank in range(group.ranks)]
-    out, _ = totals(expand_collective(group, "reduce", bytes, root), group.ranks)
+    out, _ = sum_bytes_by_rank(
+        expand_collective(group, "reduce", bytes, root), group.ranks
+    )
     assert out == [bytes * (rank != root) for rank in range(group.ranks)]
 
 
-@given(groups())
-def test_an_exchange_pairs_every_two_ranks_once(
+@given(draw_communicator())
+def test_an_all_to_all_pairs_every_two_ranks_once(
     group: Communicator,
 ) -> None:
     seen: set[tuple[int, int]] = set()
@@ -131,8 +139,8 @@ def test_an_exchange_pairs_every_two_ranks_once(
     assert len(plan_rounds(group)) == group.ranks
 
 
-@given(groups())
-def test_messages_between_nodes_stay_on_the_rail_of_their_target(
+@given(draw_communicator())
+def test_inter_node_messages_use_the_rail_of_their_target(
     group: Communicator,
 ) -> None:
     place = {
@@ -152,15 +160,21 @@ def test_messages_between_nodes_stay_on_the_rail_of_their_target(
             assert place[via][1] == place[b][1]
 
 
-@given(groups(), st.integers(0, 1000))
-def test_an_exchange_delivers_every_block(group: Communicator, block: int) -> None:
-    out, into = totals(expand_collective(group, "alltoall", block), group.ranks)
+@given(draw_communicator(), st.integers(0, 1000))
+def test_an_all_to_all_delivers_every_block(group: Communicator, block: int) -> None:
+    out, into = sum_bytes_by_rank(
+        expand_collective(group, "alltoall", block), group.ranks
+    )
     relayed = sum(into) - group.ranks * (group.ranks - 1) * block
     assert relayed >= 0
     assert sum(out) == sum(into)
     assert all(amount >= (group.ranks - 1) * block for amount in into)
-    gathered, _ = totals(expand_collective(group, "gather", block, 0), group.ranks)
-    _, scattered = totals(expand_collective(group, "scatter", block, 0), group.ranks)
+    gathered, _ = sum_bytes_by_rank(
+        expand_collective(group, "gather", block, 0), group.ranks
+    )
+    _, scattered = sum_bytes_by_rank(
+        expand_collective(group, "scatter", block, 0), group.ranks
+    )
     assert min(gathered[1:], default=block) >= block
     assert min(scattered[1:], default=block) >= block
 
@@ -171,7 +185,7 @@ def test_a_node_of_few_nics_has_few_channels() -> None:
     assert make_communicator(range(8), 8, nics=4).channels == 2
 
 
-def test_impossible_inputs_are_refused() -> None:
+def test_invalid_communicators_are_refused() -> None:
     with pytest.raises(Error, match="12 ranks are not a multiple of 8 GPUs per node"):
         check_world(12, 8)
     with pytest.raises(Error, match="nodes have 0 GPUs"):

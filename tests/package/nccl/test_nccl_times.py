@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times of NCCL's collectives: first principles, choices, published rows."""
+"""Times of NCCL collectives: first principles, algorithm choices, published values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoloom.nccl.times import OPERATIONS, predict_algorithms
 
 hardware = st.sampled_from(list(MACHINES.values()))
 RING_LL = ("ring", "LL")
-#: Bytes that a GPU's or a node's links carry at least, as shares of nccl-tests' bytes.
+#: Least traffic of a GPU's or node's links, relative to the bytes of nccl-tests.
 SHARES = {"allreduce": 2, "bcast": 1, "reduce": 1}
 
 
@@ -51,7 +51,7 @@ def test_doubling_the_data_or_dropping_channels_never_saves_time(
 
 
 @given(hardware, st.integers(2, 16), st.sampled_from(OPERATIONS))
-def test_no_ring_or_exchange_is_faster_than_its_links(
+def test_no_ring_or_all_to_all_is_faster_than_its_links(
     given: Hardware, nodes: int, operation: str
 ) -> None:
     bytes, ranks = 1 << 33, nodes * given.gpus
@@ -68,7 +68,7 @@ def test_small_all_reduces_use_trees_and_large_ones_the_switch_or_a_ring() -> No
     h100 = find_hardware("dgx-h100")
     assert predict_algorithms(h100, 4, "allreduce", 8)[0][:2] == ("tree", "LL")
     assert predict_algorithms(h100, 1, "allreduce", 8)[0][:2] == ("ring", "LL")
-    # An answer in nccl-tests 309: one node sums by a ring up to 1 MiB, then NVLS.
+    # nccl-tests issue 309: on one node, ring up to 1 MiB, NVLS for larger sizes.
     assert predict_algorithms(h100, 1, "allreduce", 1 << 20)[0].algorithm == "ring"
     assert predict_algorithms(h100, 1, "allreduce", 1 << 21)[0].algorithm == "nvls"
     a100 = find_hardware("dgx-a100")
@@ -99,7 +99,7 @@ def test_published_rows_of_h100_are_reproduced(
     assert found * 1e6 == pytest.approx(microseconds, rel=0.15)
 
 
-def test_small_data_takes_constant_time_until_all_channels_are_used() -> None:
+def test_all_to_all_time_is_constant_until_all_channels_are_used() -> None:
     # H100, 1 node, of dgxc-benchmarking: 18.7 us for 32 KiB, 19.7 us for 512 KiB.
     h100, sizes = find_hardware("dgx-h100"), [1 << power for power in range(10, 21)]
     times = [
@@ -115,13 +115,13 @@ def test_small_data_takes_constant_time_until_all_channels_are_used() -> None:
     assert ring.seconds == pytest.approx(ring.estimate)
 
 
-def test_an_exchange_in_a_node_copies_its_own_block_on_separate_channels() -> None:
+def test_an_intra_node_all_to_all_copies_its_own_block_concurrently() -> None:
     h100, size = find_hardware("dgx-h100"), 1 << 28
     beyond = predict_seconds(h100, 1, "alltoall", 2 * size) - predict_seconds(
         h100, 1, "alltoall", size
     )
     assert beyond == pytest.approx(size / h100.nvlink_rate)
-    # Blocks of 1 GiB are spread over all channels, which their peers share.
+    # Blocks of 1 GiB use all channels, which all peers share.
     large = predict_seconds(h100, 1, "alltoall", 1 << 34) - predict_seconds(
         h100, 1, "alltoall", 1 << 33
     )
@@ -143,7 +143,7 @@ def test_a_slow_cpu_delays_chunks_of_trees_but_not_large_data() -> None:
     quick, slow = (
         predict_tree_seconds("LL128", 8, 1 << 23, post) for post in (1e-6, 4e-6)
     )
-    # 512 KiB per channel in chunks of 36,000 bytes; 2 channels per GPU; 4 posts each.
+    # 512 KiB per channel, chunks of 36,000 bytes, 2 channels per GPU, 4 posts each.
     posts = (1 << 19) / 36000 * 2 * 4
     assert slow - quick == pytest.approx(posts * 3e-6)
     assert predict_tree_seconds("Simple", 8, 1 << 33, 1e-6) == predict_tree_seconds(
@@ -178,7 +178,7 @@ def test_one_rank_takes_no_time() -> None:
     )
 
 
-def test_impossible_inputs_are_refused() -> None:
+def test_invalid_predictions_are_refused() -> None:
     with pytest.raises(Error, match="no machine of GPUs 'dgx-h200'"):
         find_hardware("dgx-h200")
     with pytest.raises(Error, match="no collective of NCCL 'scan'"):

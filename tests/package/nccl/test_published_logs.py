@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rings and trees equal those of published NCCL logs."""
+"""Rings and trees equal those in published NCCL logs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from topoloom.support.toml_document import read_toml
 LOGS = read_toml(Path(__file__).parent / "published_logs.toml")["log"]
 
 
-def group_of(log: dict[str, Any]) -> Communicator:
-    """Make the communicator of a log with equal nodes."""
+def make_logged_communicator(log: dict[str, Any]) -> Communicator:
+    """Create the communicator of a log with equal nodes."""
     nodes, gpus = log["nodes"], log["gpus"]
     known = make_communicator(range(nodes * gpus), gpus)
     rings = log.get("rings")
@@ -32,18 +32,18 @@ def group_of(log: dict[str, Any]) -> Communicator:
 
 
 def format_tree(found: Tree, rank: int) -> str:
-    """Write a tree as NCCL does: its children, the rank, its parent."""
+    """Format a tree as NCCL does: children, rank, parent."""
     down = [*found.down[rank], -1, -1, -1][:3]
     return f"{'/'.join(map(str, down))}->{rank}->{found.up[rank]}"
 
 
-def of(log: dict[str, Any]) -> str:
+def format_log_id(log: dict[str, Any]) -> str:
     return f"{log['nodes']}x{log['gpus']} {log['address'].rsplit('/', 3)[-1]}"
 
 
-@pytest.mark.parametrize("log", LOGS, ids=of)
-def test_rings_equal_the_published_ones(log: dict[str, Any]) -> None:
-    group = group_of(log)
+@pytest.mark.parametrize("log", LOGS, ids=format_log_id)
+def test_rings_equal_published_rings(log: dict[str, Any]) -> None:
+    group = make_logged_communicator(log)
     for channel, order in log.get("printed_rings", {}).items():
         assert make_ring(group, int(channel))[: len(order)] == order, channel
     around = make_ring(group, 0)
@@ -52,9 +52,9 @@ def test_rings_equal_the_published_ones(log: dict[str, Any]) -> None:
         assert steps[source] == target
 
 
-@pytest.mark.parametrize("log", LOGS, ids=of)
-def test_trees_equal_the_published_ones(log: dict[str, Any]) -> None:
-    group = group_of(log)
+@pytest.mark.parametrize("log", LOGS, ids=format_log_id)
+def test_trees_equal_published_trees(log: dict[str, Any]) -> None:
+    group = make_logged_communicator(log)
     for channel, lines in log.get("printed_trees", {}).items():
         found = make_tree(group, int(channel))
         for line in lines:
@@ -62,6 +62,6 @@ def test_trees_equal_the_published_ones(log: dict[str, Any]) -> None:
             assert format_tree(found, rank) == line, channel
 
 
-def test_published_logs_cover_many_shapes() -> None:
+def test_published_logs_cover_many_node_counts_and_sizes() -> None:
     shapes = {(log["nodes"], log["gpus"]) for log in LOGS}
     assert shapes >= {(1, 8), (2, 8), (3, 8), (4, 8), (4, 4), (3, 1), (64, 1)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The linear relaxation of congestion is below every placement, and often tight."""
+"""The linear relaxation of congestion never exceeds a placement, and is often tight."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PATTERNS = {
 }
 
 
-def least_congestion(graph: CommGraph, allocation: Allocation) -> float:
+def find_least_congestion(graph: CommGraph, allocation: Allocation) -> float:
     return min(
         judge(graph, allocation, Placement(allocation, slots), threads=1).congestion_max
         for slots in permutations(allocation.slots.tolist(), graph.rank_count)
@@ -45,7 +45,7 @@ def least_congestion(graph: CommGraph, allocation: Allocation) -> float:
 
 
 @pytest.fixture
-def solve_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def solver_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Solve in this process: starting another takes longer than solving."""
     from scipy.optimize import linprog
 
@@ -55,7 +55,7 @@ def solve_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lp, "solve", solve)
 
 
-@pytest.mark.usefixtures("solve_in_process")
+@pytest.mark.usefixtures("solver_in_process")
 @pytest.mark.parametrize("machine", MACHINES)
 def test_no_placement_is_better_than_the_relaxation(machine: str) -> None:
     whole = load_machine(machine)
@@ -65,18 +65,18 @@ def test_no_placement_is_better_than_the_relaxation(machine: str) -> None:
         graph = PATTERNS[name]
         found = lp.relax_congestion(graph, allocation)
         assert found is not None
-        least = least_congestion(graph, allocation)
+        least = find_least_congestion(graph, allocation)
         assert 0 < found.bound <= least <= found.congestion, name
 
 
-@pytest.mark.usefixtures("solve_in_process")
+@pytest.mark.usefixtures("solver_in_process")
 @pytest.mark.parametrize("name", PATTERNS)
-def test_on_a_few_nodes_of_a_torus_the_relaxation_is_close(name: str) -> None:
+def test_the_relaxation_is_close_on_a_few_nodes_of_a_torus(name: str) -> None:
     graph = PATTERNS[name]
     allocation = fragmented_allocation(load_machine("torus:4x4x4"), 6, 2, 1)
     found = lp.relax_congestion(graph, allocation)
     assert found is not None
-    least = least_congestion(graph, allocation)
+    least = find_least_congestion(graph, allocation)
     assert least / 2 <= found.bound <= least <= found.congestion
     judged = judge(graph, allocation, found.placement)
     assert judged.congestion_max == found.congestion
@@ -87,16 +87,16 @@ def test_six_ranks_on_six_nodes_are_bounded_tightly() -> None:
     allocation = Allocation.whole(load_machine("mesh:2x3"))
     found = lp.relax_congestion(graph, allocation)
     assert found is not None
-    assert found.bound == pytest.approx(least_congestion(graph, allocation))
+    assert found.bound == pytest.approx(find_least_congestion(graph, allocation))
 
 
-@pytest.mark.usefixtures("solve_in_process")
+@pytest.mark.usefixtures("solver_in_process")
 def test_inexact_prices_give_a_weaker_but_valid_bound() -> None:
     graph = recursive_doubling(4, 10)
     allocation = Allocation.whole(load_machine("torus:3x2"))
-    least = least_congestion(graph, allocation)
-    problem = lp._problem(graph, allocation)
-    solved = lp._solve(problem, None, lambda _: True)
+    least = find_least_congestion(graph, allocation)
+    problem = lp._make_problem(graph, allocation)
+    solved = lp._solve_relaxation(problem, None, lambda _: True)
     assert solved is not None
     rng = np.random.default_rng(1)
     for size in (0, 1e-9, 1e-6, 1e-3, 0.1, 10, 1e6):
@@ -106,10 +106,10 @@ def test_inexact_prices_give_a_weaker_but_valid_bound() -> None:
                 for name, value in vars(solved[1]).items()
             }
         )
-        assert 0 <= lp._safe_bound(problem, off) <= least
+        assert 0 <= lp._compute_safe_bound(problem, off) <= least
 
 
-def test_silent_ranks_and_ranks_of_one_node_prove_nothing() -> None:
+def test_the_bound_is_zero_without_inter_node_messages() -> None:
     torus = Allocation.whole(load_machine("torus:3x2"))
     silent = lp.relax_congestion(CommGraph.from_edges(3, [], [], []), torus)
     assert silent is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs placed together are never worse than alone, and often better."""
+"""Jobs placed jointly are never worse than placed alone, and often better."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ BLACK, WHITE = (
 )
 
 
-def two_rings() -> list[Job]:
+def make_two_rings() -> list[Job]:
     """Two rings that share a torus like the colors of a chessboard."""
     return [Job("black", ring(8, 1000), BLACK), Job("white", ring(8, 1000), WHITE)]
 
 
-def check(found: JointPlacement, jobs: int) -> None:
+def check_placements(found: JointPlacement, jobs: int) -> None:
     for each in (found.apart, found.together):
         total = np.sum(
             [
@@ -43,37 +43,37 @@ def check(found: JointPlacement, jobs: int) -> None:
         assert len(each.values) == len(each.placements) == jobs
         taken = [slot for placed in each.placements for slot in placed.slots.tolist()]
         assert len(set(taken)) == len(taken)
-    assert found.together.key <= found.apart.key
+    assert found.together.sort_key <= found.apart.sort_key
     assert all(a <= b for a, b in zip(found.alone, found.apart.values, strict=True))
 
 
 def test_two_rings_do_not_interfere() -> None:
-    found = place_jointly(two_rings(), Budget())
-    check(found, 2)
+    found = place_jointly(make_two_rings(), Budget())
+    check_placements(found, 2)
     assert found.alone == [1000, 1000]
     assert found.apart.value == 2000
     assert found.together.value == 1000
 
 
-def test_jobs_of_all_kinds_are_not_worse_placed_together() -> None:
+def test_jobs_are_never_worse_placed_jointly() -> None:
     jobs = [
         Job("stencil", stencil([2, 4], 5, True, 700), BLACK),
         Job("all", all_to_all(7, 100), WHITE),
     ]
-    check(place_jointly(jobs, SHORT), 2)
+    check_placements(place_jointly(jobs, SHORT), 2)
 
 
-def test_a_pool_is_divided_for_the_patterns() -> None:
+def test_a_pool_of_nodes_is_divided_according_to_the_patterns() -> None:
     patterns = [("a", all_to_all(6, 100)), ("b", ring(5, 900)), ("c", ring(4, 900))]
     pool = Allocation(TORUS, [0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14])
     found = place_in_pool(patterns, pool, SHORT)
-    check(found, 3)
+    check_placements(found, 3)
     for job in found.together.jobs:
         assert set(job.allocation.slots.tolist()) <= set(pool.slots.tolist())
         assert job.allocation.slot_count == job.graph.rank_count
 
 
-def test_hop_bytes_are_added_up() -> None:
+def test_hop_bytes_of_jobs_are_added_up() -> None:
     patterns = [("a", ring(8, 10)), ("b", stencil([2, 4], 5, True, 10))]
     found = place_in_pool(
         patterns, Allocation.whole(TORUS), Budget(objective="hop-bytes", work=WORK)
@@ -84,15 +84,15 @@ def test_hop_bytes_are_added_up() -> None:
 def test_jobs_can_share_nodes_of_a_pool_but_no_slot() -> None:
     pool = Allocation.whole(Machine("torus:4+node:4"))
     found = place_in_pool([("a", ring(6, 10)), ("b", ring(10, 10))], pool, SHORT)
-    check(found, 2)
+    check_placements(found, 2)
 
 
-def test_seed_and_work_determine_the_placements() -> None:
+def test_seed_and_work_determine_joint_placements() -> None:
     slots = [
         [
             placed.slots.tolist()
             for placed in place_jointly(
-                two_rings(), Budget(work=20_000, threads=threads)
+                make_two_rings(), Budget(work=20_000, threads=threads)
             ).together.placements
         ]
         for threads in (1, 2)
@@ -102,19 +102,23 @@ def test_seed_and_work_determine_the_placements() -> None:
 
 @pytest.mark.parametrize("budget", [{"work": 0}, {"seconds": 0.0}])
 def test_without_a_budget_there_is_still_a_placement(budget: dict[str, int]) -> None:
-    check(place_jointly(two_rings(), Budget(**budget)), 2)
-    patterns = [(job.name, job.graph) for job in two_rings()]
-    check(place_in_pool(patterns, Allocation.whole(TORUS), Budget(**budget)), 2)
+    check_placements(place_jointly(make_two_rings(), Budget(**budget)), 2)
+    patterns = [(job.name, job.graph) for job in make_two_rings()]
+    check_placements(
+        place_in_pool(patterns, Allocation.whole(TORUS), Budget(**budget)), 2
+    )
 
 
-def test_the_progress_callback_can_stop_it() -> None:
+def test_the_progress_callback_can_stop_a_joint_placement() -> None:
     seen: list[int] = []
 
-    def stop(work: int) -> bool:
+    def stop_after_three_calls(work: int) -> bool:
         seen.append(work)
         return len(seen) < 3
 
-    check(place_jointly(two_rings(), Budget(progress=stop)), 2)
+    check_placements(
+        place_jointly(make_two_rings(), Budget(progress=stop_after_three_calls)), 2
+    )
     assert seen == sorted(seen)
 
 

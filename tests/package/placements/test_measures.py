@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 import pytest
-
 from topoloom._core import Allocation, Machine, judge, place, ring
+
 from topoloom.placements.measures import (
     MEASURES,
-    congestion_text,
-    counted_hops,
-    gain_text,
-    measure_text,
+    collect_measures,
+    format_congestion,
+    format_gain,
+    format_hops,
+    format_measure,
+    format_objective,
     measure_title,
-    measure_values,
-    objective_text,
 )
 
 BYTES = Machine("torus:4x4")
@@ -42,18 +42,18 @@ WEIGHED = Machine("torus:4x4+node:2,distance=3")
     ],
 )
 def test_every_measure_has_its_unit(measure: str, value: float, text: str) -> None:
-    assert measure_text(measure, value, SECONDS) == text
+    assert format_measure(measure, value, SECONDS) == text
 
 
-def test_congestion_is_a_time_only_where_bandwidths_are_known() -> None:
-    assert congestion_text(2500, BYTES) == "2,500 B"
-    assert congestion_text(2500, Machine("torus:4x4,bandwidth=2")) == "2,500 B"
-    assert congestion_text(2500, SECONDS) == "2500 s"
-    assert measure_text("congestion_max", 2500, BYTES) == "2,500 B"
+def test_congestion_is_a_time_only_if_bandwidths_are_known() -> None:
+    assert format_congestion(2500, BYTES) == "2,500 B"
+    assert format_congestion(2500, Machine("torus:4x4,bandwidth=2")) == "2,500 B"
+    assert format_congestion(2500, SECONDS) == "2500 s"
+    assert format_measure("congestion_max", 2500, BYTES) == "2,500 B"
 
 
 @pytest.mark.parametrize(
-    ("objective", "value", "on", "text"),
+    ("objective", "value", "machine", "text"),
     [
         ("time", 0.5e-6, SECONDS, "500 ns"),
         ("congestion", 0.5e-6, SECONDS, "500 ns"),
@@ -65,12 +65,12 @@ def test_congestion_is_a_time_only_where_bandwidths_are_known() -> None:
     ],
 )
 def test_every_objective_has_its_unit(
-    objective: str, value: float, on: Machine, text: str
+    objective: str, value: float, machine: Machine, text: str
 ) -> None:
-    assert objective_text(value, objective, on) == text
+    assert format_objective(value, objective, machine) == text
 
 
-def test_names_of_measures_are_words() -> None:
+def test_measures_have_readable_titles() -> None:
     assert measure_title("predicted_seconds", SECONDS) == "predicted time"
     assert measure_title("inter_node_bytes", SECONDS) == "bytes between nodes"
     assert measure_title("inter_node_max", SECONDS) == "most in or out of a node"
@@ -90,7 +90,7 @@ def test_names_of_measures_are_words() -> None:
         ("rails:4:4:1,bandwidth=50GB/s,bandwidth.nvlink=450GB/s", "distance per byte"),
     ],
 )
-def test_weighted_hops_are_called_distances(text: str, name: str) -> None:
+def test_hops_with_weights_are_called_distances(text: str, name: str) -> None:
     assert measure_title("hops_per_byte", Machine(text)) == name
 
 
@@ -107,11 +107,11 @@ def test_weighted_hops_are_called_distances(text: str, name: str) -> None:
 def test_increased_measures_are_marked(
     measure: str, before: float, after: float, text: str
 ) -> None:
-    assert gain_text(measure, before, after) == text
+    assert format_gain(measure, before, after) == text
 
 
-def test_singular_and_plural_units_are_correct() -> None:
-    assert [counted_hops(n) for n in (0, 1, 2, 1234)] == [
+def test_units_agree_with_singular_and_plural() -> None:
+    assert [format_hops(n) for n in (0, 1, 2, 1234)] == [
         "0 hops",
         "1 hop",
         "2 hops",
@@ -119,14 +119,14 @@ def test_singular_and_plural_units_are_correct() -> None:
     ]
 
 
-def test_titles_are_unique_and_keys_are_those_of_judgements() -> None:
+def test_titles_are_unique_and_keys_match_judgements() -> None:
     titles = [measure.title for measure in MEASURES.values()]
     assert len(set(titles)) == len(titles)
     machine = Machine("torus:4x4")
     where = Allocation.whole(machine)
     judgement = judge(ring(16), where, place(ring(16), where, "block").placement)
-    assert set(measure_values(judgement)) < MEASURES.keys()
-    assert set(measure_values(judgement, shared=True)) == MEASURES.keys() - {
+    assert set(collect_measures(judgement)) < MEASURES.keys()
+    assert set(collect_measures(judgement, shared=True)) == MEASURES.keys() - {
         "predicted_seconds",
         "minimal_share",
     }

@@ -23,7 +23,7 @@ from topoloom import (
 from topoloom.nodes.node_parts import Device, NodeParts
 
 
-def example() -> PlacementFile:
+def make_placement_file() -> PlacementFile:
     machine = Machine("torus:4x4+node:2")
     allocation = Allocation(machine, np.array([5, 2, 9], dtype=np.uint32))
     return PlacementFile(
@@ -39,17 +39,19 @@ def example() -> PlacementFile:
 
 
 def test_a_saved_placement_is_read_back(tmp_path: Path) -> None:
-    save_placement(tmp_path / "x.json", example())
+    save_placement(tmp_path / "x.json", make_placement_file())
     again = load_placement(tmp_path / "x.json")
     assert again.machine.text == "torus:4x4+node:2"
     assert again.allocation.nodes.tolist() == [5, 2, 9]
     assert again.placement.slots.tolist() == [18, 4, 10, 5]
-    assert again.document() == example().document()
+    assert again.document() == make_placement_file().document()
 
 
 def test_cpus_and_devices_of_the_nodes_are_read_back(tmp_path: Path) -> None:
     gpu = Device("cuda0", "gpu", (1,), numa=1, pci="0000:17:00.0")
-    one = replace(example(), node=NodeParts(cpus=((0, 2), (1, 3)), devices=(gpu,)))
+    one = replace(
+        make_placement_file(), node=NodeParts(cpus=((0, 2), (1, 3)), devices=(gpu,))
+    )
     save_placement(tmp_path / "x.json", one)
     assert load_placement(tmp_path / "x.json").node == one.node
     document = one.document()
@@ -59,24 +61,24 @@ def test_cpus_and_devices_of_the_nodes_are_read_back(tmp_path: Path) -> None:
         load_placement(tmp_path / "x.json")
 
 
-def shared_example() -> PlacementFile:
-    one = example()
+def make_shared_placement_file() -> PlacementFile:
+    one = make_placement_file()
     slots = np.array([18, 18, 4, 18], dtype=np.uint32)
     return replace(one, placement=Placement(one.allocation, slots, shared=True))
 
 
 def test_a_placement_with_shared_slots_is_read_back(tmp_path: Path) -> None:
-    save_placement(tmp_path / "x.json", shared_example())
+    save_placement(tmp_path / "x.json", make_shared_placement_file())
     assert json.loads((tmp_path / "x.json").read_text())["shared"] is True
     again = load_placement(tmp_path / "x.json")
     assert again.placement.shared
     assert again.placement.slots.tolist() == [18, 18, 4, 18]
-    assert again.document() == shared_example().document()
+    assert again.document() == make_shared_placement_file().document()
 
 
 def test_a_placement_without_sharing_has_no_capacities(tmp_path: Path) -> None:
-    assert "shared" not in example().document()
-    save_placement(tmp_path / "x.json", example())
+    assert "shared" not in make_placement_file().document()
+    save_placement(tmp_path / "x.json", make_placement_file())
     assert not load_placement(tmp_path / "x.json").placement.shared
 
 
@@ -91,19 +93,19 @@ def test_a_placement_without_sharing_has_no_capacities(tmp_path: Path) -> None:
         ({"placement": [18, 18, 99, 18]}, "placement[2] is 99"),
     ],
 )
-def test_wrong_sharing_is_named(
+def test_invalid_sharing_entries_are_named(
     change: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "x.json"
-    file.write_text(json.dumps({**shared_example().document(), **change}))
+    file.write_text(json.dumps({**make_shared_placement_file().document(), **change}))
     with pytest.raises(Error) as caught:
         load_placement(file)
     assert message in str(caught.value)
     assert str(caught.value).startswith(str(file))
 
 
-def test_the_document_has_the_agreed_keys() -> None:
-    document = example().document()
+def test_placement_documents_have_the_specified_keys() -> None:
+    document = make_placement_file().document()
     assert list(document) == [
         "format",
         "version",
@@ -124,7 +126,7 @@ def test_the_document_has_the_agreed_keys() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["format"], "topoloom-graph", "holds 'topoloom-graph'"),
+        (["format"], "topoloom-graph", "format is 'topoloom-graph'"),
         (["version"], 2, "version 2, but this Topoloom reads version 1"),
         (["machine"], "tours:4x4", "torus"),
         (["machine"], 3, '"machine" must be a string'),
@@ -147,10 +149,10 @@ def test_the_document_has_the_agreed_keys() -> None:
         (["mapper"], None, '"mapper" must be a string'),
     ],
 )
-def test_wrong_entries_are_named(
+def test_wrong_entries_of_placements_are_named(
     path: list[str], value: Any, message: str, tmp_path: Path
 ) -> None:
-    document = example().document()
+    document = make_placement_file().document()
     part = document
     for key in path[:-1]:
         part = part[key]
@@ -164,9 +166,9 @@ def test_wrong_entries_are_named(
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("key", list(example().document()))
-def test_missing_entries_are_named(key: str, tmp_path: Path) -> None:
-    document = example().document()
+@pytest.mark.parametrize("key", list(make_placement_file().document()))
+def test_missing_entries_of_placements_are_named(key: str, tmp_path: Path) -> None:
+    document = make_placement_file().document()
     del document[key]
     file = tmp_path / "x.json"
     file.write_text(json.dumps(document))
@@ -203,7 +205,7 @@ def test_an_invalid_placement_is_refused_in_one_line(
 
 
 def test_a_truncated_file_names_its_line(tmp_path: Path) -> None:
-    save_placement(tmp_path / "x.json", example())
+    save_placement(tmp_path / "x.json", make_placement_file())
     text = (tmp_path / "x.json").read_text()
     (tmp_path / "x.json").write_text(text[: len(text) // 2])
     with pytest.raises(Error, match=r"x\.json:1: not JSON"):

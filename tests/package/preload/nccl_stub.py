@@ -15,7 +15,7 @@ from topoloom.preload.nccl.profiler_plugin import build_plugin
 
 SOURCE = Path(__file__).resolve().parents[3] / "bench" / "ai" / "nccl_stub.c"
 
-#: By number in NCCL: our name, and whether bytes are those of all parts.
+#: NCCL function number -> our name, and whether the bytes include all parts.
 FUNCTIONS = {
     0: "bcast",
     1: "reduce",
@@ -27,7 +27,7 @@ FUNCTIONS = {
     10: "gather",
 }
 ROOTED = ("bcast", "reduce", "scatter", "gather")
-#: Bytes of NCCL's types, by their numbers.
+#: Size in bytes of each NCCL datatype, by number.
 BYTES = (1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1)
 
 Members = tuple[int, ...]
@@ -35,7 +35,7 @@ Members = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Collective:
-    """A collective on a communicator, by the index of it."""
+    """A collective; `communicator` is an index."""
 
     communicator: int
     function: int
@@ -48,7 +48,7 @@ class Collective:
 
 @dataclass(frozen=True)
 class Message:
-    """A message between two places of a communicator."""
+    """A message between two ranks of a communicator."""
 
     communicator: int
     source: int
@@ -60,13 +60,13 @@ class Message:
 
 @dataclass(frozen=True)
 class Script:
-    """Communicators by their members, and steps that every thread does."""
+    """Members of each communicator, and the steps that every thread executes."""
 
     communicators: tuple[Members, ...]
     steps: tuple[Collective | Message, ...]
 
-    def text(self) -> str:
-        """Return the input of the program."""
+    def format_text(self) -> str:
+        """Return the script as input of the stub program."""
         lines = [
             f"communicator {4096 + number} {' '.join(map(str, members))}"
             for number, members in enumerate(self.communicators)
@@ -76,7 +76,7 @@ class Script:
             lines.append(f"{type(step).__name__.lower()} {words}")
         return "\n".join(lines) + "\n"
 
-    def collectives(self, threads: int) -> Counter[tuple[str, Members, int, int]]:
+    def count_collectives(self, threads: int) -> Counter[tuple[str, Members, int, int]]:
         """Count collectives: name, members, bytes, root or -1."""
         counts: Counter[tuple[str, Members, int, int]] = Counter()
         for step in self.steps:
@@ -89,7 +89,7 @@ class Script:
                 counts[name, members, size, root] += step.times * threads
         return counts
 
-    def messages(self, threads: int) -> tuple[Counter[Members], Counter[Members]]:
+    def count_messages(self, threads: int) -> tuple[Counter[Members], Counter[Members]]:
         """Count messages between ranks, and their bytes."""
         numbers: Counter[Members] = Counter()
         amounts: Counter[Members] = Counter()
@@ -104,34 +104,34 @@ class Script:
         return numbers, amounts
 
 
-def compiled(folder: Path) -> Path:
-    """Compile the program."""
+def compile_stub(folder: Path) -> Path:
+    """Compile the NCCL stub."""
     program = folder / "nccl_stub"
     command = ["cc", "-std=gnu11", "-O1", "-rdynamic", "-pthread", SOURCE, "-ldl"]
     subprocess.run([*command, "-o", program], check=True)
     return program
 
 
-def play(
+def run_script(
     program: Path,
     folder: Path,
     script: Script,
     version: int,
     threads: int = 1,
     per_process: int = 1,
-    end: str = "finalize",
-    given: bool = False,
+    ending: str = "finalize",
+    ranks_from_launcher: bool = False,
 ) -> None:
-    """Run a script with the plugin, which writes into the folder."""
-    words = [str(version), str(threads), str(per_process), end]
+    """Run a script with the plugin, which writes to the folder."""
+    words = [str(version), str(threads), str(per_process), ending]
     variables = {
         "NCCL_PROFILER_PLUGIN": str(build_plugin()),
         "TOPOLOOM_NCCL_OUTPUT": str(folder),
-        **({"GIVE_RANKS": "1"} if given else {}),
+        **({"GIVE_RANKS": "1"} if ranks_from_launcher else {}),
     }
     subprocess.run(
         [program, *words],
-        input=script.text(),
+        input=script.format_text(),
         text=True,
         env=os.environ | variables,
         timeout=600,
@@ -139,8 +139,10 @@ def play(
     )
 
 
-def count_collectives(profile: Profile) -> Counter[tuple[str, Members, int, int]]:
-    """Count the collectives of a profile as a script does."""
+def count_recorded_collectives(
+    profile: Profile,
+) -> Counter[tuple[str, Members, int, int]]:
+    """Count the collectives of a profile in the form of a script's counts."""
     counts: Counter[tuple[str, Members, int, int]] = Counter()
     for _, operation, number, root, size, calls in profile.records.tolist():
         members = tuple(profile.communicators[number].tolist())
@@ -148,8 +150,10 @@ def count_collectives(profile: Profile) -> Counter[tuple[str, Members, int, int]
     return counts
 
 
-def sent(profile: Profile) -> tuple[Counter[Members], Counter[Members]]:
-    """Count the messages of a profile as a script does."""
+def count_recorded_messages(
+    profile: Profile,
+) -> tuple[Counter[Members], Counter[Members]]:
+    """Count the messages of a profile in the form of a script's counts."""
     numbers: Counter[Members] = Counter()
     amounts: Counter[Members] = Counter()
     for _, _, source, target, size, messages in profile.traffic.tolist():

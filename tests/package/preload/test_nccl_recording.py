@@ -18,10 +18,10 @@ from nccl_stub import (
     Collective,
     Message,
     Script,
-    compiled,
-    count_collectives,
-    play,
-    sent,
+    compile_stub,
+    count_recorded_collectives,
+    count_recorded_messages,
+    run_script,
 )
 
 from topoloom import Error
@@ -30,18 +30,18 @@ from topoloom.graphs.phases import edge_rows
 from topoloom.graphs.traces.trace_formats import IncompleteTraceError, read_trace
 
 ALL = Collective(0, 4, 7, 1, 0, 1)
-#: Functions that NCCL reports as collectives from version 5 of the interface.
+#: Functions that NCCL reports as collectives since interface version 5.
 NEW = (8, 9, 10)
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compiled(tmp_path_factory.mktemp("stub"))
+def stub_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compile_stub(tmp_path_factory.mktemp("stub"))
 
 
 @st.composite
-def scripts(draw: st.DrawFn, version: int) -> Script:
-    """Draw a job; only its first communicator has all ranks, which joins them."""
+def draw_script(draw: st.DrawFn, version: int) -> Script:
+    """Draw a job; only its first communicator contains all ranks."""
     ranks = draw(st.integers(3, 5))
     everyone = tuple(range(ranks))
     parts = st.lists(
@@ -74,53 +74,61 @@ def scripts(draw: st.DrawFn, version: int) -> Script:
 @given(data=st.data())
 @settings(max_examples=5)
 def test_every_call_of_sixteen_threads_is_counted(
-    program: Path, version: int, data: st.DataObject
+    stub_program: Path, version: int, data: st.DataObject
 ) -> None:
-    script = data.draw(scripts(version))
+    script = data.draw(draw_script(version))
     end = data.draw(st.sampled_from(["finalize", "exit", "terminate"]))
     given = data.draw(st.booleans())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        play(program, folder, script, version, threads=16, end=end, given=given)
+        run_script(
+            stub_program,
+            folder,
+            script,
+            version,
+            threads=16,
+            ending=end,
+            ranks_from_launcher=given,
+        )
         profile, losses = read_trace(folder)
     assert losses == []
     assert profile.rank_count == len(script.communicators[0])
-    assert count_collectives(profile) == script.collectives(16)
-    assert sent(profile) == script.messages(16)
+    assert count_recorded_collectives(profile) == script.count_collectives(16)
+    assert count_recorded_messages(profile) == script.count_messages(16)
 
 
 def test_ranks_that_share_a_process_are_distinguished_by_gpu(
-    program: Path, tmp_path: Path
+    stub_program: Path, tmp_path: Path
 ) -> None:
     script = Script(((0, 1, 2, 3), (3, 1)), (ALL, Message(1, 0, 1, 6, 100, 3)))
-    play(program, tmp_path, script, 6, threads=2, per_process=2)
+    run_script(stub_program, tmp_path, script, 6, threads=2, per_process=2)
     assert len(list(tmp_path.iterdir())) == 2
     profile, _ = read_trace(tmp_path)
-    assert sent(profile) == script.messages(2)
-    assert count_collectives(profile) == script.collectives(2)
+    assert count_recorded_messages(profile) == script.count_messages(2)
+    assert count_recorded_collectives(profile) == script.count_collectives(2)
 
 
-def test_ranks_of_the_launcher_need_no_world_communicator(
-    program: Path, tmp_path: Path
+def test_rank_variables_of_the_launcher_replace_a_world_communicator(
+    stub_program: Path, tmp_path: Path
 ) -> None:
     script = Script(((2, 0), (1, 3)), (Message(0, 0, 1, 0, 5, 1), ALL))
-    play(program, tmp_path, script, 5, given=True)
+    run_script(stub_program, tmp_path, script, 5, ranks_from_launcher=True)
     profile, _ = read_trace(tmp_path)
     assert profile.rank_count == 4
-    assert sent(profile) == script.messages(1)
+    assert count_recorded_messages(profile) == script.count_messages(1)
 
 
-def test_unconnected_ranks_are_refused(program: Path, tmp_path: Path) -> None:
-    play(program, tmp_path, Script(((0, 1), (2, 3)), (ALL,)), 6)
+def test_unconnected_ranks_are_refused(stub_program: Path, tmp_path: Path) -> None:
+    run_script(stub_program, tmp_path, Script(((0, 1), (2, 3)), (ALL,)), 6)
     with pytest.raises(Error, match="ranks cannot be joined: no communicator has all"):
         read_trace(tmp_path)
 
 
-def test_kinds_beyond_the_table_are_reported_as_lost(
-    program: Path, tmp_path: Path
+def test_event_kinds_beyond_the_table_are_reported_as_lost(
+    stub_program: Path, tmp_path: Path
 ) -> None:
     sizes = [Collective(0, 4, 7, 1 + n, 0, 1) for n in range(3500)]
-    play(program, tmp_path, Script(((0, 1),), tuple(sizes)), 6)
+    run_script(stub_program, tmp_path, Script(((0, 1),), tuple(sizes)), 6)
     with pytest.raises(
         IncompleteTraceError, match=r"rank 0 could not note [0-9]+ calls"
     ):
@@ -128,16 +136,16 @@ def test_kinds_beyond_the_table_are_reported_as_lost(
     profile, losses = read_trace(tmp_path, partial=True)
     lost = int(losses[0].partition("note ")[2].partition(" ")[0])
     assert 0 < lost < 1000
-    assert sum(count_collectives(profile).values()) == 3500 - lost
+    assert sum(count_recorded_collectives(profile).values()) == 3500 - lost
 
 
-def test_a_rank_that_was_killed_is_reported(program: Path, tmp_path: Path) -> None:
-    play(program, tmp_path, Script(((0, 1, 2),), (ALL,)), 7, end="kill")
+def test_a_rank_that_was_killed_is_reported(stub_program: Path, tmp_path: Path) -> None:
+    run_script(stub_program, tmp_path, Script(((0, 1, 2),), (ALL,)), 7, ending="kill")
     losses = read_trace(tmp_path, partial=True).losses
     assert any(one.startswith("rank 0 was ended before it wrote") for one in losses)
 
 
-def record(
+def run_record(
     program: Path, folder: Path, script: Script, *words: str, **more: str
 ) -> str:
     """Run the verb; return its status and the lines of stderr."""
@@ -145,7 +153,7 @@ def record(
     options = ["--collectives", "keep", *words]
     done = subprocess.run(
         [*verb, *options, "--", program, "6", "2", "1", "finalize"],
-        input=script.text(),
+        input=script.format_text(),
         capture_output=True,
         text=True,
         cwd=folder,
@@ -156,47 +164,51 @@ def record(
     return f"{done.returncode}\n{done.stderr}"
 
 
-def test_the_verb_records_a_program_and_leaves_no_other_files(
-    program: Path, tmp_path: Path
-) -> None:
+def test_record_writes_only_the_profile(stub_program: Path, tmp_path: Path) -> None:
     script = Script(((0, 1, 2),), (ALL, Message(0, 2, 0, 6, 7, 5)))
-    assert record(program, tmp_path, script) == "0\n"
+    assert run_record(stub_program, tmp_path, script) == "0\n"
     assert [one.name for one in tmp_path.iterdir()] == ["p.npz"]
     graph, _ = load_npz(tmp_path / "p.npz")
     assert edge_rows(graph).tolist() == [[2, 0, 2 * 5 * 14, 10]]
 
 
-def test_the_verb_expands_collectives_by_nccl(program: Path, tmp_path: Path) -> None:
+def test_record_expands_collectives_like_nccl(
+    stub_program: Path, tmp_path: Path
+) -> None:
     script = Script(((0, 1, 2, 3),), (Collective(0, 2, 7, 1000, 0, 3),))
     by_nccl = ["--collectives", "nccl", "--gpus-per-node", "2"]
-    assert record(program, tmp_path, script, *by_nccl) == "0\n"
+    assert run_record(stub_program, tmp_path, script, *by_nccl) == "0\n"
     graph, _ = load_npz(tmp_path / "p.npz")
-    assert graph.total_bytes == 2 * 3 * 4 * 3 * 4000  # of 4 parts, each to 3 ranks
+    assert graph.total_bytes == 2 * 3 * 4 * 3 * 4000  # 4 parts, each sent to 3 ranks
 
 
 def test_another_plugin_for_nccl_is_replaced_and_named(
-    program: Path, tmp_path: Path
+    stub_program: Path, tmp_path: Path
 ) -> None:
     script = Script(((0, 1),), (ALL,))
-    output = record(program, tmp_path, script, NCCL_PROFILER_PLUGIN="inspector")
-    line = "topoloom: NCCL_PROFILER_PLUGIN=inspector: our plugin ran in its place"
+    output = run_record(
+        stub_program, tmp_path, script, NCCL_PROFILER_PLUGIN="inspector"
+    )
+    line = "topoloom: NCCL_PROFILER_PLUGIN=inspector: replaced by Topoloom's plugin"
     assert output == f"0\n{line}\n"
 
 
-def test_errors_of_the_verb_are_one_line(program: Path, tmp_path: Path) -> None:
+def test_errors_of_nccl_recording_are_one_line(
+    stub_program: Path, tmp_path: Path
+) -> None:
     script = Script(((0, 1),), (ALL,))
-    output = record(program, tmp_path, script, CC="no-such-compiler")
-    assert output.startswith("2\ntopoloom: no C compiler (CC names 'no-such-compiler'")
-    output = record(Path("true"), tmp_path, script)
+    output = run_record(stub_program, tmp_path, script, CC="no-such-compiler")
+    assert output.startswith("2\ntopoloom: no C compiler ('no-such-compiler' of CC")
+    output = run_record(Path("true"), tmp_path, script)
     assert output.startswith(
         "1\ntopoloom: nothing was recorded (exit status 0): no pro"
     )
-    output = record(program, tmp_path, script, "--mpicc", "mpicc")
+    output = run_record(stub_program, tmp_path, script, "--mpicc", "mpicc")
     assert output == (
         "2\ntopoloom: --mpicc is for MPI programs, not for --nccl; leave it out\n"
     )
     assert list(tmp_path.iterdir()) == []
-    output = record(program, tmp_path, Script(((0, 1), (2, 3)), (ALL,)))
+    output = run_record(stub_program, tmp_path, Script(((0, 1), (2, 3)), (ALL,)))
     assert output.startswith("2\ntopoloom: ranks cannot be joined: no communicator has")
     kept = [one for one in tmp_path.iterdir() if one.name in output]
     assert len(kept) == 1

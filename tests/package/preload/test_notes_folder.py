@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts of recorded ranks survive a failure to make a graph."""
+"""Counts of recorded ranks survive if no graph can be written."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from topoloom.preload.record.notes_folder import keep_notes_on_error
 
 
 @pytest.fixture
-def notes(tmp_path: Path) -> Path:
+def notes_folder(tmp_path: Path) -> Path:
     folder = tmp_path / ".topoloom-record-abc"
     folder.mkdir()
     return folder
 
 
 @pytest.mark.parametrize("error", [Error("bad"), MemoryError("bad"), OSError("bad")])
-def test_counts_are_kept_after_a_failure(notes: Path, error: Exception) -> None:
-    (notes / "recording-0.topoloom").write_text("counts")
-    kept_in = r"^bad; what the ranks counted is kept in"
-    with pytest.raises(Error, match=kept_in), keep_notes_on_error(notes):
+def test_notes_are_kept_after_a_failure(notes_folder: Path, error: Exception) -> None:
+    (notes_folder / "recording-0.topoloom").write_text("counts")
+    kept_in = r"^bad; the recordings of the ranks are in"
+    with pytest.raises(Error, match=kept_in), keep_notes_on_error(notes_folder):
         raise error
-    kept = notes.with_name("topoloom-record-abc")
+    kept = notes_folder.with_name("topoloom-record-abc")
     assert (kept / "recording-0.topoloom").read_text() == "counts"
-    assert not notes.exists()
+    assert not notes_folder.exists()
 
 
-def test_without_counts_nothing_is_kept(notes: Path) -> None:
-    with pytest.raises(OSError, match=r"^bad$"), keep_notes_on_error(notes):
+def test_an_empty_notes_folder_is_not_kept(notes_folder: Path) -> None:
+    with pytest.raises(OSError, match=r"^bad$"), keep_notes_on_error(notes_folder):
         raise OSError("bad")
-    assert notes.exists()  # for the caller to remove
+    assert notes_folder.exists()  # the caller removes it
 
 
-def test_after_a_success_nothing_is_moved(notes: Path) -> None:
-    (notes / "recording-0.topoloom").write_text("counts")
-    with keep_notes_on_error(notes):
+def test_notes_are_not_moved_after_a_success(notes_folder: Path) -> None:
+    (notes_folder / "recording-0.topoloom").write_text("counts")
+    with keep_notes_on_error(notes_folder):
         pass
-    assert notes.exists()
+    assert notes_folder.exists()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Settings of collectives are read before a program starts."""
+"""Settings of collectives are validated before a program starts."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from topoloom import Error
-from topoloom.preload.collectives import read_setting, write_setting
+from topoloom.preload.collectives import format_settings, parse_settings
 
 TABLE = """{"format": "topoloom-decisions", "version": 1,
 "operation": "all-gather", "decisions": [
 {"ranks": 2, "bytes": 1, "schedule": "ring"}]}
 """
-#: Files that are wrong, by the option that names them, and what is said of them.
+#: (option, content of an invalid file, expected message)
 WRONG = [
-    ("decisions", "", "x: the file is empty; 'decisions' needs one with content"),
+    ("decisions", "", "x: the file is empty; 'decisions' requires a file with"),
     ("decisions", TABLE[:70], "x:2: expected '\"', but the text ends"),
     ("decisions", TABLE.replace("ring", "rung"), "x:3: no all-gather schedule 'rung'"),
     (
@@ -24,7 +24,7 @@ WRONG = [
         TABLE.replace('{"ranks": 2, "bytes": 1, "schedule": "ring"}', ""),
         "x:2: the table of all-gather has no decisions; add some, or remove the table",
     ),
-    ("machine", "", "x: the file is empty; 'machine' needs one with content"),
+    ("machine", "", "x: the file is empty; 'machine' requires a file with"),
     ("machine", "\nmachines torus:4\n", "x:2: 'machines' is none of: machine"),
     ("machine", "machine donut:4\n", "x: no topology 'donut'"),
     ("placement", "{\n", "x:2: expected a key in quotes, but the text ends"),
@@ -36,25 +36,25 @@ def _working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_setting_is_rewritten_unchanged() -> None:
+def test_a_written_setting_is_read_back() -> None:
     Path("x").write_text(TABLE)
-    read = read_setting("x;schedule=chain(segment=64);report=1")
+    read = parse_settings("x;schedule=chain(segment=64);report=1")
     file = str(Path("x").absolute())
     assert read == {
         "decisions": file,
         "schedule": "chain(segment=64)",
         "report": "1",
     }
-    assert read_setting(write_setting(read)) == read
+    assert parse_settings(format_settings(read)) == read
 
 
 @pytest.mark.parametrize(("option", "text", "message"), WRONG)
-def test_a_file_that_the_library_would_not_read_is_refused_by_its_name(
+def test_invalid_files_of_settings_are_refused_by_option(
     option: str, text: str, message: str
 ) -> None:
     Path("x").write_text(text)
     with pytest.raises(Error) as error:
-        read_setting(f"{option}=x")
+        parse_settings(f"{option}=x")
     assert str(error.value).startswith(message)
 
 
@@ -64,10 +64,10 @@ def test_a_file_that_the_library_would_not_read_is_refused_by_its_name(
         ("schedule=rung", "no schedule 'rung' (did you mean 'ring'?)"),
         ("schedule=chain(segment=0)", "chain: option segment is '0'"),
         ("there-is-none", "--replace-collectives: cannot read 'there-is-none'"),
-        ("report=2", "--replace-collectives: 'report' is 0 or 1, not '2'"),
+        ("report=2", "--replace-collectives: 'report' must be 0 or 1, not '2'"),
     ],
 )
-def test_other_errors_are_one_line(setting: str, message: str) -> None:
+def test_errors_in_settings_are_one_line(setting: str, message: str) -> None:
     with pytest.raises(Error) as error:
-        read_setting(setting)
+        parse_settings(setting)
     assert str(error.value).startswith(message)

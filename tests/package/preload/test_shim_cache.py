@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Concurrent processes compile the same library once."""
+"""Concurrent processes compile a library only once."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ print(build_library_without_mpi("nccl/profiler", "lib.so", pathlib.Path(sys.argv
 
 
 @pytest.fixture
-def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Write a compiler that ends when the gate opens."""
+def waiting_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write a compiler that exits when the gate opens."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     os.mkfifo(tmp_path / "gate")
     program = tmp_path / "cc"
@@ -37,13 +37,13 @@ def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return program
 
 
-def start(compiler: Path) -> subprocess.Popen[str]:
+def start_build(compiler: Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", BUILD, str(compiler)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def wait_for_compiler(compiler: Path, *builders: subprocess.Popen[str]) -> int:
-    """Return the gate, opened for writing, once a compiler reads it."""
+def open_compiler_gate(compiler: Path, *builders: subprocess.Popen[str]) -> int:
+    """Open the gate for writing as soon as a compiler reads it; return it."""
     while any(each.poll() is None for each in builders):
         try:
             return os.open(compiler.parent / "gate", os.O_WRONLY | os.O_NONBLOCK)
@@ -52,26 +52,26 @@ def wait_for_compiler(compiler: Path, *builders: subprocess.Popen[str]) -> int:
     pytest.fail("no process compiles")
 
 
-def test_concurrent_processes_compile_once(compiler: Path) -> None:
-    builders = [start(compiler) for _ in range(3)]
-    os.close(wait_for_compiler(compiler, *builders))
+def test_concurrent_processes_compile_once(waiting_compiler: Path) -> None:
+    builders = [start_build(waiting_compiler) for _ in range(3)]
+    os.close(open_compiler_gate(waiting_compiler, *builders))
     libraries = {Path(each.communicate(timeout=600)[0].strip()) for each in builders}
-    assert (compiler.parent / "log").read_text() == "compiled\n"
+    assert (waiting_compiler.parent / "log").read_text() == "compiled\n"
     (library,) = libraries
     assert library.read_text() == "library\n"
     assert [file.name for file in library.parent.iterdir()] == ["lib.so"]
 
 
-def test_a_killed_process_blocks_no_other(compiler: Path) -> None:
-    killed = start(compiler)
-    gate = wait_for_compiler(compiler, killed)
+def test_a_killed_build_blocks_no_other_build(waiting_compiler: Path) -> None:
+    killed = start_build(waiting_compiler)
+    gate = open_compiler_gate(waiting_compiler, killed)
     killed.kill()
     killed.communicate(timeout=600)
     os.close(gate)
-    # Its compiler may hold the gate a little longer.
-    (compiler.parent / "gate").unlink()
-    os.mkfifo(compiler.parent / "gate")
-    other = start(compiler)
-    os.close(wait_for_compiler(compiler, other))
+    # The compiler of the killed process may still read the gate.
+    (waiting_compiler.parent / "gate").unlink()
+    os.mkfifo(waiting_compiler.parent / "gate")
+    other = start_build(waiting_compiler)
+    os.close(open_compiler_gate(waiting_compiler, other))
     assert Path(other.communicate(timeout=600)[0].strip()).read_text() == "library\n"
-    assert (compiler.parent / "log").read_text() == "compiled\ncompiled\n"
+    assert (waiting_compiler.parent / "log").read_text() == "compiled\ncompiled\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pairs that are measured concurrently."""
+"""Choice of pairs that are measured concurrently."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from topoloom.probe.inference.groups import ALL, GROUP, HOST, RankGroup
 from topoloom.probe.inference.suspects import LATENCY, Suspect
 from topoloom.probe.job.samples import ProbeSamples, RankPlace
 
-PARTS, HOSTS = 2, 4  # of a group, and of a part
+PARTS, HOSTS = 2, 4  # parts per group, hosts per part
 
 
-def _joined(kind: str, groups: list[RankGroup]) -> RankGroup:
+def _join_groups(kind: str, groups: list[RankGroup]) -> RankGroup:
     return RankGroup(kind, tuple(r for g in groups for r in g.ranks), tuple(groups))
 
 
-def _machine(groups: int, suspects: list[Suspect]) -> Findings:
-    """Find groups of hosts with one rank each, and slow ones."""
+def _make_findings(groups: int, suspects: list[Suspect]) -> Findings:
+    """Build findings with groups of hosts of one rank each, and suspects."""
     ranks = iter(range(groups * PARTS * HOSTS))
-    root = _joined(
+    root = _join_groups(
         ALL,
         [
-            _joined(
+            _join_groups(
                 GROUP,
                 [
-                    _joined(
+                    _join_groups(
                         GROUP, [RankGroup(HOST, (next(ranks),)) for _ in range(HOSTS)]
                     )
                     for _ in range(PARTS)
@@ -55,7 +55,7 @@ def test_concurrent_pairs_are_from_different_parts(
     ends = data.draw(st.tuples(host, host).filter(lambda pair: pair[0] != pair[1]))
     suspects = [Suspect("host", (n,), LATENCY, 1.2, 8) for n in slow]
     suspects.append(Suspect("link", ends, LATENCY, 1.2, 8))
-    found = _machine(groups, suspects)
+    found = _make_findings(groups, suspects)
     for chosen in choose_concurrent_pairs(found):
         assert not any(found.slow_pairs.contains(*pair) for pair in chosen.pairs)
         first, second = chosen.pairs[0]

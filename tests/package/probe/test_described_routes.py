@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rounds of pairs that share no full link."""
+"""Rounds of pairs that share no saturated link."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from topoloom.probe.described_routes import (
 )
 
 
-def claimed(tmp_path: Path, text: str, hosts: list[str]) -> DescribedRoutes:
+def describe_routes(tmp_path: Path, text: str, hosts: list[str]) -> DescribedRoutes:
     file = tmp_path / "claimed.toml"
     write_machine_toml(file, Machine(text), "claimed", hosts)
     return DescribedRoutes(file, hosts)
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 8, 9])
-def test_all_pairs_meet_once_around_a_circle(ranks: int) -> None:
+def test_circular_rounds_contain_all_pairs_once(ranks: int) -> None:
     assert Counter(tuple(sorted(p)) for p in list_all_pairs(range(ranks))) == Counter(
         combinations(range(ranks), 2)
     )
 
 
 @pytest.mark.parametrize("text", ["torus:4x4", "mesh:5x3", "torus:2x3x3"])
-def test_no_two_pairs_of_a_round_share_a_link(tmp_path: Path, text: str) -> None:
+def test_pairs_of_a_round_share_no_link(tmp_path: Path, text: str) -> None:
     count = Machine(text).node_count
-    routes = claimed(tmp_path, text, [f"n{n}" for n in range(count)])
+    routes = describe_routes(tmp_path, text, [f"n{n}" for n in range(count)])
     host_of = [n // 2 for n in range(2 * count)]
     pairs = list(list_all_pairs(range(2 * count)))
     rounds = list(make_disjoint_rounds(routes, host_of, pairs))
@@ -51,9 +51,9 @@ def test_no_two_pairs_of_a_round_share_a_link(tmp_path: Path, text: str) -> None
         assert not links or max(links.values()) == 1
 
 
-def test_links_take_as_many_pairs_as_their_bandwidth_allows(tmp_path: Path) -> None:
+def test_wide_links_carry_several_pairs_of_a_round(tmp_path: Path) -> None:
     text = "tree:8:4,bandwidth=1GB/s:8GB/s"
-    routes = claimed(tmp_path, text, [f"n{n}" for n in range(32)])
+    routes = describe_routes(tmp_path, text, [f"n{n}" for n in range(32)])
     assert (
         len(list(make_disjoint_rounds(routes, range(32), list_all_pairs(range(32)))))
         == 31
@@ -61,6 +61,6 @@ def test_links_take_as_many_pairs_as_their_bandwidth_allows(tmp_path: Path) -> N
 
 
 def test_hosts_must_have_names(tmp_path: Path) -> None:
-    claimed(tmp_path, "torus:2x2", ["a", "b", "c", "d"])
-    with pytest.raises(Error, match="does not name the host x"):
+    describe_routes(tmp_path, "torus:2x2", ["a", "b", "c", "d"])
+    with pytest.raises(Error, match="does not contain the host x"):
         DescribedRoutes(tmp_path / "claimed.toml", ["a", "x"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""JSON of a probe is readable by programs."""
+"""Probe results as JSON can be read by programs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from topoloom.probe.scan_inference import infer_findings
 @pytest.mark.parametrize(
     "sizes", [[1, 3], [1, 1, 4], [2, 1, 2, 3], [1, 4, 4], [1, 1, 5, 5]]
 )
-def test_a_host_outside_of_groups_gives_only_numbers(sizes: list[int]) -> None:
+def test_findings_with_single_hosts_are_valid_json(sizes: list[int]) -> None:
     group = np.repeat(np.arange(len(sizes)), sizes)
     places = [RankPlace(f"h{host}", "", "MPI") for host in range(len(group))]
     samples = ProbeSamples(places, [Order("circle", "echo", [512], 1, "0 1")])

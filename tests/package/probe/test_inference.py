@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inference from planted times: groups, lines, links, and slow hosts."""
+"""Inference from simulated times: groups, lines, links, and slow hosts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from topoloom.probe.inference.suspects import (
     find_slow_links,
 )
 from topoloom.probe.job.samples import Exchange, Order, ProbeSamples, RankPlace
-from topoloom.probe.machine import describe_machine
+from topoloom.probe.measured_machine import describe_machine
 from topoloom.probe.scan_inference import infer_findings
 from topoloom.probe.stages.scan import SIZE
 
@@ -29,10 +29,10 @@ Costs = NDArray[np.float64]
 SIZES = [2**n for n in range(23)]
 
 
-def scanned(
+def infer_from_scan(
     costs: Costs, hosts: list[str], noise: float = 0, seed: int = 1
 ) -> Findings:
-    """Infer from five samples of each pair."""
+    """Infer a machine from five samples per pair."""
     draw = np.random.default_rng(seed)
     samples = ProbeSamples(
         [RankPlace(host, "", "MPI") for host in hosts],
@@ -44,7 +44,9 @@ def scanned(
     return infer_findings(samples)
 
 
-def nested(sizes: list[list[int]], times: tuple[float, float, float]) -> Costs:
+def make_nested_costs(
+    sizes: list[list[int]], times: tuple[float, float, float]
+) -> Costs:
     """Return the times of ranks in nested groups."""
     outer = np.repeat(np.arange(len(sizes)), [sum(group) for group in sizes])
     flat = [size for group in sizes for size in group]
@@ -56,13 +58,13 @@ def nested(sizes: list[list[int]], times: tuple[float, float, float]) -> Costs:
     return costs
 
 
-def smallest(found: Findings) -> set[frozenset[int]]:
-    def leaves(groups: list[object]) -> list[list[object]]:
+def list_smallest_groups(found: Findings) -> set[frozenset[int]]:
+    def list_leaves(groups: list[object]) -> list[list[object]]:
         if not any(isinstance(group, list) for group in groups):
             return [groups]
-        return [leaf for group in groups for leaf in leaves(group)]  # type: ignore
+        return [leaf for group in groups for leaf in list_leaves(group)]  # type: ignore
 
-    return {frozenset(leaf) for leaf in leaves(found.document()["groups"])}  # type: ignore
+    return {frozenset(leaf) for leaf in list_leaves(found.document()["groups"])}  # type: ignore
 
 
 group_sizes = st.lists(
@@ -71,20 +73,20 @@ group_sizes = st.lists(
 
 
 @given(group_sizes, st.floats(1.1, 3), st.floats(1.1, 3), st.randoms())
-def test_groups_are_found_in_any_order_of_ranks(
+def test_groups_are_found_for_any_rank_order(
     sizes: list[list[int]], middle: float, far: float, chance: object
 ) -> None:
-    costs = nested(sizes, (1e-6, middle * 1e-6, middle * far * 1e-6))
+    costs = make_nested_costs(sizes, (1e-6, middle * 1e-6, middle * far * 1e-6))
     count = len(costs)
     order = np.random.default_rng(count).permutation(count)
     hosts = [f"n{place}" for place in range(count)]
-    found = scanned(costs[np.ix_(order, order)], hosts, noise=0.01)
+    found = infer_from_scan(costs[np.ix_(order, order)], hosts, noise=0.01)
     ends = np.cumsum([0, *(size for group in sizes for size in group)])
     planted = {
         frozenset(np.flatnonzero((order >= low) & (order < high)).tolist())
         for low, high in pairwise(ends)
     }
-    assert smallest(found) == planted
+    assert list_smallest_groups(found) == planted
     assert [level.median for level in found.levels] == pytest.approx(
         [1e-6, middle * 1e-6, middle * far * 1e-6], rel=0.02
     )
@@ -99,18 +101,18 @@ def test_equal_ranks_are_not_split(noise: float) -> None:
     split = [
         seed
         for seed in range(60)
-        if scanned(costs, hosts, noise, seed).document()["groups"]
+        if infer_from_scan(costs, hosts, noise, seed).document()["groups"]
     ]
     assert len(split) <= 1
 
 
 def test_parts_of_hosts_are_found_in_groups_of_hosts() -> None:
     sizes = [[4, 4]] * 6
-    costs = nested(sizes, (1e-6, 2e-6, 5e-6))
+    costs = make_nested_costs(sizes, (1e-6, 2e-6, 5e-6))
     apart = np.repeat([0, 1], 24)
     costs = np.where(apart[:, None] == apart, costs, 9e-6)
     np.fill_diagonal(costs, 0)
-    found = scanned(costs, [f"n{rank // 8}" for rank in range(48)], noise=0.01)
+    found = infer_from_scan(costs, [f"n{rank // 8}" for rank in range(48)], noise=0.01)
     machine = Machine(describe_machine(found).text)
     assert (machine.node_count, machine.slots_per_node) == (6, 8)
     assert list(machine.levels) == [4, 2]
@@ -119,12 +121,12 @@ def test_parts_of_hosts_are_found_in_groups_of_hosts() -> None:
 
 @pytest.mark.parametrize("extents", [(4, 4), (5, 3, 3), (12,)])
 @pytest.mark.parametrize("noise", [0, 0.02])
-def test_a_torus_is_found_as_a_graph(extents: tuple[int, ...], noise: float) -> None:
+def test_a_torus_is_inferred_as_a_graph(extents: tuple[int, ...], noise: float) -> None:
     at = np.indices(extents).reshape(len(extents), -1).T
     apart = np.abs(at[:, None] - at[None])
     hops = np.minimum(apart, np.array(extents) - apart).sum(axis=2)
     hosts = [f"n{host}" for host in range(len(at))]
-    found = scanned(3e-6 + 1e-6 * hops, hosts, noise)
+    found = infer_from_scan(3e-6 + 1e-6 * hops, hosts, noise)
     assert found.network is not None
     assert found.network.is_graph
     links = {(int(a), int(b)) for a, b in zip(*np.nonzero(hops == 1), strict=True)}
@@ -139,23 +141,29 @@ lines = st.tuples(
 
 
 @given(lines, st.floats(1.5, 4), st.floats(0.3, 2))
-def test_planted_lines_and_their_ends_are_found(
+def test_planted_cost_lines_and_their_limits_are_found(
     line: tuple[float, float, int], step: float, gap: float
 ) -> None:
     alpha, beta, most = line
     second = step * (alpha + beta * most)
 
-    def alone(size: int) -> float:
+    def compute_single_time(size: int) -> float:
         return alpha + beta * size if size <= most else second + 2 * beta * size
 
-    def exchange(kind: str, size: int, window: int, seconds: float) -> Exchange:
+    def make_exchange(kind: str, size: int, window: int, seconds: float) -> Exchange:
         return Exchange(0, "alone", kind, size, window, 0, 1, np.full(5, seconds))
 
-    def burst(size: int) -> float:
-        return alone(size) + alone(1) + 15 * (gap * 1e-6 + beta * size)
+    def compute_burst_time(size: int) -> float:
+        return (
+            compute_single_time(size)
+            + compute_single_time(1)
+            + 15 * (gap * 1e-6 + beta * size)
+        )
 
-    made = [exchange("echo", size, 1, alone(size)) for size in SIZES]
-    made += [exchange("burst", size, 16, burst(size)) for size in SIZES]
+    made = [make_exchange("echo", size, 1, compute_single_time(size)) for size in SIZES]
+    made += [
+        make_exchange("burst", size, 16, compute_burst_time(size)) for size in SIZES
+    ]
     costs = fit_level_costs(made)
     assert costs is not None
     first, last = costs.alone.lines
@@ -168,18 +176,20 @@ def test_planted_lines_and_their_ends_are_found(
     assert costs.latency == pytest.approx(alpha - gap * 1e-6, rel=0.05, abs=2e-8) or (
         alpha <= gap * 1e-6 and costs.latency < 1e-7
     )
-    # The model of a single message equals the measurement.
+    # For a single message the model equals the measurement.
     if alpha > gap * 1e-6:
         for size in (8, most, 4 * most, SIZES[-1]):
-            assert costs.model.arrival(size) == pytest.approx(alone(size), rel=0.05)
+            assert costs.model.arrival(size) == pytest.approx(
+                compute_single_time(size), rel=0.05
+            )
     assert costs.loggp is not None
     latency, overhead, _, slope = costs.loggp.values()
-    assert latency + 2 * overhead >= alone(1) * (1 - 1e-9)
+    assert latency + 2 * overhead >= compute_single_time(1) * (1 - 1e-9)
     assert slope == pytest.approx(beta, rel=0.05)
 
 
-def test_intervals_contain_the_planted_values() -> None:
-    """With 200 fits to 2 % noise, about 95 % do, and the intervals are narrow."""
+def test_confidence_intervals_contain_the_planted_values() -> None:
+    """About 95 % of 200 fits with 2 % noise contain them, and intervals are narrow."""
     draw = np.random.default_rng(3)
     held = 0
     for _ in range(200):
@@ -195,15 +205,15 @@ def test_intervals_contain_the_planted_values() -> None:
     assert held >= 0.88 * 200
 
 
-def bursts(hosts: int, slow: int, factor: float) -> list[Exchange]:
+def make_bursts(hosts: int, slow: int, factor: float) -> list[Exchange]:
     draw = np.random.default_rng(hosts)
 
-    def seconds(a: int, b: int) -> NDArray[np.float64]:
+    def draw_burst_times(a: int, b: int) -> NDArray[np.float64]:
         times = factor if slow in (a, b) else 1.0
         return 1e-3 * times * (1 + 0.02 * draw.standard_normal(5))
 
     return [
-        Exchange(0, "alone", "burst", 1 << 20, 4, a, b, seconds(a, b))
+        Exchange(0, "alone", "burst", 1 << 20, 4, a, b, draw_burst_times(a, b))
         for a, b in combinations(range(hosts), 2)
     ]
 
@@ -211,7 +221,10 @@ def bursts(hosts: int, slow: int, factor: float) -> list[Exchange]:
 @pytest.mark.parametrize("hosts", [5, 16, 40])
 def test_only_a_slow_host_is_measured_again(hosts: int) -> None:
     found = compute_rate_residuals(
-        [range(hosts)], range(hosts), bursts(hosts, 3, 1.25), np.zeros((hosts, hosts))
+        [range(hosts)],
+        range(hosts),
+        make_bursts(hosts, 3, 1.25),
+        np.zeros((hosts, hosts)),
     )
     assert find_slow_hosts(found, hosts) == [3]
     assert find_slow_links(found, [3]) == []
@@ -221,7 +234,7 @@ def test_a_slow_link_is_measured_again() -> None:
     costs = np.full((12, 12), 1e-6)
     costs[4, 7] = costs[7, 4] = 1.3e-6
     np.fill_diagonal(costs, 0)
-    found = scanned(costs, [f"n{host}" for host in range(12)], noise=0.01)
+    found = infer_from_scan(costs, [f"n{host}" for host in range(12)], noise=0.01)
     assert found.network is not None
     residuals = compute_latency_residuals(
         found.root, found.host_of, found.costs, found.network.predicted
@@ -232,7 +245,7 @@ def test_a_slow_link_is_measured_again() -> None:
     assert factor == pytest.approx(1.3, rel=0.05)
 
 
-def test_too_few_sizes_make_no_model() -> None:
+def test_too_few_sizes_give_no_model() -> None:
     one = Exchange(0, "alone", "echo", 1, 1, 0, 1, np.array([1e-6]))
     assert fit_level_costs([one]) is None
     assert math.isfinite(one.median)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Costs of links follow from differences of routes and sizes."""
+"""Costs of links follow from different routes and sizes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ REGIME = np.searchsorted([512, 16384], SIZES)
 Values = NDArray[np.float64]
 
 
-def curve(seconds: Values) -> Curve:
-    """Make a curve from times."""
+def make_curve(seconds: Values) -> Curve:
+    """Create a curve from times."""
     return Curve(Fit(NetworkModel.regimes([(0, 0, None)]), SIZES, seconds), [])
 
 
@@ -40,12 +40,12 @@ def test_planted_overheads_latencies_and_factors_are_found(
 ) -> None:
     latencies = sorted(latencies)
     if any(b < 1.3 * a for a, b in pairwise(latencies)):
-        return  # equal routes give no information
+        return  # identical routes give no information
     f, g = np.array([1.0, *longer]), np.array([*slower, 1.0])
     wide = g[REGIME] * SIZES / 10e9
     alone = [overhead + f[REGIME] * latency + wide for latency in latencies]
-    burst = curve(np.maximum(4e-7, wide))
-    routes = [RouteTimes(curve(seconds), burst, 10e9) for seconds in alone]
+    burst = make_curve(np.maximum(4e-7, wide))
+    routes = [RouteTimes(make_curve(seconds), burst, 10e9) for seconds in alone]
     found = fit_link_costs(routes, ENDS, overhead)
     assert found.latencies == pytest.approx(latencies, rel=0.02)
     for n, seconds in enumerate(alone):
@@ -57,9 +57,9 @@ def test_planted_overheads_latencies_and_factors_are_found(
     assert [most for *_, most in found.factors] == ENDS
 
 
-def test_one_route_is_sufficient() -> None:
+def test_one_route_is_sufficient_for_a_fit() -> None:
     alone = 5e-7 + np.array([1.0, 2.0, 4.0])[REGIME] * 2e-6 + SIZES / 10e9
-    found = fit_link_costs([RouteTimes(curve(alone), None, 10e9)], ENDS, 5e-7)
+    found = fit_link_costs([RouteTimes(make_curve(alone), None, 10e9)], ENDS, 5e-7)
     assert found.latencies == pytest.approx([2e-6], rel=0.01)
     assert [factor for factor, *_ in found.factors] == pytest.approx(
         [1, 2, 4], rel=0.02
@@ -67,10 +67,10 @@ def test_one_route_is_sufficient() -> None:
 
 
 def test_no_message_occupies_a_link_longer_than_in_a_burst() -> None:
-    """A jump of latencies among few sizes must not look like a narrow link."""
+    """A jump in latency between two sizes must not look like a narrow link."""
     sizes = np.where(REGIME == 1, np.where(SIZES > 4096, 3.0, 1.0), 1.0 + REGIME)
     alone = 3e-7 + sizes * 2e-6 + SIZES / 10e9
-    burst = curve(np.maximum(4e-7, SIZES / 10e9))
-    routes = [RouteTimes(curve(alone), burst, 10e9)]
+    burst = make_curve(np.maximum(4e-7, SIZES / 10e9))
+    routes = [RouteTimes(make_curve(alone), burst, 10e9)]
     found = fit_link_costs(routes, ENDS, 3e-7)
     assert all(width >= 0.99 for _, width, _ in found.factors[1:])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The model of a level matches measured times of one and of many messages."""
+"""The fitted model matches measured times of single and many messages."""
 
 from __future__ import annotations
 
@@ -18,78 +18,84 @@ LATENCY, BETA = 2e-6, 1e-10
 AT_ONCE = 32768
 
 
-def infer_costs(send: float, receive: float, agree: float) -> LevelCosts:
-    """Infer from exchanges of ranks whose calls take this long."""
+def infer_costs(
+    send_time: float, receive_time: float, handshake_time: float
+) -> LevelCosts:
+    """Infer costs from exchanges with these send, receive and handshake times."""
 
-    def alone(size: int) -> float:
-        first = agree if size > AT_ONCE else 0.0
-        return send + LATENCY + first + receive + BETA * size
+    def compute_single_time(size: int) -> float:
+        first = handshake_time if size > AT_ONCE else 0.0
+        return send_time + LATENCY + first + receive_time + BETA * size
 
-    def gap(size: int) -> float:
-        return max(send, receive, BETA * size)
+    def compute_gap(size: int) -> float:
+        return max(send_time, receive_time, BETA * size)
 
-    def exchange(kind: str, size: int, window: int, seconds: float) -> Exchange:
+    def make_exchange(kind: str, size: int, window: int, seconds: float) -> Exchange:
         return Exchange(0, "alone", kind, size, window, 0, 1, np.full(5, seconds))
 
-    made = [exchange("echo", size, 1, alone(size)) for size in SIZES]
+    made = [make_exchange("echo", size, 1, compute_single_time(size)) for size in SIZES]
     for size in SIZES:
-        rest = alone(size) + alone(1)
-        made.append(exchange("burst", size, 16, rest + 15 * gap(size)))
-    made.append(exchange("send-cpu", 8, 1, send))
-    # A receive that lets the message come only then.
-    made.append(exchange("receive-cpu", 8, 1, alone(8)))
+        rest = compute_single_time(size) + compute_single_time(1)
+        made.append(make_exchange("burst", size, 16, rest + 15 * compute_gap(size)))
+    made.append(make_exchange("send-cpu", 8, 1, send_time))
+    # The message can only proceed when the receive is posted.
+    made.append(make_exchange("receive-cpu", 8, 1, compute_single_time(8)))
     for window in (64, 256):
-        both = 2 * alone(8) + window * (send + receive)
-        made.append(exchange("both", 8, window, both))
+        both = 2 * compute_single_time(8) + window * (send_time + receive_time)
+        made.append(make_exchange("both", 8, window, both))
     costs = fit_level_costs(made)
     assert costs is not None
     return costs
 
 
 @given(
-    send=st.floats(1e-7, 5e-7), receive=st.floats(1e-7, 5e-7), agree=st.floats(0, 4e-5)
+    send_time=st.floats(1e-7, 5e-7),
+    receive_time=st.floats(1e-7, 5e-7),
+    handshake_time=st.floats(0, 4e-5),
 )
 def test_a_single_message_takes_its_measured_time_at_every_size(
-    send: float, receive: float, agree: float
+    send_time: float, receive_time: float, handshake_time: float
 ) -> None:
-    costs = infer_costs(send, receive, agree)
+    costs = infer_costs(send_time, receive_time, handshake_time)
     fit = costs.alone.fit
     found = [costs.model.arrival(int(size)) for size in fit.sizes]
     assert found == pytest.approx(fit.measured.tolist(), rel=0.03)
 
 
-def test_successive_long_messages_do_not_wait_for_a_handshake() -> None:
-    model = infer_costs(3e-7, 2e-7, agree=3e-5).model
+def test_successive_long_messages_overlap_their_handshakes() -> None:
+    model = infer_costs(3e-7, 2e-7, handshake_time=3e-5).model
     size = 2 * AT_ONCE
     assert model.arrival(size) == pytest.approx(3.25e-5 + BETA * size, rel=0.02)
     assert model.time(size) == pytest.approx(BETA * size, rel=0.05)
     assert model.arrival(AT_ONCE) == pytest.approx(2.5e-6 + BETA * AT_ONCE, rel=0.02)
 
 
-@given(send=st.floats(1e-7, 5e-7), receive=st.floats(1e-7, 5e-7))
-def test_overheads_are_measured_from_many_waiting_calls(
-    send: float, receive: float
+@given(send_time=st.floats(1e-7, 5e-7), receive_time=st.floats(1e-7, 5e-7))
+def test_overheads_are_inferred_from_windows_of_nonblocking_calls(
+    send_time: float, receive_time: float
 ) -> None:
-    costs = infer_costs(send, receive, 0)
-    assert costs.send_cpu == pytest.approx(send)
-    assert costs.receive_cpu == pytest.approx(receive, rel=0.01)
-    if receive > 1.2 * send:  # with several receivers it is the sender that counts
-        assert costs.model.time(1) == pytest.approx(send, rel=0.05)
+    costs = infer_costs(send_time, receive_time, 0)
+    assert costs.send_cpu == pytest.approx(send_time)
+    assert costs.receive_cpu == pytest.approx(receive_time, rel=0.01)
+    if (
+        receive_time > 1.2 * send_time
+    ):  # with several receivers the sender is the bottleneck
+        assert costs.model.time(1) == pytest.approx(send_time, rel=0.05)
 
 
 def test_errors_and_intervals_match_the_written_lines() -> None:
-    """Even if longer messages are faster, so that the model pads shorter ones."""
+    """Even if longer messages are faster, so that the model raises short times."""
 
-    def seconds(size: int) -> float:
+    def compute_seconds(size: int) -> float:
         return 4e-6 + BETA * size if size < 2048 else 3e-6 + 2 * BETA * size
 
     echoes = [
-        Exchange(0, "alone", "echo", size, 1, 0, 1, np.full(3, seconds(size)))
+        Exchange(0, "alone", "echo", size, 1, 0, 1, np.full(3, compute_seconds(size)))
         for size in SIZES
     ]
     costs = fit_level_costs(echoes)
     assert costs is not None
-    assert costs.alone.model.time(8) == pytest.approx(seconds(2048), rel=0.001)
+    assert costs.alone.model.time(8) == pytest.approx(compute_seconds(2048), rel=0.001)
     found = costs.alone.document()
     assert found["worst_error"] == pytest.approx(0, abs=1e-6)
     first, second = found["lines"]
@@ -98,7 +104,7 @@ def test_errors_and_intervals_match_the_written_lines() -> None:
 
 
 def test_sender_overhead_does_not_exceed_the_gap() -> None:
-    """A clock adds to the time of a call; what is exported has the gap."""
+    """The clock adds to the measured call time, so the export uses the gap."""
     costs = infer_costs(3e-7, 1e-7, 0)
     slow_clock = replace(costs, send_cpu=5e-7)
     assert slow_clock.model.costs.send_cpu == pytest.approx(3e-7, rel=0.01)

@@ -25,7 +25,7 @@ LANDMARKS = 24
 
 
 class Torus:
-    """Hosts in random order with times by hops."""
+    """Hosts of a torus in random order; times depend on hops."""
 
     def __init__(self, shape: tuple[int, ...], hop: float, noise: float) -> None:
         self.count = int(np.prod(shape))
@@ -38,7 +38,7 @@ class Torus:
 
     @property
     def late(self) -> bool:
-        """Return False: time never runs out."""
+        """Return False: the time limit is never reached."""
         return False
 
     def seconds(self, pairs: Pairs, noise: float) -> Floats:
@@ -52,33 +52,33 @@ class Torus:
         return self.seconds(pairs, self._noise), self._noise
 
     def inside(self, sets: Sequence[Hosts]) -> None:
-        """Do nothing: no pairs inside groups are needed."""
+        """Do nothing: pairs inside groups are not needed."""
 
-    def neighbors(self) -> set[tuple[int, int]]:
-        """Return the links."""
+    def list_links(self) -> set[tuple[int, int]]:
+        """List the links of the torus."""
         a, b = np.nonzero(np.triu(self.hops == 1))
         return set(zip(a.tolist(), b.tolist(), strict=True))
 
 
-def costs_of(count: int, pairs: Pairs, values: Floats) -> PairCosts:
+def make_pair_costs(count: int, pairs: Pairs, values: Floats) -> PairCosts:
     return PairCosts(count, pairs[:, 0], pairs[:, 1], values)
 
 
 def measure_pairs(torus: Torus, noise: float) -> tuple[PairCosts, PairCosts]:
-    """Measure landmarks with all hosts, then possible neighbors."""
+    """Measure landmarks with all hosts, then candidate neighbors."""
     every = np.arange(torus.count)
     landmarks = torus.draw.choice(every, LANDMARKS, replace=False)
     grid = np.stack(np.meshgrid(landmarks, every), axis=-1).reshape(-1, 2)
     pairs = grid[grid[:, 0] != grid[:, 1]]
     seconds = torus.seconds(pairs, noise)
-    near = find_candidates(costs_of(torus.count, pairs, seconds), every)
+    near = find_candidates(make_pair_costs(torus.count, pairs, seconds), every)
     assert len(near) <= 20 * torus.count
     exactly = min(noise, CANDIDATE_ERROR)
     pairs = np.concatenate([pairs, near])
     seconds = np.concatenate([seconds, torus.seconds(near, exactly)])
     errors = np.full(len(pairs), exactly)
     count = torus.count
-    return costs_of(count, pairs, seconds), costs_of(count, pairs, errors)
+    return make_pair_costs(count, pairs, seconds), make_pair_costs(count, pairs, errors)
 
 
 @given(
@@ -92,7 +92,7 @@ def test_the_links_of_planted_tori_are_found(
     torus = Torus(shape, hop, noise)
     found = find_linked_hosts(*measure_pairs(torus, noise), np.arange(torus.count), 0.2)
     assert found is not None
-    assert set(found.neighbors) == torus.neighbors()
+    assert set(found.neighbors) == torus.list_links()
     assert (found.hops == torus.hops).all()
     assert found.hop == pytest.approx(2e-6 * hop, rel=0.05)
     assert found.predicted[0, 1] == pytest.approx(
@@ -100,7 +100,7 @@ def test_the_links_of_planted_tori_are_found(
     )
 
 
-def test_equal_hosts_have_no_neighbors() -> None:
+def test_hosts_with_equal_times_have_no_neighbors() -> None:
     alike = Torus((200,), 0, 0.0125)
     every = np.arange(200)
     assert find_linked_hosts(*measure_pairs(alike, 0.0125), every, 0.0) is None
@@ -108,17 +108,17 @@ def test_equal_hosts_have_no_neighbors() -> None:
 
 def test_hosts_without_landmarks_have_no_neighbors() -> None:
     pairs = np.array([*combinations(range(8), 2)])
-    costs = costs_of(40, pairs, np.ones(len(pairs)))
+    costs = make_pair_costs(40, pairs, np.ones(len(pairs)))
     assert find_linked_hosts(costs, costs, np.arange(40), 0.0) is None
 
 
-def test_landmarks_leave_no_empty_group_on_a_torus() -> None:
+def test_landmarks_find_no_groups_on_a_torus() -> None:
     torus = Torus((11, 11, 11), 0.05, 0.0125)
     parts = find_host_groups(torus.count, torus)
     assert all(len(part.members) for part in parts.all_parts())
 
 
-def test_hops_follow_from_links() -> None:
+def test_hop_counts_follow_from_links() -> None:
     hops = count_hops([(0, 1), (1, 2), (4, 3)], 6)
     assert hops[0].tolist() == [0, 1, 2, -1, -1, -1]
     assert hops[3].tolist() == [-1, -1, -1, 0, 1, -1]

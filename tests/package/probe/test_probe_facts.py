@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Changed keys of a file that cannot be shown are named."""
+"""Errors name changed keys of a file that prevent its display."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from topoloom.tasks.machines.probe import probe_facts
         ("[probe]\ngroups = [[0], 1]", "must have ranks or groups, not both"),
     ],
 )
-def test_keys_that_a_probe_does_not_write_are_refused(
+def test_keys_with_values_that_no_probe_writes_are_refused(
     tmp_path: Path, lines: str, message: str
 ) -> None:
     file = tmp_path / "m.toml"
@@ -46,7 +46,7 @@ def test_keys_that_a_probe_does_not_write_are_refused(
     assert str(raised.value).endswith(message)
 
 
-def test_other_machines_have_no_probe_facts(tmp_path: Path) -> None:
+def test_unprobed_machines_have_no_probe_facts(tmp_path: Path) -> None:
     assert probe_facts("torus:4x4") == {}
     file = tmp_path / "m.toml"
     file.write_text("[topology]\nkind = 'torus'\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Changed probe files are refused in one line."""
+"""Modified probe files are refused in one line."""
 
 from __future__ import annotations
 
@@ -26,31 +26,35 @@ def write_file(folder: Path, **changed: str | None) -> Path:
     return file
 
 
-def test_pairs_of_a_group_are_near(tmp_path: Path) -> None:
+def test_pairs_of_a_group_have_the_near_time(tmp_path: Path) -> None:
     reference = read_reference(write_file(tmp_path, unit_groups="[[0, 1]]"))
     assert reference.expected("echo", 0, 1) == 1e-6
     assert reference.expected("echo", 1, 2) == 2e-6
     assert reference.expected("burst", 0, 1) == 1e-3
 
 
-def suspect(kind: str, hosts: str, of: str, way: str = "both") -> str:
+def format_suspect(kind: str, hosts: str, of: str, way: str = "both") -> str:
     return (
         f'[{{ kind = "{kind}", hosts = {hosts}, of = "{of}", times_as_long = 3.0, '
         f'way = "{way}", direction = "" }}]'
     )
 
 
-def test_hosts_that_were_slow_are_expected_to_be_slow(tmp_path: Path) -> None:
-    slow = write_file(tmp_path, suspects=suspect("host", '["b"]', "bandwidth", "out"))
+def test_expected_times_include_known_slow_hosts(tmp_path: Path) -> None:
+    slow = write_file(
+        tmp_path, suspects=format_suspect("host", '["b"]', "bandwidth", "out")
+    )
     reference = read_reference(slow)
-    # Only the bandwidth part is three times as slow.
+    # Only the bandwidth term is three times as slow.
     longer = 2 * (1e-3 - 2 * 1e-6)
     assert reference.expected("burst", 1, 0) == pytest.approx(1e-3 + longer)
     assert reference.expected("burst", 0, 1) == 1e-3
-    # 512 bytes of a round trip, one way of which is slow.
+    # 512 bytes of a round trip with one slow direction.
     later = longer * 512 / (4 * 262144) / 2
     assert reference.expected("echo", 0, 1) == pytest.approx(1e-6 + later)
-    link = write_file(tmp_path, suspects=suspect("link", '["a", "b"]', "latency"))
+    link = write_file(
+        tmp_path, suspects=format_suspect("link", '["a", "b"]', "latency")
+    )
     reference = read_reference(link)
     assert reference.expected("echo", 1, 0) == pytest.approx(3e-6)
     assert reference.expected("burst", 0, 1) == pytest.approx(1e-3 + 2 * 2e-6)
@@ -68,8 +72,8 @@ def test_hosts_that_were_slow_are_expected_to_be_slow(tmp_path: Path) -> None:
         ("long_bytes", '"x"'),
         ("long_bytes", "-1"),
         ("pair_seconds", "[1]"),
-        ("suspects", suspect("host", '["d"]', "latency")),
-        ("suspects", suspect("link", '["a"]', "latency")),
+        ("suspects", format_suspect("host", '["d"]', "latency")),
+        ("suspects", format_suspect("link", '["a"]', "latency")),
         ("suspects", "[{}]"),
         ("pair_seconds", "{ echo = 'x', burst = { far = 1e-3 } }"),
         ("pair_seconds", "{ echo = {}, burst = { far = 1e-3 } }"),
@@ -77,7 +81,7 @@ def test_hosts_that_were_slow_are_expected_to_be_slow(tmp_path: Path) -> None:
         ("pair_seconds", "{ echo = { near = nan }, burst = { far = 1e-3 } }"),
     ],
 )
-def test_keys_that_a_probe_does_not_write_are_refused(
+def test_invalid_keys_of_a_probe_reference_are_refused(
     tmp_path: Path, key: str, value: str | None
 ) -> None:
     file = write_file(tmp_path, **{key: value})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Samples and requests are read back as written."""
+"""Samples and measurement orders are read back as written."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ORDERS = [
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.how)
-def test_orders_are_read_back_as_written(order: Order) -> None:
+def test_measurement_orders_are_read_back_as_written(order: Order) -> None:
     assert parse_order(order.line) == order
 
 
@@ -58,7 +58,7 @@ def test_samples_are_read_back_as_written(tmp_path: Path) -> None:
         assert (ours.seconds == theirs.seconds).all()
 
 
-def test_other_files_are_refused(tmp_path: Path) -> None:
+def test_files_other_than_samples_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "other.npz", x=1)
     (tmp_path / "text.npz").write_text("no archive")
     for name in ("other.npz", "text.npz"):
@@ -67,39 +67,37 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 
 @given(st.integers(1, 100))
-def test_every_two_ranks_of_a_set_are_paired_in_some_round(count: int) -> None:
+def test_rounds_pair_every_two_ranks_of_a_set(count: int) -> None:
     assert count_rounds([range(count)]) in (count - 1, count)
 
 
-def test_numbers_of_pairs_grow_up_to_all() -> None:
+def test_measured_pair_counts_increase_up_to_all_pairs() -> None:
     pairs = [(2 * n, 2 * n + 1) for n in range(11)]
     assert ConcurrentPairs("x", pairs, 5).counts == [1, 2, 3, 4, 5, 6, 8, 11]
     assert ConcurrentPairs("x", pairs, 5, whole=False).counts == [5, 11]
 
 
 @given(st.floats(1e-7, 1e-3), st.floats(1e-11, 1e-8))
-def test_long_messages_take_much_longer_than_their_overhead(
-    alpha: float, beta: float
-) -> None:
+def test_long_sizes_are_dominated_by_bandwidth(alpha: float, beta: float) -> None:
     size = choose_long_size(alpha, beta)
     assert 1 << 18 <= size <= 1 << 22
     assert size == 1 << 22 or 4 * size * beta >= 10 * alpha
 
 
-def test_bursts_of_long_messages_are_short() -> None:
+def test_longer_messages_have_smaller_windows() -> None:
     windows = [choose_window(size) for size in EFFORTS["thorough"].sizes]
     assert windows == sorted(windows, reverse=True)
     assert (windows[0], windows[-1]) == (16, 2)
 
 
-def places(*masks: str) -> ProbeSamples:
+def make_samples(*masks: str) -> ProbeSamples:
     return ProbeSamples([RankPlace("n1", mask, "MPI") for mask in masks])
 
 
-def test_crowded_nodes_are_doubted() -> None:
-    assert find_doubts(places("0", "1")) == []
-    assert find_doubts(places("", "", "")) == []
-    (doubt,) = find_doubts(places("0-1", "0-1", "0-1"))
+def test_overcommitted_nodes_are_reported_as_doubts() -> None:
+    assert find_doubts(make_samples("0", "1")) == []
+    assert find_doubts(make_samples("", "", "")) == []
+    (doubt,) = find_doubts(make_samples("0-1", "0-1", "0-1"))
     assert doubt.startswith("n1 has 3 ranks on 2 CPUs: ")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many hosts: groups follow from few pairs, and samples are in few arrays."""
+"""Many hosts: groups follow from few pairs, and samples need few arrays."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ Floats = NDArray[np.float64]
 FEW = 24
 
 
-class Planted:
+class PlantedCluster:
     """Hosts in nested groups, measured on request.
 
     Parameters
     ----------
     paths
-        The groups of each host, outermost first.
+        Groups of each host, outermost first.
     times
-        Seconds between hosts without a group in common, with one, and so on.
+        Seconds between hosts with 0, 1, ... common groups.
     slow
         Hosts whose messages take 1.3 times as long.
     """
@@ -67,16 +67,16 @@ class Planted:
 
     @property
     def late(self) -> bool:
-        """Whether enough pairs were requested."""
+        """Return whether more pairs were requested than allowed."""
         return self.measured > self._left
 
     def pairs(self, pairs: Pairs) -> tuple[Floats, float]:
-        """Return seconds and their error."""
+        """Return seconds and the error."""
         self.measured += len(pairs)
         return self.seconds(*pairs.T), self._noise
 
     def inside(self, sets: Sequence[Hosts]) -> None:
-        """Record the sets whose pairs are requested."""
+        """Record the sets with requested pairs."""
         self.whole = list(sets)
 
     def seconds(self, a: Hosts, b: Hosts) -> Floats:
@@ -86,8 +86,8 @@ class Planted:
         found: Floats = self._times[same] * np.maximum(self._slow[a], self._slow[b])
         return found * noise
 
-    def groups(self) -> set[frozenset[int]]:
-        """Return all hosts, and the groups inside of one with more than `FEW`."""
+    def list_groups(self) -> set[frozenset[int]]:
+        """Return the root group, and groups whose parent has more than `FEW` hosts."""
         found = {frozenset(range(len(self._paths)))}
         for depth in range(self._paths.shape[1]):
             around = self._paths[:, :depth]
@@ -99,15 +99,15 @@ class Planted:
         return found
 
 
-def nested(counts: Sequence[int]) -> NDArray[np.int64]:
-    """Return the paths of hosts in equal groups, in random order."""
+def make_group_paths(counts: Sequence[int]) -> NDArray[np.int64]:
+    """Return the group paths of hosts in equal groups, in random order."""
     inner = np.cumprod(counts[::-1])[::-1][1:]
     paths = np.arange(math.prod(counts))[:, None] // inner
     mixed: NDArray[np.int64] = np.random.default_rng(7).permutation(paths)
     return mixed
 
 
-def all_parts(root: HostGroup) -> set[frozenset[int]]:
+def list_all_parts(root: HostGroup) -> set[frozenset[int]]:
     return {frozenset(part.members.tolist()) for part in root.all_parts()}
 
 
@@ -125,39 +125,41 @@ counts_of_trees = st.sampled_from(
 def test_landmarks_find_exactly_the_groups_of_planted_trees(
     counts: tuple[int, ...], steps: list[float], noise: float, has_slow: bool
 ) -> None:
-    paths = nested(counts)
+    paths = make_group_paths(counts)
     times = (1e-6 * np.cumprod([1, *steps])[: len(counts)][::-1]).tolist()
-    planted = Planted(paths, times, noise, slow=[5, 17] if has_slow else [])
-    found = all_parts(find_host_groups(len(paths), planted, FEW))
-    assert found == planted.groups()
+    planted = PlantedCluster(paths, times, noise, slow=[5, 17] if has_slow else [])
+    found = list_all_parts(find_host_groups(len(paths), planted, FEW))
+    assert found == planted.list_groups()
 
 
 @pytest.mark.parametrize("noise", [0, 0.0125, 0.03])
-def test_equal_hosts_stay_together(noise: float) -> None:
+def test_hosts_with_equal_times_form_no_groups(noise: float) -> None:
     flat = np.zeros((3000, 1), np.int64)
-    planted = Planted(flat, [1.5e-6, 1e-6], noise, slow=[3, 50, 999])
+    planted = PlantedCluster(flat, [1.5e-6, 1e-6], noise, slow=[3, 50, 999])
     assert find_host_groups(3000, planted).groups == []
     assert planted.measured < 30 * 3000
 
 
-def test_ten_thousand_hosts_take_a_fiftieth_of_their_pairs() -> None:
-    paths = nested((10, 10, 100))
-    planted = Planted(paths, [1.8e-6, 1.3e-6, 1e-6], 0.0125)
+def test_grouping_ten_thousand_hosts_measures_a_fiftieth_of_all_pairs() -> None:
+    paths = make_group_paths((10, 10, 100))
+    planted = PlantedCluster(paths, [1.8e-6, 1.3e-6, 1e-6], 0.0125)
     root = find_host_groups(10_000, planted)
-    assert all_parts(root) == planted.groups()
+    assert list_all_parts(root) == planted.list_groups()
     inside = sum(len(each) * (len(each) - 1) // 2 for each in planted.whole)
     assert planted.measured + inside < 10_000**2 / 2 / 40
 
 
-def test_too_many_groups_for_the_time_are_not_measured() -> None:
-    planted = Planted(nested((500, 4)), [2e-6, 1e-6], pairs=100_000)
+def test_grouping_stops_when_the_time_is_used_up() -> None:
+    planted = PlantedCluster(make_group_paths((500, 4)), [2e-6, 1e-6], pairs=100_000)
     root = find_host_groups(2000, planted)
     assert (root.groups, root.is_known) == ([], False)
     assert planted.measured < 200_000
 
 
 @given(st.floats(-14, -12), st.floats(np.log(1.1), 1), st.integers(8, 500))
-def test_two_modes_have_a_valley_between(low: float, apart: float, count: int) -> None:
+def test_a_valley_is_found_between_two_modes(
+    low: float, apart: float, count: int
+) -> None:
     """Levels that differ by 10 % or more, with errors of 1 %."""
     draw = np.random.default_rng(count)
     near = low + 0.01 * draw.standard_normal(count)
@@ -195,7 +197,7 @@ def make_samples(orders: list[tuple[int, int, int, int]]) -> ProbeSamples:
 
 
 @given(exchanges, st.data())
-def test_exchanges_are_kept_in_order(
+def test_exchanges_are_stored_in_order(
     orders: list[tuple[int, int, int, int]], data: st.DataObject
 ) -> None:
     found = make_samples(orders).exchanges
@@ -205,7 +207,7 @@ def test_exchanges_are_kept_in_order(
     some = found[begin:]
     assert [e.first for e in some] == [each[1] for each in orders[begin:]]
     assert some.counts.tolist() == [each[3] for each in orders[begin:]]
-    ones = found.of_orders([1])
+    ones = found.select_orders([1])
     assert [e.second for e in ones] == [each[2] for each in orders if each[0] == 1]
     assert found[-1].order == orders[-1][0]
     assert len(some.seconds) == some.counts.sum()
@@ -226,7 +228,7 @@ def test_samples_are_read_back_from_files(
         assert (arrays["costs"] == np.eye(10)).all()
 
 
-def grouped(sizes: Sequence[int]) -> RankGroup:
+def make_groups(sizes: Sequence[int]) -> RankGroup:
     ends = np.cumsum([0, *sizes])
     groups = tuple(
         RankGroup(
@@ -238,10 +240,10 @@ def grouped(sizes: Sequence[int]) -> RankGroup:
 
 
 @given(st.lists(st.integers(1, 5), min_size=2, max_size=5), st.randoms())
-def test_costs_of_few_pairs_equal_those_of_a_matrix(
+def test_sparse_pair_costs_equal_a_dense_matrix(
     sizes: list[int], chance: object
 ) -> None:
-    root, count = grouped(sizes), sum(sizes)
+    root, count = make_groups(sizes), sum(sizes)
     draw = np.random.default_rng(count)
     matrix = np.full((count, count), np.nan)
     np.fill_diagonal(matrix, 0)
@@ -263,9 +265,9 @@ def test_costs_of_few_pairs_equal_those_of_a_matrix(
 
 
 def test_ranks_of_hosts_are_grouped_by_landmarks() -> None:
-    """With 96 hosts of two ranks each, of which few pairs are known."""
-    paths = nested((4, 24))
-    planted = Planted(paths, [2e-6, 1e-6])
+    """96 hosts with two ranks each; only few pairs are measured."""
+    paths = make_group_paths((4, 24))
+    planted = PlantedCluster(paths, [2e-6, 1e-6])
     parts = find_host_groups(96, planted, 48)
     places = [RankPlace(f"n{host}", "", "MPI") for host in range(96) for _ in range(2)]
     samples = ProbeSamples(places, [Order("circle", "echo", [SIZE], 1, "0 1")])
@@ -285,7 +287,7 @@ def test_ranks_of_hosts_are_grouped_by_landmarks() -> None:
     hosts, host_of = group_by_host(samples)
     found, _ = infer_large(samples, hosts, host_of, [], parts)
     groups = {frozenset(host_of[rank] for rank in g.ranks) for g in found.root.groups}
-    assert groups == planted.groups() - {frozenset(range(96))}
+    assert groups == planted.list_groups() - {frozenset(range(96))}
     assert [level.median for level in found.levels] == [3e-7, 1e-6, 2e-6]
     assert found.costs[0, 3] in (1e-6, 2e-6)
     assert all(test.p < 1e-6 for test in found.root.evidence)
@@ -293,7 +295,7 @@ def test_ranks_of_hosts_are_grouped_by_landmarks() -> None:
 
 @pytest.mark.parametrize("hop", [0.0, 1e-7])
 def test_unexplained_times_are_named(hop: float) -> None:
-    """A ring without landmarks; of a switch there is nothing to explain."""
+    """Without landmarks a ring is not explained; for a switch nothing is missing."""
     count = 1100
     rng = np.random.default_rng(1)
     places = [RankPlace(f"n{host}", "", "MPI") for host in range(count)]
@@ -314,8 +316,8 @@ def test_unexplained_times_are_named(hop: float) -> None:
 @pytest.mark.parametrize(
     "sizes", [[1] * 10_000, [4] * 2500, [64] * 156], ids=["1", "4", "64"]
 )
-def test_ten_thousand_ranks_are_planned_within_ten_minutes(sizes: list[int]) -> None:
-    """With 20 us between hosts, 20 % noise, 100 ms for an order, and 1 GB/s."""
+def test_ten_thousand_ranks_are_probed_within_ten_minutes(sizes: list[int]) -> None:
+    """Assume 20 us between hosts, 20 % noise, 100 ms per order, and 1 GB/s."""
     made = estimate_time(sizes, EFFORTS["default"], Timing(20e-6, 0.2, 0.1, 1e9))
     assert made.seconds < 600
     ranks = f"{sum(sizes):,} ranks: "
@@ -324,7 +326,9 @@ def test_ten_thousand_ranks_are_planned_within_ten_minutes(sizes: list[int]) -> 
 
 
 @given(st.integers(2, 20_000), st.integers(1, 64), st.floats(1e-7, 1e-4))
-def test_slower_messages_take_longer(hosts: int, each: int, short: float) -> None:
+def test_estimated_time_grows_with_message_times(
+    hosts: int, each: int, short: float
+) -> None:
     timing = Timing(short, 0.05, 0.01, 1e10)
     steps = estimate_time([each] * hosts, EFFORTS["quick"], timing).steps
     assert all(step.seconds > 0 and step.rounds > 0 for step in steps)

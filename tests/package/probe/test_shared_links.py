@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shared links are found from rounds in which all pairs of pairs run together."""
+"""Shared links are found from rounds in which every two pairs run concurrently."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from itertools import combinations
 import numpy as np
 from hypothesis import given, strategies as st
 
-from topoloom.probe.inference.shared_links import Meetings, find_conflicts
+from topoloom.probe.inference.shared_links import ConcurrentRounds, find_conflicts
 from topoloom.probe.stages.meetings import choose_meetings, yield_all_meetings
 from topoloom.probe.stages.shared_links import choose_rounds
 
 
-def pairs_that_meet(rounds):
+def list_concurrent_pairs(rounds):
     return {frozenset(both) for each in rounds for both in combinations(each, 2)}
 
 
-def disjoint(pairs):
+def list_disjoint_pairs(pairs):
     return {frozenset((a, b)) for a, b in combinations(pairs, 2) if not set(a) & set(b)}
 
 
 @given(st.integers(4, 17), st.randoms(use_true_random=False))
-def test_every_two_disjoint_pairs_of_hosts_are_concurrent_once(count, rng):
+def test_every_two_disjoint_host_pairs_are_concurrent_once(count, rng):
     hosts = rng.sample(range(1000), count)
     rounds = list(yield_all_meetings(hosts, rng))
-    assert pairs_that_meet(
+    assert list_concurrent_pairs(
         [tuple(sorted(pair)) for pair in each] for each in rounds
-    ) == disjoint(combinations(sorted(hosts), 2))
+    ) == list_disjoint_pairs(combinations(sorted(hosts), 2))
     assert all(
         len({end for p in each for end in p}) == 2 * len(each) for each in rounds
     )
@@ -40,9 +40,9 @@ def test_rounds_of_a_power_of_two_are_close_to_the_fewest():
 
 
 @given(st.sets(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30))
-def test_every_two_links_of_a_graph_are_loaded_together_once(pairs):
+def test_every_two_disjoint_links_are_loaded_concurrently_once(pairs):
     links = sorted({(min(p), max(p)) for p in pairs if p[0] != p[1]})
-    assert pairs_that_meet(choose_meetings(links)) == disjoint(links)
+    assert list_concurrent_pairs(choose_meetings(links)) == list_disjoint_pairs(links)
 
 
 def test_sets_are_measured_concurrently_and_rounds_end_with_the_budget():
@@ -52,8 +52,8 @@ def test_sets_are_measured_concurrently_and_rounds_end_with_the_budget():
     assert sum(map(len, few)) in range(320, 353)
 
 
-def times(hosts, trunk, lanes, shared, noise, seed):
-    """Simulate rounds: each pair takes 1, and more on shared links."""
+def simulate_rounds(hosts, trunk, lanes, shared, noise, seed):
+    """Simulate rounds: a pair takes time 1, or longer on shared links."""
     rng = random.Random(seed)
     found = []
     for pairs in yield_all_meetings(hosts, rng):
@@ -65,29 +65,29 @@ def times(hosts, trunk, lanes, shared, noise, seed):
                 load = max(load, 2.0)
             own[pair] = load * max(0.5, rng.gauss(1, noise))
         found.append(own)
-    return Meetings(hosts, found)
+    return ConcurrentRounds(hosts, found)
 
 
-def two_pairs(seed, noise):
-    """Simulate rounds of hosts of which two pairs share a link."""
+def simulate_shared_pair(seed, noise):
+    """Simulate rounds of hosts with two pairs that share a link."""
     rng = random.Random(seed)
     hosts = list(range(rng.randint(6, 12)))
     a, b, c, d = rng.sample(hosts, 4)
     shared = tuple(sorted([(min(a, b), max(a, b)), (min(c, d), max(c, d))]))
-    return shared, times(hosts, (), 1, shared, noise, seed)
+    return shared, simulate_rounds(hosts, (), 1, shared, noise, seed)
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.02, 0.05]))
 def test_two_pairs_that_share_a_link_are_the_first_candidates(seed, noise):
-    shared, met = two_pairs(seed, noise)
+    shared, met = simulate_shared_pair(seed, noise)
     assert shared in find_conflicts(met.find_slowed_pairs(), 3)
     seen, every = met.count_meetings()
     assert seen == every
 
 
 def test_single_samples_with_much_noise_rarely_hide_a_shared_link():
-    # A sample three deviations below its mean looks as one of a pair alone.
-    samples = [two_pairs(seed, 0.1) for seed in range(100)]
+    # A slowed sample three deviations below its mean looks like an undisturbed pair.
+    samples = [simulate_shared_pair(seed, 0.1) for seed in range(100)]
     found = [
         pair in find_conflicts(met.find_slowed_pairs(), 3) for pair, met in samples
     ]
@@ -99,11 +99,11 @@ def test_hosts_behind_one_link_are_a_group(seed):
     rng = random.Random(seed)
     hosts = list(range(rng.randint(9, 14)))
     trunk = tuple(sorted(rng.sample(hosts, rng.randint(3, len(hosts) // 3))))
-    met = times(hosts, trunk, 1, (), 0.05, seed)
+    met = simulate_rounds(hosts, trunk, 1, (), 0.05, seed)
     assert trunk in met.find_groups()
 
 
-def test_rounds_that_began_late_count_for_nothing():
-    met = Meetings([0, 1, 2, 3], [{(0, 1): 1.0, (2, 3): np.nan}])
+def test_rounds_that_started_late_are_ignored():
+    met = ConcurrentRounds([0, 1, 2, 3], [{(0, 1): 1.0, (2, 3): np.nan}])
     assert met.pairs == [(0, 1)]
     assert met.count_meetings() == (0, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small groups of hosts with errors of measurement."""
+"""Small groups of hosts are found despite measurement errors."""
 
 from __future__ import annotations
 
@@ -32,29 +32,34 @@ Costs = NDArray[np.float64]
 P, LEAST = 0.005, math.log(1.05)
 
 
-def known(
-    group: NDArray[np.int64], apart: float, error: float, seed: int
+def draw_group_times(
+    group: NDArray[np.int64], difference: float, error: float, seed: int
 ) -> WeightedTimes:
-    """Draw logarithms of times that are `apart` across groups."""
+    """Draw logarithmic times that differ by `difference` between groups."""
     draw = np.random.default_rng(seed)
-    times = np.where(group[:, None] == group, 0.0, apart)
+    times = np.where(group[:, None] == group, 0.0, difference)
     noise = np.triu(error * draw.standard_normal(times.shape), 1)
     weights = np.full(times.shape, 1 / error**2)
     np.fill_diagonal(weights, 0)
     return WeightedTimes(times + noise + noise.T, weights)
 
 
-@pytest.mark.parametrize("things", [4, 6, 10, 20])
-def test_groups_of_two_are_found_if_pairs_are_exact_enough(things: int) -> None:
-    """And are sure with half of that error."""
-    group = np.arange(things) // 2
-    error = compute_required_error(things, 0.1, P)
-    wanted = [[n, n + 1] for n in range(0, things, 2)]
+@pytest.mark.parametrize("host_count", [4, 6, 10, 20])
+def test_groups_of_two_are_found_if_errors_are_small_enough(host_count: int) -> None:
+    """With half of that error the groups are also certain."""
+    group = np.arange(host_count) // 2
+    error = compute_required_error(host_count, 0.1, P)
+    wanted = [[n, n + 1] for n in range(0, host_count, 2)]
     seen = sure = 0
     for seed in range(40):
-        one = find_best_cut(known(group, 0.1, error, seed), np.arange(things), LEAST, P)
+        one = find_best_cut(
+            draw_group_times(group, 0.1, error, seed), np.arange(host_count), LEAST, P
+        )
         other = find_best_cut(
-            known(group, 0.1, error / 2, seed), np.arange(things), LEAST, P
+            draw_group_times(group, 0.1, error / 2, seed),
+            np.arange(host_count),
+            LEAST,
+            P,
         )
         seen += one is not None
         sure += other is not None and other.sure and other.parts == wanted
@@ -67,7 +72,9 @@ def test_groups_of_two_are_found_if_pairs_are_exact_enough(things: int) -> None:
 def test_equal_hosts_are_not_split(things: int, error: float) -> None:
     alike = np.zeros(things, np.int64)
     cuts = [
-        find_best_cut(known(alike, 0, error, seed), np.arange(things), LEAST, P)
+        find_best_cut(
+            draw_group_times(alike, 0, error, seed), np.arange(things), LEAST, P
+        )
         for seed in range(60)
     ]
     assert sum(cut is not None and cut.sure for cut in cuts) <= 1
@@ -75,21 +82,21 @@ def test_equal_hosts_are_not_split(things: int, error: float) -> None:
 
 def test_one_slow_link_makes_no_group() -> None:
     for seed in range(20):
-        samples = known(np.zeros(5, np.int64), 0, 0.015, seed)
+        samples = draw_group_times(np.zeros(5, np.int64), 0, 0.015, seed)
         samples.times[1, 3] += 0.25
         samples.times[3, 1] += 0.25
         cut = find_best_cut(samples, np.arange(5), LEAST, P)
         assert cut is None or not cut.sure
 
 
-@pytest.mark.parametrize("far", [[(0, 4), (1, 3)], [(0, 1), (0, 2), (3, 4)]])
+@pytest.mark.parametrize("slow_pairs", [[(0, 4), (1, 3)], [(0, 1), (0, 2), (3, 4)]])
 def test_random_outliers_make_no_groups(
-    far: list[tuple[int, int]],
+    slow_pairs: list[tuple[int, int]],
 ) -> None:
-    """Other programs on the hosts made them long, for longer than was measured."""
+    """Other programs on the hosts slowed all measurements of these pairs."""
     for seed in range(20):
-        samples = known(np.zeros(5, np.int64), 0, 0.01, seed)
-        for a, b in far:
+        samples = draw_group_times(np.zeros(5, np.int64), 0, 0.01, seed)
+        for a, b in slow_pairs:
             samples.times[a, b] += 0.2
             samples.times[b, a] += 0.2
         cut = find_best_cut(samples, np.arange(5), LEAST, P)
@@ -98,7 +105,9 @@ def test_random_outliers_make_no_groups(
 
 @pytest.mark.parametrize("count", [3, 5, 12])
 @pytest.mark.parametrize("noise", [0.03, 0.15])
-def test_errors_of_medians_are_those_of_repetition(count: int, noise: float) -> None:
+def test_errors_of_medians_agree_with_repeated_measurements(
+    count: int, noise: float
+) -> None:
     draw = np.random.default_rng(count)
     seconds = 1e-6 * (1 + noise * draw.standard_normal((4000, count)))
     medians, errors = compute_medians(list(seconds))
@@ -108,7 +117,7 @@ def test_errors_of_medians_are_those_of_repetition(count: int, noise: float) -> 
 
 
 class RandomJob:
-    """A job with random messages: times of two ranks vary around their cost."""
+    """A job with random messages: times of a pair vary around its cost."""
 
     def __init__(self, costs: Costs, noise: float, seed: int) -> None:
         hosts = range(len(costs))
@@ -120,7 +129,7 @@ class RandomJob:
         self._count = 0
 
     def measure(self, orders: list[Order]) -> list[Exchange]:
-        """Draw at least as many samples per pair as requested last."""
+        """Draw at least as many samples per pair as the last orders request."""
         before = len(self.samples.exchanges)
         for order in orders:
             number = len(self.samples.orders)
@@ -143,8 +152,8 @@ class RandomJob:
         return list(self.samples.exchanges[before:])
 
 
-def found_in(costs: Costs, noise: float, seed: int) -> tuple[Findings, int, int]:
-    """Return findings, and samples of the scan and of repetitions."""
+def run_inference(costs: Costs, noise: float, seed: int) -> tuple[Findings, int, int]:
+    """Return the findings, and the samples of scan and repetitions."""
     job = RandomJob(costs, noise, seed)
     effort, clock = EFFORTS["default"], Clock(1e9)
     job.measure([make_scan_order(effort), Order("circle", "echo", [SIZE], 1, "0 1")])
@@ -153,7 +162,7 @@ def found_in(costs: Costs, noise: float, seed: int) -> tuple[Findings, int, int]
     return found, before, job.samples.count - before
 
 
-def in_groups(sizes: list[int], inside: float, across: float) -> Costs:
+def make_group_costs(sizes: list[int], inside: float, across: float) -> Costs:
     group = np.repeat(np.arange(len(sizes)), sizes)
     costs = np.where(group[:, None] == group, inside, across)
     np.fill_diagonal(costs, 0)
@@ -161,29 +170,31 @@ def in_groups(sizes: list[int], inside: float, across: float) -> Costs:
 
 
 @pytest.mark.parametrize("sizes", [[2, 2], [2, 2, 2, 2, 2], [2, 3, 4], [8, 2, 5]])
-def test_pairs_are_measured_again_until_small_groups_are_sure(sizes: list[int]) -> None:
+def test_pairs_are_remeasured_until_small_groups_are_certain(sizes: list[int]) -> None:
     ends = np.cumsum([0, *sizes]).tolist()
     groups = [[*range(a, b)] for a, b in pairwise(ends)]
     right = []
     for seed in range(8):
-        found, _, again = found_in(in_groups(sizes, 1e-6, 1.12e-6), 0.1, seed)
+        found, _, again = run_inference(
+            make_group_costs(sizes, 1e-6, 1.12e-6), 0.1, seed
+        )
         right.append(found.document()["groups"] == groups)
         assert again > 0
     assert sum(right) == 8
 
 
-def test_without_noise_nothing_is_measured_again() -> None:
-    found, _, again = found_in(in_groups([2, 2, 6, 6], 1e-6, 1.12e-6), 0, 1)
+def test_without_noise_no_pair_is_remeasured() -> None:
+    found, _, again = run_inference(make_group_costs([2, 2, 6, 6], 1e-6, 1.12e-6), 0, 1)
     assert again == 0
     assert len(found.root.groups) == 4
 
 
 def test_two_slow_hosts_are_no_group() -> None:
-    """Their messages to each other take longest of all."""
+    """Messages between the two slow hosts take longest."""
     costs = np.full((12, 12), 1e-6)
     for host in (4, 7):
         costs[host] += 0.25e-6
         costs[:, host] += 0.25e-6
     np.fill_diagonal(costs, 0)
     for seed in range(10):
-        assert not found_in(costs, 0.05, seed)[0].document()["groups"]
+        assert not run_inference(costs, 0.05, seed)[0].document()["groups"]

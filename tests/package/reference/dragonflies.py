@@ -6,10 +6,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from networks import Network, Route, Speed, Wire, Wires, along, joined, mixed
+from networks import (
+    Network,
+    Route,
+    Speed,
+    Wire,
+    WireList,
+    concatenate,
+    route_along,
+    split_evenly,
+)
 
 
-def dragonfly(
+def make_dragonfly(
     groups: int,
     rows: int,
     columns: int,
@@ -20,18 +29,18 @@ def dragonfly(
 ) -> Network:
     """Join routers in rows and columns, and groups by global links.
 
-    Speeds: of links in rows, in columns, and between groups. A message to another group
-    takes one global link, of those with the fewest hops equal shares.
+    `speed`: links in rows, in columns, and between groups. An inter-group message
+    uses one global link; all shortest routes have equal shares.
     """
     routers = rows * columns
-    wires = Wires()
+    wires = WireList()
     for u in range(groups * routers):
         for v in range(u // routers * routers, (u // routers + 1) * routers):
             same_row = u % routers // columns == v % routers // columns
             if u != v and (same_row or (u - v) % columns == 0):
                 wires.add(u, v, speed[0 if same_row else 1])
 
-    # By pair of groups: the routers of the n-th link.
+    # Pair of groups -> routers of the n-th link.
     exits: dict[tuple[int, int], list[int]] = {}
     each = routers * ports // max(1, groups - 1)
     for g in range(groups):
@@ -48,50 +57,58 @@ def dragonfly(
         both = zip(leaving, exits[t, g], strict=True)
         cables[g, t] = [wires.add(u, v, speed[2]) for u, v in both]
 
-    def inside(a: int, b: int) -> Route:
-        """Go along the row first, then along the column."""
+    def route_inside(a: int, b: int) -> Route:
+        """Route along the row first, then along the column."""
         corner = a - a % columns + b % columns
-        return along(*dict.fromkeys([a, corner, b]))
+        return route_along(*dict.fromkeys([a, corner, b]))
 
-    def nearest(ways: list[Route]) -> list[Route]:
+    def select_shortest(ways: list[Route]) -> list[Route]:
         least = min(way.total() for way in ways)
         return [way for way in ways if way.total() == least]
 
-    def minimal(a: int, b: int) -> Route:
+    def route_minimally(a: int, b: int) -> Route:
         if a // routers == b // routers:
-            return inside(a, b)
+            return route_inside(a, b)
         links = cables[a // routers, b // routers]
-        return mixed(
-            nearest(
+        return split_evenly(
+            select_shortest(
                 [
-                    joined(inside(a, u), Counter({(u, v, k): 1.0}), inside(v, b))
+                    concatenate(
+                        route_inside(a, u),
+                        Counter({(u, v, k): 1.0}),
+                        route_inside(v, b),
+                    )
                     for u, v, k in links
                 ]
             )
         )
 
-    def valiant(a: int, b: int) -> Route:
-        """Go minimally to every other group in turn, and minimally on from there."""
+    def route_by_valiant(a: int, b: int) -> Route:
+        """Route minimally to each other group, and minimally from there to b."""
         home, end = a // routers, b // routers
         thirds = [g for g in range(groups) if g not in (home, end)]
         if home == end or not thirds:
-            return minimal(a, b)
+            return route_minimally(a, b)
         routes = []
         for third in thirds:
-            least = min(inside(a, u).total() for u, _, _ in cables[home, third])
+            least = min(route_inside(a, u).total() for u, _, _ in cables[home, third])
             routes.append(
-                mixed(
-                    joined(inside(a, u), Counter({(u, v, k): 1.0}), minimal(v, b))
+                split_evenly(
+                    concatenate(
+                        route_inside(a, u),
+                        Counter({(u, v, k): 1.0}),
+                        route_minimally(v, b),
+                    )
                     for u, v, k in cables[home, third]
-                    if inside(a, u).total() == least
+                    if route_inside(a, u).total() == least
                 )
             )
-        return mixed(routes)
+        return split_evenly(routes)
 
     return Network(
         list(range(groups * routers)),
         wires.speed,
-        valiant if routing == "valiant" else minimal,
-        valiant if routing == "ugal" else None,
-        minimal,
+        route_by_valiant if routing == "valiant" else route_minimally,
+        route_by_valiant if routing == "ugal" else None,
+        route_minimally,
     )

@@ -8,40 +8,40 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
 
-from networks import Network, Route, Speed, Wire, Wires, along
+from networks import Network, Route, Speed, Wire, WireList, route_along
 
 Cell = tuple[int, ...]
-SpeedOf = Callable[[int, int], Speed]  # by axis and sign
+SpeedOf = Callable[[int, int], Speed]  # speed by axis and sign
 
 
-def plain(axis: int, sign: int) -> Speed:
-    """Give all links one byte per second."""
+def get_unit_speed(axis: int, sign: int) -> Speed:
+    """Return one byte per second for each link."""
     return Speed()
 
 
-def number(extents: Sequence[int], cell: Cell) -> int:
-    """Give the number of a cell, with the last axis the fastest."""
+def number_cell(extents: Sequence[int], cell: Cell) -> int:
+    """Return the number of a cell; the last axis is the fastest."""
     value = 0
     for extent, at in zip(extents, cell, strict=True):
         value = value * extent + at
     return value
 
 
-def cells(extents: Sequence[int]) -> list[Cell]:
-    """List all cells in the order of their numbers."""
+def list_cells(extents: Sequence[int]) -> list[Cell]:
+    """List all cells in numerical order."""
     return list(product(*map(range, extents)))
 
 
-def torus(
+def make_torus(
     extents: Sequence[int],
     wraps: Sequence[bool],
     order: Sequence[int],
     ties: str,
-    speed: SpeedOf = plain,
+    speed: SpeedOf = get_unit_speed,
 ) -> Network:
-    """Correct one axis after the other, each in the shorter direction."""
-    wires = Wires()
-    every = cells(extents)
+    """Route along one axis after the other, in the shorter direction."""
+    wires = WireList()
+    every = list_cells(extents)
     step: dict[tuple[Cell, int, int], tuple[Cell, Wire]] = {}
     for axis, extent in enumerate(extents):
         for sign in (1, -1):
@@ -51,11 +51,13 @@ def torus(
                     continue
                 there = (*cell[:axis], at % extent, *cell[axis + 1 :])
                 wire = wires.add(
-                    number(extents, cell), number(extents, there), speed(axis, sign)
+                    number_cell(extents, cell),
+                    number_cell(extents, there),
+                    speed(axis, sign),
                 )
                 step[cell, axis, sign] = there, wire
 
-    def signs(axis: int, x: int, y: int) -> list[int]:
+    def choose_directions(axis: int, x: int, y: int) -> list[int]:
         if not wraps[axis]:
             return [1 if y > x else -1]
         up, down = (y - x) % extents[axis], (x - y) % extents[axis]
@@ -70,7 +72,11 @@ def torus(
         at, end = every[a], every[b]
         for axis in order:
             start = at
-            both = signs(axis, at[axis], end[axis]) if at[axis] != end[axis] else []
+            both = (
+                choose_directions(axis, at[axis], end[axis])
+                if at[axis] != end[axis]
+                else []
+            )
             for sign in both:
                 at = start
                 while at[axis] != end[axis]:
@@ -81,63 +87,69 @@ def torus(
     return Network(list(range(prod(extents))), wires.speed, route)
 
 
-def ring_bus(stations: int, rings: int, ties: str, speed: Speed) -> Network:
-    """Take the shorter arc; all rings of a direction are one link."""
+def make_ring_bus(stations: int, rings: int, ties: str, speed: Speed) -> Network:
+    """Route along the shorter arc; parallel rings of a direction are one link."""
     wide = Speed(rings * speed.bandwidth, speed.latency)
-    return torus([stations], [True], [0], ties, lambda axis, sign: wide)
+    return make_torus([stations], [True], [0], ties, lambda axis, sign: wide)
 
 
-def hyperx(
-    extents: Sequence[int], order: Sequence[int], speed: SpeedOf = plain
+def make_hyperx(
+    extents: Sequence[int], order: Sequence[int], speed: SpeedOf = get_unit_speed
 ) -> Network:
-    """Correct one axis after the other, each with one link."""
-    wires = Wires()
+    """Route along one axis after the other, with one link per axis."""
+    wires = WireList()
     for axis, extent in enumerate(extents):
-        for cell in cells(extents):
+        for cell in list_cells(extents):
             for at in set(range(extent)) - {cell[axis]}:
                 there = (*cell[:axis], at, *cell[axis + 1 :])
-                wires.add(number(extents, cell), number(extents, there), speed(axis, 1))
+                wires.add(
+                    number_cell(extents, cell),
+                    number_cell(extents, there),
+                    speed(axis, 1),
+                )
 
     def route(a: int, b: int) -> Route:
-        at, end = cells(extents)[a], cells(extents)[b]
+        at, end = list_cells(extents)[a], list_cells(extents)[b]
         passed = [a]
         for axis in order:
             at = (*at[:axis], end[axis], *at[axis + 1 :])
-            passed.append(number(extents, at))
-        return along(*dict.fromkeys(passed))
+            passed.append(number_cell(extents, at))
+        return route_along(*dict.fromkeys(passed))
 
     return Network(list(range(prod(extents))), wires.speed, route)
 
 
-def twisted(
-    extents: Sequence[int], twist: Sequence[Sequence[int]], speed: SpeedOf = plain
+def make_twisted_torus(
+    extents: Sequence[int],
+    twist: Sequence[Sequence[int]],
+    speed: SpeedOf = get_unit_speed,
 ) -> Network:
-    """Shift by twist[a] where a message passes the end of axis a.
+    """Route in a torus that shifts by twist[a] across the end of axis a.
 
-    Among the shortest step vectors, the one that goes farthest in the + direction of
-    the first axis counts, then of the next.
+    Of the shortest step vectors the one that is largest along the first axis
+    counts; ties are resolved by the next axes.
     """
-    wires = Wires()
+    wires = WireList()
     step: dict[tuple[int, int, int], tuple[int, Wire]] = {}
 
-    def home(cell: Cell) -> Cell:
-        """Bring a cell inside the extents, by passing ends one at a time."""
+    def wrap_cell(cell: Cell) -> Cell:
+        """Wrap a cell into the extents, one end at a time."""
         for axis, extent in enumerate(extents):
             if not 0 <= cell[axis] < extent:
                 sign = 1 if cell[axis] >= extent else -1
                 moved = [x + sign * t for x, t in zip(cell, twist[axis], strict=True)]
                 moved[axis] = cell[axis] - sign * extent
-                return home(tuple(moved))
+                return wrap_cell(tuple(moved))
         return cell
 
     for axis in range(len(extents)):
         for sign in (1, -1):
-            for cell in cells(extents):
-                at = number(extents, cell)
-                there = home((*cell[:axis], cell[axis] + sign, *cell[axis + 1 :]))
+            for cell in list_cells(extents):
+                at = number_cell(extents, cell)
+                there = wrap_cell((*cell[:axis], cell[axis] + sign, *cell[axis + 1 :]))
                 if there == cell:
                     continue
-                end = number(extents, there)
+                end = number_cell(extents, there)
                 step[at, axis, sign] = end, wires.add(at, end, speed(axis, sign))
 
     reach = max(extents)
@@ -147,10 +159,10 @@ def twisted(
     )
 
     def route(a: int, b: int) -> Route:
-        start, end = cells(extents)[a], cells(extents)[b]
+        start, end = list_cells(extents)[a], list_cells(extents)[b]
         for vector in vectors:
             moved = tuple(x + d for x, d in zip(start, vector, strict=True))
-            if home(moved) == end:
+            if wrap_cell(moved) == end:
                 break
         else:
             raise AssertionError("no vector is long enough")

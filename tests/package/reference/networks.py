@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Links, and routes as shares of links: the parts of all reference models."""
+"""Links, and routes as shares of links: the common parts of all reference models."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
-#: Source, target, and an index among parallel links.
+#: Source, target, and index among parallel links.
 Wire = tuple[int, int, int]
-#: The share of a message that each link carries.
+#: Share of a message on each link.
 Route = Counter[Wire]
 
 
 class Speed(NamedTuple):
-    """Bandwidth of a link in bytes per second, latency in seconds."""
+    """Bandwidth of a link in bytes per second, and its latency in seconds."""
 
     bandwidth: float = 1.0
     latency: float = 0.0
@@ -26,12 +26,12 @@ UNIT = Speed()
 
 
 class Network(NamedTuple):
-    """Links between vertices, and routes between the nodes at some of these."""
+    """Links between vertices, and routes between nodes."""
 
-    vertex: list[int]  # of each node
+    vertex: list[int]  # vertex of each node
     speed: dict[Wire, Speed]
     route: Callable[[int, int], Route]  # between two nodes
-    detours: Callable[[int, int], Route] | None = None  # of adaptive routing
+    detours: Callable[[int, int], Route] | None = None  # adaptive routing only
     minimal: Callable[[int, int], Route] | None = None  # None: route is minimal
     apart: Callable[[int, int], int] | None = None  # distance; None: hops
     relays: Callable[[int], bool] = lambda vertex: True  # forwards messages
@@ -42,17 +42,17 @@ class Network(NamedTuple):
         return round((self.minimal or self.route)(a, b).total())
 
     def distance(self, a: int, b: int) -> int:
-        """Return the distance that hop-bytes use."""
+        """Return the distance used in hop-bytes."""
         return self.hops(a, b) if self.apart is None else self.apart(a, b)
 
     def connected(self, a: int, b: int) -> bool:
-        """Return whether both nodes are up and a path joins them."""
+        """Return whether both nodes are up and a path connects them."""
         if self.down & {a, b}:
             return False
-        return self.vertex[a] in steps_to(self, self.vertex[b], list(self.speed))
+        return self.vertex[a] in count_steps(self, self.vertex[b], list(self.speed))
 
 
-class Wires:
+class WireList:
     """A growing list of links; parallel links are numbered."""
 
     def __init__(self) -> None:
@@ -66,19 +66,19 @@ class Wires:
         self.speed[wire] = speed
         return wire
 
-    def cable(self, u: int, v: int, speed: Speed = UNIT) -> None:
+    def add_cable(self, u: int, v: int, speed: Speed = UNIT) -> None:
         """Add a link in each direction."""
         self.add(u, v, speed)
         self.add(v, u, speed)
 
 
-def along(*vertices: int) -> Route:
+def route_along(*vertices: int) -> Route:
     """Return the route over the first link between each two vertices."""
     return Counter({(u, v, 0): 1.0 for u, v in pairwise(vertices)})
 
 
-def mixed(routes: Iterable[Route]) -> Route:
-    """Split the message equally among these routes."""
+def split_evenly(routes: Iterable[Route]) -> Route:
+    """Split the message equally among the routes."""
     routes = list(routes)
     sums: Route = Counter()
     for route in routes:
@@ -87,7 +87,7 @@ def mixed(routes: Iterable[Route]) -> Route:
     return sums
 
 
-def joined(*routes: Route) -> Route:
+def concatenate(*routes: Route) -> Route:
     """Concatenate routes."""
     sums: Route = Counter()
     for route in routes:
@@ -96,23 +96,23 @@ def joined(*routes: Route) -> Route:
     return sums
 
 
-def on_routers(
+def attach_nodes(
     routers: Network, per_router: int, cards: int, speed: Speed = UNIT
 ) -> Network:
-    """Attach nodes to routers: vertices are the routers, then the nodes.
+    """Attach nodes to routers; vertices are the routers, then the nodes.
 
-    Without cards a node has no link to its router.
+    Without `cards` a node has no link to its router.
     """
     count = len(routers.vertex)
     home = [node // per_router for node in range(count * per_router)]
-    wires = Wires()
+    wires = WireList()
     wires.speed = dict(routers.speed)
     host = Speed(cards * speed.bandwidth, speed.latency)
     for node, router in enumerate(home):
         if cards > 0:
-            wires.cable(count + node, router, host)
+            wires.add_cable(count + node, router, host)
 
-    def whole(
+    def extend_route(
         between: Callable[[int, int], Route] | None,
     ) -> Callable[[int, int], Route] | None:
         if between is None:
@@ -122,23 +122,25 @@ def on_routers(
             inner = between(home[a], home[b])
             if a == b or cards == 0:
                 return inner
-            return joined(along(count + a, home[a]), inner, along(home[b], count + b))
+            return concatenate(
+                route_along(count + a, home[a]), inner, route_along(home[b], count + b)
+            )
 
         return route
 
-    route = whole(routers.route)
+    route = extend_route(routers.route)
     assert route is not None
     return Network(
         [count + node for node in range(len(home))] if cards > 0 else home,
         wires.speed,
         route,
-        whole(routers.detours),
-        whole(routers.minimal),
+        extend_route(routers.detours),
+        extend_route(routers.minimal),
     )
 
 
-def steps_to(network: Network, end: int, wires: Iterable[Wire]) -> dict[int, int]:
-    """Count the links from every vertex to one, by breadth-first search."""
+def count_steps(network: Network, end: int, wires: Iterable[Wire]) -> dict[int, int]:
+    """Count the links from each vertex to `end`, by breadth-first search."""
     into = defaultdict(list)
     for u, v, _ in wires:
         into[v].append(u)
@@ -155,9 +157,11 @@ def steps_to(network: Network, end: int, wires: Iterable[Wire]) -> dict[int, int
     return steps
 
 
-def shortest(network: Network, start: int, end: int, wires: list[Wire]) -> Route:
-    """Take the first link that leads nearer to the end, at every vertex."""
-    steps = steps_to(network, end, wires)
+def find_shortest_route(
+    network: Network, start: int, end: int, wires: list[Wire]
+) -> Route:
+    """At each vertex follow the first link that reduces the distance."""
+    steps = count_steps(network, end, wires)
     taken: Route = Counter()
     at = start
     while at != end:
@@ -181,13 +185,13 @@ class Failures(NamedTuple):
     links: frozenset[tuple[int, int]] = frozenset()
 
 
-def degraded(
+def apply_failures(
     network: Network, failures: Failures, order: list[Wire], hosted: bool
 ) -> Network:
-    """Keep the routes without failures; others become a shortest route.
+    """Keep working routes; replace the others by a shortest route.
 
-    `order` lists the links by number. A router fails with its last node. A node with a
-    host link fails with either direction of that link.
+    `order` lists the links by number. A router fails with its last node. A node
+    with a host link fails with either direction of that link.
     """
     down = set(failures.nodes)
     dead = set(failures.vertices)
@@ -212,9 +216,9 @@ def degraded(
         usual = network.route(a, b)
         if alive.issuperset(usual):
             return usual
-        return shortest(network, network.vertex[a], network.vertex[b], up)
+        return find_shortest_route(network, network.vertex[a], network.vertex[b], up)
 
-    def minimal(a: int, b: int) -> Route:
+    def route_minimally(a: int, b: int) -> Route:
         usual = alive.issuperset(network.route(a, b))
         return (network.minimal or network.route)(a, b) if usual else route(a, b)
 
@@ -222,7 +226,7 @@ def degraded(
         speed={wire: network.speed[wire] for wire in up},
         route=route,
         detours=None,
-        minimal=minimal,
+        minimal=route_minimally,
         apart=None,
         down=frozenset(down),
     )

@@ -6,60 +6,72 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from networks import Network, Route, Speed, Wires, along, joined, mixed
+from networks import (
+    Network,
+    Route,
+    Speed,
+    WireList,
+    concatenate,
+    route_along,
+    split_evenly,
+)
 
 
-def rails(
-    gpus: int,
-    domains: int,
+def make_rail_cluster(
+    gpus_per_domain: int,
+    domains_per_unit: int,
     units: int,
     rail_count: int,
     spines: int,
     cross: str,
     speed: Sequence[Speed],
 ) -> Network:
-    """Join GPUs of a domain by NVLink, those of a rail and unit by a leaf switch.
+    """Join GPUs of a domain by NVLink, and those of a rail and unit by a leaf switch.
 
-    Speeds: of NVLink, of links to leaves, of links to spines. Vertices: the GPUs, the
+    `speed`: NVLink, links to leaves, links to spines. Vertices: the GPUs, the
     NVSwitches by domain, the leaves by unit and rail, the spines.
     """
-    nodes = gpus * domains * units
+    nodes = gpus_per_domain * domains_per_unit * units
     nv_switches = nodes
-    leaves = nv_switches + domains * units
+    leaves = nv_switches + domains_per_unit * units
     first_spine = leaves + units * rail_count
 
-    def nv_switch(gpu: int) -> int:
-        return nv_switches + gpu // gpus
+    def get_nvswitch(gpu: int) -> int:
+        return nv_switches + gpu // gpus_per_domain
 
-    def leaf(gpu: int) -> int:
-        unit, rail = gpu // (gpus * domains), gpu % gpus % rail_count
+    def get_leaf(gpu: int) -> int:
+        unit, rail = (
+            gpu // (gpus_per_domain * domains_per_unit),
+            gpu % gpus_per_domain % rail_count,
+        )
         return leaves + unit * rail_count + rail
 
-    wires = Wires()
+    wires = WireList()
     for gpu in range(nodes):
-        wires.cable(gpu, nv_switch(gpu), speed[0])
-        wires.cable(gpu, leaf(gpu), speed[1])
+        wires.add_cable(gpu, get_nvswitch(gpu), speed[0])
+        wires.add_cable(gpu, get_leaf(gpu), speed[1])
     for switch in range(leaves, first_spine):
         for spine in range(spines):
-            wires.cable(switch, first_spine + spine, speed[2])
+            wires.add_cable(switch, first_spine + spine, speed[2])
 
     def route(a: int, b: int) -> Route:
         if a == b:
             return Counter()
-        if a // gpus == b // gpus:
-            return along(a, nv_switch(a), b)
-        if (a % gpus - b % gpus) % rail_count and cross == "nvlink":
-            relay = a // gpus * gpus + b % gpus  # the target's place in a's own domain
-            return joined(along(a, nv_switch(a), relay), route(relay, b))
-        if leaf(a) == leaf(b):
-            return along(a, leaf(a), b)
-        return mixed(
-            along(a, leaf(a), first_spine + spine, leaf(b), b)
+        if a // gpus_per_domain == b // gpus_per_domain:
+            return route_along(a, get_nvswitch(a), b)
+        place_a, place_b = a % gpus_per_domain, b % gpus_per_domain
+        if (place_a - place_b) % rail_count and cross == "nvlink":
+            relay = a - place_a + place_b  # the target's GPU in a's domain
+            return concatenate(route_along(a, get_nvswitch(a), relay), route(relay, b))
+        if get_leaf(a) == get_leaf(b):
+            return route_along(a, get_leaf(a), b)
+        return split_evenly(
+            route_along(a, get_leaf(a), first_spine + spine, get_leaf(b), b)
             for spine in range(spines)
         )
 
     def distance(a: int, b: int) -> int:
-        """Weigh a link by how many times slower than NVLink it is."""
+        """Weigh each link by the ratio of NVLink's bandwidth to its own."""
         weights = [
             share * max(1, round(speed[0].bandwidth / wires.speed[wire].bandwidth))
             for wire, share in route(a, b).items()

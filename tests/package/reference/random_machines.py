@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random machines, each as text and as its reference model."""
+"""Random machines as text, with their reference models."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import NamedTuple
 
-from dragonflies import dragonfly
-from grids import hyperx, ring_bus, torus, twisted
-from listed_graphs import list_graph
-from networks import Failures, Network, Speed, Wire, degraded, on_routers
-from rail_clusters import rails
-from trees import fat_tree, tree
+from dragonflies import make_dragonfly
+from grids import make_hyperx, make_ring_bus, make_torus, make_twisted_torus
+from listed_graphs import make_listed_graph
+from networks import Failures, Network, Speed, Wire, apply_failures, attach_nodes
+from rail_clusters import make_rail_cluster
+from trees import make_fat_tree, make_tree
 
 from topoloom import Machine
 
@@ -26,11 +26,11 @@ class RandomMachine(NamedTuple):
 
     @property
     def wires(self) -> list[Wire]:
-        """The links by their numbers."""
-        return wires_of(self.machine)
+        """List the links by number."""
+        return list_wires(self.machine)
 
 
-def wires_of(machine: Machine) -> list[Wire]:
+def list_wires(machine: Machine) -> list[Wire]:
     """List the links by number."""
     between: Counter[tuple[int, int]] = Counter()
     wires = []
@@ -41,8 +41,8 @@ def wires_of(machine: Machine) -> list[Wire]:
     return wires
 
 
-def speeds(rng: Random, names: Sequence[str]) -> tuple[str, dict[str, Speed]]:
-    """Draw a speed for all links, and others for some classes of links."""
+def draw_speeds(rng: Random, names: Sequence[str]) -> tuple[str, dict[str, Speed]]:
+    """Draw a speed for all links, and separate speeds for some link classes."""
     if rng.random() < 0.3:
         return "", dict.fromkeys(names, Speed())
     usual = rng.randint(1, 9) * 1e9
@@ -60,12 +60,12 @@ def speeds(rng: Random, names: Sequence[str]) -> tuple[str, dict[str, Speed]]:
 def draw_hosts(
     rng: Random, routers: Network, switches: bool, known: bool
 ) -> tuple[str, Network, bool]:
-    """Attach nodes to routers; also return whether they have host links."""
+    """Attach nodes to routers; also return whether nodes have host links."""
     nodes = rng.randint(1, 3)
     text = f",nodes={nodes}"
     way = rng.choice(("", "hosts=free", "cards"))
     if way == "hosts=free":
-        return text + ",hosts=free", on_routers(routers, nodes, 0), False
+        return text + ",hosts=free", attach_nodes(routers, nodes, 0), False
     cards = 1 if switches or nodes > 1 else 0
     if way == "cards":
         cards = rng.randint(1, 3)
@@ -73,11 +73,11 @@ def draw_hosts(
     speed = Speed(7e9, 3e-6) if known else Speed()
     if cards and known:
         text += ",bandwidth.host=7GB/s,latency.host=3us"
-    return text, on_routers(routers, nodes, cards, speed), cards > 0
+    return text, attach_nodes(routers, nodes, cards, speed), cards > 0
 
 
 def draw_torus(rng: Random) -> tuple[str, Network, bool]:
-    """Draw a torus or a mesh, with its own order and ties."""
+    """Draw a torus or a mesh with random routing order and ties."""
     extents = [rng.randint(1, 5) for _ in range(rng.randint(1, 3))]
     axes = "xyz"[: len(extents)]
     wraps = [rng.random() < 0.7 for _ in extents]
@@ -88,8 +88,8 @@ def draw_torus(rng: Random) -> tuple[str, Network, bool]:
     text = f"torus:{body},wrap={marks}" if any(wraps) else f"mesh:{body}"
     text += f",order={':'.join(map(str, order))},ties={ties}"
     names = [f"{axis}{sign}" for axis in axes for sign in "+-"]
-    options, by_name = speeds(rng, names)
-    routers = torus(
+    options, by_name = draw_speeds(rng, names)
+    routers = make_torus(
         extents,
         wraps,
         order,
@@ -115,8 +115,8 @@ def draw_twisted(rng: Random) -> tuple[str, Network, bool]:
         twist.append(shift)
         if any(shift):
             text += f",twist.{axes[axis]}={':'.join(map(str, shift))}"
-    options, by_name = speeds(rng, axes)
-    routers = twisted(extents, twist, lambda axis, sign: by_name[axes[axis]])
+    options, by_name = draw_speeds(rng, axes)
+    routers = make_twisted_torus(extents, twist, lambda axis, sign: by_name[axes[axis]])
     return text + options, routers, False
 
 
@@ -132,8 +132,8 @@ def draw_hyperx(rng: Random) -> tuple[str, Network, bool]:
     axes = "xyz"[: len(extents)]
     order = rng.sample(range(len(extents)), len(extents))
     text += f",order={':'.join(map(str, order))}"
-    options, by_name = speeds(rng, axes)
-    routers = hyperx(extents, order, lambda axis, _: by_name[axes[axis]])
+    options, by_name = draw_speeds(rng, axes)
+    routers = make_hyperx(extents, order, lambda axis, _: by_name[axes[axis]])
     more, network, hosted = draw_hosts(rng, routers, switches, bool(options))
     return text + options + more, network, hosted
 
@@ -143,7 +143,7 @@ def draw_ring(rng: Random) -> tuple[str, Network, bool]:
     stations, rings = rng.randint(1, 9), rng.randint(1, 3)
     ties = rng.choice(("split", "plus"))
     text = f"ring:{stations},rings={rings},ties={ties},bandwidth=3GB/s,latency=2us"
-    return text, ring_bus(stations, rings, ties, Speed(3e9, 2e-6)), False
+    return text, make_ring_bus(stations, rings, ties, Speed(3e9, 2e-6)), False
 
 
 def draw_levels(rng: Random) -> tuple[str, Network, bool]:
@@ -159,16 +159,16 @@ def draw_levels(rng: Random) -> tuple[str, Network, bool]:
         if rng.random() < 0.5:
             distances = sorted(rng.randint(0, 20) for _ in levels)
             options += f",distance={':'.join(map(str, distances))}"
-        return f"tree:{body}{options}", tree(levels, each, distances), False
+        return f"tree:{body}{options}", make_tree(levels, each, distances), False
     up = [rng.randint(1, 3) for _ in levels]
     parallel = [rng.randint(1, 3) for _ in levels]
     routing = rng.choice(("d-mod-k", "s-mod-k", "random", "simgrid"))
     text = f"fattree:{body},routing={routing}{options}"
-    if rng.random() < 0.3:  # as many parents as children, and a node has one cable
+    if rng.random() < 0.3:  # as many parents as children, one cable per node
         up, parallel = [1, *levels[:-1]], [1] * len(levels)
     else:
         text += f",up={':'.join(map(str, up))},parallel={':'.join(map(str, parallel))}"
-    return text, fat_tree(levels, up, parallel, routing, each), False
+    return text, make_fat_tree(levels, up, parallel, routing, each), False
 
 
 def draw_dragonfly(rng: Random) -> tuple[str, Network, bool]:
@@ -185,16 +185,16 @@ def draw_dragonfly(rng: Random) -> tuple[str, Network, bool]:
         ports += rng.randint(0, 2)
         text += f",global={ports}"
     names = ["local", "global"] if flat else ["row", "column", "global"]
-    options, by_name = speeds(rng, names)
+    options, by_name = draw_speeds(rng, names)
     row = by_name["local" if flat else "row"]
     each = [row, by_name.get("column", row), by_name["global"]]
-    routers = dragonfly(groups, rows, columns, ports, arrangement, routing, each)
+    routers = make_dragonfly(groups, rows, columns, ports, arrangement, routing, each)
     more, network, hosted = draw_hosts(rng, routers, True, bool(options))
     return text + options + more, network, hosted
 
 
 def draw_rails(rng: Random) -> tuple[str, Network, bool]:
-    """Draw GPUs in NVLink domains, on rails."""
+    """Draw GPUs in NVLink domains on rails."""
     gpus, domains, units = (
         rng.choice((1, 2, 4, 6)),
         rng.randint(1, 3),
@@ -205,17 +205,17 @@ def draw_rails(rng: Random) -> tuple[str, Network, bool]:
     text = f"rails:{gpus}:{domains}:{units},rails={count},spines={spines},cross={cross}"
     if rng.random() < 0.5:
         text += f",host={rng.choice([c for c in (1, 2, 3, 4, 6) if gpus % c == 0])}"
-    options, by_name = speeds(rng, ["nvlink", "rail", "spine"])
+    options, by_name = draw_speeds(rng, ["nvlink", "rail", "spine"])
     each = list(by_name.values())
     return (
         text + options,
-        rails(gpus, domains, units, count, spines, cross, each),
+        make_rail_cluster(gpus, domains, units, count, spines, cross, each),
         False,
     )
 
 
 def draw_graph(rng: Random) -> tuple[str, Network, bool]:
-    """Draw a connected graph with switches, link speeds and a given route."""
+    """Draw a connected graph with switches, link speeds and one listed route."""
     nodes, switches = rng.randint(2, 7), rng.randint(0, 4)
     forward = switches == 0 or rng.random() < 0.6
     usual = Speed(2e9, 1e-6)
@@ -245,7 +245,7 @@ def draw_graph(rng: Random) -> tuple[str, Network, bool]:
         if len(walk) > 1 and walk[-1] < nodes:
             given[walk[0], walk[-1]] = walk
             text += ",route=" + ">".join(map(str, walk))
-    return text, list_graph(nodes, links, given, forward), False
+    return text, make_listed_graph(nodes, links, given, forward), False
 
 
 KINDS: dict[str, Callable[[Random], tuple[str, Network, bool]]] = {
@@ -263,22 +263,22 @@ KINDS: dict[str, Callable[[Random], tuple[str, Network, bool]]] = {
 def draw_machine(
     rng: Random, kind: str, failures: bool = False, most: int = 72
 ) -> RandomMachine:
-    """Draw a machine of a kind with its reference model, possibly with failures."""
+    """Draw a machine of a kind and its reference model, possibly with failures."""
     text, network, hosted = KINDS[kind](rng)
     while len(network.vertex) > most:
         text, network, hosted = KINDS[kind](rng)
     if not failures:
         return RandomMachine(Machine(text), network)
-    order = wires_of(Machine(text))
+    order = list_wires(Machine(text))
     down, parts = draw_failures(rng, network)
-    network = degraded(network, down, order, hosted)
+    network = apply_failures(network, down, order, hosted)
     if not parts or len(network.down) == len(network.vertex):
         return draw_machine(rng, kind, failures, most)
     return RandomMachine(Machine(f"{text}+down:{','.join(parts)}"), network)
 
 
 def draw_failures(rng: Random, network: Network) -> tuple[Failures, list[str]]:
-    """Take a few nodes, vertices and links down."""
+    """Mark a few nodes, vertices and links as failed."""
     nodes, vertices, links, parts = set(), set(), set(), []
     pairs = sorted({(u, v) for u, v, _ in network.speed})
     for _ in range(rng.randint(1, 3)):

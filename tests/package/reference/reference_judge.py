@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reference implementation of slot distances and of all measures of a placement."""
+"""Reference implementation of slot distances and of all placement measures."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from networks import Network, Route, Wire
-from trees import distance_in
+from trees import get_distance
 
 #: Source, target, bytes and number of messages.
 Message = tuple[int, int, int, int]
 
 
-class Inside(NamedTuple):
-    """Node levels bottom-up, their distances, weight of a hop, port costs."""
+class NodeModel(NamedTuple):
+    """Node levels bottom-up, their distances, hop weight, port costs."""
 
     levels: Sequence[int] = (1,)
     distances: Sequence[int] = (0,)
@@ -24,15 +24,15 @@ class Inside(NamedTuple):
 
     @property
     def slots(self) -> int:
-        """Count the slots of a node."""
+        """Return the number of slots of a node."""
         count = 1
         for arity in self.levels:
             count *= arity
         return count
 
 
-def default_weight(network: Network, distances: Sequence[int]) -> int:
-    """Make the nearest other node twice as far as the farthest slot of a node."""
+def compute_default_weight(network: Network, distances: Sequence[int]) -> int:
+    """Choose the weight that puts the nearest other node twice as far as any slot."""
     nodes = range(len(network.vertex))
     nearest = min(
         (network.distance(a, b) for a in nodes for b in nodes if a != b), default=0
@@ -40,24 +40,24 @@ def default_weight(network: Network, distances: Sequence[int]) -> int:
     return max(1, -(-2 * max(distances) // nearest)) if nearest else 1
 
 
-def slot_distance(network: Network, inside: Inside, a: int, b: int) -> int:
+def compute_slot_distance(network: Network, inside: NodeModel, a: int, b: int) -> int:
     """Return the distance of two slots."""
     count = inside.slots
     node_a, node_b = a // count, b // count
     if node_a == node_b:
-        return distance_in(inside.levels, inside.distances, a % count, b % count)
+        return get_distance(inside.levels, inside.distances, a % count, b % count)
     run = count // len(inside.port)
     ports = inside.port[a % count // run] + inside.port[b % count // run]
     return network.distance(node_a, node_b) * inside.weight + ports
 
 
-class Share(NamedTuple):
-    """The share of traffic on minimal routes."""
+class RouteShare(NamedTuple):
+    """Share of traffic on minimal routes."""
 
     minimal: float
 
-    def of(self, network: Network, a: int, b: int) -> Route:
-        """Mix minimal routes and detours."""
+    def mix_routes(self, network: Network, a: int, b: int) -> Route:
+        """Combine minimal routes and detours."""
         route: Route = Counter()
         assert network.detours is not None
         for part, way in (
@@ -69,25 +69,29 @@ class Share(NamedTuple):
         return route
 
 
-def link_loads(
+def compute_link_loads(
     network: Network, messages: list[Message], node: list[int], share: float | None
 ) -> dict[Wire, dict[tuple[int, int], float]]:
-    """Sum up the bytes of each pair of ranks, by link."""
+    """Sum up the bytes of each pair of ranks on each link."""
     loads: defaultdict[Wire, Counter[tuple[int, int]]] = defaultdict(Counter)
     for source, target, size, _ in messages:
         a, b = node[source], node[target]
         if source == target or a == b:
             continue
-        route = network.route(a, b) if share is None else Share(share).of(network, a, b)
+        route = (
+            network.route(a, b)
+            if share is None
+            else RouteShare(share).mix_routes(network, a, b)
+        )
         for wire, part in route.items():
             loads[wire][source, target] += part * size
     return {wire: dict(pairs) for wire, pairs in loads.items()}
 
 
-def congestion(
+def compute_congestion(
     network: Network, loads: dict[Wire, dict[tuple[int, int], float]]
 ) -> float:
-    """Take the largest load divided by bandwidth."""
+    """Return the largest load divided by bandwidth."""
     return max(
         (
             sum(by.values()) / network.speed[wire].bandwidth
@@ -97,28 +101,30 @@ def congestion(
     )
 
 
-def reference_judge(
+def judge_by_definition(
     network: Network,
-    inside: Inside,
+    inside: NodeModel,
     messages: list[Message],
     slots: list[int],
     host: int,
     share: float | None,
 ) -> dict[str, Any]:
-    """Compute every number by its definition in docs/concepts.md.
+    """Compute each measure by its definition in docs/concepts.md.
 
     `host` is the number of nodes per host; inter-node bytes count between hosts.
     """
     node = [slot // inside.slots for slot in slots]
     sent = [message for message in messages if message[0] != message[1]]
-    loads = link_loads(network, sent, node, share)
+    loads = compute_link_loads(network, sent, node, share)
     sums = {wire: sum(by.values()) for wire, by in loads.items()}
     hop_bytes, message_hops, longest = 0, 0, 0
     ends: dict[str, Counter[int]] = defaultdict(Counter)
     between: dict[str, Counter[int]] = defaultdict(Counter)
     for source, target, size, count in sent:
         a, b = node[source], node[target]
-        hop_bytes += size * slot_distance(network, inside, slots[source], slots[target])
+        hop_bytes += size * compute_slot_distance(
+            network, inside, slots[source], slots[target]
+        )
         if a == b:
             continue
         hops = network.hops(a, b)
@@ -142,7 +148,7 @@ def reference_judge(
         "dilation_average": message_hops / all_messages if all_messages else 0,
         "dilation_max": longest,
         "traffic_average": sum(carrying) / len(carrying) if carrying else 0,
-        "congestion_max": congestion(network, loads),
+        "congestion_max": compute_congestion(network, loads),
         "inter_node_bytes": between["out"].total(),
         "inter_node_max": max(
             [*between["out"].values(), *between["in"].values()], default=0

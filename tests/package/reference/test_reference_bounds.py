@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pytest
-from random_machines import KINDS, draw_machine, wires_of
-from reference_judge import Inside, slot_distance
+from random_machines import KINDS, draw_machine, list_wires
+from reference_judge import NodeModel, compute_slot_distance
 
 from topoloom import (
     Allocation,
@@ -31,17 +31,17 @@ Matrix = npt.NDArray[np.float64]
 
 
 class Problem(NamedTuple):
-    """A small problem and the matrices by which its placements are scored."""
+    """A small problem with matrices that evaluate its placements."""
 
     text: str
     graph: CommGraph
     bytes: Matrix
     allocation: Allocation
     distance: Matrix  # by pair of slots of the allocation
-    seconds: Matrix  # by link and pair of slots, per byte; empty if adaptive
+    seconds: Matrix  # by link and pair of slots, per byte; empty if routing is adaptive
 
-    def values(self, chosen: npt.NDArray[np.int64]) -> tuple[float, float]:
-        """Return hop-bytes and congestion of ranks on these slots."""
+    def evaluate(self, chosen: npt.NDArray[np.int64]) -> tuple[float, float]:
+        """Return hop-bytes and congestion of ranks on the chosen slots."""
         on = np.ix_(chosen, chosen)
         loads = (self.seconds[(slice(None), *on)] * self.bytes).sum(axis=(1, 2))
         return float((self.bytes * self.distance[on]).sum()), float(
@@ -65,11 +65,11 @@ def draw_problem(rng: Random, kind: str, slots: int, ranks: int) -> Problem:
     source, target = bytes_.nonzero()
     sizes = bytes_[source, target].astype(int)
     graph = CommGraph.from_edges(ranks, source, target, sizes)
-    index = {wire: link for link, wire in enumerate(wires_of(machine))}
+    index = {wire: link for link, wire in enumerate(list_wires(machine))}
     distance = np.zeros((len(nodes), len(nodes)))
     seconds = np.zeros((len(index), len(nodes), len(nodes)))
     for (i, a), (j, b) in product(enumerate(nodes), enumerate(nodes)):
-        distance[i, j] = slot_distance(network, Inside(), a, b)
+        distance[i, j] = compute_slot_distance(network, NodeModel(), a, b)
         for wire, share in network.route(a, b).items():
             seconds[index[wire], i, j] = share / network.speed[wire].bandwidth
     where = Allocation(machine, nodes)
@@ -79,7 +79,7 @@ def draw_problem(rng: Random, kind: str, slots: int, ranks: int) -> Problem:
 def find_least_values(
     problem: Problem, capacities: list[int] | None
 ) -> tuple[float, float]:
-    """Try every placement, with room for this number of ranks on each slot."""
+    """Try every placement within the capacity of each slot."""
     slots, ranks = len(problem.distance), problem.graph.rank_count
     if capacities is None:
         choices = permutations(range(slots), ranks)
@@ -91,12 +91,14 @@ def find_least_values(
             choice.count(s) > capacities[s] for s in set(choice)
         ):
             continue
-        least = np.minimum(least, problem.values(np.array(choice)))
+        least = np.minimum(least, problem.evaluate(np.array(choice)))
     return float(least[0]), float(least[1])
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_placement_is_below_a_bound_and_proven_ones_are_optimal(kind: str) -> None:
+def test_no_placement_is_below_a_bound_and_proven_placements_are_optimal(
+    kind: str,
+) -> None:
     rng = Random(7)
     for _ in range(CASES):
         problem = draw_problem(rng, kind, SLOTS, rng.randint(1, SLOTS))
@@ -171,7 +173,7 @@ def test_the_minimized_objective_equals_its_definition(kind: str) -> None:
         where = problem.allocation
         placement = Placement(where, where.slots[chosen], shared=True)
         block = Placement(where, where.slots[np.arange(4) % slots], shared=True)
-        hop_bytes, congestion = problem.values(chosen)
+        hop_bytes, congestion = problem.evaluate(chosen)
         problem_on = problem.graph, where, placement
         for name, value in (("hop-bytes", hop_bytes), ("congestion", congestion)):
             reached = objective_value(*problem_on, objective=name)
@@ -181,5 +183,5 @@ def test_the_minimized_objective_equals_its_definition(kind: str) -> None:
             (hop_bytes, congestion)
         )
         assert judge(problem.graph, where, block).hop_bytes == pytest.approx(
-            problem.values(np.arange(4) % slots)[0]
+            problem.evaluate(np.arange(4) % slots)[0]
         )

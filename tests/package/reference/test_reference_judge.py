@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures of random placements equal those of a reference implementation."""
+"""Measures of random placements equal a reference implementation."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from random import Random
 from typing import NamedTuple
 
 import pytest
-from random_machines import KINDS, RandomMachine, draw_machine, wires_of
+from random_machines import KINDS, RandomMachine, draw_machine, list_wires
 from reference_judge import (
-    Inside,
     Message,
-    congestion,
-    default_weight,
-    link_loads,
-    reference_judge,
-    slot_distance,
+    NodeModel,
+    compute_congestion,
+    compute_default_weight,
+    compute_link_loads,
+    compute_slot_distance,
+    judge_by_definition,
 )
 
 from topoloom import Allocation, CommGraph, Judgement, Machine, Placement, judge
@@ -30,48 +30,48 @@ class Case(NamedTuple):
     """A random placement of a random graph on a part of a random machine."""
 
     drawn: RandomMachine
-    inside: Inside
+    inside: NodeModel
     messages: list[Message]
     loads: list[float]
     allocation: Allocation
     placement: Placement
 
     def judge(self) -> Judgement:
-        """Judge it, with all links that carry something."""
-        graph = graph_of(len(self.loads), self.messages, self.loads)
+        """Judge the placement and list all loaded links."""
+        graph = make_graph(len(self.loads), self.messages, self.loads)
         return judge(graph, self.allocation, self.placement, hottest=1000)
 
 
-def graph_of(ranks: int, messages: list[Message], loads: list[float]) -> CommGraph:
+def make_graph(ranks: int, messages: list[Message], loads: list[float]) -> CommGraph:
     columns = list(zip(*messages, strict=True)) or [[], [], [], []]
     return CommGraph.from_edges(ranks, *map(list, columns), load=loads)
 
 
-def draw_inside(
+def draw_node_model(
     rng: Random, drawn: RandomMachine, whole: bool
-) -> tuple[RandomMachine, Inside]:
+) -> tuple[RandomMachine, NodeModel]:
     levels = [rng.randint(1, 3) for _ in range(rng.randint(1, 2))]
     text = f"{drawn.machine.text}+node:{':'.join(map(str, levels))}"
     if rng.random() < 0.4:
-        inside = Inside(levels, [0] * len(levels))
+        inside = NodeModel(levels, [0] * len(levels))
     else:
         distances = sorted(rng.randint(0, 9) for _ in levels)
-        count = Inside(levels).slots
+        count = NodeModel(levels).slots
         port = [rng.randint(0, 5) for _ in range(rng.choice((1, count)))]
         text += f",port={':'.join(map(str, port))}"
         listed = list(distances)
         if whole and rng.random() < 0.5:
-            weight = default_weight(drawn.network, distances)
+            weight = compute_default_weight(drawn.network, distances)
         else:
             weight = rng.randint(1, 6)
             listed.append(weight)
         text += f",distance={':'.join(map(str, listed))}"
-        inside = Inside(levels, distances, weight, port)
+        inside = NodeModel(levels, distances, weight, port)
     return RandomMachine(Machine(text), drawn.network), inside
 
 
 def draw_messages(rng: Random, ranks: int) -> list[Message]:
-    """Draw some to oneself, some without bytes or without messages."""
+    """Draw messages, including self-messages, empty ones and zero counts."""
     pairs = {(rng.randrange(ranks), rng.randrange(ranks)) for _ in range(3 * ranks)}
     return [
         (a, b, rng.choice((0, rng.randrange(1 << 20))), rng.randrange(4))
@@ -82,7 +82,7 @@ def draw_messages(rng: Random, ranks: int) -> list[Message]:
 def draw_case(rng: Random, kind: str) -> Case:
     failures = rng.random() < 0.4
     drawn = draw_machine(rng, kind, failures)
-    drawn, inside = draw_inside(rng, drawn, not failures)
+    drawn, inside = draw_node_model(rng, drawn, not failures)
     machine, network = drawn
     first = rng.choice(sorted(set(range(len(network.vertex))) - network.down))
     joined = [first]
@@ -113,8 +113,8 @@ def draw_case(rng: Random, kind: str) -> Case:
     )
 
 
-def host_of(kind: str, machine: Machine) -> int:
-    """Count the nodes of a host: GPUs of an NVLink domain, or its stated number."""
+def get_nodes_per_host(kind: str, machine: Machine) -> int:
+    """Return the nodes per host: GPUs of an NVLink domain, or the stated number."""
     if kind != "rails":
         return 1
     match = re.search(r",host=([0-9]+)", machine.text)
@@ -132,8 +132,10 @@ def test_every_measure_equals_its_definition(kind: str) -> None:
         adapts = network.detours is not None
         assert (judged.minimal_share is not None) == adapts, machine.text
         share = judged.minimal_share
-        host = host_of(kind, machine)
-        slow = reference_judge(network, case.inside, case.messages, slots, host, share)
+        host = get_nodes_per_host(kind, machine)
+        slow = judge_by_definition(
+            network, case.inside, case.messages, slots, host, share
+        )
         for name, value in slow.items():
             shown = getattr(judged, name)
             shown = shown.tolist() if hasattr(shown, "tolist") else shown
@@ -153,8 +155,8 @@ def test_link_loads_and_their_contributors_equal_their_definition(kind: str) -> 
         node = [slot // case.inside.slots for slot in case.placement.slots.tolist()]
         judged = case.judge()
         share = judged.minimal_share
-        loads = link_loads(network, case.messages, node, share)
-        wires = wires_of(machine)
+        loads = compute_link_loads(network, case.messages, node, share)
+        wires = list_wires(machine)
         sums = [sum(loads.get(wire, {}).values()) for wire in wires]
         assert judged.loads.tolist() == pytest.approx(sums), machine.text
         wire_of = {machine.link_name(link): wire for link, wire in enumerate(wires)}
@@ -183,13 +185,13 @@ def test_distances_between_slots_follow_levels_ports_and_routes(
         slots = case.allocation.slots.tolist()
         for _ in range(60):
             a, b = rng.choice(slots), rng.choice(slots)
-            expected = slot_distance(case.drawn.network, case.inside, a, b)
+            expected = compute_slot_distance(case.drawn.network, case.inside, a, b)
             assert case.drawn.machine.distance(a, b) == expected, (
                 f"{case.drawn.machine.text}, from slot {a} to {b}"
             )
 
 
-def test_no_other_share_on_minimal_routes_has_less_congestion() -> None:
+def test_the_chosen_share_of_minimal_routes_minimizes_congestion() -> None:
     rng = Random(6)
     seen = 0
     while seen < CASES:
@@ -201,6 +203,6 @@ def test_no_other_share_on_minimal_routes_has_less_congestion() -> None:
         judged = case.judge()
         node = [slot // case.inside.slots for slot in case.placement.slots.tolist()]
         for share in [part / 20 for part in range(21)]:
-            loads = link_loads(network, case.messages, node, share)
-            least = congestion(network, loads)
+            loads = compute_link_loads(network, case.messages, node, share)
+            least = compute_congestion(network, loads)
             assert judged.congestion_max <= least * (1 + 1e-9), case.drawn.machine.text

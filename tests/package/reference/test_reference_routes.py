@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Routes of random machines equal those of reference models."""
+"""Routes of random machines equal their reference models."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ MACHINES = 25
 PAIRS = 150
 
 
-def pairs(rng: Random, drawn: RandomMachine) -> list[tuple[int, int]]:
+def draw_pairs(rng: Random, drawn: RandomMachine) -> list[tuple[int, int]]:
     nodes = range(len(drawn.network.vertex))
     every = list(product(nodes, nodes))
     return rng.sample(every, min(PAIRS, len(every)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_machine_has_the_links_of_its_reference_model(kind: str) -> None:
+def test_links_of_random_machines_equal_the_reference_model(kind: str) -> None:
     rng = Random(1)
     for _ in range(MACHINES):
         machine, network = draw_machine(rng, kind)
@@ -37,7 +37,9 @@ def test_a_machine_has_the_links_of_its_reference_model(kind: str) -> None:
 
 @pytest.mark.parametrize("failures", [False, True], ids=["whole", "failures"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_routes_follow_their_rule(kind: str, failures: bool) -> None:
+def test_routes_of_random_machines_equal_the_reference_model(
+    kind: str, failures: bool
+) -> None:
     rng = Random(2)
     for _ in range(MACHINES):
         drawn = draw_machine(rng, kind, failures)
@@ -45,7 +47,7 @@ def test_routes_follow_their_rule(kind: str, failures: bool) -> None:
         wires = drawn.wires
         up = set(range(len(network.vertex))) - network.down
         assert set(machine.nodes_up.tolist()) == up, machine.text
-        for a, b in pairs(rng, drawn):
+        for a, b in draw_pairs(rng, drawn):
             case = f"{machine.text}, from {a} to {b}"
             connected = network.connected(a, b)
             assert machine.connected(a, b) == connected, case

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules deliver what MPI promises of each collective, byte by byte.
+"""Schedules deliver the result of each MPI collective, byte by byte.
 
-An independent implementation of `Schedule.check`. A rank holds, for each block, the set
-of ranks that contributed. A message carries what its sender had before the round. In
+An independent implementation of `Schedule.check`. For each block, a rank stores the set
+of ranks that contributed. A message carries its sender's data from before the round. In
 reductions no contribution may arrive twice.
 """
 
@@ -19,10 +19,10 @@ from topoloom.schedules import Schedule, schedules
 
 RANKS = (1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 16, 17, 23, 24, 31, 33)
 ROOTED = {"broadcast", "reduce", "scatter", "gather"}
-#: Operations on a vector whose number of pieces the schedule chooses.
+#: Operations on a vector that the schedule splits into pieces.
 CUT = {"broadcast", "reduce", "all-reduce"}
 REDUCING = {"reduce", "all-reduce", "reduce-scatter", "scan", "exscan", "barrier"}
-#: Values of options other than defaults.
+#: Non-default values of options.
 OPTIONS = {
     "binomial": ["radix=3", "radix=4", "radix=7"],
     "chain": ["segment=1", "segment=7", "segment=64"],
@@ -45,16 +45,16 @@ ENTRIES = [
     for operation in one["operations"]  # type: ignore[attr-defined]
 ]
 
-Held = list[dict[int, frozenset[int]]]  # by rank and block: whose data it is
+Held = list[dict[int, frozenset[int]]]  # by rank and block: contributors
 
 
-def names(name: str) -> list[str]:
-    """List a schedule with each of its options."""
+def list_schedule_texts(name: str) -> list[str]:
+    """List a schedule with each set of its options."""
     return [name, *(f"{name}({options})" for options in OPTIONS.get(name, []))]
 
 
-def at_first(operation: str, ranks: int, blocks: set[int], root: int) -> Held:
-    """Give every rank its initial data."""
+def make_initial_data(operation: str, ranks: int, blocks: set[int], root: int) -> Held:
+    """Return the initial data of each rank."""
     held: Held = []
     for rank in range(ranks):
         own = frozenset([rank])
@@ -73,14 +73,14 @@ def at_first(operation: str, ranks: int, blocks: set[int], root: int) -> Held:
     return held
 
 
-def promised(
+def make_final_data(
     operation: str,
     ranks: int,
     blocks: set[int],
     root: int,
     wanted: set[tuple[int, int]],
 ) -> Held:
-    """Give every rank the final data that MPI specifies."""
+    """Return the final data that MPI specifies for each rank."""
     every = frozenset(range(ranks))
     ends: Held = [{} for _ in range(ranks)]
     for rank in range(ranks):
@@ -107,14 +107,14 @@ def promised(
     return ends
 
 
-def play(
+def run_schedule(
     schedule: Schedule,
     size: int,
     root: int,
     wanted: dict[tuple[int, int], int],
     in_all: bool = False,
 ) -> None:
-    """Move data round by round, and look at who has what in the end."""
+    """Move data round by round, and check the final data of each rank."""
     operation, ranks = schedule.operation, schedule.ranks
     rounds = []
     for number in range(schedule.rounds):
@@ -125,14 +125,14 @@ def play(
                 for a, b, bytes_ in zip(*columns, strict=True)
             ]
         )
-    sizes = block_sizes(operation, ranks, size, wanted)
-    if in_all:  # blocks differ by a byte, the first are the longer ones
+    sizes = get_block_sizes(operation, ranks, size, wanted)
+    if in_all:  # blocks differ by at most one byte, longer blocks first
         sizes = {block: (size + ranks - 1 - block) // ranks for block in range(ranks)}
     if operation in CUT:
-        sizes = cut_sizes(rounds)
+        sizes = find_piece_sizes(rounds)
         assert sum(sizes.values()) == (size if rounds else 0)
     blocks = set(sizes)
-    held = at_first(operation, ranks, blocks, root)
+    held = make_initial_data(operation, ranks, blocks, root)
     for sent in rounds:
         pairs = [(a, b) for a, b, *_ in sent]
         assert len(set(pairs)) == len(pairs)
@@ -142,20 +142,20 @@ def play(
             assert len(set(carried)) == len(carried)
             assert bytes_ == sum(sizes[block] for block in carried)
             arriving += [(b, block, held[a][block]) for block in carried]
-        take(operation, held, arriving)
-    ends = promised(operation, ranks, blocks, root, set(wanted))
+        merge_received(operation, held, arriving)
+    ends = make_final_data(operation, ranks, blocks, root, set(wanted))
     for rank, (have, want) in enumerate(zip(held, ends, strict=True)):
         for block, parts in want.items():
             if operation in ("scan", "exscan"):
                 assert parts <= have.get(block, frozenset()), (rank, block)
-            elif sizes[block] or operation not in CUT:  # empty pieces need not travel
+            elif sizes[block] or operation not in CUT:  # empty pieces are not sent
                 assert have.get(block) == parts, (rank, block)
 
 
-def block_sizes(
+def get_block_sizes(
     operation: str, ranks: int, size: int, wanted: dict[tuple[int, int], int]
 ) -> dict[int, int]:
-    """Give the bytes of every block if the operation names the blocks."""
+    """Return the bytes of each block if the operation has named blocks."""
     if operation == "many-to-many":
         return {a * ranks + b: bytes_ for (a, b), bytes_ in wanted.items()}
     if operation == "many-to-many-multicast":
@@ -167,10 +167,10 @@ def block_sizes(
     return dict.fromkeys(range(ranks), size)
 
 
-def cut_sizes(
+def find_piece_sizes(
     rounds: list[list[tuple[int, int, int, list[int]]]],
 ) -> dict[int, int]:
-    """Find the bytes of every piece of a vector from the messages that carry it."""
+    """Compute the bytes of each piece of a vector from the messages that carry it."""
     known: dict[int, int] = {}
     messages = [(bytes_, carried) for sent in rounds for *_, bytes_, carried in sent]
     pieces = {block for _, carried in messages for block in carried}
@@ -183,49 +183,51 @@ def cut_sizes(
                 known[rest[0]] = left
             elif left == 0:
                 known |= dict.fromkeys(rest, 0)
-        assert len(known) > before, "no message has one piece that is new"
+        assert len(known) > before, "no message has exactly one unknown piece"
     return known
 
 
-def take(
+def merge_received(
     operation: str, held: Held, arriving: list[tuple[int, int, frozenset[int]]]
 ) -> None:
-    """Add received parts; no rank's part may be added twice."""
+    """Add received parts; no contribution may be added twice."""
     for rank, block, parts in arriving:
         there = held[rank].get(block, frozenset())
         doubled = there & parts
-        # A whole sum may replace the share that went into it; barriers add nothing, and
-        # around a ring the pieces of a broadcast come by the root again.
+        # A complete sum may replace a partial one, and barriers add nothing. In a ring,
+        # pieces of a broadcast return to the root.
         fine = there < parts or operation in ("barrier", "broadcast")
         assert not doubled or fine, (rank, block)
         held[rank][block] = there | parts
 
 
-def all_pairs(ranks: int) -> dict[tuple[int, int], int]:
+def list_all_pairs(ranks: int) -> dict[tuple[int, int], int]:
     return {(a, b): 1 for a in range(ranks) for b in range(ranks) if a != b}
 
 
 @pytest.mark.parametrize(("name", "operation"), ENTRIES, ids=str)
-def test_data_arrive_where_mpi_requires(name: str, operation: str) -> None:
+def test_schedules_deliver_the_data_that_mpi_requires(
+    name: str, operation: str
+) -> None:
     rng = Random(10)
     played = 0
     for ranks in RANKS:
         root = rng.randrange(ranks) if operation in ROOTED else 0
         size = 0 if operation == "barrier" else rng.choice((1, 40, 101))
         degree = rng.randint(0, ranks - 1) if operation.startswith("many") else None
-        wanted = all_pairs(ranks)
+        wanted = list_all_pairs(ranks)
         if degree is not None:
             wanted = {
                 (a, (a + by) % ranks): size
                 for a in range(ranks)
                 for by in range(1, degree + 1)
             }
-        for full in names(name):
+        for full in list_schedule_texts(name):
             try:
                 schedule = Schedule(full, operation, ranks, size, root, degree)
-            except Error:  # not of this operation, or this number of ranks
+            except Error:  # does not support this operation or number of ranks
                 continue
-            play(schedule, size, root, wanted)
+            run_schedule(schedule, size, root, wanted)
             played += 1
     assert played >= len(RANKS) // 2
 
@@ -234,7 +236,7 @@ def test_data_arrive_where_mpi_requires(name: str, operation: str) -> None:
     "name", [name for name, operation in ENTRIES if operation == "many-to-many"]
 )
 @pytest.mark.parametrize("multicast", [False, True], ids=["own", "multicast"])
-def test_data_arrive_at_all_receivers(name: str, multicast: bool) -> None:
+def test_multicasts_deliver_data_to_all_receivers(name: str, multicast: bool) -> None:
     rng = Random(11)
     for ranks in RANKS[1:]:
         pairs = [(rng.randrange(ranks), rng.randrange(ranks)) for _ in range(2 * ranks)]
@@ -243,7 +245,7 @@ def test_data_arrive_at_all_receivers(name: str, multicast: bool) -> None:
             wanted = {(a, b): 10 + a for a, b in wanted}
         columns = [list(column) for column in zip(*wanted, strict=True)] or [[], []]
         demand = CommGraph.from_edges(ranks, *columns, list(wanted.values()))
-        play(Schedule.many_to_many(name, demand, multicast), 0, 0, wanted)
+        run_schedule(Schedule.many_to_many(name, demand, multicast), 0, 0, wanted)
 
 
 @pytest.mark.parametrize(
@@ -251,16 +253,16 @@ def test_data_arrive_at_all_receivers(name: str, multicast: bool) -> None:
     [one for one in ENTRIES if one[1] in ("all-gather", "reduce-scatter")],
     ids=str,
 )
-def test_data_of_uneven_blocks_arrives(name: str, operation: str) -> None:
+def test_schedules_deliver_blocks_of_different_sizes(name: str, operation: str) -> None:
     rng = Random(12)
     for ranks in RANKS:
-        for full in names(name):
+        for full in list_schedule_texts(name):
             size = rng.choice((0, 1, 40, 1001))
             try:
                 schedule = Schedule(full, operation, ranks, size, in_all=True)
             except Error:
                 continue
-            play(schedule, size, 0, all_pairs(ranks), in_all=True)
+            run_schedule(schedule, size, 0, list_all_pairs(ranks), in_all=True)
 
 
 @pytest.mark.parametrize(("name", "operation"), ENTRIES, ids=str)

@@ -7,26 +7,28 @@ from collections import Counter
 from collections.abc import Sequence
 from math import prod
 
-from networks import Network, Route, Speed, Wires, mixed
+from networks import Network, Route, Speed, WireList, split_evenly
 
 
-def tree(
+def make_tree(
     levels: Sequence[int], speed: Sequence[Speed], distances: Sequence[int] = ()
 ) -> Network:
-    """Climb to the lowest group that holds both nodes, and descend.
+    """Route up to the lowest common group of both nodes, and down.
 
-    Vertices: the nodes, then the groups level by level. Distances, where there are
-    some, are those of two nodes that first meet in a group of each level.
+    Vertices: the nodes, then the groups level by level. Entries of `distances`
+    apply to two nodes whose lowest common group is at that level.
     """
     ones = [1] * len(levels)
-    network = fat_tree(levels, ones, ones, "d-mod-k", speed)
+    network = make_fat_tree(levels, ones, ones, "d-mod-k", speed)
     if not distances:
         return network
-    return network._replace(apart=lambda a, b: distance_in(levels, distances, a, b))
+    return network._replace(apart=lambda a, b: get_distance(levels, distances, a, b))
 
 
-def distance_in(levels: Sequence[int], distances: Sequence[int], a: int, b: int) -> int:
-    """Give the distance of the lowest level at which both are in one group."""
+def get_distance(
+    levels: Sequence[int], distances: Sequence[int], a: int, b: int
+) -> int:
+    """Return the distance of the lowest level at which both are in one group."""
     if a == b:
         return 0
     size = 1
@@ -37,7 +39,7 @@ def distance_in(levels: Sequence[int], distances: Sequence[int], a: int, b: int)
     raise AssertionError("no group holds both")
 
 
-def fat_tree(
+def make_fat_tree(
     levels: Sequence[int],
     up: Sequence[int],
     parallel: Sequence[int],
@@ -46,9 +48,9 @@ def fat_tree(
 ) -> Network:
     """Build Zahavi's parallel ports generalized fat tree.
 
-    Vertices: the nodes, then the switches level by level, subtree by subtree. Root r of
-    a subtree is joined to the roots r, r + W, r + 2 W, ... of the one above, where W is
-    the number of its roots.
+    Vertices: the nodes, then the switches level by level, subtree by subtree. Root
+    r of a subtree with W roots is connected to roots r, r + W, r + 2 W, ... of its
+    parent.
     """
     nodes = prod(levels)
     roots = [prod(up[:level]) for level in range(len(levels) + 1)]
@@ -57,48 +59,48 @@ def fat_tree(
     for level in range(len(levels)):
         first.append(first[-1] + nodes // below[level] * roots[level])
 
-    def switch(level: int, leaf: int, root: int) -> int:
+    def get_switch(level: int, leaf: int, root: int) -> int:
         return first[level] + leaf // below[level] * roots[level] + root
 
-    wires = Wires()
+    wires = WireList()
     for level in range(len(levels)):
         for leaf in range(0, nodes, below[level]):
             for root in range(roots[level]):
                 for _ in range(parallel[level]):
                     for parent in range(up[level]):
-                        wires.cable(
-                            switch(level, leaf, root),
-                            switch(level + 1, leaf, root + parent * roots[level]),
+                        wires.add_cable(
+                            get_switch(level, leaf, root),
+                            get_switch(level + 1, leaf, root + parent * roots[level]),
                             speed[level],
                         )
 
-    def steered(a: int, b: int, steering: int) -> Route:
-        """Port q of a switch is cable q // up to parent q mod up."""
+    def route_by_number(a: int, b: int, node_number: int) -> Route:
+        """Route by port numbers: port q is cable q // up to parent q mod up."""
         taken: Route = Counter()
         cables = []
         top = next(lv for lv in range(len(below)) if a // below[lv] == b // below[lv])
         for level in range(top):
-            port = steering // roots[level] % (up[level] * parallel[level])
+            port = node_number // roots[level] % (up[level] * parallel[level])
             cables.append(port // up[level])
-        down = searched(a, b, top) if routing == "simgrid" else cables
+        down = search_cables(a, b, top) if routing == "simgrid" else cables
         for level in range(top):
-            here, above = steering % roots[level], steering % roots[level + 1]
-            low = switch(level, a, here), switch(level + 1, a, above)
+            here, above = node_number % roots[level], node_number % roots[level + 1]
+            low = get_switch(level, a, here), get_switch(level + 1, a, above)
             taken[(*low, cables[level])] += 1
-            high = switch(level + 1, b, above), switch(level, b, here)
+            high = get_switch(level + 1, b, above), get_switch(level, b, here)
             taken[(*high, down[level])] += 1
         return taken
 
-    def searched(a: int, b: int, top: int) -> list[int]:
-        """Look through the ports of each switch on the way down, as SimGrid does.
+    def search_cables(a: int, b: int, top_level: int) -> list[int]:
+        """Search the ports of each switch on the way down, as SimGrid does.
 
-        Port c * children + i is cable c to child i. The first search begins with the
-        cable that the source's number gives, those below behind the port found above;
-        where none is left there, they restart.
+        Port c * children + i is cable c to child i. The first search starts at
+        the cable given by the source's number, later searches behind the
+        previous port. If no port remains, the search restarts.
         """
-        cables = [0] * top
+        cables = [0] * top_level
         begin: int | None = None
-        for level in reversed(range(top)):
+        for level in reversed(range(top_level)):
             children, child = levels[level], b // below[level] % levels[level]
             anew = a % parallel[level] * children
             ports = range(children * parallel[level])
@@ -113,10 +115,10 @@ def fat_tree(
 
     def route(a: int, b: int) -> Route:
         if routing == "random":
-            # Every way up is one that some number would steer.
+            # Each route up belongs to one node number in source-based routing.
             ways = roots[-1] * prod(parallel)
-            return mixed(steered(a, b, number) for number in range(ways))
-        return steered(a, b, a if routing == "s-mod-k" else b)
+            return split_evenly(route_by_number(a, b, number) for number in range(ways))
+        return route_by_number(a, b, a if routing == "s-mod-k" else b)
 
     return Network(
         list(range(nodes)), wires.speed, route, relays=lambda vertex: vertex >= nodes

@@ -14,15 +14,17 @@ from topoloom.allocations import fragmented_allocation
 from topoloom.figure import draw_judgement
 from topoloom.figure.judgement import _draw_matrices, write_headline
 from topoloom.figure.links import LoadUnit, find_torus_links
-from topoloom.figure.matrix import MAX_CELLS, ordered_matrix
+from topoloom.figure.matrix import MAX_CELLS, make_ordered_matrix
 from topoloom.graphs import stencil
 
 
-def ids(*numbers: int) -> Any:
+def make_ids(*numbers: int) -> Any:
     return np.array(numbers, dtype=np.uint32)
 
 
-def draw(path: Path, machine: str, grid: list[int], nodes: int | None = None) -> None:
+def draw_placements(
+    path: Path, machine: str, grid: list[int], nodes: int | None = None
+) -> None:
     the_machine = Machine(machine)
     allocation = (
         Allocation.whole(the_machine)
@@ -53,7 +55,7 @@ def draw(path: Path, machine: str, grid: list[int], nodes: int | None = None) ->
 def test_every_kind_of_machine_can_be_drawn(
     tmp_path: Path, machine: str, grid: list[int], nodes: int | None
 ) -> None:
-    draw(tmp_path / "x.svg", machine, grid, nodes)
+    draw_placements(tmp_path / "x.svg", machine, grid, nodes)
     assert (tmp_path / "x.svg").read_text().startswith("<?xml")
 
 
@@ -78,13 +80,13 @@ def test_links_without_load_can_be_drawn(tmp_path: Path, machine: str) -> None:
 def test_the_colors_of_the_matrix_follow_sizes(
     sizes: list[int], labels: list[str] | None
 ) -> None:
-    """One size has one color and one label; no message, no scale."""
+    """Equal sizes need one color and one label; no messages need no scale."""
     from matplotlib.figure import Figure
 
     ranks = range(len(sizes))
     graph = CommGraph.from_edges(4, list(ranks), [rank + 1 for rank in ranks], sizes)
     allocation = Allocation.whole(Machine("torus:4"))
-    placements = {"block": Placement(allocation, ids(0, 1, 2, 3))}
+    placements = {"block": Placement(allocation, make_ids(0, 1, 2, 3))}
     figure = Figure()
     _draw_matrices(figure, graph, allocation, placements, "")
     scales = figure.axes[1:]
@@ -96,20 +98,20 @@ def test_the_colors_of_the_matrix_follow_sizes(
         assert ("logarithmic" in scales[0].get_ylabel()) == (len(labels) > 1)
 
 
-def test_the_suffix_selects_the_format(tmp_path: Path) -> None:
-    draw(tmp_path / "x.png", "torus:2x2", [2, 2])
+def test_the_suffix_selects_the_figure_format(tmp_path: Path) -> None:
+    draw_placements(tmp_path / "x.png", "torus:2x2", [2, 2])
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_an_unknown_suffix_is_refused_and_nothing_written(tmp_path: Path) -> None:
     with pytest.raises(Error, match=r"figures are \.svg, \.png, \.pdf"):
-        draw(tmp_path / "x.bmp", "torus:2x2", [2, 2])
+        draw_placements(tmp_path / "x.bmp", "torus:2x2", [2, 2])
     assert not list(tmp_path.iterdir())
 
 
 def test_equal_figures_give_equal_files(tmp_path: Path) -> None:
     for name in ("a.svg", "b.svg"):
-        draw(tmp_path / name, "torus:3x3", [3, 3])
+        draw_placements(tmp_path / name, "torus:3x3", [3, 3])
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
@@ -124,13 +126,13 @@ def test_links_are_drawn_between_the_right_vertices(text: str) -> None:
         assert direction[1] == "xyz"[links.axis[link]]
 
 
-def test_the_matrix_shows_ranks_in_the_order_of_their_slots() -> None:
+def test_the_matrix_lists_ranks_in_slot_order() -> None:
     machine = Machine("torus:3")
-    allocation = Allocation(machine, ids(2, 0, 1))
-    graph = CommGraph.from_edges(3, ids(0), ids(2), np.array([10]))
-    # Slots in the launcher's order are 2, 0, 1: they hold ranks 1, 2, 0.
-    placement = Placement(allocation, ids(1, 2, 0))
-    matrix, width = ordered_matrix(graph, allocation, placement)
+    allocation = Allocation(machine, make_ids(2, 0, 1))
+    graph = CommGraph.from_edges(3, make_ids(0), make_ids(2), np.array([10]))
+    # The launcher's slot order is 2, 0, 1, which contain ranks 1, 2, 0.
+    placement = Placement(allocation, make_ids(1, 2, 0))
+    matrix, width = make_ordered_matrix(graph, allocation, placement)
     assert width == 1
     assert matrix.tolist() == [[0, 0, 0], [0, 0, 0], [0, 10, 0]]
 
@@ -139,7 +141,7 @@ def test_a_large_matrix_is_summed_into_cells() -> None:
     graph = stencil([30, 40], 5, False, 100)
     allocation = Allocation.whole(Machine("torus:30x40"))
     placement = place(graph, allocation, mapper="random").placement
-    matrix, width = ordered_matrix(graph, allocation, placement)
+    matrix, width = make_ordered_matrix(graph, allocation, placement)
     assert len(matrix) == -(-1200 // width) <= MAX_CELLS
     assert matrix.sum() == graph.total_bytes
 
@@ -148,11 +150,11 @@ def test_the_headline_states_the_gain() -> None:
     graph = stencil([4], 3, False, 100)
     allocation = Allocation.whole(Machine("mesh:4"))
 
-    def placed(*slots: int) -> Placement:
-        return Placement(allocation, ids(*slots))
+    def make_placement(*slots: int) -> Placement:
+        return Placement(allocation, make_ids(*slots))
 
-    good = judge(graph, allocation, placed(0, 1, 2, 3))
-    bad = judge(graph, allocation, placed(0, 2, 1, 3))
+    good = judge(graph, allocation, make_placement(0, 1, 2, 3))
+    bad = judge(graph, allocation, make_placement(0, 2, 1, 3))
     text = write_headline({"block": bad, "mahd": good})
     assert (
         text == "mahd cuts hop-bytes by 40 % and cuts congestion by 67 % against block"
@@ -160,14 +162,18 @@ def test_the_headline_states_the_gain() -> None:
     assert (
         write_headline({"block": good, "mahd": good}) == "mahd is just as good as block"
     )
-    none = judge(CommGraph.from_edges(4, [], [], []), allocation, placed(0, 1, 2, 3))
+    none = judge(
+        CommGraph.from_edges(4, [], [], []), allocation, make_placement(0, 1, 2, 3)
+    )
     assert "raises hop-bytes from 0" in write_headline({"block": none, "mahd": good})
 
 
-def test_the_headline_leads_with_the_predicted_time() -> None:
+def test_the_headline_starts_with_the_predicted_time() -> None:
     graph = stencil([4], 3, False, 100)
     allocation = Allocation.whole(Machine("mesh:4"))
-    placements = [Placement(allocation, ids(*slots)) for slots in ((0, 2, 1, 3),) * 2]
+    placements = [
+        Placement(allocation, make_ids(*slots)) for slots in ((0, 2, 1, 3),) * 2
+    ]
     judged = {
         name: judge(graph, allocation, placement)
         for name, placement in zip(("block", "mahd"), placements, strict=True)
@@ -183,5 +189,5 @@ def test_the_headline_leads_with_the_predicted_time() -> None:
     ("value", "seconds", "text"),
     [(999.0, False, "999 B"), (1500.0, False, "1.5 kB"), (0.0021, True, "2.1 ms")],
 )
-def test_numbers_have_units(value: float, seconds: Any, text: str) -> None:
+def test_numbers_in_figures_have_units(value: float, seconds: Any, text: str) -> None:
     assert LoadUnit(np.ones(1), seconds).format(value) == text

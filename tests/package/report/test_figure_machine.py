@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of machines: every kind can be drawn completely."""
+"""Pictures of machines: every kind is drawn completely."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from topoloom._core import MachineText
 
 from topoloom import Error, Machine
-from topoloom._core import MachineText
 from topoloom.figure import draw_machine
 from topoloom.figure.layout import place_vertices
 from topoloom.figure.network import Network, fold_parts, make_network, select_vertices
@@ -36,7 +36,7 @@ KINDS = [
 ]
 
 
-#: Machines with too many lines for one picture: the name of a part, and their number.
+#: (machine with too many links for one picture, name of a part, number of parts)
 CROWDED = [
     ("dragonfly:20x12,nodes=2", "group", 20),
     ("dragonfly:8x4x8,nodes=2", "group", 8),
@@ -52,13 +52,13 @@ CROWDED = [
 ]
 
 
-def describe(text: str) -> tuple[dict[str, Any], Network]:
+def describe_network(text: str) -> tuple[dict[str, Any], Network]:
     topology = write_topology(MachineText(text))
     return topology, make_network(Machine(text), topology)
 
 
-def parts(text: str) -> tuple[Network, Parts]:
-    topology, network = describe(text)
+def describe_parts(text: str) -> tuple[Network, Parts]:
+    topology, network = describe_network(text)
     found = find_parts(topology, network)
     assert found is not None
     return network, found
@@ -98,7 +98,7 @@ def test_another_suffix_is_refused_and_leaves_no_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", KINDS)
 def test_vertices_do_not_overlap(text: str) -> None:
-    topology, network = describe(text)
+    topology, network = describe_network(text)
     places = place_vertices(topology, network)
     assert places.shape == (len(network.nodes), 2)
     assert np.isfinite(places).all()
@@ -113,26 +113,26 @@ def test_parallel_links_are_drawn_as_one_line(text: str) -> None:
         machine = Machine(f"{text},hosts=free")
         assert whole.link_count == machine.link_count + 2 * whole.node_count
     pairs = {frozenset(machine.link_ends(link)) for link in range(machine.link_count)}
-    _, network = describe(text)
+    _, network = describe_network(text)
     assert {frozenset(pair) for pair in network.ends.tolist()} == pairs
     assert len(network.ends) == len(network.bandwidth) == len(pairs)
-    if not text.startswith("graph"):  # whose links may be one way
+    if not text.startswith("graph"):  # its links may be one-way
         assert 2 * network.cables.sum() == machine.link_count
 
 
 def test_failed_parts_are_not_drawn() -> None:
-    _, network = describe("torus:5+down:v2,3-4")
+    _, network = describe_network("torus:5+down:v2,3-4")
     assert network.ends.tolist() == [[0, 1], [0, 4]]
 
 
-def test_the_widest_of_parallel_links_gives_the_color() -> None:
-    _, network = describe("graph:2:0>1@2GB/s,1>0@3GB/s")
+def test_parallel_links_have_the_color_of_the_widest() -> None:
+    _, network = describe_network("graph:2:0>1@2GB/s,1>0@3GB/s")
     assert network.bandwidth.tolist() == [3e9]
     assert network.cables.tolist() == [1]
 
 
 def test_switches_are_drawn_above_their_nodes() -> None:
-    _, network = describe("tree:2:2:2")
+    _, network = describe_network("tree:2:2:2")
     assert network.height.tolist() == [0] * 8 + [1] * 4 + [2] * 2 + [3]
 
 
@@ -140,7 +140,7 @@ def test_switches_are_drawn_above_their_nodes() -> None:
 def test_every_cable_is_between_two_parts_or_inside_one(
     text: str, name: str, count: int
 ) -> None:
-    network, found = parts(text)
+    network, found = describe_parts(text)
     whole = fold_parts(network, found.part)
     assert found.name == name
     assert (whole.nodes > 0).sum() == count
@@ -153,10 +153,10 @@ def test_every_cable_is_between_two_parts_or_inside_one(
 
 
 @pytest.mark.parametrize(("text", "name", "count"), CROWDED)
-def test_parts_and_the_vertices_of_one_have_places(
+def test_parts_and_their_vertices_have_positions(
     text: str, name: str, count: int
 ) -> None:
-    network, found = parts(text)
+    network, found = describe_parts(text)
     one = select_vertices(network, found.part == 0)
     for topology, drawn in (
         (found.whole, fold_parts(network, found.part)),
@@ -167,7 +167,7 @@ def test_parts_and_the_vertices_of_one_have_places(
 
 
 @pytest.mark.parametrize(
-    ("name", "between", "inside"),
+    ("name", "cables_between_parts", "links_inside_part"),
     [
         # 32 routers, fully connected; 74 groups, any two by 4 of their 320 global links
         ("frontier", {4}, 32 * 31 // 2),
@@ -175,13 +175,13 @@ def test_parts_and_the_vertices_of_one_have_places(
         ("theta", {87}, 6 * 16 * 15 // 2 + 16 * 6 * 5 // 2),
         # a leaf switch with its nodes, 3 cables to each of 6 core switches
         ("frontera", {3}, 44),
-        # cells of 2 x 3 x 2 nodes, of which b is a ring; 12 cables along X, Y and Z
+        # cells of 2 x 3 x 2 nodes, ring along b; 12 cables along X, Y and Z
         ("fugaku", {12}, 12 + 6 + 6),
     ],
 )
-def test_parts_of_machines_are_joined_as_published(
-    name: str, between: set[int], inside: int
+def test_cables_between_parts_equal_published_numbers(
+    name: str, cables_between_parts: set[int], links_inside_part: int
 ) -> None:
-    network, found = parts(load_machine(name).text)
-    assert set(fold_parts(network, found.part).cables.tolist()) == between
-    assert select_vertices(network, found.part == 0).cables.sum() == inside
+    network, found = describe_parts(load_machine(name).text)
+    assert set(fold_parts(network, found.part).cables.tolist()) == cables_between_parts
+    assert select_vertices(network, found.part == 0).cables.sum() == links_inside_part

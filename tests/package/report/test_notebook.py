@@ -30,18 +30,18 @@ def make_values() -> dict[str, Any]:
     return {"graph": graph, "machine": machine, "judgement": judgement, "file": file}
 
 
-@pytest.mark.parametrize("what", ["graph", "machine", "judgement", "file"])
-def test_notebooks_get_a_well_formed_fragment_without_scripts(what: str) -> None:
-    shown = make_values()[what]._repr_html_()
+@pytest.mark.parametrize("kind", ["graph", "machine", "judgement", "file"])
+def test_notebooks_get_a_well_formed_fragment_without_scripts(kind: str) -> None:
+    shown = make_values()[kind]._repr_html_()
     tree = ET.fromstring(re.sub(r"(<img[^>]*)>", r"\1/>", shown))
     assert "script" not in {element.tag for element in tree.iter()}
     assert tree.find(".//table") is not None
     assert len(shown) < 60_000
 
 
-def test_a_machine_shows_its_cables_and_a_large_one_only_facts() -> None:
+def test_machines_show_cables_and_large_machines_only_facts() -> None:
     shown = make_values()["machine"]._repr_html_()
-    # 4 x 4 x 2 without the cables that close rings: 24 along x, 24 along y, 16 along z.
+    # 4 x 4 x 2 without wraparound cables: 24 along x, 24 along y, 16 along z.
     assert shown.count("M") == 64
     assert shown.count("<circle") == 32
     large = topoloom.Machine("torus:64x64x64")._repr_html_()

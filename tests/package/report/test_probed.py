@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parts of the page of a machine: groups, axes, lines, and the matrix."""
+"""Sections of the report of a probed machine: groups, axes, lines and matrix."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from topoloom.report.probed.costs import (
     pack_costs,
     summarize_levels,
 )
-from topoloom.report.probed.groups import Boxes, list_ranks, read_groups
+from topoloom.report.probed.groups import BoxMaker, list_ranks, read_groups
 from topoloom.report.probed.page import render_probed
 from topoloom.report.probed.probed_file import (
     Curve,
@@ -33,10 +33,10 @@ from topoloom.report.probed.suspects import merge_suspects
 from topoloom.report.probed.text import write_probed_headline
 
 
-def machine(
+def make_machine(
     costs: Any, host_of: list[int], groups: Any = (), **more: Any
 ) -> ProbedMachine:
-    """Make a machine that was measured, of hosts h0, h1, ..."""
+    """Create a measured machine with hosts h0, h1, ..."""
     hosts = [f"h{host}" for host in range(max(host_of) + 1)]
     given: dict[str, Any] = {
         "nodes": [*range(len(hosts))],
@@ -66,7 +66,7 @@ def machine(
     )
 
 
-def in_blocks(ranks: int, block: int, near: float, far: float) -> Any:
+def make_block_costs(ranks: int, block: int, near: float, far: float) -> Any:
     group = np.arange(ranks) // block
     costs = np.where(group[:, None] == group, near, far)
     np.fill_diagonal(costs, 0)
@@ -76,8 +76,8 @@ def in_blocks(ranks: int, block: int, near: float, far: float) -> Any:
 def test_a_headline_names_shared_links_and_suspects() -> None:
     slow = Suspect("host", ["h3"], "latency", 1.5, 4)
     links = ["h0, h1 share a link of 9 GB/s to all other hosts", "h2-h3 and h0-h1 ..."]
-    costs = in_blocks(4, 2, 1e-6, 2e-6)
-    probed = machine(costs, [0, 1, 2, 3], shared_links=links, suspects=[slow])
+    costs = make_block_costs(4, 2, 1e-6, 2e-6)
+    probed = make_machine(costs, [0, 1, 2, 3], shared_links=links, suspects=[slow])
     headline = write_probed_headline(probed)
     assert (
         ". h0, h1 share a link of 9 GB/s to all other hosts, and 1 shared link more. "
@@ -96,7 +96,7 @@ def test_groups_of_hosts_with_a_rank_each_are_read() -> None:
     assert list_ranks(root) == [0, 2, 1, 3]
 
 
-def test_parts_of_hosts_are_read() -> None:
+def test_groups_inside_hosts_are_read() -> None:
     host_of = [0] * 4 + [1] * 4
     root = read_groups([[[0, 2], [1, 3]], [[4, 6], [5, 7]]], host_of)
     assert [(host.kind, len(host.groups)) for host in root.groups] == [(HOST, 2)] * 2
@@ -111,20 +111,20 @@ def test_without_groups_ranks_are_listed_by_host(host_of: list[int]) -> None:
     assert len(root.groups) == (max(host_of) + 1 if max(host_of) else 0)
 
 
-def test_boxes_name_hosts_and_count_omitted_ones() -> None:
+def test_boxes_name_hosts_and_count_omitted_hosts() -> None:
     host_of = [*range(100)]
     root = read_groups([], host_of)
     hosts = [f"h{host}" for host in host_of]
-    box = Boxes(hosts, host_of, {}, {"h1"}).make_box(root)
+    box = BoxMaker(hosts, host_of, {}, {"h1"}).make_box(root)
     assert box.title == "100 hosts: h[0-99]"
     assert len(box.boxes) + box.more == 100
     assert [inner.title for inner in box.boxes if inner.suspect] == ["h1: rank 1"]
 
 
-def test_hosts_with_unusual_names_are_boxes() -> None:
+def test_hosts_with_unusual_names_are_shown_as_boxes() -> None:
     root = read_groups([], [0, 1])
     assert (
-        Boxes(["a b", "<c>"], [0, 1], {}, ()).make_box(root).title
+        BoxMaker(["a b", "<c>"], [0, 1], {}, ()).make_box(root).title
         == "2 hosts: ranks 0-1"
     )
 
@@ -132,7 +132,7 @@ def test_hosts_with_unusual_names_are_boxes() -> None:
 def test_axes_begin_and_end_at_round_numbers() -> None:
     axis = make_decimal_axis([3e-6, 4e-5], 0, 100)
     assert (axis.low, axis.high) == pytest.approx((2e-6, 5e-5))
-    assert [tick.text for tick in axis.mark_decimals("{:g}".format)] == [
+    assert [tick.text for tick in axis.list_decimal_ticks("{:g}".format)] == [
         "2e-06", "5e-06", "1e-05", "2e-05", "5e-05",
     ]  # fmt: skip
     assert (axis.position(axis.low), axis.position(axis.high), axis.position(1.0)) == (
@@ -140,30 +140,34 @@ def test_axes_begin_and_end_at_round_numbers() -> None:
         100,
         100,
     )
-    # Rounding does not begin another decade.
+    # A rounded value does not start another decade.
     assert make_decimal_axis([9.99999e-7, 1e-3], 0, 1).low == pytest.approx(1e-6)
     sizes = make_binary_axis([1, 4 << 20], 0, 100)
-    texts = [tick.text for tick in sizes.mark_powers_of_two("{:.0f}".format)]
+    texts = [tick.text for tick in sizes.list_binary_ticks("{:.0f}".format)]
     assert texts == [str(16**n) for n in range(6)]
 
 
-def test_a_curve_is_its_lines_or_their_maximum() -> None:
-    def line(alpha: float, beta: float, most: int | None) -> Line:
+def test_curves_are_piecewise_lines_or_a_maximum_of_lines() -> None:
+    def make_line(alpha: float, beta: float, most: int | None) -> Line:
         known = None if most is None else (most, most)
         return Line(alpha, (0, 1), beta, (0, 1), most, known)
 
     sizes = np.array([1.0, 100.0, 1000.0])
-    regimes = Curve(False, [line(1, 0, 100), line(5, 0.01, None)], sizes, np.ones(3))
+    regimes = Curve(
+        False, [make_line(1, 0, 100), make_line(5, 0.01, None)], sizes, np.ones(3)
+    )
     assert [regimes.seconds(size) for size in (1, 100, 101)] == [1, 1, 6.01]
     assert regimes.errors.tolist() == [0, 0, 14]
-    largest = Curve(True, [line(1, 0, None), line(0, 0.01, None)], sizes, np.ones(3))
+    largest = Curve(
+        True, [make_line(1, 0, None), make_line(0, 0.01, None)], sizes, np.ones(3)
+    )
     assert [largest.seconds(size) for size in (1, 100, 1000)] == [1, 1, 10]
 
 
-def test_pairs_are_compared_with_those_of_their_level() -> None:
-    costs = in_blocks(8, 4, 2.0, 6.0)
+def test_pairs_are_compared_with_pairs_of_their_level() -> None:
+    costs = make_block_costs(8, 4, 2.0, 6.0)
     costs[1, 4:] = costs[4:, 1] = 9.0
-    probed = machine(costs, [*range(8)], [[0, 1, 2, 3], [4, 5, 6, 7]])
+    probed = make_machine(costs, [*range(8)], [[0, 1, 2, 3], [4, 5, 6, 7]])
     matrix = make_level_matrix(probed)
     pairs = {of.name: of for of in summarize_levels(probed, matrix)}
     assert pairs["between hosts of a group"][1:] == (12, 2.0, 2.0, 2.0)
@@ -179,7 +183,7 @@ def test_linked_hosts_are_compared_at_the_same_number_of_hops() -> None:
     costs = 1.0 + hops
     costs[2] *= 2
     costs[:, 2] *= 2
-    probed = machine(costs, [*range(6)], nodes=[5, 4, 3, 2, 1, 0], hops=hops)
+    probed = make_machine(costs, [*range(6)], nodes=[5, 4, 3, 2, 1, 0], hops=hops)
     matrix = make_level_matrix(probed)
     assert matrix.order.tolist() == [5, 4, 3, 2, 1, 0]
     assert [of.name for of in summarize_levels(probed, matrix)] == [
@@ -191,9 +195,9 @@ def test_linked_hosts_are_compared_at_the_same_number_of_hops() -> None:
 
 
 def test_unmeasured_values_are_omitted() -> None:
-    costs = in_blocks(6, 3, 2e-6, 6e-6)
+    costs = make_block_costs(6, 3, 2e-6, 6e-6)
     costs[0, 1:] = costs[1:, 0] = np.nan
-    probed = machine(costs, [*range(6)], [[0, 1, 2], [3, 4, 5]])
+    probed = make_machine(costs, [*range(6)], [[0, 1, 2], [3, 4, 5]])
     matrix = make_level_matrix(probed)
     assert np.isnan(compute_host_ratios(probed, matrix)[0])
     pack = Pack()
@@ -205,12 +209,12 @@ def test_unmeasured_values_are_omitted() -> None:
 
 
 @pytest.mark.parametrize("ranks", [512, 1100])
-def test_any_number_of_ranks_fits_in_three_megabytes(ranks: int) -> None:
+def test_probe_pages_are_smaller_than_three_megabytes(ranks: int) -> None:
     noise = np.random.default_rng(1).lognormal(0, 0.2, (ranks, ranks))
-    costs = in_blocks(ranks, ranks // 4, 2e-6, 6e-6) * noise
+    costs = make_block_costs(ranks, ranks // 4, 2e-6, 6e-6) * noise
     nested = np.arange(ranks).reshape(4, -1).tolist()
     level = LevelModel("between hosts of a group", 2e-6, None, None, {})
-    probed = machine(costs, [*range(ranks)], nested, levels=[level])
+    probed = make_machine(costs, [*range(ranks)], nested, levels=[level])
     assert len(render_probed(probed).encode()) < 3_000_000
 
 

@@ -16,15 +16,15 @@ import pytest
 
 import topoloom
 from topoloom.figure.links import choose_load_unit
-from topoloom.placements.measures import measure_values
+from topoloom.placements.measures import collect_measures
 from topoloom.report import data, text
 from topoloom.report.data import Report, View, collect_page_data, count_explained_links
 from topoloom.report.histogram import make_histogram
 from topoloom.report.matrix import find_positions, make_finest_level
 from topoloom.report.page import render
 from topoloom.report.scene import find_wrapping_links, make_scene
-from topoloom.report.text import heaviest_pairs
-from topoloom.tasks.optimality_gap import gaps, quick_bounds
+from topoloom.report.text import find_heaviest_pairs
+from topoloom.tasks.optimality_gap import gaps, prove_quick_bounds
 from topoloom.tasks.problem import place_like_launcher
 
 NASTY = "</script><img src=x onerror=alert(1)>'\"&{{7*7}}"
@@ -57,7 +57,7 @@ MACHINES = [
 def make_report(
     machine: str = "torus:4x4x2", hosts: tuple[str, ...] | None = None, **more: Any
 ) -> Report:
-    """Report 16 ranks of a 2-D stencil, with uneven bytes, placed by mahd."""
+    """Report 16 ranks of a 2-D stencil with uneven bytes, placed by mahd."""
     plain = topoloom.graphs.stencil([4, 4], points=5, periodic=False, bytes=1000)
     source = np.repeat(np.arange(16), np.diff(np.asarray(plain.first).astype(int)))
     amount = 1000 + 37 * np.arange(plain.edge_count)
@@ -65,18 +65,18 @@ def make_report(
     allocation = topoloom.Allocation.whole(topoloom.Machine(machine))
     default = place_like_launcher(graph, allocation)
     placed = topoloom.place(graph, allocation, mapper="mahd").placement
-    bounds = quick_bounds(graph, allocation)
+    bounds = prove_quick_bounds(graph, allocation)
     views = []
     for name, placement in (("block (default)", default), ("mahd", placed)):
         judgement = topoloom.judge(graph, allocation, placement, hottest=1000)
-        values = measure_values(judgement)
+        values = collect_measures(judgement)
         far = gaps(values, bounds)
         views.append(View(name, placement, judgement, values, far))
     return Report(graph, allocation, views, 1, hosts, bounds, **more)
 
 
-def unpacked(report: Report) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read the data back as the page does."""
+def decode_page_data(report: Report) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Decode the data as the page does."""
     facts, pack = collect_page_data(report)
     letters = pack.write()
     arrays: dict[str, Any] = {}
@@ -99,7 +99,7 @@ def test_every_link_of_every_kind_of_machine_is_listed_with_its_load(
     machine: str,
 ) -> None:
     report = make_report(machine)
-    _, arrays = unpacked(report)
+    _, arrays = decode_page_data(report)
     names = arrays["link.name"]
     assert len(names) == report.machine.link_count - 2 * ("+down" in machine)
     ids = {report.machine.link_name(i): i for i in range(report.machine.link_count)}
@@ -151,9 +151,9 @@ def test_every_level_of_the_matrix_contains_all_bytes(machine: str) -> None:
         assert len(level.row) == 1
 
 
-def test_the_matrix_shows_ranks_in_the_order_of_their_slots() -> None:
+def test_the_matrix_lists_ranks_in_slot_order() -> None:
     report = make_report()
-    _, arrays = unpacked(report)
+    _, arrays = decode_page_data(report)
     for index, view in enumerate(report.views):
         slots = np.asarray(view.placement.slots)
         ranks = arrays[f"view{index}.rank"]
@@ -166,9 +166,9 @@ def test_the_matrix_shows_ranks_in_the_order_of_their_slots() -> None:
         )
 
 
-def test_contributors_of_a_link_equal_those_of_judge() -> None:
+def test_link_contributors_equal_the_contributors_of_judge() -> None:
     report = make_report()
-    _, arrays = unpacked(report)
+    _, arrays = decode_page_data(report)
     hottest = report.views[1].judgement.hottest
     source = arrays["view1.source"].reshape(-1, 3)
     amount = arrays["view1.bytes"].reshape(-1, 3)
@@ -182,14 +182,14 @@ def test_a_matrix_that_is_too_large_is_coarsened(
 ) -> None:
     monkeypatch.setattr("topoloom.report.data.MAX_CHARACTERS", 3_200)
     report = make_report()
-    facts, arrays = unpacked(report)
+    facts, arrays = decode_page_data(report)
     for index, view in enumerate(facts["views"]):
         assert view["width"] in (2, 4, 8, 16)
         total = arrays[f"view{index}.matrix.bytes"].sum()
         assert total == pytest.approx(report.graph.total_bytes, rel=1e-5)
 
 
-def test_all_matrices_have_cells_of_one_width(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_matrices_have_the_same_cell_width(monkeypatch: pytest.MonkeyPatch) -> None:
     report = make_report()
     # A scattered placement fills more cells than the launcher order.
     scattered = topoloom.place(
@@ -201,7 +201,7 @@ def test_all_matrices_have_cells_of_one_width(monkeypatch: pytest.MonkeyPatch) -
     coarser = [len(level.coarsen().row) for level in cells]
     assert coarser[0] < coarser[1]
     monkeypatch.setattr("topoloom.report.matrix.MAX_CELLS", coarser[0])
-    facts, _ = unpacked(replace(report, views=views))
+    facts, _ = decode_page_data(replace(report, views=views))
     assert facts["views"][0]["width"] == facts["views"][1]["width"] > 2
 
 
@@ -212,7 +212,7 @@ def test_messages_are_counted_exactly() -> None:
     for view in report.views:
         judgement = topoloom.judge(graph, report.allocation, view.placement)
         views.append(replace(view, judgement=judgement))
-    _, arrays = unpacked(replace(report, graph=graph, views=views))
+    _, arrays = decode_page_data(replace(report, graph=graph, views=views))
     assert arrays["view1.messages_out"].max() == 12_345_677
 
 
@@ -221,7 +221,7 @@ def test_an_increase_from_zero_has_no_percentage() -> None:
     sparse = topoloom.place(report.graph, report.allocation, "random", seed=1).placement
     on = (report.graph, report.allocation, sparse)
     judgement = topoloom.judge(*on)
-    values = measure_values(judgement)
+    values = collect_measures(judgement)
     worse = replace(report.views[1], judgement=judgement, values=values)
     found = text.collect_facts(replace(report, views=[report.views[0], worse]))
     raised = "mahd raises hop-bytes from 0 and raises congestion from 0"
@@ -240,9 +240,9 @@ def test_the_histogram_counts_every_link_once() -> None:
         assert counted + shown.idle[view] == shown.links == report.machine.link_count
 
 
-def test_the_heaviest_pairs_come_first_with_their_hops() -> None:
+def test_pairs_are_sorted_by_bytes_and_listed_with_hops() -> None:
     report = make_report()
-    pairs = heaviest_pairs(report)
+    pairs = find_heaviest_pairs(report)
     heaviest = int(np.argmax(report.graph.bytes))
     assert pairs[0].target == report.graph.peer[heaviest]
     slots = report.views[1].placement.slots
@@ -250,8 +250,8 @@ def test_the_heaviest_pairs_come_first_with_their_hops() -> None:
     assert pairs[0].hops[1] == hops
 
 
-class Tags(HTMLParser):
-    """The tags of a page, and the handlers among their attributes."""
+class TagCollector(HTMLParser):
+    """Collects the tags of a page, and the event handlers in their attributes."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -266,7 +266,7 @@ class Tags(HTMLParser):
         self.handlers += [name for name, _ in attrs if name == "src"]
 
 
-def test_texts_from_inputs_are_escaped() -> None:
+def test_texts_of_inputs_are_escaped_in_the_page() -> None:
     hosts = tuple(f"{NASTY}{i}" for i in range(32))
     report = make_report(hosts=hosts, graph_file=NASTY, command=("topoloom", NASTY))
     made = topoloom.PlacementFile(
@@ -280,16 +280,16 @@ def test_texts_from_inputs_are_escaped() -> None:
     )
     view = replace(report.views[1], name=NASTY, made=made, file=NASTY)
     page = render(replace(report, views=[report.views[0], view]))
-    seen = Tags(page)
+    seen = TagCollector(page)
     assert "img" not in seen.tags
     assert seen.handlers == []
     assert seen.tags.count("script") == 3
-    # The texts themselves arrive: in the data, and read as HTML.
+    # The texts are unchanged in the data and in the parsed HTML.
     found = re.search(r'id="facts">(.*?)</script>', page, re.DOTALL)
     assert found is not None
     assert json.loads(found[1])["views"][1]["name"] == NASTY
     assert "{{7*7}}" in page
-    _, arrays = unpacked(report)
+    _, arrays = decode_page_data(report)
     assert tuple(arrays["node.host"]) == hosts
 
 
@@ -304,16 +304,18 @@ def test_equal_reports_give_equal_pages() -> None:
     assert render(make_report()) == render(make_report())
 
 
-def test_more_ranks_than_a_page_holds_are_refused() -> None:
+def test_more_ranks_than_a_page_can_show_are_refused() -> None:
     graph = topoloom.graphs.ring(100_001)
     allocation = topoloom.Allocation.whole(topoloom.Machine("torus:330x304"))
-    with pytest.raises(topoloom.Error, match="100,001 ranks are more than a page"):
+    with pytest.raises(
+        topoloom.Error, match="a page can show 100,000 ranks, not 100,001"
+    ):
         collect_page_data(Report(graph, allocation, [], 0))
 
 
 @pytest.mark.full
 def test_ten_thousand_random_ranks_on_a_hundred_thousand_links_fit() -> None:
-    # Random bytes and places are the worst for what deflates regular patterns so well.
+    # Random bytes and slots are the worst case for the compression.
     graph = topoloom.graphs.random_geometric(10_000, seed=1, degree=40)
     amount = np.random.default_rng(1).integers(1, 2**40, graph.edge_count)
     graph = topoloom.CommGraph.from_csr(graph.first, graph.peer, amount)
@@ -323,18 +325,18 @@ def test_ten_thousand_random_ranks_on_a_hundred_thousand_links_fit() -> None:
         placement = topoloom.place(graph, allocation, "random", seed=seed).placement
         on = (graph, allocation, placement)
         judged = topoloom.judge(*on, hottest=count_explained_links(2))
-        values = measure_values(judged)
+        values = collect_measures(judged)
         views.append(View(f"random {seed}", placement, judged, values, {}))
     page = render(Report(graph, allocation, views, 1))
     assert len(page.encode()) < 3_000_000
 
 
-def test_a_page_can_have_fewer_links_than_the_hot_ones_of_its_views(
+def test_hot_links_are_limited_by_the_links_of_the_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(data, "MAX_LINKS", 40)
     report = make_report()
-    _, arrays = unpacked(report)
+    _, arrays = decode_page_data(report)
     assert len(arrays["link.from"]) == 20
     for index, view in enumerate(report.views):
         hot = arrays[f"view{index}.hot"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Operation:
-    """A send, a receive or some nanoseconds of work."""
+    """A send, a receive, or computation in nanoseconds."""
 
     kind: str
     size: int
@@ -25,22 +25,22 @@ _FORMS = (
 )
 
 
-def read(text: str) -> list[dict[str, Operation]]:
+def read_operations(text: str) -> list[dict[str, Operation]]:
     """Read the operations of all ranks, by label."""
     head, *parts = text.split("\n\n")
     found = re.fullmatch(r"num_ranks (\d+)", head)
     assert found
     assert len(parts) == int(found[1])
-    return [_rank(part.rstrip("\n"), rank) for rank, part in enumerate(parts)]
+    return [_read_rank(part.rstrip("\n"), rank) for rank, part in enumerate(parts)]
 
 
-def _rank(part: str, rank: int) -> dict[str, Operation]:
+def _read_rank(part: str, rank: int) -> dict[str, Operation]:
     first, *lines, last = part.split("\n")
     assert (first, last) == (f"rank {rank} {{", "}")
     operations: dict[str, Operation] = {}
     for line in lines:
         if waits := re.fullmatch(r"(l\d+) requires (l\d+)", line):
-            assert waits[2] in operations, "an operation waits for a later one"
+            assert waits[2] in operations, "an operation waits for a later operation"
             operations[waits[1]].requires.append(waits[2])
             continue
         matches = [found for form, _ in _FORMS if (found := form.fullmatch(line))]
@@ -51,8 +51,8 @@ def _rank(part: str, rank: int) -> dict[str, Operation]:
     return operations
 
 
-def run(ranks: list[dict[str, Operation]]) -> list[tuple[int, int, int]]:
-    """Do all operations; return source, target and bytes of all messages."""
+def run_operations(ranks: list[dict[str, Operation]]) -> list[tuple[int, int, int]]:
+    """Execute all operations; return source, target and bytes of all messages."""
     wires: dict[tuple[int, int], deque[int]] = {}
     done: list[set[str]] = [set() for _ in ranks]
     sent = []

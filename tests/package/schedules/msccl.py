@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A reference MSCCL: runs the steps of an XML file in any permitted order.
 
-Written from what MSCCL says of its files, not from how ours are made: a thread block
-does its steps in order, a step waits for the one that it names, and what one GPU sends
-to another on a channel arrives in order. Buffers hold sets of shares: copies replace
-them, reductions unite them and refuse a share that is already there.
+Written from the documentation of MSCCL, not from our export. A thread block runs its
+steps in order; a step waits for its dependency; messages between two GPUs on a channel
+arrive in order. Buffers contain sets of shares: a copy replaces a set; a reduction
+unites two sets and fails if they overlap.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from collections import deque
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-Share = tuple[int, int]  # of which GPU, and its chunk
+Share = tuple[int, int]  # GPU of origin, and chunk
 Buffers = dict[str, list[frozenset[Share]]]
 
-#: Chunks that a GPU may send before the other one takes them, in messages.
+#: Messages that a GPU can send before the peer receives them.
 SLOTS = 2
 
 
-class Gpus:
+class GpuSimulator:
     """All GPUs of a file, and the messages between them."""
 
     def __init__(self, text: str) -> None:
@@ -32,108 +32,119 @@ class Gpus:
         self._done: dict[tuple[int, int], int] = {}
         self._wires: dict[tuple[int, int, int], deque[list[frozenset[Share]]]] = {}
         for gpu in self.algo:
-            self._add(gpu)
+            self._add_gpu(gpu)
         assert sorted(self.buffers) == list(range(int(self.algo.get("ngpus", 0))))
 
-    def _add(self, gpu: ElementTree.Element) -> None:
-        me = _number(gpu, "id")
-        own = [frozenset({(me, i)}) for i in range(_number(gpu, "i_chunks"))]
+    def _add_gpu(self, gpu: ElementTree.Element) -> None:
+        me = _read_number(gpu, "id")
+        own = [frozenset({(me, i)}) for i in range(_read_number(gpu, "i_chunks"))]
         empty: frozenset[Share] = frozenset()
         self.buffers[me] = {
             "i": own,
-            "o": [empty] * _number(gpu, "o_chunks"),
-            "s": [empty] * _number(gpu, "s_chunks"),
+            "o": [empty] * _read_number(gpu, "o_chunks"),
+            "s": [empty] * _read_number(gpu, "s_chunks"),
         }
-        assert [_number(block, "id") for block in gpu] == list(range(len(gpu)))
+        assert [_read_number(block, "id") for block in gpu] == list(range(len(gpu)))
         ends = [(block.get(end), block.get("chan"), end)
                 for block in gpu for end in ("send", "recv")
                 if block.get(end) != "-1"]  # fmt: skip
         assert len(ends) == len(set(ends)), "two thread blocks share a connection"
         for block in gpu:
             self._blocks.append((me, block))
-            self._done[me, _number(block, "id")] = 0
-            self._check(gpu, block)
+            self._done[me, _read_number(block, "id")] = 0
+            self._check_block(gpu, block)
 
-    def _check(self, gpu: ElementTree.Element, block: ElementTree.Element) -> None:
-        """Refuse what the parser of MSCCL refuses."""
+    def _check_block(
+        self, gpu: ElementTree.Element, block: ElementTree.Element
+    ) -> None:
+        """Refuse the files that MSCCL's parser refuses."""
         waits = False
         for position, step in enumerate(block):
-            assert _number(step, "s") == position
-            depends = _number(step, "depid")
+            assert _read_number(step, "s") == position
+            depends = _read_number(step, "depid")
             if depends >= 0:
-                other = gpu[depends][_number(step, "deps")]
-                assert other.get("hasdep") == "1", "nobody hears of that step"
+                other = gpu[depends][_read_number(step, "deps")]
+                assert other.get("hasdep") == "1", "a dependency lacks hasdep"
                 assert other.get("type") != "nop"
             if step.get("type") == "nop":
                 waits = True
             else:
-                assert depends >= 0 or not waits, "the last of a chain must wait itself"
-                assert 0 < _number(step, "cnt") < 72
+                assert depends >= 0 or not waits, "a step after nop steps must wait"
+                assert 0 < _read_number(step, "cnt") < 72
                 waits = False
-        assert not waits, "nothing follows steps that only wait"
+        assert not waits, "a block ends with a step that only waits"
 
-    def run(self, seed: int) -> None:
-        """Do all steps, in an order that is drawn."""
+    def run_steps(self, seed: int) -> None:
+        """Run all steps in random order."""
         rng = random.Random(seed)
-        while any(self._left()):
-            ready = [each for each in self._left() if self._can(*each)]
-            assert ready, "all GPUs wait for each other"
+        while any(self._list_remaining_steps()):
+            ready = [
+                each for each in self._list_remaining_steps() if self._can_run(*each)
+            ]
+            assert ready, "deadlock: no step can run"
             me, block, step = rng.choice(ready)
-            self._do(me, block, step)
-            self._done[me, _number(block, "id")] += 1
-        assert not any(self._wires.values()), "somebody sends what nobody takes"
+            self._run_step(me, block, step)
+            self._done[me, _read_number(block, "id")] += 1
+        assert not any(self._wires.values()), "a message was sent but not received"
 
-    def _left(self) -> Iterator[tuple[int, ElementTree.Element, ElementTree.Element]]:
+    def _list_remaining_steps(
+        self,
+    ) -> Iterator[tuple[int, ElementTree.Element, ElementTree.Element]]:
         for me, block in self._blocks:
-            done = self._done[me, _number(block, "id")]
+            done = self._done[me, _read_number(block, "id")]
             if done < len(block):
                 yield me, block, block[done]
 
-    def _can(
-        self, me: int, block: ElementTree.Element, step: ElementTree.Element
+    def _can_run(
+        self, rank: int, block: ElementTree.Element, step: ElementTree.Element
     ) -> bool:
-        depends = _number(step, "depid")
-        if depends >= 0 and self._done[me, depends] <= _number(step, "deps"):
+        depends = _read_number(step, "depid")
+        if depends >= 0 and self._done[rank, depends] <= _read_number(step, "deps"):
             return False
         kind = step.get("type")
         if kind in ("r", "rrc"):
-            return bool(self._wire(_number(block, "recv"), me, block))
-        return kind != "s" or len(self._wire(me, _number(block, "send"), block)) < SLOTS
+            return bool(self._get_channel(_read_number(block, "recv"), rank, block))
+        return (
+            kind != "s"
+            or len(self._get_channel(rank, _read_number(block, "send"), block)) < SLOTS
+        )
 
-    def _wire(
+    def _get_channel(
         self, start: int, end: int, block: ElementTree.Element
     ) -> deque[list[frozenset[Share]]]:
-        key = (start, end, _number(block, "chan"))
+        key = (start, end, _read_number(block, "chan"))
         return self._wires.setdefault(key, deque())
 
-    def _do(
-        self, me: int, block: ElementTree.Element, step: ElementTree.Element
+    def _run_step(
+        self, rank: int, block: ElementTree.Element, step: ElementTree.Element
     ) -> None:
-        kind, count = step.get("type"), _number(step, "cnt")
-        buffers = self.buffers[me]
-        source, start = buffers[step.get("srcbuf", "")], _number(step, "srcoff")
-        target, begin = buffers[step.get("dstbuf", "")], _number(step, "dstoff")
+        kind, count = step.get("type"), _read_number(step, "cnt")
+        buffers = self.buffers[rank]
+        source, start = buffers[step.get("srcbuf", "")], _read_number(step, "srcoff")
+        target, begin = buffers[step.get("dstbuf", "")], _read_number(step, "dstoff")
         chunks = source[start : start + count]
         if kind == "nop":
             return
         if kind == "s":
             assert len(chunks) == count
-            self._wire(me, _number(block, "send"), block).append(chunks)
+            self._get_channel(rank, _read_number(block, "send"), block).append(chunks)
             return
         if kind in ("r", "rrc"):
-            arrived = self._wire(_number(block, "recv"), me, block).popleft()
-            assert len(arrived) == count, "a message of another length arrives"
-            chunks = _united(chunks, arrived) if kind == "rrc" else arrived
+            arrived = self._get_channel(
+                _read_number(block, "recv"), rank, block
+            ).popleft()
+            assert len(arrived) == count, "a message has an unexpected length"
+            chunks = _combine_shares(chunks, arrived) if kind == "rrc" else arrived
         elif kind == "re":
-            chunks = _united(target[begin : begin + count], chunks)
+            chunks = _combine_shares(target[begin : begin + count], chunks)
         else:
             assert kind == "cpy"
-        assert step.get("dstbuf") != "i", "the input is the caller's"
+        assert step.get("dstbuf") != "i", "a step writes to the input buffer"
         assert begin + count <= len(target)
         target[begin : begin + count] = chunks
 
 
-def _united(
+def _combine_shares(
     some: list[frozenset[Share]], others: list[frozenset[Share]]
 ) -> list[frozenset[Share]]:
     for left, right in zip(some, others, strict=True):
@@ -141,5 +152,5 @@ def _united(
     return [left | right for left, right in zip(some, others, strict=True)]
 
 
-def _number(element: ElementTree.Element, name: str) -> int:
+def _read_number(element: ElementTree.Element, name: str) -> int:
     return int(element.attrib[name])

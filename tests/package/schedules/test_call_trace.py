@@ -13,7 +13,7 @@ from topoloom import Error
 from topoloom.figure import draw_timeline
 from topoloom.schedules import load_traces
 
-#: Rank 1 is 3 s late with its first message; the second one is there before rank 0 is.
+#: Rank 1 sends its first message 3 s late; the second arrives before rank 0 waits.
 EVENTS: list[list[Any]] = [
     [0, "call", 0, 0, 0, 10.0, 16.0],
     [0, "receive", 0, 1, 64, 10.0, 14.0],
@@ -82,5 +82,5 @@ def test_an_invalid_trace_is_refused_with_its_line(
     tmp_path: Path, changed: dict[str, Any]
 ) -> None:
     path = write_trace(tmp_path, **changed)
-    with pytest.raises(Error, match=r"trace\.jsonl:1: not the trace of a call; "):
+    with pytest.raises(Error, match=r"trace\.jsonl:1: not the trace of a collective"):
         load_traces(path)

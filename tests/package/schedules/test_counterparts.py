@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rules for MPI libraries: their fastest algorithm for all ranks and sizes."""
+"""Tuning rules for MPI libraries select the fastest algorithm for all sizes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from topoloom.model import load_model
 from topoloom.schedules import RankSlots
 from topoloom.schedules.choose import Call, make_strategy
 from topoloom.schedules.exports import intel_mpi, mpich, mpich_5, open_mpi
-from topoloom.schedules.exports.counterparts import MpiFunction, choose_algorithms
+from topoloom.schedules.exports.matching_algorithms import (
+    MpiFunction,
+    choose_algorithms,
+)
 from topoloom.schedules.exports.request import ExportRequest
-from topoloom.schedules.joint_search import block_order
+from topoloom.schedules.joint_search import make_block_order
 
 MODEL = load_model("hdr").model
 TABLES = {
@@ -26,8 +29,8 @@ TABLES = {
 }
 
 
-def best_of(function: MpiFunction, call: Call) -> set[str]:
-    """Name the algorithms that cost the least, those without segments only."""
+def list_fastest_algorithms(function: MpiFunction, call: Call) -> set[str]:
+    """Name the fastest algorithms among those without segments."""
     strategy = make_strategy(call, MODEL)
     costs = {}
     for each in function.algorithms:
@@ -35,7 +38,7 @@ def best_of(function: MpiFunction, call: Call) -> set[str]:
             continue
         try:
             schedule = call.schedule(each.schedule)
-        except Error:  # not for this number of ranks
+        except Error:  # does not support this number of ranks
             continue
         costs[each.algorithm] = strategy.cost(schedule).time
     least = min(costs.values())
@@ -62,11 +65,13 @@ def test_the_fastest_algorithm_of_a_library_is_chosen(
         span = next(each for each in spans if each.first <= ranks <= each.last)
         counted = size * ranks if function.counts_all_ranks else size
         choice = [each for each in span.choices if each.bytes <= counted][-1]
-        assert choice.segment or choice.algorithm in best_of(function, call)
+        assert choice.segment or choice.algorithm in list_fastest_algorithms(
+            function, call
+        )
 
 
 @given(library=st.sampled_from(sorted(TABLES)), ranks=st.integers(2, 40))
-def test_spans_cover_every_number_of_ranks_once(library: str, ranks: int) -> None:
+def test_rule_ranges_cover_every_rank_count_once(library: str, ranks: int) -> None:
     call = Call("all-to-all", ranks, 8)
     (_, spans), *_ = choose_algorithms(
         [ExportRequest(call, "", MODEL)], TABLES[library], library
@@ -81,11 +86,11 @@ def test_spans_cover_every_number_of_ranks_once(library: str, ranks: int) -> Non
         assert sizes == sorted(set(sizes))
 
 
-def test_on_a_machine_there_are_rules_only_for_its_ranks() -> None:
+def test_rules_for_a_machine_apply_only_to_its_rank_count() -> None:
     machine = Machine("torus:4x4,bandwidth=1GB/s+node:1,startup=1us")
     allocation = Allocation.whole(machine)
     call = Call("all-reduce", 16, 8)
-    slots = RankSlots(allocation, block_order(call, allocation))
+    slots = RankSlots(allocation, make_block_order(call, allocation))
     request = ExportRequest(call, "", None, slots)
     assert "\n16 # ranks and more\n" in open_mpi.write(request)
     assert open_mpi.write(request).endswith("17 # ranks and more\n1\n0 0 0 0\n")
@@ -103,14 +108,16 @@ def test_ranges_of_intel_mpi_cover_every_size() -> None:
         algorithm, first, last = re.fullmatch(r"(\d+):(\d+)-(\d+)", rule).groups()  # type: ignore[union-attr]
         assert int(first) == end + 1
         end = int(last)
-        best = best_of(intel_mpi.TABLE["broadcast"][0], call._replace(bytes=int(first)))
+        best = list_fastest_algorithms(
+            intel_mpi.TABLE["broadcast"][0], call._replace(bytes=int(first))
+        )
         assert algorithm in best
     assert end == 2**31 - 1
 
 
-def test_a_collective_without_counterpart_is_refused_with_the_supported_ones() -> None:
+def test_unsupported_collectives_are_refused_with_a_list_of_supported_ones() -> None:
     call = Call("many-to-many", 8, 8, degree=2)
     with pytest.raises(
-        Error, match=r"^mpich has no algorithm .* it has for all-gather"
+        Error, match=r"^mpich has no algorithm .* choose one of all-gather"
     ):
         mpich.write(ExportRequest(call, "", MODEL))

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules as GOAL are read back and terminate."""
+"""Schedules exported as GOAL are read back and terminate."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 import pytest
-from goal_text import read, run
+from goal_text import read_operations, run_operations
 from hypothesis import given, strategies as st
 
 from topoloom import Error
 from topoloom.model import MessageCosts, NetworkModel, load_model
-from topoloom.schedules.choose import Call, operations, schedule_names
+from topoloom.schedules.choose import Call, list_schedule_names, operations
 from topoloom.schedules.exports import goal
 from topoloom.schedules.exports.request import ExportRequest
 
 MODEL = load_model("hdr").model
 
 
-def goal_of(call: Call, name: str) -> str:
+def write_goal(call: Call, name: str) -> str:
     return goal.write(ExportRequest(call, name, MODEL))
 
 
@@ -28,7 +28,7 @@ def goal_of(call: Call, name: str) -> str:
     size=st.integers(1, 5000),
     draw=st.data(),
 )
-def test_messages_equal_those_of_the_schedule(
+def test_goal_messages_equal_the_messages_of_the_schedule(
     operation: str, ranks: int, size: int, draw: st.DataObject
 ) -> None:
     many = operation.startswith("many")
@@ -42,23 +42,23 @@ def test_messages_equal_those_of_the_schedule(
         root if rooted else 0,
         degree,
     )
-    name = draw.draw(st.sampled_from(sorted(schedule_names(call))))
+    name = draw.draw(st.sampled_from(sorted(list_schedule_names(call))))
     schedule = call.schedule(name)
     _, source, target, sizes = schedule.all_messages()
     expected = Counter(
         zip(source.tolist(), target.tolist(), sizes.tolist(), strict=True)
     )
-    found = Counter(run(read(goal_of(call, name))))
+    found = Counter(run_operations(read_operations(write_goal(call, name))))
     if operation != "barrier":
         expected = Counter({key: n for key, n in expected.items() if key[2] > 0})
-    if not name.startswith(("k-prefix", "k-shift")):  # they have barriers, too
+    if not name.startswith(("k-prefix", "k-shift")):  # k-schedules also have barriers
         assert found == expected
 
 
-def test_the_next_round_waits_for_all_of_the_one_before() -> None:
-    text = goal_of(Call("all-reduce", 4, 8), "recursive-doubling")
-    assert read(text)[0].keys() == {"l1", "l2", "l3", "l4", "l5", "l6"}
-    rank = read(text)[0]
+def test_each_round_waits_for_the_whole_previous_round() -> None:
+    text = write_goal(Call("all-reduce", 4, 8), "recursive-doubling")
+    assert read_operations(text)[0].keys() == {"l1", "l2", "l3", "l4", "l5", "l6"}
+    rank = read_operations(text)[0]
     assert [rank[label].kind for label in ("l1", "l2", "l3")] == [
         "recv",
         "send",
@@ -72,18 +72,18 @@ def test_the_next_round_waits_for_all_of_the_one_before() -> None:
     ("operation", "name", "nanoseconds"),
     [("all-reduce", "recursive-doubling", 300), ("all-gather", "ring", 100)],
 )
-def test_work_takes_the_modeled_time_of_combined_and_copied_bytes(
+def test_goal_computation_equals_the_modeled_reduction_and_copy_time(
     operation: str, name: str, nanoseconds: int
 ) -> None:
-    """Among two ranks one block of a thousand bytes is combined, or copied."""
+    """Between two ranks one block of a thousand bytes is combined or copied."""
     costs = MessageCosts()
     costs.gamma, costs.reduce = 1e-10, 3e-10
     model = NetworkModel.regimes([(1e-6, 1e-9, None)], costs)
     text = goal.write(ExportRequest(Call(operation, 2, 1000), name, model))
-    work = [one.size for one in read(text)[0].values() if one.kind == "calc"]
+    work = [one.size for one in read_operations(text)[0].values() if one.kind == "calc"]
     assert max(work) == nanoseconds
 
 
-def test_too_many_messages_are_refused() -> None:
+def test_goal_exports_with_too_many_messages_are_refused() -> None:
     with pytest.raises(Error, match=r"all-to-all among 4096 ranks has more than 4,194"):
-        goal_of(Call("all-to-all", 4096, 8), "at-once")
+        write_goal(Call("all-to-all", 4096, 8), "at-once")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Decisions and rankings equal the choice of the library at run time."""
+"""Decision tables and rankings equal the library's choice at run time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from topoloom.model import NetworkModel, load_model
 from topoloom.model.message_lines import format_model
 from topoloom.placements.placement_file import PlacementFile, save_placement
 from topoloom.schedules import Call, RankSlots, Strategy, rank_schedules
-from topoloom.support.resources import need_core_library
+from topoloom.support.resources import require_core_library
 from topoloom.tasks.collectives.collective import CollectivePlatform, rank_collective
 
 MACHINES = [
@@ -25,7 +25,7 @@ MACHINES = [
     "tree:4:8,bandwidth=10GB/s:20GB/s+node:2,startup=1us",
     "fattree:4:4:2,bandwidth=25GB/s+node:1,startup=2us",
 ]
-NUMBERS = {  # those of enum topoloom_operation in topoloom_schedules.h
+NUMBERS = {  # values of enum topoloom_operation in topoloom_schedules.h
     "broadcast": 0,
     "reduce": 1,
     "scatter": 2,
@@ -40,7 +40,7 @@ NUMBERS = {  # those of enum topoloom_operation in topoloom_schedules.h
 }
 
 
-class _Setting(ctypes.Structure):
+class _SettingStruct(ctypes.Structure):
     _fields_ = (
         ("ranks", ctypes.c_size_t),
         ("machine", ctypes.c_char_p),
@@ -51,34 +51,34 @@ class _Setting(ctypes.Structure):
     )
 
 
-class Library:
-    """A strategy of libtopoloom, as libtopoloom-collective makes it from files."""
+class LibraryStrategy:
+    """A strategy that libtopoloom reads from files, like libtopoloom-collective."""
 
     def __init__(self, ranks: int, **texts: str) -> None:
-        self._core = ctypes.CDLL(str(need_core_library()))
+        self._core = ctypes.CDLL(str(require_core_library()))
         self._strategy = ctypes.c_void_p()
         given = {name: text.encode() for name, text in texts.items()}
-        setting = _Setting(ranks=ranks, **given)
+        setting = _SettingStruct(ranks=ranks, **given)
         made = ctypes.byref(self._strategy)
-        self._call("topoloom_strategy_make", ctypes.byref(setting), made)
+        self._call_library("topoloom_strategy_make", ctypes.byref(setting), made)
 
     def choose(self, operation: str, size: int) -> str:
-        """Name the schedule that a call takes."""
+        """Return the name of the schedule chosen for a call."""
         schedule = ctypes.c_char_p()
         number, bytes_ = NUMBERS[operation], ctypes.c_int64(size)
         chosen = self._strategy, number, bytes_, 0, ctypes.byref(schedule)
-        self._call("topoloom_strategy_choose", *chosen)
+        self._call_library("topoloom_strategy_choose", *chosen)
         assert schedule.value is not None
         return schedule.value.decode()
 
-    def _call(self, name: str, *given: Any) -> None:
+    def _call_library(self, name: str, *given: Any) -> None:
         error = ctypes.create_string_buffer(256)
         failed = self._core[name](*given, error, ctypes.c_size_t(256))
         assert not failed, error.value
 
 
 class RandomJob:
-    """Slots of ranks and costs of messages: for the tool, and as files."""
+    """Random slots of ranks and message costs, as Python objects and as files."""
 
     def __init__(self, seed: int, folder: Path) -> None:
         rng = random.Random(seed)
@@ -100,21 +100,21 @@ class RandomJob:
             self.texts["placement"] = file.read_text()
         if self.model is not None:
             self.texts["machine"] = format_model(self.model)
-        self.call = Call(self.operation, self.ranks, self.size(rng))
-        self.sizes = [self.size(rng) for _ in range(20)]
+        self.call = Call(self.operation, self.ranks, self.draw_size(rng))
+        self.sizes = [self.draw_size(rng) for _ in range(20)]
 
-    def size(self, rng: random.Random) -> int:
-        """Draw a size, short ones as often as long ones."""
+    def draw_size(self, rng: random.Random) -> int:
+        """Draw a size; short and long sizes are equally likely."""
         return 0 if self.operation == "barrier" else int(2 ** rng.uniform(0, 24))
 
 
-def found_in(table: dict[str, Any], ranks: int, size: int) -> str:
+def look_up(table: dict[str, Any], ranks: int, size: int) -> str:
     lines = [line for line in table["decisions"] if line["ranks"] == ranks]
     return [str(line["schedule"]) for line in lines if line["bytes"] <= size][-1]
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_a_decision_table_has_the_choices_of_the_library(
+def test_decision_tables_equal_the_choices_of_the_library(
     seed: int, tmp_path: Path
 ) -> None:
     job = RandomJob(seed, tmp_path)
@@ -123,20 +123,20 @@ def test_a_decision_table_has_the_choices_of_the_library(
         job.call = job.call._replace(ranks=job.ranks)
     ranked = rank_collective(job.call, CollectivePlatform(job.model, job.slots))
     table = ranked.decisions()
-    library = Library(job.ranks, **job.texts)
-    reading = Library(job.ranks, decisions=json.dumps(table), **job.texts)
+    library = LibraryStrategy(job.ranks, **job.texts)
+    reading = LibraryStrategy(job.ranks, decisions=json.dumps(table), **job.texts)
     for size in job.sizes:
         chosen = library.choose(job.operation, size)
-        assert found_in(table, job.ranks, size) == chosen, (size, job.call)
+        assert look_up(table, job.ranks, size) == chosen, (size, job.call)
         assert reading.choose(job.operation, size) == chosen
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_the_first_of_the_ranking_is_the_choice_of_the_library(
+def test_the_first_ranked_schedule_is_the_choice_of_the_library(
     seed: int, tmp_path: Path
 ) -> None:
     job = RandomJob(seed, tmp_path)
-    library = Library(job.ranks, **job.texts)
+    library = LibraryStrategy(job.ranks, **job.texts)
     for size in job.sizes[:4]:
         standing = Strategy.size_of(job.operation, 1 << size.bit_length() >> 1)
         call = job.call._replace(bytes=standing)
@@ -144,7 +144,7 @@ def test_the_first_of_the_ranking_is_the_choice_of_the_library(
         assert library.choose(job.operation, standing) == first.name
 
 
-def test_operations_have_the_numbers_of_the_header() -> None:
+def test_operation_numbers_equal_the_c_header() -> None:
     header = Path(__file__).parents[3] / "core/topoloom/capi/topoloom_schedules.h"
     listed = re.search(r"enum topoloom_operation \{(.*?)\}", header.read_text(), re.S)
     assert listed

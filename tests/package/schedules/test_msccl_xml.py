@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, strategies as st
-from msccl import Gpus, Share
+from msccl import GpuSimulator, Share
 
 from topoloom import Error
 from topoloom.model import load_model
-from topoloom.schedules.choose import Call, schedule_names
+from topoloom.schedules.choose import Call, list_schedule_names
 from topoloom.schedules.exports import msccl_xml
 from topoloom.schedules.exports.request import ExportRequest
 
@@ -26,11 +26,11 @@ COLLECTIVES = (
 )
 
 
-def xml_of(call: Call, schedule: str) -> str:
+def write_xml(call: Call, schedule: str) -> str:
     return msccl_xml.write(ExportRequest(call, schedule, MODEL))
 
 
-def expected(call: Call, me: int, chunks: int) -> list[frozenset[Share]]:
+def list_expected_contents(call: Call, me: int, chunks: int) -> list[frozenset[Share]]:
     """List the final contents of a GPU's buffer, chunk by chunk."""
     operation, ranks = call.operation, call.ranks
     if operation == "all-gather":
@@ -47,7 +47,7 @@ def expected(call: Call, me: int, chunks: int) -> list[frozenset[Share]]:
     ]
 
 
-def gpus_with_results(call: Call) -> Iterator[int]:
+def run_on_gpus(call: Call) -> Iterator[int]:
     return iter([call.root] if call.operation == "reduce" else range(call.ranks))
 
 
@@ -63,31 +63,31 @@ def test_gpus_end_with_the_data_of_the_collective(
     root = draw.draw(st.integers(0, ranks - 1))
     rooted = operation in ("broadcast", "reduce")
     call = Call(operation, ranks, 840 * 8, root if rooted else 0)
-    name = draw.draw(st.sampled_from(sorted(schedule_names(call))))
-    gpus = Gpus(xml_of(call, name))
-    gpus.run(seed)
-    for me in gpus_with_results(call):
+    name = draw.draw(st.sampled_from(sorted(list_schedule_names(call))))
+    gpus = GpuSimulator(write_xml(call, name))
+    gpus.run_steps(seed)
+    for me in run_on_gpus(call):
         found = gpus.buffers[me]["o"]
-        assert found == expected(call, me, len(found)), (call, name)
+        assert found == list_expected_contents(call, me, len(found)), (call, name)
 
 
-def test_a_ring_combines_what_it_receives_at_once() -> None:
-    text = xml_of(Call("all-reduce", 4, 4096), "ring")
+def test_a_ring_uses_fused_receive_reduce_copy_steps() -> None:
+    text = write_xml(Call("all-reduce", 4, 4096), "ring")
     assert text.count('type="rrc"') == 4 * 3
     assert 'type="re"' not in text
     assert 'coll="allreduce"' in text
 
 
-def test_an_exchange_of_combined_data_needs_a_buffer() -> None:
-    text = xml_of(Call("all-reduce", 4, 4096), "recursive-doubling")
-    assert text.count('type="rrc"') == 4, "the first sends the input, which stays"
+def test_exchanging_reduced_data_needs_a_buffer() -> None:
+    text = write_xml(Call("all-reduce", 4, 4096), "recursive-doubling")
+    assert text.count('type="rrc"') == 4, "the first step sends the unmodified input"
     assert text.count('type="re"') == 4
 
 
-def test_chunks_are_the_largest_common_parts_of_all_messages() -> None:
-    text = xml_of(Call("all-reduce", 8, 1 << 20), "halving")
+def test_chunks_are_the_largest_common_divisor_of_all_messages() -> None:
+    text = write_xml(Call("all-reduce", 8, 1 << 20), "halving")
     assert 'nchunksperloop="8"' in text
-    text = xml_of(Call("all-to-all", 8, 1 << 20), "bruck")
+    text = write_xml(Call("all-to-all", 8, 1 << 20), "bruck")
     assert 'i_chunks="8" o_chunks="8"' in text
 
 
@@ -95,9 +95,11 @@ def test_chunks_are_the_largest_common_parts_of_all_messages() -> None:
 def test_collectives_without_msccl_support_are_refused(operation: str) -> None:
     call = Call(operation, 4, 0 if operation == "barrier" else 64)
     with pytest.raises(Error, match=rf"^MSCCL has no {operation}; it has all-gather"):
-        xml_of(call, schedule_names(call)[0])
+        write_xml(call, list_schedule_names(call)[0])
 
 
 def test_unequal_pieces_are_refused_with_suitable_sizes() -> None:
-    with pytest.raises(Error, match=r"^halving cuts 1000003 bytes .* such as 1000000$"):
-        xml_of(Call("all-reduce", 8, 1000003), "halving")
+    with pytest.raises(
+        Error, match=r"^halving splits 1000003 bytes .* such as 1000000$"
+    ):
+        write_xml(Call("all-reduce", 8, 1000003), "halving")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Switches in TOML: keys, their effect, and errors."""
+"""Switches in TOML: keys, effects and errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from topoloom.simulate.switches import simulate
 MACHINE = "mesh:3,bandwidth=1GB/s,latency=100ns+node:1,startup=0us,latency=0us"
 
 
-def seconds(size: int, switch: SwitchModel) -> float:
+def simulate_message(size: int, switch: SwitchModel) -> float:
     ends = np.array([0], np.uint32), np.array([1], np.uint32)
     graph = CommGraph.from_edges(2, *ends, np.array([float(size)]))
     return simulate(Machine(MACHINE), [0, 2], [graph], switch).seconds[0]
@@ -39,8 +39,8 @@ def test_every_included_switch_can_be_simulated_and_has_a_source() -> None:
     for name in switch_names():
         switch = load_switch(name)
         assert switch.latency is not None
-        # Two links of 100 ns, and three switches.
-        found = seconds(8, switch)
+        # Two links of 100 ns each, and three switches.
+        found = simulate_message(8, switch)
         assert found == pytest.approx(200e-9 + 3 * switch.latency, rel=0.2)
 
 
@@ -63,12 +63,14 @@ def test_keys_set_the_named_options(tmp_path: Path) -> None:
 def test_headers_and_latencies_take_time() -> None:
     plain = SwitchModel(flit=64, payload=1024, header=1)
     half = SwitchModel(flit=64, payload=1024, header=1024)
-    assert seconds(10**6, half) == pytest.approx(
-        seconds(10**6, plain) * 32 / 17, rel=0.02
+    assert simulate_message(10**6, half) == pytest.approx(
+        simulate_message(10**6, plain) * 32 / 17, rel=0.02
     )
     slow = SwitchModel(flit=64, latency=2e-6)
     fast = SwitchModel(flit=64, latency=1e-6)
-    assert seconds(8, slow) - seconds(8, fast) == pytest.approx(3e-6, rel=0.03)
+    assert simulate_message(8, slow) - simulate_message(8, fast) == pytest.approx(
+        3e-6, rel=0.03
+    )
 
 
 def test_a_machine_file_can_have_a_switch(tmp_path: Path) -> None:
@@ -82,7 +84,7 @@ def test_a_machine_file_can_have_a_switch(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "fault"),
+    ("text", "message"),
     [
         ('latencies = "1 us"', "switch.latencies.*switch.latency"),
         ("latency = 1", "switch.latency must be a string with a unit"),
@@ -98,9 +100,9 @@ def test_a_machine_file_can_have_a_switch(tmp_path: Path) -> None:
         ("iterations = 2", r"switch\.allocator and switch\.iterations"),
     ],
 )
-def test_errors_name_file_and_key(tmp_path: Path, text: str, fault: str) -> None:
+def test_errors_name_file_and_key(tmp_path: Path, text: str, message: str) -> None:
     path = write_file(tmp_path, text)
-    with pytest.raises(Error, match=fault) as caught:
+    with pytest.raises(Error, match=message) as caught:
         load_switch(path)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)

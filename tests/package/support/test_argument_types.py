@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Wrong types given to public Python functions get one line that names the part."""
+"""Wrong types passed to public Python functions give a one-line error."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import numpy as np
 import pytest
 
 from topoloom import figure, load_machine, tasks
-from topoloom.support.argument_types import _describe_mismatch, _resolve
-from topoloom.support.public_names import defining_modules, public_packages
+from topoloom.support.argument_types import _describe_mismatch, _resolve_annotation
+from topoloom.support.public_names import find_defining_modules, list_public_packages
 
 FUNCTIONS = [
     getattr(importlib.import_module(package), name)
-    for package in public_packages()
-    for name, home in defining_modules(package).items()
+    for package in list_public_packages()
+    for name, home in find_defining_modules(package).items()
     if home not in (package, "topoloom._core")
     and inspect.isfunction(function := getattr(importlib.import_module(package), name))
     and inspect.signature(function).parameters
 ]
 
 
-class Stranger:
+class UnknownType:
     """A type that no function accepts."""
 
 
@@ -34,10 +34,12 @@ def test_every_argument_has_a_type_that_is_checked(function: Any) -> None:
     parameters = inspect.signature(function).parameters
     inside = inspect.unwrap(function).__globals__
     for name, parameter in parameters.items():
-        hint = _resolve(parameter.annotation, inside)
-        assert _describe_mismatch(name, Stranger(), hint).startswith(f"{name} must be ")
+        hint = _resolve_annotation(parameter.annotation, inside)
+        assert _describe_mismatch(name, UnknownType(), hint).startswith(
+            f"{name} must be "
+        )
     with pytest.raises(TypeError) as error:
-        function(**dict.fromkeys(parameters, Stranger()))
+        function(**dict.fromkeys(parameters, UnknownType()))
     line = str(error.value)
     assert line.startswith(f"{function.__name__}(): {next(iter(parameters))} must be")
     assert "\n" not in line

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Wrong calls of the core get one line: the argument, and what it must be."""
+"""Wrong calls of the core give one line with the argument and the allowed values."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import topoloom
 from topoloom import Allocation, Machine, Placement, _core, judge, place
 from topoloom.allocations import fragmented_allocation
 from topoloom.graphs import ring, stencil
-from topoloom.support.call_errors import complaint
-from topoloom.support.public_names import defining_modules, public_packages
+from topoloom.support.call_errors import describe_call_error
+from topoloom.support.public_names import find_defining_modules, list_public_packages
 
 GRAPH: Any = ring(4, 10)
 MACHINE: Any = Machine("torus:4x4")
@@ -26,8 +26,8 @@ FOUND: Any = place(GRAPH, ALLOCATION)
 
 FUNCTIONS = [
     getattr(importlib.import_module(package), name)
-    for package in public_packages()
-    for name, home in defining_modules(package).items()
+    for package in list_public_packages()
+    for name, home in find_defining_modules(package).items()
     if home == "topoloom._core"
     and hasattr(getattr(importlib.import_module(package), name), "__signature__")
 ]
@@ -48,8 +48,8 @@ def catch_message(call: Any) -> str:
         ),
         (
             lambda: place(GRAPH, MACHINE),
-            "place(): allocation must be an Allocation, not Machine; for all of it, "
-            "give Allocation.whole(machine)",
+            "place(): allocation must be an Allocation, not Machine; for the whole "
+            "machine, pass Allocation.whole(machine)",
         ),
         (
             lambda: place("p.npz", ALLOCATION),  # type: ignore[arg-type]
@@ -68,7 +68,7 @@ def catch_message(call: Any) -> str:
         ),
         (
             lambda: judge(GRAPH, ALLOCATION, FOUND),
-            "judge(): placement must be a Placement, not PlaceResult; give its "
+            "judge(): placement must be a Placement, not PlaceResult; pass its "
             ".placement",
         ),
         (
@@ -78,7 +78,9 @@ def catch_message(call: Any) -> str:
         ),
     ],
 )
-def test_a_common_wrong_call_gets_the_right_one(call: Any, line: str) -> None:
+def test_errors_of_common_wrong_calls_suggest_the_correct_call(
+    call: Any, line: str
+) -> None:
     assert catch_message(call) == line
 
 
@@ -91,13 +93,13 @@ def test_an_unknown_argument_suggests_the_nearest() -> None:
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_every_function_refuses_wrong_types_in_one_line(function: Any) -> None:
-    """An object of no known type, for each argument; none; one too many."""
+    """Passes an unknown type for each argument, no argument, or one too many."""
 
-    class Stranger:
+    class UnknownType:
         pass
 
     parameters = inspect.signature(function).parameters
-    calls: list[dict[str, Any]] = [{name: Stranger()} for name in parameters]
+    calls: list[dict[str, Any]] = [{name: UnknownType()} for name in parameters]
     for options in [*calls, {"nobody_knows_this": 1}]:
         line = catch_message(lambda options=options: function(**options))
         assert line.startswith((f"{function.__name__}()", *options))
@@ -128,26 +130,26 @@ def test_the_help_of_place_has_each_parameter_with_its_default() -> None:
         assert unit in text.partition(f"\n{name} : ")[2].partition("\n")[0]
 
 
-def test_valid_calls_work() -> None:
+def test_valid_calls_are_accepted() -> None:
     slots = np.arange(4, dtype=np.uint32)
     placement = Placement(ALLOCATION, slots)
     judged = judge(GRAPH, ALLOCATION, placement, hottest=1)
     assert judged.hop_bytes == topoloom.judge(GRAPH, ALLOCATION, placement).hop_bytes
 
 
-def calls_of_the_core() -> list[Any]:
-    """List the core's functions, constructors and methods with one signature."""
+def list_core_calls() -> list[Any]:
+    """List the functions, constructors and methods of the core with one signature."""
     owners = [one for one in vars(_core).values() if isinstance(one, type)]
     found = [call for owner in [_core, *owners] for call in vars(owner).values()]
     return [call for call in found if len(getattr(call, "__nb_signature__", ())) == 1]
 
 
-def test_every_signature_of_the_core_can_be_explained() -> None:
-    calls = calls_of_the_core()
+def test_unknown_arguments_of_every_core_function_are_named() -> None:
+    calls = list_core_calls()
     assert len(calls) > 100
     for call in calls:
         name = call.__qualname__.removesuffix(".__init__")
-        line = complaint(call, [], {"no such argument": 1})
+        line = describe_call_error(call, [], {"no such argument": 1})
         assert line.startswith(f"{name}(): there is no argument"), call.__qualname__
 
 
@@ -161,16 +163,16 @@ def test_numbers_out_of_range_are_named(name: str, value: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "ends"),
+    ("result", "is_stopped"),
     [
         *((on, False) for on in (None, True, 1, np.True_)),
         *((end, True) for end in (False, 0, np.False_)),
     ],
 )
-def test_a_callback_can_return_any_truth_value(result: Any, ends: bool) -> None:
+def test_a_callback_can_return_any_truth_value(result: Any, is_stopped: bool) -> None:
     allocation = Allocation.whole(Machine("torus:4x4"))
     graph = stencil([4, 4], 9, bytes=1000)
     mapper = "block,tabu(iterations=2000)"
     found = place(graph, allocation, mapper, progress=lambda work: result)
     whole = place(graph, allocation, mapper)
-    assert (found.work < whole.work) == ends
+    assert (found.work < whole.work) == is_stopped

@@ -28,18 +28,18 @@ def test_a_signal_while_a_child_starts_ends_the_child(
 ) -> None:
     started = []
 
-    class Signalled(subprocess.Popen[str]):
-        """Sends the signal before the caller has the child."""
+    class SignallingPopen(subprocess.Popen[str]):
+        """Sends the signal before the caller receives the child."""
 
         def __init__(self, *words: Any, **options: Any) -> None:
             super().__init__(*words, **options)
             started.append(self)
             os.kill(os.getpid(), number)
 
-    # Tests in the background ignore Ctrl-C.
+    # Background processes ignore Ctrl-C, so restore the handler.
     monkeypatch.setattr(signal, "default_int_handler", signal.getsignal(signal.SIGINT))
     before = [signal.getsignal(each) for each in (number, signal.SIGTERM)]
-    monkeypatch.setattr(child_processes.subprocess, "Popen", Signalled)
+    monkeypatch.setattr(child_processes.subprocess, "Popen", SignallingPopen)
     with pytest.raises(raised):
         child_processes.run_child(["sleep", "600"])
     (child,) = started

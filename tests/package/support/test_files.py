@@ -17,7 +17,7 @@ from topoloom.support.files import (
     read_text,
     write_text,
 )
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 
 def test_a_file_appears_only_when_it_is_complete(tmp_path: Path) -> None:
@@ -29,17 +29,19 @@ def test_a_file_appears_only_when_it_is_complete(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["x.json"]  # noqa: PTH208
 
 
-def test_a_failure_keeps_the_old_file_and_leaves_no_other(tmp_path: Path) -> None:
+def test_a_failed_write_keeps_the_old_file_and_leaves_no_temporary_file(
+    tmp_path: Path,
+) -> None:
     target = tmp_path / "x.json"
     write_text(target, "old")
 
-    def interrupted() -> None:
+    def write_interrupted() -> None:
         with open_atomically(target) as stream:
             stream.write(b"new")
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        interrupted()
+        write_interrupted()
     assert read_text(target) == "old"
     assert os.listdir(tmp_path) == ["x.json"]  # noqa: PTH208
 
@@ -56,7 +58,7 @@ def test_a_missing_directory_is_named(tmp_path: Path) -> None:
         write_text(tmp_path / "none" / "x.json", "")
 
 
-def test_errors_get_the_name_of_the_file_and_the_line(tmp_path: Path) -> None:
+def test_errors_in_files_name_the_file_and_the_line(tmp_path: Path) -> None:
     with pytest.raises(Error, match=r"^a\.txt:7: no number$"), prefix_errors("a.txt"):
         raise Error("line 7: no number")
     with pytest.raises(Error, match=r"^a\.txt: no number$"), prefix_errors("a.txt"):
@@ -64,12 +66,12 @@ def test_errors_get_the_name_of_the_file_and_the_line(tmp_path: Path) -> None:
 
 
 def test_unknown_names_suggest_the_nearest_and_list_all() -> None:
-    text = unknown_name("mapper", "mahdd", ["gge", "mahd"])
+    text = describe_unknown_name("mapper", "mahdd", ["gge", "mahd"])
     assert text == "no mapper 'mahdd' (did you mean 'mahd'?); there are: gge, mahd"
-    assert "did you mean" not in unknown_name("mapper", "zzz", ["gge", "mahd"])
+    assert "did you mean" not in describe_unknown_name("mapper", "zzz", ["gge", "mahd"])
 
 
-def test_a_symbolic_link_stays_and_its_target_is_written(tmp_path: Path) -> None:
+def test_writing_to_a_symbolic_link_replaces_its_target(tmp_path: Path) -> None:
     target, link = tmp_path / "there" / "target", tmp_path / "link"
     target.parent.mkdir()
     target.write_text("old")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Digits beyond ASCII are refused by name in all inputs."""
+"""All inputs refuse non-ASCII digits by name."""
 
 from __future__ import annotations
 

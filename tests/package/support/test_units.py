@@ -8,9 +8,9 @@ from hypothesis import given, strategies as st
 
 from topoloom import Error
 from topoloom.support.units import (
-    exact_bytes,
     format_bytes,
     format_count,
+    format_exact_bytes,
     format_seconds,
     parse_bandwidth,
     parse_bytes,
@@ -100,8 +100,8 @@ def test_decimals_are_read_exactly(thousandths: int, unit: str) -> None:
 
 @given(st.integers(0, 2**50))
 def test_exact_bytes_are_read_back(amount: int) -> None:
-    assert parse_bytes(exact_bytes(amount)) == amount
-    assert exact_bytes(0) == "0 B"
+    assert parse_bytes(format_exact_bytes(amount)) == amount
+    assert format_exact_bytes(0) == "0 B"
 
 
 def test_amounts_are_written_with_units() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A compiled core of another version than the package is refused in one line."""
+"""A compiled core of a different version is refused in one line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LINE = (
 
 
 @pytest.mark.parametrize(
-    ("code", "before"),
+    ("code", "message_prefix"),
     [
         ("from topoloom import place", "ImportError: "),
         (
@@ -29,10 +29,12 @@ LINE = (
     ],
     ids=["python", "command line"],
 )
-def test_versions_must_agree(code: str, before: str) -> None:
+def test_different_versions_of_core_and_package_are_refused(
+    code: str, message_prefix: str
+) -> None:
     done = subprocess.run(
         [sys.executable, "-c", OTHER + code], capture_output=True, text=True
     )
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == before + LINE
-    assert "Traceback" not in done.stderr or before.startswith("ImportError")
+    assert done.stderr.splitlines()[-1] == message_prefix + LINE
+    assert "Traceback" not in done.stderr or message_prefix.startswith("ImportError")

@@ -25,13 +25,13 @@ PATTERNS = ("ring", "rd1", "rd2", "rd3", "bruck2", "binomial3")
 KIB = 1024
 
 
-def pattern(name: str, size: int = 64 * KIB) -> CommGraph:
+def make_pattern(name: str, size: int = 64 * KIB) -> CommGraph:
     return make_graph(name, Request(8, size))
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_levels_count_all_equally_good_assignments(name: str) -> None:
-    found = rank_affinities(pattern(name), CELL, levels=10_000)
+def test_levels_count_all_assignments_of_equal_score(name: str) -> None:
+    found = rank_affinities(make_pattern(name), CELL, levels=10_000)
     better = 0
     for level in found.levels:
         assert level.rank == better + 1
@@ -44,7 +44,7 @@ def test_levels_count_all_equally_good_assignments(name: str) -> None:
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_the_best_affinity_is_as_fast_as_a_single_message(name: str) -> None:
-    found = rank_affinities(pattern(name), CELL)
+    found = rank_affinities(make_pattern(name), CELL)
     alone = 64 * KIB / (1e-7 + 64 * KIB / 25.6e9)
     assert found.best.slowest.worst == pytest.approx(alone)
     for one in (*found.levels, *found.named):
@@ -54,9 +54,7 @@ def test_the_best_affinity_is_as_fast_as_a_single_message(name: str) -> None:
         assert min(rate.worst for rate in rates) == pytest.approx(one.slowest.worst)
 
 
-def test_no_assignment_has_a_faster_slowest_message_than_the_best_by_bandwidth() -> (
-    None
-):
+def test_the_best_by_bandwidth_has_the_fastest_slowest_message() -> None:
     rng = np.random.default_rng(5)
     source, target = np.divmod(np.arange(64), 8)
     kept = rng.permutation(np.flatnonzero(source != target))[:14]
@@ -73,33 +71,33 @@ def test_no_assignment_has_a_faster_slowest_message_than_the_best_by_bandwidth()
         rank_affinities(graph, CELL, by="luck")
 
 
-def test_two_overlapping_messages_are_free_and_eight_in_one_direction_are_not() -> None:
-    """Rules of thumb 1 and 2 of the source, and what it says about unequal sizes."""
-    doubling = rank_affinities(pattern("rd1"), CELL).assignment("identity")
+def test_eight_overlapping_messages_in_one_direction_are_slow_but_two_are_not() -> None:
+    """Rules of thumb 1 and 2 of the source, and its claim about unequal sizes."""
+    doubling = rank_affinities(make_pattern("rd1"), CELL).assignment("identity")
     assert doubling.directions.overlaps_clockwise == 2
     assert doubling.slowest.worst == pytest.approx(64 * KIB / (1e-7 + 2.56e-6))
-    around = rank_affinities(pattern("ring"), CELL).assignment("ring")
+    around = rank_affinities(make_pattern("ring"), CELL).assignment("ring")
     assert around.directions[:3] == (0, 8, 0)
     assert around.slowest.worst < 0.7 * doubling.slowest.worst
 
 
-def test_affinity_matters_from_the_size_of_a_piece() -> None:
+def test_affinity_matters_from_the_size_of_a_dma_piece() -> None:
     for name in PATTERNS:
         sizes = [KIB, 4 * KIB, 16 * KIB - 1, 16 * KIB, 64 * KIB]
-        by_size = rates_by_size(pattern(name), CELL, sizes)
+        by_size = rates_by_size(make_pattern(name), CELL, sizes)
         assert set(by_size) == set(NAMED)
         for column, size in enumerate(sizes):
             rates = {rates[column] for rates in by_size.values()}
             assert len(rates) == 1 if size < 16 * KIB else len(rates) > 1
     pieces = BusTiming(piece=4 * KIB)
     (rates,) = zip(
-        *rates_by_size(pattern("rd1"), CELL, [4096], pieces).values(), strict=True
+        *rates_by_size(make_pattern("rd1"), CELL, [4096], pieces).values(), strict=True
     )
     assert len(set(rates)) > 1
 
 
-def test_an_assignment_is_found_only_by_name() -> None:
-    found = rank_affinities(pattern("ring"), CELL)
+def test_assignments_are_found_only_by_name() -> None:
+    found = rank_affinities(make_pattern("ring"), CELL)
     assert found.assignment("best") == found.best
     assert [found.assignment(name).name for name in (*NAMED, RANDOM)] == [
         *NAMED,
@@ -111,7 +109,7 @@ def test_an_assignment_is_found_only_by_name() -> None:
         rank_affinities(ring(9, 1), CELL)
 
 
-def test_halves_of_a_blade_have_the_fewest_or_most_bytes_between_them() -> None:
+def test_blade_halves_have_the_fewest_or_most_crossing_bytes() -> None:
     rng = np.random.default_rng(3)
     source, target = np.divmod(rng.choice(256, 30, replace=False), 16)
     kept = source != target
@@ -137,7 +135,7 @@ def test_halves_of_a_blade_have_the_fewest_or_most_bytes_between_them() -> None:
             assert (on_first == first).all()
 
 
-def test_a_ring_on_a_blade_is_as_fast_as_its_link() -> None:
+def test_the_rate_of_a_ring_on_a_blade_is_limited_by_the_link() -> None:
     best, worst = (
         split_blade(ring(16, 64 * KIB), CELL, halves=name) for name in ("best", "worst")
     )
@@ -154,14 +152,14 @@ def test_more_messages_do_not_increase_the_throughput_of_the_link() -> None:
         assert link_rate(sender, 16) == pytest.approx(measured[-1] / 2)
 
 
-def test_the_command_prints_the_results_of_python(
+def test_the_affinity_command_prints_the_python_results(
     topoloom: Command, tmp_path: Path
 ) -> None:
     written = tmp_path / "elements.txt"
     out = topoloom(
         "affinity", "ring", "--assign", "leap2", "-o", str(written), "--json"
     ).out
-    found = rank_affinities(pattern("ring"), CELL)
+    found = rank_affinities(make_pattern("ring"), CELL)
     assert json.loads(out) == json.loads(json.dumps(found.document()))
     assert tuple(map(int, written.read_text().split())) == NAMED["leap2"][1]
     text = topoloom("affinity", "rd2", "--by-size", "4KiB,64KiB").out
@@ -175,7 +173,7 @@ def test_the_command_prints_the_results_of_python(
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 7, 8, 13])
-def test_single_phases_are_rounds_of_collectives_for_any_number_of_ranks(
+def test_single_phases_equal_rounds_of_collectives_for_any_rank_count(
     ranks: int,
 ) -> None:
     for name, partner in (("rd1", 1), ("rd2", 2), ("rd3", 4)):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from topoloom._core import objective_value
 
 from topoloom import (
     Allocation,
@@ -18,7 +19,6 @@ from topoloom import (
     place,
     save_placement,
 )
-from topoloom._core import objective_value
 from topoloom.graphs import all_to_all, ring, stencil
 from topoloom.graphs.graph_file import save_graph
 from topoloom.tasks.compare import compare_mappers
@@ -55,7 +55,7 @@ def test_block_order_of_ranks_that_do_not_fit_overfills_evenly() -> None:
     assert used.max() <= 12
 
 
-def test_every_verb_has_the_same_block_order(tmp_path: Path) -> None:
+def test_all_verbs_use_the_same_block_order(tmp_path: Path) -> None:
     graph_file, placement = str(tmp_path / "p.npz"), str(tmp_path / "x.json")
     save_graph(graph_file, stencil([3, 4], 5, bytes=1000))
     sharing = Sharing(capacities=[6, 1, 1, 4])
@@ -78,7 +78,7 @@ def test_every_verb_has_the_same_block_order(tmp_path: Path) -> None:
 
 @settings(max_examples=10)
 @given(st.permutations(range(16)), st.sampled_from(["hop-bytes", "congestion"]))
-def test_a_single_job_is_placed_as_by_map_on_all_slots(
+def test_a_single_job_is_placed_like_map_on_all_slots(
     order: list[int], objective: str
 ) -> None:
     pool = Allocation(Machine("torus:4x4"), order)

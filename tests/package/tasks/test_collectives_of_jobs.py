@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replaced collectives get the machine and the placement of their job."""
+"""Replaced collectives use the machine and placement of their job."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from topoloom import Allocation, Machine, Placement
 from topoloom.placements.placement_file import PlacementFile, load_placement
-from topoloom.preload.collectives import read_setting
+from topoloom.preload.collectives import parse_settings
 from topoloom.tasks.replaced_collectives import collectives_setting
 
 ROUTED = "torus:4,bandwidth=1GB/s"
@@ -20,7 +20,9 @@ def _working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def placed(machine: str, hosts: tuple[str, ...] | None = ("a", "b")) -> PlacementFile:
+def make_placement_file(
+    machine: str, hosts: tuple[str, ...] | None = ("a", "b")
+) -> PlacementFile:
     allocation = Allocation(Machine(machine), [2, 0])
     return PlacementFile(
         allocation.machine, allocation, Placement(allocation, [0, 2]), hosts
@@ -28,9 +30,9 @@ def placed(machine: str, hosts: tuple[str, ...] | None = ("a", "b")) -> Placemen
 
 
 def read_files(file: PlacementFile, renumbered: bool, **options: str) -> dict[str, str]:
-    """Read what a job's files say while it runs; a placement as where it puts ranks."""
+    """Read the setting files of a job; map "placement" to the slots of ranks."""
     with collectives_setting(options, file, renumbered) as setting:
-        read = read_setting(str(setting))
+        read = parse_settings(str(setting))
         for name in {"machine", "placement"} & read.keys():
             text = Path(read[name])
             read[name] = (
@@ -41,30 +43,31 @@ def read_files(file: PlacementFile, renumbered: bool, **options: str) -> dict[st
     return read
 
 
-def test_a_job_gets_the_location_of_its_ranks_and_hosts() -> None:
+def test_a_job_receives_the_slots_and_hosts_of_its_ranks() -> None:
     lines = "machine torus:4,bandwidth=1GB/s\nnode 2 a\nnode 0 b\n"
-    assert read_files(placed(ROUTED), False, report="1") == {
+    assert read_files(make_placement_file(ROUTED), False, report="1") == {
         "report": "1",
         "machine": lines,
         "placement": "[0, 2]",
     }
-    assert read_files(placed(ROUTED), True) == {"machine": lines}
+    assert read_files(make_placement_file(ROUTED), True) == {"machine": lines}
     assert not list(Path().iterdir())
 
 
-def test_message_costs_are_added_to_the_machine() -> None:
+def test_message_costs_are_added_to_the_machine_file() -> None:
     Path("costs").write_text("message - 1e-6 1e-10\n")
-    read = read_files(placed(ROUTED, None), False, machine="costs")
+    read = read_files(make_placement_file(ROUTED, None), False, machine="costs")
     assert read["machine"] == f"machine {ROUTED}\nmessage - 1e-6 1e-10\n"
 
 
 @pytest.mark.parametrize("line", ["machine torus:9", "node 0 a"])
-def test_a_machine_that_the_user_names_is_kept(line: str) -> None:
+def test_a_machine_named_by_the_user_is_not_replaced(line: str) -> None:
     Path("own").write_text(f"# mine\n{line}\n")
-    read = read_files(placed(ROUTED), False, machine="own")
+    read = read_files(make_placement_file(ROUTED), False, machine="own")
     assert read == {"machine": f"# mine\n{line}\n"}
 
 
-def test_a_machine_without_times_is_not_passed_on() -> None:
-    assert read_files(placed("torus:4"), False) == {}  # the speed of links is not known
-    assert read_files(placed(ROUTED, None), True) == {}  # nor are hosts
+def test_a_machine_without_bandwidths_is_not_passed_to_the_library() -> None:
+    # The bandwidth of links is unknown, and so are hosts.
+    assert read_files(make_placement_file("torus:4"), False) == {}
+    assert read_files(make_placement_file(ROUTED, None), True) == {}

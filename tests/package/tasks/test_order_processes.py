@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Orders of processes from measured costs do not change with noise and outliers."""
+"""Noise and outliers do not change process orders from measured costs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from topoloom import schedules
 from topoloom.tasks.collectives.order import METHODS, ProcessOrder, order_processes
 
 Matrix = NDArray[np.float64]
-#: Processes of a node, and of each of the groups in it, the innermost first.
+#: Processes per node, and per nested group, innermost first.
 NODES = {"sockets": (16, [8]), "EPYC": (64, [8, 32]), "quads": (24, [4, 12])}
 
 
 def make_costs(node: str, seed: int) -> tuple[Matrix, Matrix]:
-    """Return costs without noise and with, processes in any order."""
+    """Return costs with and without noise; processes are in random order."""
     rng = np.random.default_rng(seed)
     size, groups = NODES[node]
     places = rng.permutation(size)
@@ -27,13 +27,15 @@ def make_costs(node: str, seed: int) -> tuple[Matrix, Matrix]:
     return costs, costs * (1 + rng.exponential(0.1, costs.shape))
 
 
-def seconds(found: ProcessOrder) -> list[float]:
+def list_step_times(found: ProcessOrder) -> list[float]:
     return [*found.steps, *found.standard_steps]
 
 
 @pytest.mark.parametrize("size", [4, 8, 32, 100])
 @pytest.mark.parametrize("noise", ["exponential", "uniform"])
-def test_equal_processes_stay_in_the_standard_order(size: int, noise: str) -> None:
+def test_processes_with_equal_costs_stay_in_the_standard_order(
+    size: int, noise: str
+) -> None:
     rng = np.random.default_rng(size)
     for root in range(3):
         deviations = getattr(rng, noise)(size=(size, size))
@@ -54,7 +56,9 @@ def test_one_outlier_changes_neither_order_nor_times(node: str) -> None:
         disturbed[one, other] *= factor
         after = order_processes(disturbed, channels=2)
         assert after.order == before.order
-        assert seconds(after) == pytest.approx(seconds(before), rel=0.01)
+        assert list_step_times(after) == pytest.approx(
+            list_step_times(before), rel=0.01
+        )
 
 
 @pytest.mark.parametrize("node", NODES)
@@ -71,7 +75,7 @@ def test_noise_does_not_change_the_gain(node: str, method: str | None) -> None:
             true = schedules.binomial_scatter_steps(
                 clean, order, channels=2, groups=groups
             )
-            # Noise of one side adds a tenth to everything.
+            # One-sided noise adds a tenth to all times.
             assert sum(steps) == pytest.approx(1.1 * sum(true), rel=0.03)
 
 
@@ -85,7 +89,7 @@ def test_costs_of_planted_groups_are_found(node: str) -> None:
     assert schedules.group_costs(clean, groups) == pytest.approx(clean)
 
 
-def test_a_named_method_uses_costs_unchanged() -> None:
+def test_a_named_method_uses_unmodified_costs() -> None:
     _, costs = make_costs("sockets", 6)
     for method in METHODS:
         literal = schedules.binomial_order(costs, method)

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from topoloom._core import Error, Sharing, stencil
+
 from topoloom.graphs.graph_file import save_graph
 from topoloom.placements.placement_file import save_placement
 from topoloom.tasks.compare import compare_mappers
@@ -55,7 +55,7 @@ def test_an_imbalance_has_no_effect_with_a_slot_for_every_rank(
     assert shared.allocation.slot_count == 8
 
 
-def test_a_proof_gives_the_gap(problem: Problem) -> None:
+def test_a_proven_bound_gives_the_gap(problem: Problem) -> None:
     small = load_problem("p.npz", "torus:4x4", AllocationSpec())
     mapped = map_ranks(small, HOP_BYTES, "exact")
     assert mapped.gap == 1

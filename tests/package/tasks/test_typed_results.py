@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tasks return typed results with the document that --json prints."""
+"""Typed results of tasks contain the JSON document that --json prints."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ NODES = Allocation.whole(Machine(MACHINE))
 
 
 @pytest.fixture(autouse=True)
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave a graph, a placement and tables of times in the working directory."""
+def input_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write a graph, a placement and tables of times to the working directory."""
     monkeypatch.chdir(tmp_path)
     save_graph("p.npz", stencil([4, 4], 5, bytes=1000))
     problem = load_problem("p.npz", MACHINE, AllocationSpec())
@@ -58,12 +58,12 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("pairs.csv").write_text("pairs,time\n1,1\n2,1\n4,2\n")
 
 
-def ranked(**options: Any) -> Any:
+def rank_schedules(**options: Any) -> Any:
     call = read_call("allgather", 16, 1024)
     return rank_collective(call, read_platform(call, "hdr"), **options)
 
 
-#: a command line without --json -> the same from Python
+#: command line without --json -> the same task in Python
 SAME: dict[str, Callable[[], Any]] = {
     "allocate -m torus:4x4 -N 6 --seed 3": lambda: allocate_nodes(
         MACHINE, AllocationSpec(allocate=6, seed=3)
@@ -76,7 +76,7 @@ SAME: dict[str, Callable[[], Any]] = {
     "bound p.npz x.json": lambda: prove_bounds(
         load_placement_problem("bound", "p.npz", "x.json", None, AllocationSpec())
     ),
-    "collective allgather -n 16 --bytes 1024 --model hdr": ranked,
+    "collective allgather -n 16 --bytes 1024 --model hdr": rank_schedules,
     "grid x.json --grid 4x4 --inner-bandwidth 100GB/s": lambda: measure_grid(
         load_placement("x.json"), [4, 4], LineSpeeds(inner_bandwidth=100e9)
     ),
@@ -102,7 +102,7 @@ def test_a_task_returns_what_its_verb_prints(command: str, topoloom: Any) -> Non
     assert json.loads(json.dumps(document)) == printed
 
 
-def test_nodes_are_chosen_and_ranks_placed_for_a_graph() -> None:
+def test_nodes_are_chosen_and_ranks_are_placed_for_a_graph() -> None:
     Path("free.txt").write_text("".join(f"{node}\n" for node in range(0, 64, 2)))
     found = allocate_nodes(
         "torus:8x8",
@@ -137,7 +137,7 @@ def test_a_message_takes_the_time_of_the_model() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("call", "message"),
     [
         (lambda: build_trees(NODES, "17"), "1 to 16"),
         (lambda: build_trees(NODES, members=17), "16 nodes"),
@@ -145,10 +145,10 @@ def test_a_message_takes_the_time_of_the_model() -> None:
         (lambda: measure_grid(load_placement("x.json"), [3, 5]), "16 cells"),
         (lambda: rank_tiles(load_placement("x.json"), [3, 5]), "16 cells"),
         (lambda: order_processes(np.ones((2, 2)), root=2), "processes 0 to 1"),
-        (lambda: allocate_nodes(MACHINE, AllocationSpec()), "give its allocation"),
+        (lambda: allocate_nodes(MACHINE, AllocationSpec()), "no nodes are given"),
         (lambda: predict_times(load_model("hdr").model, [8], 0), "1 or more, not 0"),
     ],
 )
-def test_errors_are_reported(wrong: Callable[[], Any], message: str) -> None:
+def test_errors_of_tasks_are_reported(call: Callable[[], Any], message: str) -> None:
     with pytest.raises(Error, match=message):
-        wrong()
+        call()

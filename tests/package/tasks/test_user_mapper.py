@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from topoloom._core import Allocation, stencil
 
 from topoloom import CommGraph, Error, Machine, Sharing, place, save_graph
-from topoloom._core import Allocation, stencil
 from topoloom.placements import Evaluator, slot_capacities
 from topoloom.tasks import (
     MapperProblem,
@@ -69,48 +69,48 @@ def problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Problem:
     return load_problem("p.npz", "torus:4x4", AllocationSpec())
 
 
-def in_reverse(problem: MapperProblem) -> Any:
+def place_in_reverse(problem: MapperProblem) -> Any:
     return problem.allocation.slots[problem.graph.rank_count - 1 :: -1]
 
 
-def test_user_mappers_are_compared_with_included_ones(
+def test_user_mappers_are_compared_with_included_mappers(
     problem: Problem,
 ) -> None:
-    tried = ["mine.py:in_order", in_reverse, "auto", "mine.py:swapping"]
+    tried = ["mine.py:in_order", place_in_reverse, "auto", "mine.py:swapping"]
     found = compare_mappers(problem, HOP_BYTES, tried)
     rows = {row["mapper"]: row for row in found.results}
     assert list(rows) == [
         "block",
         "mine.py:in_order",
-        "in_reverse",
+        "place_in_reverse",
         "auto",
         "mine.py:swapping",
     ]
     assert found.failed == {}
     block = rows["block"]
-    for name in ("mine.py:in_order", "in_reverse"):
+    for name in ("mine.py:in_order", "place_in_reverse"):
         assert rows[name]["hop_bytes"] == block["hop_bytes"]
         assert rows[name].keys() == block.keys()
     assert rows["mine.py:swapping"]["hop_bytes"] <= block["hop_bytes"]
-    reversed_slots = found.placements["in_reverse"].slots
+    reversed_slots = found.placements["place_in_reverse"].slots
     assert reversed_slots.tolist() == list(range(15, -1, -1))
 
 
-def test_a_mapper_gets_the_whole_problem(problem: Problem) -> None:
+def test_user_mappers_receive_the_whole_problem(problem: Problem) -> None:
     problems: list[MapperProblem] = []
 
-    def ask(problem: MapperProblem) -> Any:
+    def record_problem(problem: MapperProblem) -> Any:
         problems.append(problem)
-        return in_reverse(problem)
+        return place_in_reverse(problem)
 
     search = Search(seed=7, work=1000)
-    found = compare_mappers(problem, CONGESTION, [ask], search=search)
+    found = compare_mappers(problem, CONGESTION, [record_problem], search=search)
     (given,) = problems
     assert given.search == search
     assert given.machine.text == problem.machine.text
     assert not given.shared
     assert given.load.tolist() == given.capacity.tolist() == [1] * 16
-    value = given.evaluator(in_reverse(given)).value
+    value = given.evaluator(place_in_reverse(given)).value
     assert value == found.results[1]["congestion_max"]
 
 
@@ -127,17 +127,19 @@ WRONG: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("returned", "text"), WRONG)
-def test_a_wrong_result_is_one_line_and_the_others_are_shown(
+def test_invalid_mapper_results_are_reported_in_one_line_beside_valid_results(
     problem: Problem, returned: Any, text: str
 ) -> None:
-    def wrong(_: MapperProblem) -> Any:
+    def return_wrong_value(_: MapperProblem) -> Any:
         return returned
 
-    found = compare_mappers(problem, HOP_BYTES, ["hilbert", wrong, in_reverse])
+    found = compare_mappers(
+        problem, HOP_BYTES, ["hilbert", return_wrong_value, place_in_reverse]
+    )
     names = [row["mapper"] for row in found.results]
-    assert names == ["block", "hilbert", "in_reverse"]
+    assert names == ["block", "hilbert", "place_in_reverse"]
     (line,) = found.failed.values()
-    assert line.startswith("mapper wrong: ")
+    assert line.startswith("mapper return_wrong_value: ")
     assert any(part in line for part in text.split("|"))
     assert "\n" not in line
 
@@ -152,19 +154,19 @@ def test_shared_slots_respect_capacities(problem: Problem) -> None:
     assert load.tolist() == [3, 1, 1, 1, 1]
     assert capacity.tolist() == [3, 2, 2, 0]
 
-    def fits(problem: MapperProblem) -> Any:
+    def place_within_capacities(problem: MapperProblem) -> Any:
         assert problem.shared
         return [0, 1, 1, 2, 2]
 
-    def overfills(_: MapperProblem) -> Any:
+    def exceed_capacity(_: MapperProblem) -> Any:
         return [0, 0, 1, 1, 2]
 
-    tried = [fits, overfills, "auto"]
+    tried = [place_within_capacities, exceed_capacity, "auto"]
     found = compare_mappers(shared, HOP_BYTES, tried, sharing=sharing)
-    assert list(found.placements) == ["block", "fits", "auto"]
+    assert list(found.placements) == ["block", "place_within_capacities", "auto"]
     assert found.failed == {
-        "overfills": "mapper overfills: the ranks on slot 0 have a load of 4, but it "
-        "may hold 3"
+        "exceed_capacity": "mapper exceed_capacity: the ranks on slot 0 have a load "
+        "of 4, but its capacity is 3"
     }
 
 
@@ -179,11 +181,11 @@ def test_an_exception_of_a_mapper_names_the_line(problem: Problem) -> None:
     assert found.failed["mine.py:twice"].startswith("mapper mine.py:twice: ")
 
 
-def test_files_are_read_before_anything_is_placed(problem: Problem) -> None:
+def test_mapper_files_are_read_before_any_placement(problem: Problem) -> None:
     Path("broken.py").write_text("def place(:\n")
     Path("stops.py").write_text("import sys\nsys.exit(3)\n")
     for text, message in (
-        ("none.py:f", "there is no file none.py"),
+        ("none.py:f", "the mapper file none.py does not exist"),
         ("mine.py:swapper", "did you mean 'swapping'"),
         ("mine.py:number", "mine.py: number is not a function"),
         ("broken.py:place", "broken.py raised SyntaxError: "),
@@ -192,13 +194,13 @@ def test_files_are_read_before_anything_is_placed(problem: Problem) -> None:
         with pytest.raises(Error, match=message) as raised:
             compare_mappers(problem, HOP_BYTES, [text])
         assert "\n" not in str(raised.value)
-    with pytest.raises(Error, match="not a file and a function, such as"):
+    with pytest.raises(Error, match="is not FILE:function, such as"):
         load_mapper("mine")
-    with pytest.raises(Error, match="two mappers are called in_reverse"):
-        compare_mappers(problem, HOP_BYTES, [in_reverse, in_reverse])
+    with pytest.raises(Error, match="two mappers are called place_in_reverse"):
+        compare_mappers(problem, HOP_BYTES, [place_in_reverse, place_in_reverse])
 
 
-def test_swaps_by_the_evaluator_reach_its_value(problem: Problem) -> None:
+def test_a_mapper_that_swaps_by_evaluator_never_loses(problem: Problem) -> None:
     graph, allocation = problem.graph, problem.allocation
     start = place(graph, allocation, "random").placement
     evaluator = Evaluator(graph, allocation, start, objective="hop-bytes")
@@ -275,7 +277,7 @@ int checks(problem_t p, uint32_t* slot_of_rank, char* error, size_t size) {
 """
 
 
-def compiled(compiler: str, source: Path) -> Path:
+def compile_library(compiler: str, source: Path) -> Path:
     library = Path(f"lib{source.stem}.so")
     words = [
         compiler,
@@ -293,7 +295,7 @@ def compiled(compiler: str, source: Path) -> Path:
 def test_libraries_are_compared_with_ours(problem: Problem) -> None:
     (program,) = re.findall(r"```cpp\n(.*?)```", PAGE.read_text(), re.DOTALL)
     Path("mine.cpp").write_text(program)
-    library = compiled("c++", Path("mine.cpp"))
+    library = compile_library("c++", Path("mine.cpp"))
     search = Search(seed=7)
     tried = [f"./{library}:place", "auto"]
     for objective in (HOP_BYTES, CONGESTION):
@@ -304,9 +306,9 @@ def test_libraries_are_compared_with_ours(problem: Problem) -> None:
         assert mine[objective.measure] <= block[objective.measure]
 
 
-def test_errors_of_a_library_are_one_line(problem: Problem) -> None:
+def test_errors_of_mapper_libraries_are_one_line(problem: Problem) -> None:
     Path("inc.c").write_text(IN_C)
-    library = compiled("cc", Path("inc.c"))
+    library = compile_library("cc", Path("inc.c"))
     names = ("in_order", "checks", "says", "forgets", "hurries")
     tried = [f"{library}:{name}" for name in names]
     found = compare_mappers(problem, HOP_BYTES, tried, search=Search(seed=7))
@@ -323,39 +325,43 @@ def test_errors_of_a_library_are_one_line(problem: Problem) -> None:
         load_mapper("text.so:place")
 
 
-def test_no_failure_of_a_mapper_ends_the_others(problem: Problem) -> None:
-    class Odd(Exception):
+def test_no_failure_of_a_mapper_stops_the_other_mappers(problem: Problem) -> None:
+    class UnprintableError(Exception):
         def __str__(self) -> str:
             raise ValueError
 
-    def leaves(_: MapperProblem) -> Any:
+    def raise_generator_exit(_: MapperProblem) -> Any:
         raise GeneratorExit
 
-    def mumbles(_: MapperProblem) -> Any:
-        raise Odd
+    def raise_unprintable_error(_: MapperProblem) -> Any:
+        raise UnprintableError
 
-    def colors(_: MapperProblem) -> Any:
+    def raise_colored_error(_: MapperProblem) -> Any:
         raise ValueError("\x1b[31mred")
 
-    def elsewhere(problem: MapperProblem) -> Any:
+    def place_on_other_machine(problem: MapperProblem) -> Any:
         other = Allocation.whole(Machine("torus:8x8"))
         return place(problem.graph, other, "block").placement
 
-    def wanders(_: MapperProblem) -> Any:
+    def change_directory(_: MapperProblem) -> Any:
         os.chdir("/")
         return range(16)
 
     here = Path.cwd()
-    tried = [leaves, mumbles, colors, elsewhere, wanders]
+    tried = [
+        raise_generator_exit,
+        raise_unprintable_error,
+        raise_colored_error,
+        place_on_other_machine,
+        change_directory,
+    ]
     found = compare_mappers(problem, HOP_BYTES, tried)
-    assert list(found.placements) == ["block", "wanders"]
+    assert list(found.placements) == ["block", "change_directory"]
     assert Path.cwd() == here
-    assert "raised GeneratorExit" in found.failed["leaves"]
-    assert "raised Odd" in found.failed["mumbles"]
-    assert "raised ValueError: \\x1b[31mred" in found.failed["colors"]
-    assert (
-        "another machine, 'torus:8x8', not for 'torus:4x4'"
-        in (found.failed["elsewhere"])
-    )
-    with pytest.raises(Error, match=r"'mine\.py' names no function; add one"):
+    assert "raised GeneratorExit" in found.failed["raise_generator_exit"]
+    assert "raised UnprintableError" in found.failed["raise_unprintable_error"]
+    assert "raised ValueError: \\x1b[31mred" in found.failed["raise_colored_error"]
+    message = found.failed["place_on_other_machine"]
+    assert "another machine, 'torus:8x8', not for 'torus:4x4'" in message
+    with pytest.raises(Error, match=r"'mine\.py' has no function; add one"):
         compare_mappers(problem, HOP_BYTES, ["mine.py"])

@@ -13,7 +13,7 @@ namespace topoloom {
 
 using Payload = std::vector<std::int64_t>;
 
-/// The step that a message belongs to; messages of different steps never match.
+/// The phase to which a message belongs; only messages of the same phase match.
 enum class Topic : std::uint8_t {
     sum,
     sums_up,
@@ -32,14 +32,15 @@ struct Message {
     Payload payload;
 };
 
-/// The outgoing messages of one rank, and the message that it waits for.
+/// The outgoing messages of one rank, and the message for which it waits.
 class PeerChannel {
    public:
     void send(std::uint32_t to, Topic topic, Payload payload) {
         out_.push_back({to, topic, std::move(payload)});
     }
 
-    /// Awaits the payload of the next message from a rank, or from any. Messages of one rank arrive in order.
+    /// Awaits the payload of the next message from a rank, or from any rank. Messages of one rank arrive in
+    /// order.
     auto receive(std::optional<std::uint32_t> from, Topic topic) {
         struct Receive {
             PeerChannel& channel;
@@ -55,7 +56,7 @@ class PeerChannel {
     [[nodiscard]] std::optional<std::uint32_t> from() const { return from_; }
     [[nodiscard]] Topic topic() const { return topic_; }
     [[nodiscard]] std::vector<Message> take_messages() { return std::exchange(out_, {}); }
-    /// Resumes the coroutine with the payload that it waits for.
+    /// Resumes the coroutine with the payload for which it waits.
     void deliver(Payload payload) {
         in_ = std::move(payload);
         std::exchange(waiting_, {}).resume();
@@ -69,17 +70,17 @@ class PeerChannel {
     std::coroutine_handle<> waiting_;
 };
 
-/// A lazily started coroutine with a result; co_await or start() starts it.
+/// A lazily started coroutine with a result. Started by co_await or start().
 template <class Result>
 class [[nodiscard]] Coroutine {
    public:
-    // Names prescribed by the language.
+    // Names required by the language.
     struct promise_type {  // NOLINT(readability-identifier-naming)
         std::coroutine_handle<> caller;
         std::optional<Result> result;
         std::exception_ptr error;
 
-        struct End {
+        struct FinalAwaiter {
             [[nodiscard]] bool await_ready() const noexcept { return false; }
             std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> own) const noexcept {
                 return own.promise().caller ? own.promise().caller : std::noop_coroutine();
@@ -90,7 +91,7 @@ class [[nodiscard]] Coroutine {
             return Coroutine(std::coroutine_handle<promise_type>::from_promise(*this));
         }
         std::suspend_always initial_suspend() noexcept { return {}; }
-        End final_suspend() noexcept { return {}; }
+        FinalAwaiter final_suspend() noexcept { return {}; }
         void return_value(Result value) { result = std::move(value); }
         void unhandled_exception() { error = std::current_exception(); }
     };
@@ -105,7 +106,7 @@ class [[nodiscard]] Coroutine {
 
     void start() { handle_.resume(); }
     [[nodiscard]] bool done() const { return handle_.done(); }
-    /// The result, once done. Rethrows what the coroutine threw.
+    /// Returns the result after completion. Rethrows an exception of the coroutine.
     Result take() {
         if (handle_.promise().error) std::rethrow_exception(handle_.promise().error);
         return std::move(*handle_.promise().result);

@@ -14,34 +14,36 @@ namespace topoloom {
 
 namespace {
 
-// Temporary objects among the arguments of what is awaited are destroyed twice by GCC 12: here they have names.
+// GCC 12 destroys temporary arguments of awaited calls twice; therefore they have names here.
 
 constexpr TreeTopics sum_topics{Topic::sums_up, Topic::sums_down};
 constexpr TreeTopics next_topics{Topic::next_up, Topic::next_down};
 
-/// Payload on what is next to a place of the merged line: the first giver's place and owner, the first receiver's key, and the
-/// last giver's place; -1: there is none.
-constexpr std::size_t next_giver = 0, next_owner = 1, next_receiver = 2, last_giver = 3;
+/// Payload of the scan around a position of the merged line: position and owner of the first sender, key of
+/// the first receiver, position of the last sender; -1: none.
+constexpr std::size_t next_sender = 0, next_owner = 1, next_receiver = 2, last_sender = 3;
 
 Payload add_next(const Payload& left, const Payload& right) {
-    const Payload& first = left[next_giver] >= 0 ? left : right;
-    return {first[next_giver], first[next_owner],
+    const Payload& first = left[next_sender] >= 0 ? left : right;
+    return {first[next_sender], first[next_owner],
             left[next_receiver] >= 0 ? left[next_receiver] : right[next_receiver],
-            right[last_giver] >= 0 ? right[last_giver] : left[last_giver]};
+            right[last_sender] >= 0 ? right[last_sender] : left[last_sender]};
 }
 
-/// Brings the element of each rank that is not at its end to its place before the merge.
-Coroutine<Element> line_up(PeerChannel& channel, std::uint32_t rank, std::uint32_t elements, Placed own) {
-    if (own.is_placed && own.place != rank) channel.send(own.place, Topic::line_up, own.element.payload());
-    if (rank < elements && (!own.is_placed || own.place != rank)) {
+/// Sends the element of each rank that is not at its target to its position before the merge.
+Coroutine<Element> send_to_position(PeerChannel& channel, std::uint32_t rank, std::uint32_t elements,
+                                    ElementPosition own) {
+    if (own.has_position && own.place != rank) channel.send(own.place, Topic::line_up, own.element.payload());
+    if (rank < elements && (!own.has_position || own.place != rank)) {
         const Payload got = co_await channel.receive(std::nullopt, Topic::line_up);
         co_return Element::of(got);
     }
     co_return own.element;
 }
 
-/// A bitonic network; what is beyond the last element counts as larger than all, and stays there.
-Coroutine<Element> merge(PeerChannel& channel, std::uint32_t rank, std::uint32_t elements, Element own) {
+/// Runs a bitonic merge network. Missing elements after the last count as infinite and stay there.
+Coroutine<Element> merge_elements(PeerChannel& channel, std::uint32_t rank, std::uint32_t elements,
+                                  Element own) {
     for (std::uint32_t half = std::bit_ceil(elements) / 2; half > 0; half /= 2) {
         const std::uint32_t other = rank ^ half;
         if (other >= elements) continue;
@@ -53,66 +55,67 @@ Coroutine<Element> merge(PeerChannel& channel, std::uint32_t rank, std::uint32_t
     co_return own;
 }
 
-/// A place in a stretch of the merged line that ends with a giver.
-struct Stretch {
-    std::uint32_t giver;
-    std::uint32_t away;    // from the giver
-    std::uint32_t length;  // of others than the giver
+/// A position in a segment of the merged line that ends with a sender.
+struct Segment {
+    std::uint32_t sender;
+    std::uint32_t away;    // distance to the sender
+    std::uint32_t length;  // number of positions before the sender
 };
 
-/// Sends who is served towards the giver, along a binomial tree; there, the result is all.
-Coroutine<Payload> gather(PeerChannel& channel, Stretch stretch, Payload served) {
-    const auto [giver, away, length] = stretch;
+/// Gathers served receivers at the sender along a binomial tree; returns the complete list there.
+Coroutine<Payload> gather_receivers(PeerChannel& channel, Segment segment, Payload served) {
+    const auto [sender, away, length] = segment;
     for (std::uint32_t step = 1; away + step <= length && (away & step) == 0; step *= 2) {
-        const Payload got = co_await channel.receive(giver - away - step, Topic::gather);
+        const Payload got = co_await channel.receive(sender - away - step, Topic::gather);
         served.insert(served.end(), got.begin(), got.end());
     }
     if (away == 0) co_return served;
     const std::uint32_t lowest_bit = away & (~away + 1);
-    channel.send(giver - away + lowest_bit, Topic::gather, std::move(served));
+    channel.send(sender - away + lowest_bit, Topic::gather, std::move(served));
     co_return Payload();
 }
 
-/// What the element's owner learns: its source, or -1, and what that gives; then pairs of receivers and tasks.
+/// Finds the partners of an element's owner. Payload: its sender, or -1, and the tasks received; then pairs
+/// of receivers and tasks.
 Coroutine<Payload> find_partners(PeerChannel& channel, std::uint32_t rank, std::uint32_t elements,
-                                 Element own, std::int64_t all_given) {
+                                 Element own, std::int64_t all_sent) {
     const bool gives = own.is_receiver == 0;
-    Payload seen(4, -1);
+    Payload own_payload(4, -1);
     if (gives) {
-        seen[next_giver] = seen[last_giver] = rank;
-        seen[next_owner] = own.owner;
+        own_payload[next_sender] = own_payload[last_sender] = rank;
+        own_payload[next_owner] = own.owner;
     } else {
-        seen[next_receiver] = own.key;
+        own_payload[next_receiver] = own.key;
     }
     const ScanOperator addition{Payload(4, -1), add_next};
-    const ScanResult around = co_await tree_scan(channel, rank, elements, next_topics, seen, addition);
+    const ScanResult around = co_await tree_scan(channel, rank, elements, next_topics, own_payload, addition);
     const std::int64_t until = around.after[next_receiver];
-    const std::int64_t lacks = gives ? (until >= 0 ? until : all_given) - own.key : own.tasks;
-    const auto begin = static_cast<std::uint32_t>(std::max<std::int64_t>(around.before[last_giver], 0));
-    // First what others wait for: else givers would wait for each other in a row.
-    if (around.after[next_giver] >= 0) {
-        const auto giver = static_cast<std::uint32_t>(around.after[next_giver]);
+    const std::int64_t lacks = gives ? (until >= 0 ? until : all_sent) - own.key : own.tasks;
+    const auto begin = static_cast<std::uint32_t>(std::max<std::int64_t>(around.before[last_sender], 0));
+    // Serve the waiting gather first; otherwise senders would wait for each other in a chain.
+    if (around.after[next_sender] >= 0) {
+        const auto sender = static_cast<std::uint32_t>(around.after[next_sender]);
         Payload served;
         if (lacks > 0) served = Payload{own.owner, lacks};
-        const Stretch stretch{giver, giver - rank, giver - (gives ? rank : begin)};
-        static_cast<void>(co_await gather(channel, stretch, std::move(served)));
+        const Segment segment{sender, sender - rank, sender - (gives ? rank : begin)};
+        static_cast<void>(co_await gather_receivers(channel, segment, std::move(served)));
     }
-    Payload learns{lacks > 0 ? around.after[next_owner] : -1, lacks};
+    Payload found{lacks > 0 ? around.after[next_owner] : -1, lacks};
     if (gives) {
-        const Stretch stretch{rank, 0, rank - begin};
+        const Segment segment{rank, 0, rank - begin};
         const Payload none;
-        const Payload served = co_await gather(channel, stretch, none);
-        learns.insert(learns.end(), served.begin(), served.end());
+        const Payload served = co_await gather_receivers(channel, segment, none);
+        found.insert(found.end(), served.begin(), served.end());
     }
-    co_return learns;
+    co_return found;
 }
 
-OwnPlan plan_of(const Payload& payload) {
+OwnPlan parse_own_plan(const Payload& payload) {
     OwnPlan plan;
-    if (payload[0] >= 0) plan.from = Share{static_cast<std::uint32_t>(payload[0]), payload[1]};
+    if (payload[0] >= 0) plan.from = RankTasks{static_cast<std::uint32_t>(payload[0]), payload[1]};
     for (std::size_t i = 2; i < payload.size(); i += 2)
         plan.to.push_back({static_cast<std::uint32_t>(payload[i]), payload[i + 1]});
-    std::ranges::sort(plan.to, {}, &Share::rank);
+    std::ranges::sort(plan.to, {}, &RankTasks::rank);
     return plan;
 }
 
@@ -125,18 +128,19 @@ Coroutine<OwnPlan> decide(PeerChannel& channel, std::uint32_t rank, std::uint32_
     const Payload kind = summarize_load(sum, ranks, load);
     const ScanOperator addition{Payload(kind.size()), add_summaries};
     const ScanResult around = co_await tree_scan(channel, rank, ranks, sum_topics, kind, addition);
-    const Lines lines = lines_of(sum, ranks, around, kind);
-    const Placed placed = place_of(lines, rank, load);
-    Payload learned;
-    Element own = co_await line_up(channel, rank, lines.elements, placed);
-    if (rank < lines.elements) {
-        own = co_await merge(channel, rank, lines.elements, own);
-        learned = co_await find_partners(channel, rank, lines.elements, own, lines.all_given);
+    const PrefixSums prefix_sums = compute_prefix_sums(sum, ranks, around, kind);
+    const ElementPosition own_position = find_position(prefix_sums, rank, load);
+    Payload own_result;
+    Element own = co_await send_to_position(channel, rank, prefix_sums.elements, own_position);
+    if (rank < prefix_sums.elements) {
+        own = co_await merge_elements(channel, rank, prefix_sums.elements, own);
+        own_result = co_await find_partners(channel, rank, prefix_sums.elements, own, prefix_sums.all_sent);
         const auto owner = static_cast<std::uint32_t>(own.owner);
-        if (owner != rank) channel.send(owner, Topic::result, std::exchange(learned, {}));
+        if (owner != rank) channel.send(owner, Topic::result, std::exchange(own_result, {}));
     }
-    if (placed.is_placed && learned.empty()) learned = co_await channel.receive(std::nullopt, Topic::result);
-    co_return learned.empty() ? OwnPlan{} : plan_of(learned);
+    if (own_position.has_position && own_result.empty())
+        own_result = co_await channel.receive(std::nullopt, Topic::result);
+    co_return own_result.empty() ? OwnPlan{} : parse_own_plan(own_result);
 }
 
 }  // namespace topoloom

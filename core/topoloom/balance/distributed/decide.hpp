@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sweep_plan() by messages: each rank learns only its own transfers.
+// Distributed computation of sweep_plan(): each rank learns only its own transfers.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +10,27 @@
 
 namespace topoloom {
 
-struct Share {
+struct RankTasks {
     std::uint32_t rank;
     std::int64_t tasks;
 
-    friend bool operator==(const Share&, const Share&) = default;
+    friend bool operator==(const RankTasks&, const RankTasks&) = default;
 };
 
 /// The transfers of one rank in a plan.
 struct OwnPlan {
-    std::vector<Share> to;  // ascending
-    std::optional<Share> from;
+    std::vector<RankTasks> to;  // ascending
+    std::optional<RankTasks> from;
 };
 
-/// A rank sends at most 2 ceil(log2 ranks) + this many messages.
+/// A rank sends at most 2 ceil(log2 ranks) + this number of messages.
 inline constexpr std::uint32_t further_messages = 9;
 
-/// The part of a rank in sweep_plan(). All ranks call it; it throws Error on all of them for a negative load, and for loads that add
-/// up to 2^62 or more. It takes about 7 log2(ranks) messages one after another: a sum, a scan, a merge of givers' and receivers'
-/// prefix sums by a bitonic network of one element per rank, another scan, and a gathering of receivers at their giver. Payloads
-/// are small, except those that list the receivers of a giver.
+/// Computes the transfers of one rank in sweep_plan(). All ranks call it; it throws Error on all of them for
+/// a negative load, and if the loads add up to 2^62 or more. About 7 log2(ranks) messages are on the critical
+/// path: a sum, a scan, a merge of the prefix sums of senders and receivers by a bitonic network with one
+/// element per rank, another scan, and a gather of receivers at their sender. Payloads are small, except
+/// those that list the receivers of a sender.
 Coroutine<OwnPlan> decide(PeerChannel& channel, std::uint32_t rank, std::uint32_t ranks, std::int64_t load);
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predicted times of the two ways to compute a plan: distributed, or by every rank after gathering all loads.
+// Predicts the time to compute a plan: distributed, or on every rank after gathering all loads.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,14 @@ namespace topoloom {
 /// Costs of messages, and of computing a plan from all loads.
 struct DecisionCosts {
     double message_s = 3e-6;       // latency of a short message
-    double byte_s = 1e-10;         // per byte of a long message
-    double rank_s = 1.2e-8;        // to compute a plan, per rank
-    double further_message = 0.3;  // each further message sent at once, in messages
-    double node_exchange = 0.5;    // writing loads to shared memory and two node barriers, in messages
+    double byte_s = 1e-10;         // seconds per byte of a long message
+    double rank_s = 1.2e-8;        // seconds per rank to compute a plan
+    double further_message = 0.3;  // cost of each further concurrent message, in messages
+    // Cost of writing loads to shared memory and of two node barriers, in messages.
+    double node_exchange = 0.5;
 };
 
-/// The number of ranks and how nodes hold them.
+/// The number of ranks and their distribution over nodes.
 struct DecidingRanks {
     std::uint32_t ranks = 1;
     std::uint32_t nodes = 1;
@@ -24,13 +25,14 @@ struct DecidingRanks {
 
 struct DecisionTimes {
     double gathered = 0;     // s
-    double by_node = 0;      // s; infinite on one node
+    double by_node = 0;      // seconds; infinite on a single node
     double distributed = 0;  // s
 };
 
-/// Predicts both. Gathering takes log2(ranks) messages in a row. Through memory shared by the ranks of a node, it takes one from
-/// each rank to its share of the other nodes. Either way it moves 8 bytes per rank. decide() takes about seven times as many
-/// messages as the former. So gathering is faster up to some ten thousand ranks, and decide() beyond.
+/// Predicts all times. Gathering takes log2(ranks) consecutive messages. With memory shared by the ranks of a
+/// node, each rank instead sends a message to its share of the other nodes. Either way 8 bytes per rank are
+/// moved. decide() takes about seven times as many messages as the plain gather. Gathering is therefore
+/// faster up to about ten thousand ranks, and decide() above.
 [[nodiscard]] DecisionTimes decision_times(const DecidingRanks& deciding, const DecisionCosts& costs);
 
 }  // namespace topoloom

@@ -10,29 +10,30 @@ namespace topoloom {
 
 namespace {
 
-// The kinds of ranks in the order in which they end at the ceiling, as in target_loads(); then two sums of tasks.
+// Kinds of ranks in the order in which they get the ceiling, as in target_loads(); then two sums of tasks.
 constexpr std::size_t at_ceiling = 0, above = 1, below = 2, at_floor = 3, surplus = 4, deficit = 5;
 
-/// Number of ranks of each kind that end at the ceiling. They are the lowest ones.
+/// Number of ranks of each kind that get the ceiling: the lowest ranks of the kind.
 using Quota = std::array<std::int64_t, 4>;
 
-Quota quota_of(std::int64_t with_one_more, const Payload& all) {
+Quota compute_quota(std::int64_t at_ceiling_count, const Payload& all) {
     Quota quota{};
     for (std::size_t kind = 0; kind < quota.size(); ++kind) {
-        quota[kind] = std::min(all[kind], with_one_more);
-        with_one_more -= quota[kind];
+        quota[kind] = std::min(all[kind], at_ceiling_count);
+        at_ceiling_count -= quota[kind];
     }
     return quota;
 }
 
 struct LineSums {
-    std::int64_t givers, receivers, given, received;
+    std::int64_t senders, receivers, given, received;
 };
 
-LineSums line_sums(const Payload& kinds, const Quota& quota) {
+LineSums compute_line_sums(const Payload& kinds, const Quota& quota) {
     const auto at_end = [&](std::size_t kind) { return std::min(kinds[kind], quota[kind]); };
-    const std::int64_t over = kinds[at_ceiling] - at_end(at_ceiling);
-    return {over + kinds[above], kinds[below] + at_end(at_floor), over + kinds[surplus] - at_end(above),
+    const std::int64_t above_ceiling = kinds[at_ceiling] - at_end(at_ceiling);
+    return {above_ceiling + kinds[above], kinds[below] + at_end(at_floor),
+            above_ceiling + kinds[surplus] - at_end(above),
             kinds[deficit] + at_end(below) + at_end(at_floor)};
 }
 
@@ -56,33 +57,34 @@ Payload add_summaries(const Payload& left, const Payload& right) {
     return sum;
 }
 
-Lines lines_of(std::int64_t sum, std::uint32_t ranks, const ScanResult& around, const Payload& own) {
+PrefixSums compute_prefix_sums(std::int64_t sum, std::uint32_t ranks, const ScanResult& around,
+                               const Payload& own) {
     const Payload all = add_summaries(add_summaries(around.before, own), around.after);
-    const Quota quota = quota_of(sum % ranks, all);
-    const LineSums before = line_sums(around.before, quota);
-    const LineSums total = line_sums(all, quota);
+    const Quota quota = compute_quota(sum % ranks, all);
+    const LineSums before = compute_line_sums(around.before, quota);
+    const LineSums total = compute_line_sums(all, quota);
     const auto kind = static_cast<std::size_t>(std::ranges::find(own, 1) - own.begin());
-    Lines lines{.end = sum / ranks + (around.before[kind] < quota[kind] ? 1 : 0)};
-    lines.givers = before.givers;
-    lines.receivers = before.receivers;
-    lines.given = before.given;
-    lines.received = before.received;
-    lines.all_receivers = total.receivers;
-    lines.all_given = total.given;
-    lines.elements = static_cast<std::uint32_t>(total.givers + total.receivers);
-    return lines;
+    PrefixSums prefix_sums{.end = sum / ranks + (around.before[kind] < quota[kind] ? 1 : 0)};
+    prefix_sums.senders = before.senders;
+    prefix_sums.receivers = before.receivers;
+    prefix_sums.given = before.given;
+    prefix_sums.received = before.received;
+    prefix_sums.all_receivers = total.receivers;
+    prefix_sums.all_sent = total.given;
+    prefix_sums.elements = static_cast<std::uint32_t>(total.senders + total.receivers);
+    return prefix_sums;
 }
 
-Placed place_of(const Lines& lines, std::uint32_t rank, std::int64_t load) {
-    const std::int64_t excess = load - lines.end;
+ElementPosition find_position(const PrefixSums& prefix_sums, std::uint32_t rank, std::int64_t load) {
+    const std::int64_t excess = load - prefix_sums.end;
     if (excess == 0) return {};
     if (excess > 0)
-        return {{lines.given + excess, 0, rank, 0},
+        return {{prefix_sums.given + excess, 0, rank, 0},
                 true,
-                static_cast<std::uint32_t>(lines.all_receivers + lines.givers)};
-    return {{lines.received, 1, rank, -excess},
+                static_cast<std::uint32_t>(prefix_sums.all_receivers + prefix_sums.senders)};
+    return {{prefix_sums.received, 1, rank, -excess},
             true,
-            static_cast<std::uint32_t>(lines.all_receivers - 1 - lines.receivers)};
+            static_cast<std::uint32_t>(prefix_sums.all_receivers - 1 - prefix_sums.receivers)};
 }
 
 }  // namespace topoloom

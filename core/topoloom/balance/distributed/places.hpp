@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The place of a rank among givers and receivers, from prefix sums.
+// Positions of ranks in the lines of senders and receivers, from prefix sums.
 #pragma once
 
 #include <compare>
@@ -9,13 +9,14 @@
 
 namespace topoloom {
 
-/// A giver, by the surplus up to and with it; or a receiver, by the deficit before it. In the merged line the first giver
-/// after a receiver serves it. Of equal ones the giver is first: it is down to its share, and rests.
+/// A rank in the merged line. The key of a sender is the surplus up to and including it; the key of a
+/// receiver is the deficit before it. The first sender after a receiver serves it. On equal keys the sender
+/// comes first: its surplus is used up.
 struct Element {
     std::int64_t key = 0;
     std::int64_t is_receiver = 0;
     std::int64_t owner = 0;
-    std::int64_t tasks = 0;  // that a receiver lacks
+    std::int64_t tasks = 0;  // deficit of a receiver
 
     [[nodiscard]] Payload payload() const { return {key, is_receiver, owner, tasks}; }
     [[nodiscard]] static Element of(const Payload& payload) {
@@ -24,28 +25,30 @@ struct Element {
     friend auto operator<=>(const Element&, const Element&) = default;
 };
 
-/// The summand of a rank: its kind, and its surplus or deficit relative to the floor of the mean.
+/// Payload of a rank for the scan: its kind, and its surplus or deficit relative to the floor of the mean.
 [[nodiscard]] Payload summarize_load(std::int64_t sum, std::uint32_t ranks, std::int64_t load);
 [[nodiscard]] Payload add_summaries(const Payload& left, const Payload& right);
 
-/// Prefix sums before a rank, and totals.
-struct Lines {
-    std::int64_t end = 0;  // of its load, as in target_loads()
-    std::int64_t givers = 0, receivers = 0, given = 0, received = 0;
-    std::int64_t all_receivers = 0, all_given = 0;
-    std::uint32_t elements = 0;  // ranks that are not at their end
+/// Sums over all ranks before a rank, and totals.
+struct PrefixSums {
+    std::int64_t end = 0;  // target load, as in target_loads()
+    std::int64_t senders = 0, receivers = 0, given = 0, received = 0;
+    std::int64_t all_receivers = 0, all_sent = 0;
+    std::uint32_t elements = 0;  // number of ranks that are not at their target
 };
 
-[[nodiscard]] Lines lines_of(std::int64_t sum, std::uint32_t ranks, const ScanResult& around,
-                             const Payload& own);
+[[nodiscard]] PrefixSums compute_prefix_sums(std::int64_t sum, std::uint32_t ranks, const ScanResult& around,
+                                             const Payload& own);
 
-struct Placed {
+struct ElementPosition {
     Element element;
-    bool is_placed = false;  // the rank is not at its end
+    bool has_position = false;  // false if the rank is at its target
     std::uint32_t place = 0;
 };
 
-/// Receivers backwards, then givers: first falling, then rising keys, which a bitonic network sorts.
-[[nodiscard]] Placed place_of(const Lines& lines, std::uint32_t rank, std::int64_t load);
+/// Receivers in reverse, then senders: the keys first descend, then ascend, so that a bitonic network can
+/// merge them.
+[[nodiscard]] ElementPosition find_position(const PrefixSums& prefix_sums, std::uint32_t rank,
+                                            std::int64_t load);
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sum over all ranks, on all ranks.
+// Computes the sum over all ranks on every rank.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace topoloom {
 
-/// Stands for any sum that is too large.
+/// Result for any sum of 2^62 or more.
 inline constexpr std::int64_t too_large = std::int64_t{1} << 62;
 
-/// Sum of loads below 2^62: `too_large` if the sum is 2^62 or more, `negative` if any load is. Each rank sends
-/// ceil(log2 ranks) messages, one after another, for any number of ranks. A rank knows the sum of n ranks beginning
-/// with itself, and of the n - 1 ranks after it; each step turns n into 2n or 2n - 1.
+/// Sums loads: `too_large` if the sum is 2^62 or more, negative if any load is. Each rank sends ceil(log2
+/// ranks) consecutive messages, for any number of ranks. A rank has the sum of n ranks beginning with itself,
+/// and of the n - 1 ranks after it; each step turns n into 2n or 2n - 1.
 Coroutine<std::int64_t> sum_of_all(PeerChannel& channel, std::uint32_t rank, std::uint32_t ranks,
                                    std::int64_t load);
 

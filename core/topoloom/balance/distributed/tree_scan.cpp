@@ -10,7 +10,7 @@ namespace {
 
 std::uint64_t lowest_bit(std::uint64_t number) { return number & (~number + 1); }
 
-Payload joined(Payload first, const Payload& second) {
+Payload concatenate(Payload first, const Payload& second) {
     first.insert(first.end(), second.begin(), second.end());
     return first;
 }
@@ -52,9 +52,9 @@ Coroutine<ScanResult> tree_scan(PeerChannel& channel, std::uint32_t place, std::
     }
     ScanResult around{addition.add(beyond_left, left), addition.add(right, beyond_right)};
     if (tree.left)
-        channel.send(*tree.left, topics.down, joined(beyond_left, addition.add(own, around.after)));
+        channel.send(*tree.left, topics.down, concatenate(beyond_left, addition.add(own, around.after)));
     if (tree.right)
-        channel.send(*tree.right, topics.down, joined(addition.add(around.before, own), beyond_right));
+        channel.send(*tree.right, topics.down, concatenate(addition.add(around.before, own), beyond_right));
     co_return around;
 }
 

@@ -9,7 +9,7 @@
 
 namespace topoloom {
 
-/// A place in the search tree over the places 0 to count - 1: those to its left are before it.
+/// A position in the search tree over positions 0 .. count - 1: the left subtree contains lower positions.
 struct TreePosition {
     std::optional<std::uint32_t> parent, left, right;
 };
@@ -30,7 +30,8 @@ struct ScanResult {
     Payload before, after;
 };
 
-/// Each place sends at most three messages; in a row there are about 2 log2(count).
+/// Computes the combined payloads before and after a position. Each position sends at most three messages;
+/// about 2 log2(count) are on the critical path.
 Coroutine<ScanResult> tree_scan(PeerChannel& channel, std::uint32_t place, std::uint32_t count,
                                 TreeTopics topics, Payload own, ScanOperator addition);
 

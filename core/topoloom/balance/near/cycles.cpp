@@ -10,29 +10,29 @@ namespace topoloom {
 
 namespace {
 
-/// A search in depth, which takes cycles off as it meets them.
-class Search {
+/// Depth-first search that removes cycles as it finds them.
+class CycleSearch {
    public:
-    Search(std::vector<Shipment>& shipments, std::size_t ranks, std::span<const std::uint32_t> costs)
+    CycleSearch(std::vector<Shipment>& shipments, std::size_t ranks, std::span<const std::uint32_t> costs)
         : shipments_(shipments),
           costs_(costs),
           first_(ranks + 1, 0),
           around_(2 * shipments.size()),
           depth_(ranks, 0) {
         for (const Shipment& one : shipments_) {
-            ++first_[one.giver + 1];
+            ++first_[one.sender + 1];
             ++first_[one.receiver + 1];
         }
         for (std::size_t i = 0; i < ranks; ++i) first_[i + 1] += first_[i];
         next_.assign(first_.begin(), first_.end() - 1);
         for (std::uint32_t i = 0; i < shipments_.size(); ++i) {
-            around_[next_[shipments_[i].giver]++] = i;
+            around_[next_[shipments_[i].sender]++] = i;
             around_[next_[shipments_[i].receiver]++] = i;
         }
         next_.assign(first_.begin(), first_.end() - 1);
     }
 
-    /// Whether there was a cycle.
+    /// Whether a cycle was found.
     bool run() {
         for (std::uint32_t start = 0; start < depth_.size(); ++start) {
             enter(start);
@@ -53,7 +53,7 @@ class Search {
 
     void step() {
         const std::uint32_t here = ranks_.back();
-        if (next_[here] == first_[here + 1]) {  // nothing new is reached from here
+        if (next_[here] == first_[here + 1]) {  // all shipments of this rank have been followed
             leave();
             if (path_.empty()) return;
             path_.pop_back();
@@ -66,9 +66,8 @@ class Search {
             return;
         }
         const std::uint32_t there =
-            shipments_[i].giver == here ? shipments_[i].receiver : shipments_[i].giver;
-        if (next_[there] ==
-            first_[there + 1]) {  // it has been left for good: only cycles lead back, and there are none
+            shipments_[i].sender == here ? shipments_[i].receiver : shipments_[i].sender;
+        if (next_[there] == first_[there + 1]) {  // this rank is finished: no cycle can lead through it
             ++next_[here];
             return;
         }
@@ -77,12 +76,12 @@ class Search {
             enter(there);
             return;
         }
-        take_off(depth_[there] - 1);
+        remove_cycle(depth_[there] - 1);
         while (ranks_.back() != there) leave();
     }
 
-    /// The cycle of the path from this place on.
-    void take_off(std::size_t begin) {
+    /// Removes the cycle that the path forms from this index on.
+    void remove_cycle(std::size_t begin) {
         std::int64_t even_cost = 0;
         std::int64_t odd_cost = 0;
         for (std::size_t k = begin; k < path_.size(); ++k)
@@ -100,7 +99,7 @@ class Search {
     std::vector<Shipment>& shipments_;
     std::span<const std::uint32_t> costs_;
     std::vector<std::uint32_t> first_, around_, next_;
-    std::vector<std::uint32_t> depth_;  // on the path, from 1; 0: not on it
+    std::vector<std::uint32_t> depth_;  // position on the path, from 1; 0: not on it
     std::vector<std::uint32_t> ranks_, path_;
     bool found_ = false;
 };
@@ -109,8 +108,9 @@ class Search {
 
 std::vector<Shipment> remove_cycles(std::vector<Shipment> shipments, std::size_t ranks,
                                     std::span<const std::uint32_t> costs) {
-    // Removing a cycle may close another among the ranks visited before it, so search until there is none.
-    while (Search(shipments, ranks, costs).run()) {
+    // Removing a cycle may close another among ranks visited earlier. Therefore repeat until no cycle is
+    // found.
+    while (CycleSearch(shipments, ranks, costs).run()) {
     }
     std::erase_if(shipments, [](const Shipment& one) { return one.tasks == 0; });
     return shipments;

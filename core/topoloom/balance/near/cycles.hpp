@@ -10,9 +10,9 @@
 
 namespace topoloom {
 
-/// Around each cycle, tasks go by one half of its shipments instead of the other, the dearer one, until a shipment is gone: that
-/// costs nothing and saves a message. `costs` are of a task, by shipment. Every rank must be a giver or a receiver, not both.
-/// O(shipments + ranks on cycles).
+/// Removes cycles. On each cycle, tasks move from the more expensive half of its shipments to the other half
+/// until a shipment is empty: this never costs more and saves a message. `costs` are per task, by shipment.
+/// No rank may be both sender and receiver. O(shipments + ranks on cycles).
 [[nodiscard]] std::vector<Shipment> remove_cycles(std::vector<Shipment> shipments, std::size_t ranks,
                                                   std::span<const std::uint32_t> costs);
 

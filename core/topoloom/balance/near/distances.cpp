@@ -38,16 +38,16 @@ std::vector<std::uint32_t> distances_between(const Machine& machine, std::span<c
     return distances;
 }
 
-std::vector<std::uint32_t> distances_of(std::span<const Shipment> shipments,
-                                        std::span<const std::uint32_t> ranks, const Machine& machine,
-                                        std::span<const Slot> slots) {
+std::vector<std::uint32_t> shipment_distances(std::span<const Shipment> shipments,
+                                              std::span<const std::uint32_t> ranks, const Machine& machine,
+                                              std::span<const Slot> slots) {
     std::vector<Slot> ends;
     add_slots(ends, slots, ranks);
     const auto space = make_slot_space(machine, ends);
     std::vector<std::uint32_t> distances;
     distances.reserve(shipments.size());
-    for (const auto& [giver, receiver, tasks] : shipments)
-        distances.push_back(space->distance(giver, receiver));
+    for (const auto& [sender, receiver, tasks] : shipments)
+        distances.push_back(space->distance(sender, receiver));
     return distances;
 }
 

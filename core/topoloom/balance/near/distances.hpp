@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Distances between ranks on a machine, many at once.
+// Computes many distances between ranks on a machine.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,20 @@
 
 namespace topoloom {
 
-/// Distance of each rank to the next one of the list.
+/// Distance of each rank to the next rank of the list.
 [[nodiscard]] std::vector<std::uint32_t> distances_along(const Machine& machine, std::span<const Slot> slots,
                                                          std::span<const std::uint32_t> ranks);
 
-/// From each of `from` to each of `to`, row by row.
+/// Distance from each rank of `from` to each rank of `to`, row by row.
 [[nodiscard]] std::vector<std::uint32_t> distances_between(const Machine& machine,
                                                            std::span<const Slot> slots,
                                                            std::span<const std::uint32_t> from,
                                                            std::span<const std::uint32_t> to);
 
-/// From each giver to its receiver.
-[[nodiscard]] std::vector<std::uint32_t> distances_of(std::span<const Shipment> shipments,
-                                                      std::span<const std::uint32_t> ranks,
-                                                      const Machine& machine, std::span<const Slot> slots);
+/// Distance from the sender to the receiver of each shipment.
+[[nodiscard]] std::vector<std::uint32_t> shipment_distances(std::span<const Shipment> shipments,
+                                                            std::span<const std::uint32_t> ranks,
+                                                            const Machine& machine,
+                                                            std::span<const Slot> slots);
 
 }  // namespace topoloom

@@ -9,13 +9,13 @@
 
 namespace topoloom {
 
-NearExcess near_excess(std::span<const std::uint32_t> order, std::span<const std::uint64_t> times,
-                       std::span<const std::int64_t> excess) {
+NearExcess select_near_excess(std::span<const std::uint32_t> order, std::span<const std::uint64_t> times,
+                              std::span<const std::int64_t> excess) {
     NearExcess near;
     std::uint64_t latest = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
         if (excess[order[i]] != 0) {
-            if (!near.ranks.empty()) near.met_after.push_back(latest);
+            if (!near.ranks.empty()) near.meeting_time.push_back(latest);
             near.ranks.push_back(order[i]);
             near.excess.push_back(excess[order[i]]);
             latest = 0;
@@ -30,13 +30,14 @@ std::vector<Shipment> match_near(const NearExcess& near) {
     std::vector<Shipment> shipments;
     shipments.reserve(count);
     std::vector<std::int64_t> left = near.excess;
-    // Parts by their first and their last place; what is left in each is a list, all of one sign.
+    // Parts, by their first and last position. The remaining excess in each part is a list with a single
+    // sign.
     std::vector<std::uint32_t> begin(count), end(count), head(count), tail(count);
     std::vector<std::uint32_t> next(count, no_index), before(count, no_index);
     for (std::uint32_t i = 0; i < count; ++i) begin[i] = end[i] = head[i] = tail[i] = i;
     std::vector<std::uint32_t> meetings(count > 0 ? count - 1 : 0);
     std::iota(meetings.begin(), meetings.end(), 0U);
-    std::ranges::stable_sort(meetings, {}, [&](std::uint32_t i) { return near.met_after[i]; });
+    std::ranges::stable_sort(meetings, {}, [&](std::uint32_t i) { return near.meeting_time[i]; });
     for (const std::uint32_t i : meetings) {
         const std::uint32_t low = begin[i];
         const std::uint32_t high = i + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matches surplus with deficits, closest ranks first, in growing parts of an order.
+// Matches surplus with deficits, nearest ranks first, in growing parts of an order.
 #pragma once
 
 #include <cstdint>
@@ -8,29 +8,29 @@
 
 namespace topoloom {
 
-/// Ranks with too many tasks or too few, in an order of near ones.
+/// Ranks with a surplus or deficit, in a locality-preserving order.
 struct NearExcess {
     std::vector<std::uint32_t> ranks;
-    std::vector<std::int64_t> excess;  // of tasks, never 0; of all together 0
-    std::vector<std::uint64_t>
-        met_after;  // by rank but the last: when it meets the next one; see meeting_times()
+    std::vector<std::int64_t> excess;  // in tasks; never 0; the sum is 0
+    /// By rank except the last: when its part merges with the next rank's part; see meeting_times().
+    std::vector<std::uint64_t> meeting_time;
 };
 
-/// Leaves out the ranks without an excess, which is given by rank.
-[[nodiscard]] NearExcess near_excess(std::span<const std::uint32_t> order,
-                                     std::span<const std::uint64_t> times,
-                                     std::span<const std::int64_t> excess);
+/// Selects the ranks with an excess; `excess` is indexed by rank.
+[[nodiscard]] NearExcess select_near_excess(std::span<const std::uint32_t> order,
+                                            std::span<const std::uint64_t> times,
+                                            std::span<const std::int64_t> excess);
 
-/// Between ranks by their place in the order.
+/// A transfer between two ranks, given by their positions in the order.
 struct Shipment {
-    std::uint32_t giver;
+    std::uint32_t sender;
     std::uint32_t receiver;
     std::int64_t tasks;
 };
 
-/// Parts of the order grow as their neighbors meet; whatever can be is matched inside a part, those that face each other first,
-/// so that no more than its own excess leaves a part. One of two that are matched is done, so shipments have no cycles.
-/// O(ranks log ranks).
+/// Adjacent parts of the order merge by their meeting times. Within a merged part, surplus is matched with
+/// deficits, facing ranks first, so that only the net excess leaves a part. A match completes at least one of
+/// its two ranks, so shipments have no cycles. O(ranks log ranks).
 [[nodiscard]] std::vector<Shipment> match_near(const NearExcess& near);
 
 }  // namespace topoloom

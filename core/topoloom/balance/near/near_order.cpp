@@ -12,13 +12,13 @@ namespace topoloom {
 
 namespace {
 
-/// The nodes that ranks are on, along the curve: the place of each by node, of the others 0.
-std::vector<std::uint32_t> places_of_nodes(const Machine& machine, std::span<const Slot> slots) {
-    std::vector<char> used(machine.node_count(), 0);
-    for (const Slot slot : slots) used[machine.node(slot).value] = 1;
+/// Positions along the curve of the nodes that ranks use, indexed by node; 0 for other nodes.
+std::vector<std::uint32_t> find_node_positions(const Machine& machine, std::span<const Slot> slots) {
+    std::vector<char> is_used(machine.node_count(), 0);
+    for (const Slot slot : slots) is_used[machine.node(slot).value] = 1;
     std::vector<Node> nodes;
-    for (std::uint32_t node = 0; node < used.size(); ++node) {
-        if (used[node]) nodes.emplace_back(node);
+    for (std::uint32_t node = 0; node < is_used.size(); ++node) {
+        if (is_used[node]) nodes.emplace_back(node);
     }
     const Allocation allocation(machine, nodes);
     std::vector<std::uint32_t> places(machine.node_count(), 0);
@@ -34,7 +34,7 @@ std::vector<std::uint32_t> places_of_nodes(const Machine& machine, std::span<con
 std::vector<std::uint32_t> near_order(const Machine& machine, std::span<const Slot> slots) {
     std::vector<std::uint64_t> keys(slots.size());
     if (machine.has_grid()) {
-        const std::vector<std::uint32_t> places = places_of_nodes(machine, slots);
+        const std::vector<std::uint32_t> places = find_node_positions(machine, slots);
         const std::uint32_t per_node = machine.slots_per_node();
         for (std::size_t i = 0; i < slots.size(); ++i)
             keys[i] =
@@ -53,7 +53,7 @@ std::vector<std::uint64_t> meeting_times(const Machine& machine, std::span<const
                                          std::span<const std::uint32_t> order) {
     const std::vector<std::uint32_t> distances = distances_along(machine, slots, order);
     std::vector<std::uint64_t> times(distances.size());
-    std::uint64_t groups = 0;  // of ranks that are as near as can be
+    std::uint64_t groups = 0;  // number of groups of ranks at distance 0
     for (std::size_t i = 0; i < times.size(); ++i) {
         if (distances[i] > 0) ++groups;
         times[i] = std::uint64_t{distances[i]} << 6 | static_cast<std::uint64_t>(std::countr_zero(groups));

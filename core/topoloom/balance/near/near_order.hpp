@@ -10,12 +10,13 @@
 
 namespace topoloom {
 
-/// Along a Hilbert curve through the coordinates of nodes, or by the number of slots where nodes have none: machines number
-/// them branch by branch. Ranks of one slot are in ascending order. O(ranks log ranks).
+/// Orders ranks along a Hilbert curve through the coordinates of nodes, or by slot number if nodes have no
+/// coordinates: machines number slots branch by branch. Ranks of one slot are in ascending order. O(ranks log
+/// ranks).
 [[nodiscard]] std::vector<std::uint32_t> near_order(const Machine& machine, std::span<const Slot> slots);
 
-/// How late two neighbors in an order of ranks should meet, by the first of them: the later, the farther they are apart; where
-/// they are as far as others, parts of two meet before parts of four, and these before parts of eight.
+/// Computes when the parts of adjacent ranks merge, by the first rank of each pair: the farther apart, the
+/// later. At equal distance, pairs merge before groups of four, and these before groups of eight.
 [[nodiscard]] std::vector<std::uint64_t> meeting_times(const Machine& machine, std::span<const Slot> slots,
                                                        std::span<const std::uint32_t> order);
 

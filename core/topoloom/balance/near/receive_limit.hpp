@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Limits the number of ranks that one receives from.
+// Limits the number of ranks from which a rank receives.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,10 @@
 
 namespace topoloom {
 
-/// A receiver of too many is given all by the first `most` of its givers; these are given what is not theirs by the others, and
-/// so on: a chain where `most` is 1. As many messages as before, and the same loads after them; more tasks move. Shipments must
-/// have no cycles, and none gives what it does not hold as long as no rank lacks more than its share. O(ranks log ranks).
+/// A receiver with more than `most` senders receives everything from its first `most` senders; the remaining
+/// senders ship to these instead, and so on: with `most` = 1 a chain. Messages and final loads stay the same;
+/// more tasks move. Shipments must have no cycles. No rank sends tasks that it does not have, provided that
+/// no rank has a deficit larger than its target. O(ranks log ranks).
 [[nodiscard]] std::vector<Shipment> limit_receives(std::vector<Shipment> shipments, std::size_t ranks,
                                                    std::uint32_t most);
 

@@ -10,31 +10,32 @@ namespace topoloom {
 
 namespace {
 
-/// Givers and receivers in a spanning tree, whose edges are all that carries tasks; potentials of the two ends of an edge add
-/// up to its cost. Nodes are givers, then receivers.
-class Basis {
+/// A spanning tree of senders and receivers whose edges are the shipments. The potentials of the two ends of
+/// an edge add up to its cost. Nodes are senders first, then receivers.
+class SpanningTreeBasis {
    public:
-    Basis(std::size_t givers, std::size_t receivers, std::vector<std::uint32_t> costs,
-          std::span<const Shipment> tree)
-        : givers_(static_cast<std::uint32_t>(givers)),
+    SpanningTreeBasis(std::size_t senders, std::size_t receivers, std::vector<std::uint32_t> costs,
+                      std::span<const Shipment> tree)
+        : senders_(static_cast<std::uint32_t>(senders)),
           receivers_(receivers),
           costs_(std::move(costs)),
-          parent_(givers + receivers, no_index),
+          parent_(senders + receivers, no_index),
           flow_(parent_.size(), 0),
           depth_(parent_.size(), 0),
           potential_(parent_.size(), 0),
           child_(parent_.size(), no_index),
           next_(parent_.size(), no_index),
           before_(parent_.size(), no_index) {
-        hang(tree);
+        build_tree(tree);
     }
 
-    /// Exchanges edges until none would make the transport cheaper. Each exchange does, since no edge is empty.
+    /// Exchanges edges until no exchange makes the transport cheaper. Each exchange makes it cheaper because
+    /// no edge is empty.
     void run() {
-        for (std::uint32_t giver = 0, idle = 0; idle < givers_; giver = (giver + 1) % givers_) {
-            const std::int64_t own = potential_[giver];
-            const std::uint32_t* const costs = &costs_[giver * receivers_];
-            const std::int32_t* const theirs = &potential_[givers_];
+        for (std::uint32_t sender = 0, idle = 0; idle < senders_; sender = (sender + 1) % senders_) {
+            const std::int64_t own = potential_[sender];
+            const std::uint32_t* const costs = &costs_[sender * receivers_];
+            const std::int32_t* const theirs = &potential_[senders_];
             std::int32_t least = 0;
             std::size_t best = receivers_;
             for (std::size_t j = 0; j < receivers_; ++j) {
@@ -47,7 +48,7 @@ class Basis {
             }
             ++idle;
             if (best == receivers_) continue;
-            exchange(giver, givers_ + static_cast<std::uint32_t>(best), least);
+            exchange(sender, senders_ + static_cast<std::uint32_t>(best), least);
             idle = 0;
         }
     }
@@ -56,21 +57,21 @@ class Basis {
     void visit(const Visit& visit) const {
         for (std::uint32_t node = 0; node < parent_.size(); ++node) {
             if (parent_[node] == no_index) continue;
-            const bool gives = node < givers_;
-            visit(gives ? node : parent_[node], (gives ? parent_[node] : node) - givers_, flow_[node]);
+            const bool gives = node < senders_;
+            visit(gives ? node : parent_[node], (gives ? parent_[node] : node) - senders_, flow_[node]);
         }
     }
 
    private:
-    [[nodiscard]] std::int32_t cost(std::uint32_t giver, std::uint32_t receiver) const {
-        return static_cast<std::int32_t>(costs_[giver * receivers_ + (receiver - givers_)]);
+    [[nodiscard]] std::int32_t cost(std::uint32_t sender, std::uint32_t receiver) const {
+        return static_cast<std::int32_t>(costs_[sender * receivers_ + (receiver - senders_)]);
     }
 
-    void hang(std::span<const Shipment> tree) {
+    void build_tree(std::span<const Shipment> tree) {
         std::vector<std::vector<std::pair<std::uint32_t, std::int64_t>>> edges(parent_.size());
-        for (const auto& [giver, receiver, tasks] : tree) {
-            edges[giver].emplace_back(givers_ + receiver, tasks);
-            edges[givers_ + receiver].emplace_back(giver, tasks);
+        for (const auto& [sender, receiver, tasks] : tree) {
+            edges[sender].emplace_back(senders_ + receiver, tasks);
+            edges[senders_ + receiver].emplace_back(sender, tasks);
         }
         std::vector<std::uint32_t> waiting{0};
         while (!waiting.empty()) {
@@ -81,7 +82,7 @@ class Basis {
                 attach(other, node, tasks);
                 depth_[other] = depth_[node] + 1;
                 potential_[other] =
-                    (node < givers_ ? cost(node, other) : cost(other, node)) - potential_[node];
+                    (node < senders_ ? cost(node, other) : cost(other, node)) - potential_[node];
                 waiting.push_back(other);
             }
         }
@@ -104,37 +105,38 @@ class Basis {
         if (next_[node] != no_index) before_[next_[node]] = before_[node];
     }
 
-    /// Calls visit(node, whether the edge above loses tasks, whether it is on the giver's side) around the cycle that a new
-    /// edge closes.
+    /// Calls visit(node, whether the edge above loses tasks, whether the node is on the sender's side) around
+    /// the cycle that a new edge closes.
     template <class Visit>
-    void around(std::uint32_t giver, std::uint32_t receiver, const Visit& visit) const {
-        std::uint32_t a = giver;
+    void walk_cycle(std::uint32_t sender, std::uint32_t receiver, const Visit& visit) const {
+        std::uint32_t a = sender;
         std::uint32_t b = receiver;
         while (a != b) {
             if (depth_[a] >= depth_[b]) {
-                visit(a, a < givers_, true);
+                visit(a, a < senders_, true);
                 a = parent_[a];
             } else {
-                visit(b, b >= givers_, false);
+                visit(b, b >= senders_, false);
                 b = parent_[b];
             }
         }
     }
 
-    void exchange(std::uint32_t giver, std::uint32_t receiver, std::int32_t reduced) {
+    void exchange(std::uint32_t sender, std::uint32_t receiver, std::int32_t reduced) {
         std::uint32_t cut = no_index;
-        bool on_givers_side = false;
-        around(giver, receiver, [&](std::uint32_t node, bool loses, bool side) {
+        bool is_on_sender_side = false;
+        walk_cycle(sender, receiver, [&](std::uint32_t node, bool loses, bool side) {
             if (loses && (cut == no_index || flow_[node] < flow_[cut])) {
                 cut = node;
-                on_givers_side = side;
+                is_on_sender_side = side;
             }
         });
         const std::int64_t tasks = flow_[cut];
-        around(giver, receiver,
-               [&](std::uint32_t node, bool loses, bool /*side*/) { flow_[node] += loses ? -tasks : tasks; });
-        const std::uint32_t root = on_givers_side ? giver : receiver;
-        std::uint32_t parent = on_givers_side ? receiver : giver;
+        walk_cycle(sender, receiver, [&](std::uint32_t node, bool loses, bool /*side*/) {
+            flow_[node] += loses ? -tasks : tasks;
+        });
+        const std::uint32_t root = is_on_sender_side ? sender : receiver;
+        std::uint32_t parent = is_on_sender_side ? receiver : sender;
         std::int64_t flow = tasks;
         for (std::uint32_t node = root;;) {
             const std::uint32_t above = parent_[node];
@@ -146,26 +148,27 @@ class Basis {
             flow = flow_above;
             node = above;
         }
-        shift(root, on_givers_side ? reduced : -reduced);
+        shift_potentials(root, is_on_sender_side ? reduced : -reduced);
     }
 
-    /// Adds to the potentials of the givers below a node, takes from those of receivers, and renews depths.
-    void shift(std::uint32_t root, std::int32_t by) {
+    /// Adds to the potentials of the senders below a node, subtracts from those of the receivers, and updates
+    /// depths.
+    void shift_potentials(std::uint32_t root, std::int32_t by) {
         waiting_.assign(1, root);
         while (!waiting_.empty()) {
             const std::uint32_t node = waiting_.back();
             waiting_.pop_back();
             depth_[node] = depth_[parent_[node]] + 1;
-            potential_[node] += node < givers_ ? by : -by;
+            potential_[node] += node < senders_ ? by : -by;
             for (std::uint32_t c = child_[node]; c != no_index; c = next_[c]) waiting_.push_back(c);
         }
     }
 
-    std::uint32_t givers_;
+    std::uint32_t senders_;
     std::size_t receivers_;
     std::vector<std::uint32_t> costs_;
     std::vector<std::uint32_t> parent_;
-    std::vector<std::int64_t> flow_;  // on the edge above
+    std::vector<std::int64_t> flow_;  // tasks on the edge above
     std::vector<std::uint32_t> depth_;
     std::vector<std::int32_t> potential_;
     std::vector<std::uint32_t> child_, next_, before_;
@@ -190,33 +193,34 @@ bool is_small(const NearExcess& near, const Machine& machine) {
 std::vector<Shipment> cheapest_transport(const NearExcess& near, const Machine& machine,
                                          std::span<const Slot> slots) {
     if (near.ranks.empty()) return {};
-    std::vector<std::uint32_t> givers, receivers, number(near.ranks.size());
+    std::vector<std::uint32_t> senders, receivers, number(near.ranks.size());
     std::vector<std::uint32_t> giving, receiving;  // their ranks
     for (std::uint32_t i = 0; i < near.ranks.size(); ++i) {
-        std::vector<std::uint32_t>& side = near.excess[i] > 0 ? givers : receivers;
+        std::vector<std::uint32_t>& side = near.excess[i] > 0 ? senders : receivers;
         number[i] = static_cast<std::uint32_t>(side.size());
         side.push_back(i);
         (near.excess[i] > 0 ? giving : receiving).push_back(near.ranks[i]);
     }
-    // Each giver has a little more, and the last receiver lacks that all (Orden 1956): then nothing less than all balances, so
-    // that no edge of a tree is empty, and no exchange is in vain.
-    const auto scale = static_cast<std::int64_t>(2 * givers.size() + 2);
+    // Perturbation (Orden 1956): each sender gets a small extra amount, and the last receiver needs the sum.
+    // No proper subset balances, so no tree edge is empty and each exchange reduces the cost.
+    const auto scale = static_cast<std::int64_t>(2 * senders.size() + 2);
     NearExcess enlarged = near;
     for (std::int64_t& excess : enlarged.excess) {
         excess = scale * excess + (excess > 0 ? 1 : 0);
     }
-    enlarged.excess[receivers.back()] -= static_cast<std::int64_t>(givers.size());
+    enlarged.excess[receivers.back()] -= static_cast<std::int64_t>(senders.size());
     std::vector<Shipment> tree = match_near(enlarged);
-    for (auto& [giver, receiver, tasks] : tree) {
-        giver = number[giver];
+    for (auto& [sender, receiver, tasks] : tree) {
+        sender = number[sender];
         receiver = number[receiver];
     }
-    Basis basis(givers.size(), receivers.size(), distances_between(machine, slots, giving, receiving), tree);
+    SpanningTreeBasis basis(senders.size(), receivers.size(),
+                            distances_between(machine, slots, giving, receiving), tree);
     basis.run();
     std::vector<Shipment> shipments;
-    basis.visit([&](std::uint32_t giver, std::uint32_t receiver, std::int64_t tasks) {
+    basis.visit([&](std::uint32_t sender, std::uint32_t receiver, std::int64_t tasks) {
         const std::int64_t rounded = (tasks + scale / 2) / scale;
-        if (rounded > 0) shipments.push_back({givers[giver], receivers[receiver], rounded});
+        if (rounded > 0) shipments.push_back({senders[sender], receivers[receiver], rounded});
     });
     return shipments;
 }

@@ -11,11 +11,12 @@
 
 namespace topoloom {
 
-/// Whether the cheapest transport takes less than a second: at most 2^22 pairs of a giver and a receiver; and whether its sums
-/// of distances and of tasks fit.
+/// Whether the cheapest transport takes less than a second: at most 2^22 pairs of a sender and a receiver,
+/// and no overflow in sums of distances and tasks.
 [[nodiscard]] bool is_small(const NearExcess& near, const Machine& machine);
 
-/// The transportation simplex, from match_near(). Shipments have no cycles. Only for what is_small().
+/// Runs the transportation simplex, starting from match_near(). Shipments have no cycles. Requires
+/// is_small().
 [[nodiscard]] std::vector<Shipment> cheapest_transport(const NearExcess& near, const Machine& machine,
                                                        std::span<const Slot> slots);
 

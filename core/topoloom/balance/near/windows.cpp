@@ -13,24 +13,25 @@ namespace topoloom {
 
 namespace {
 
-/// Places of the order from `begin` to before `end`; shipments between them.
+/// Positions `begin` .. `end` - 1 of the order, and the shipments between them.
 struct Window {
     std::uint32_t begin;
     std::uint32_t end;
     std::vector<Shipment> shipments;
 };
 
-/// Work grows faster than the width; 0: there is no time for any.
+/// Width of a window, limited because work grows faster than the width; 0: no time for any window.
 std::uint32_t window_width(std::size_t ranks) {
     if (ranks <= std::size_t{1} << 15) return 1024;
     if (ranks <= std::size_t{1} << 17) return 256;
     return ranks <= std::size_t{1} << 18 ? 64 : 0;
 }
 
-void improve(Window& window, const NearExcess& near, const Machine& machine, std::span<const Slot> slots) {
+void improve_window(Window& window, const NearExcess& near, const Machine& machine,
+                    std::span<const Slot> slots) {
     std::vector<std::int64_t> excess(window.end - window.begin, 0);
-    for (const auto& [giver, receiver, tasks] : window.shipments) {
-        excess[giver - window.begin] += tasks;
+    for (const auto& [sender, receiver, tasks] : window.shipments) {
+        excess[sender - window.begin] += tasks;
         excess[receiver - window.begin] -= tasks;
     }
     NearExcess inside;
@@ -38,18 +39,18 @@ void improve(Window& window, const NearExcess& near, const Machine& machine, std
     std::uint64_t latest = 0;
     for (std::uint32_t i = window.begin; i < window.end; ++i) {
         if (excess[i - window.begin] != 0) {
-            if (!places.empty()) inside.met_after.push_back(latest);
+            if (!places.empty()) inside.meeting_time.push_back(latest);
             places.push_back(i);
             inside.ranks.push_back(near.ranks[i]);
             inside.excess.push_back(excess[i - window.begin]);
             latest = 0;
         }
-        if (i < near.met_after.size()) latest = std::max(latest, near.met_after[i]);
+        if (i < near.meeting_time.size()) latest = std::max(latest, near.meeting_time[i]);
     }
     if (!is_small(inside, machine)) return;
     window.shipments = cheapest_transport(inside, machine, slots);
-    for (auto& [giver, receiver, tasks] : window.shipments) {
-        giver = places[giver];
+    for (auto& [sender, receiver, tasks] : window.shipments) {
+        sender = places[sender];
         receiver = places[receiver];
     }
 }
@@ -66,20 +67,22 @@ std::vector<Shipment> improve_in_windows(std::vector<Shipment> shipments, const 
         for (std::uint32_t begin = 0, end = shift > 0 ? shift : width; begin < count;
              begin = end, end = begin + width)
             windows.push_back({begin, std::min(end, count), {}});
-        const std::uint32_t before = shift > 0 ? width - shift : 0;  // what the first window is short of
+        // By how much the first window is shorter.
+        const std::uint32_t before = shift > 0 ? width - shift : 0;
         const auto window_of = [&](std::uint32_t place) { return (place + before) / width; };
         std::vector<Shipment> others;
         for (const Shipment& one : shipments) {
-            const std::uint32_t at = window_of(one.giver);
+            const std::uint32_t at = window_of(one.sender);
             (at == window_of(one.receiver) ? windows[at].shipments : others).push_back(one);
         }
-        parallel_for(windows.size(), 0,
-                     [&](std::size_t i, int /*worker*/) { improve(windows[i], near, machine, slots); });
+        parallel_for(windows.size(), 0, [&](std::size_t i, int /*worker*/) {
+            improve_window(windows[i], near, machine, slots);
+        });
         shipments = std::move(others);
         for (const Window& window : windows)
             shipments.insert(shipments.end(), window.shipments.begin(), window.shipments.end());
     }
-    const std::vector<std::uint32_t> costs = distances_of(shipments, near.ranks, machine, slots);
+    const std::vector<std::uint32_t> costs = shipment_distances(shipments, near.ranks, machine, slots);
     return remove_cycles(std::move(shipments), count, costs);
 }
 

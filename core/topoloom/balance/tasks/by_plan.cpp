@@ -13,9 +13,9 @@ namespace {
 
 constexpr double parts_of_average = 10'000;
 
-/// What tasks of a rank send to, and get from, ranks `from` and `to`: by how much more the latter.
-std::int64_t pull(const CommGraph& symmetric, std::span<const Rank> rank_of, std::size_t task, Rank from,
-                  Rank to) {
+/// Bytes that a task exchanges with tasks of rank `to`, minus those with tasks of rank `from`.
+std::int64_t pull_bytes(const CommGraph& symmetric, std::span<const Rank> rank_of, std::size_t task,
+                        Rank from, Rank to) {
     std::int64_t more = 0;
     for (const Edge edge : symmetric.sends(Rank{task})) {
         const Rank at = rank_of[edge.peer.value];
@@ -25,27 +25,28 @@ std::int64_t pull(const CommGraph& symmetric, std::span<const Rank> rank_of, std
     return more;
 }
 
-/// Tasks by rank, which change ranks.
-class Holders {
+/// Tasks by rank; supports moving tasks between ranks.
+class TaskOwners {
    public:
-    Holders(const Tasks& tasks, const CommGraph* symmetric)
+    TaskOwners(const Tasks& tasks, const CommGraph* symmetric)
         : tasks_(tasks),
           symmetric_(symmetric),
           rank_of_(tasks.owners.begin(), tasks.owners.end()),
-          held_(tasks.ranks) {
+          tasks_of_rank_(tasks.ranks) {
         for (std::size_t task = 0; task < rank_of_.size(); ++task)
-            held_[rank_of_[task].value].push_back(task);
+            tasks_of_rank_[rank_of_[task].value].push_back(task);
     }
 
-    /// Moves tasks while that gets closer to `load`; returns the remaining load.
-    double hand_over(Rank from, Rank to, double load) {
+    /// Moves tasks while this brings the moved load closer to `load`; returns the remaining load.
+    double move_tasks(Rank from, Rank to, double load) {
         std::vector<std::pair<std::int64_t, std::size_t>> candidates;
-        for (const std::size_t task : held_[from.value]) {
+        for (const std::size_t task : tasks_of_rank_[from.value]) {
             if (tasks_.loads[task] <= 0) continue;
-            candidates.emplace_back(symmetric_ == nullptr ? 0 : pull(*symmetric_, rank_of_, task, from, to),
-                                    task);
+            candidates.emplace_back(
+                symmetric_ == nullptr ? 0 : pull_bytes(*symmetric_, rank_of_, task, from, to), task);
         }
-        // The strongest pull first; then the heaviest, as light tasks fill the rest; then the lowest number.
+        // The strongest pull first; then the heaviest task, because light tasks can fill the rest; then the
+        // lowest number.
         std::ranges::sort(candidates, [&](const auto& a, const auto& b) {
             if (a.first != b.first) return a.first > b.first;
             if (tasks_.loads[a.second] != tasks_.loads[b.second])
@@ -57,14 +58,14 @@ class Holders {
             if (weight >= 2 * load) continue;
             load -= weight;
             rank_of_[candidate.second] = to;
-            held_[to.value].push_back(candidate.second);
+            tasks_of_rank_[to.value].push_back(candidate.second);
         }
-        std::erase_if(held_[from.value], [&](std::size_t task) { return rank_of_[task] != from; });
+        std::erase_if(tasks_of_rank_[from.value], [&](std::size_t task) { return rank_of_[task] != from; });
         return load;
     }
     [[nodiscard]] double load_of(Rank rank) const {
         double sum = 0;
-        for (const std::size_t task : held_[rank.value]) sum += tasks_.loads[task];
+        for (const std::size_t task : tasks_of_rank_[rank.value]) sum += tasks_.loads[task];
         return sum;
     }
     [[nodiscard]] std::vector<Rank> take() { return std::move(rank_of_); }
@@ -73,14 +74,14 @@ class Holders {
     const Tasks& tasks_;
     const CommGraph* symmetric_;
     std::vector<Rank> rank_of_;
-    std::vector<std::vector<std::size_t>> held_;
+    std::vector<std::vector<std::size_t>> tasks_of_rank_;
 };
 
 }  // namespace
 
 std::vector<Rank> balance_by_plan(const Tasks& tasks, std::string_view method) {
     check_tasks(tasks);
-    const std::vector<double> loads = loads_of_ranks(tasks, tasks.owners);
+    const std::vector<double> loads = sum_rank_loads(tasks, tasks.owners);
     const double average =
         std::accumulate(loads.begin(), loads.end(), 0.0) / static_cast<double>(tasks.ranks);
     const double part = average > 0 ? average / parts_of_average : 1;
@@ -90,7 +91,7 @@ std::vector<Rank> balance_by_plan(const Tasks& tasks, std::string_view method) {
 
     CommGraph symmetric;
     if (tasks.graph != nullptr) symmetric = tasks.graph->symmetric();
-    Holders holders(tasks, tasks.graph != nullptr ? &symmetric : nullptr);
+    TaskOwners holders(tasks, tasks.graph != nullptr ? &symmetric : nullptr);
     std::vector<double> open;
     for (const TaskMove& move : plan) open.push_back(static_cast<double>(move.tasks) * part);
     // Plans that forward tasks take several rounds.
@@ -99,7 +100,7 @@ std::vector<Rank> balance_by_plan(const Tasks& tasks, std::string_view method) {
         for (std::size_t i = 0; i < plan.size(); ++i) {
             if (open[i] <= 0) continue;
             const double wanted = std::min(open[i], holders.load_of(plan[i].from));
-            const double given = wanted - holders.hand_over(plan[i].from, plan[i].to, wanted);
+            const double given = wanted - holders.move_tasks(plan[i].from, plan[i].to, wanted);
             open[i] -= given;
             goes_on |= given > 0;
         }

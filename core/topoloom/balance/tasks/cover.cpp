@@ -10,13 +10,13 @@ namespace topoloom {
 namespace {
 
 constexpr int max_nodes = 20'000;
-/// With more tasks, a single one hardly matters.
+/// With more tasks, a single task hardly matters.
 constexpr std::size_t max_depth = 1000;
 
 class CoverSearch {
    public:
-    CoverSearch(const Tasks& tasks, std::span<const std::uint32_t> held) {
-        for (const std::uint32_t task : held) {
+    CoverSearch(const Tasks& tasks, std::span<const std::uint32_t> candidates) {
+        for (const std::uint32_t task : candidates) {
             if (tasks.loads[task] > 0)
                 items_.push_back({tasks.loads[task],
                                   tasks.bytes.empty() ? 0.0 : static_cast<double>(tasks.bytes[task]), task});
@@ -56,7 +56,7 @@ class CoverSearch {
         std::uint32_t task;
     };
 
-    /// Bytes that at least are needed of items `from` and later ones.
+    /// Lower bound on the bytes of items from index `from` on that cover `load`.
     [[nodiscard]] double bound(std::size_t from, double load) const {
         if (load <= 0) return 0;
         const double wanted = load_before_[from] + load;
@@ -71,27 +71,27 @@ class CoverSearch {
         if (load <= 0) {
             if (bytes >= best_bytes_) return;
             best_bytes_ = bytes;
-            best_ = taken_;
+            best_ = chosen_;
             return;
         }
         for (std::size_t i = from; ++nodes_ < max_nodes && bytes + bound(i, load) < best_bytes_; ++i) {
-            taken_.push_back(items_[i].task);
+            chosen_.push_back(items_[i].task);
             search(i + 1, load - items_[i].load, bytes + items_[i].bytes);
-            taken_.pop_back();
+            chosen_.pop_back();
         }
     }
 
     std::vector<Item> items_;
-    std::vector<double> load_before_{0}, bytes_before_{0};  // of the first ones
-    std::vector<std::uint32_t> taken_, best_;
+    std::vector<double> load_before_{0}, bytes_before_{0};  // prefix sums
+    std::vector<std::uint32_t> chosen_, best_;
     double best_bytes_ = std::numeric_limits<double>::infinity();
     int nodes_ = 0;
 };
 
 }  // namespace
 
-Cover cheapest_cover(const Tasks& tasks, std::span<const std::uint32_t> held, double load) {
-    return CoverSearch(tasks, held).run(load);
+Cover cheapest_cover(const Tasks& tasks, std::span<const std::uint32_t> candidates, double load) {
+    return CoverSearch(tasks, candidates).run(load);
 }
 
 }  // namespace topoloom

@@ -11,13 +11,13 @@
 namespace topoloom {
 
 struct Cover {
-    std::vector<std::uint32_t> tasks;  // all of them where they do not make up the load
-    double least_bytes =
-        0;  // that any have which do; if the search was cut short, if parts of tasks could be taken
+    std::vector<std::uint32_t> tasks;  // all tasks if their loads do not reach the given load
+    double least_bytes = 0;  // minimum bytes of any cover; if the search was cut short, of a fractional cover
 };
 
-/// Depth-first branch and bound over tasks in the order of bytes per load, with the bound of parts of tasks (Martello, Toth,
-/// Knapsack Problems, 1990, 2.5). Of tasks without a load none is taken.
-[[nodiscard]] Cover cheapest_cover(const Tasks& tasks, std::span<const std::uint32_t> held, double load);
+/// Runs depth-first branch and bound over tasks in the order of bytes per load, with the bound of the
+/// fractional relaxation (Martello, Toth, Knapsack Problems, 1990, 2.5). Skips tasks without load.
+[[nodiscard]] Cover cheapest_cover(const Tasks& tasks, std::span<const std::uint32_t> candidates,
+                                   double load);
 
 }  // namespace topoloom

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int max_steps = 200'000;
 constexpr std::size_t max_tasks = 40;
-constexpr std::size_t max_places = 400;  // tasks times ranks
+constexpr std::size_t max_places = 400;  // maximum of tasks times ranks
 class ExactSearch {
    public:
     explicit ExactSearch(const Tasks& tasks)
@@ -30,7 +30,7 @@ class ExactSearch {
           cost_((tasks.graph == nullptr ? 1 : count_ + 1) * count_ * ranks_, 0),
           load_(ranks_, 0),
           bytes_(ranks_, 0),
-          at_(count_, Rank{0}) {
+          owner_(count_, Rank{0}) {
         std::iota(order_.begin(), order_.end(), std::size_t{0});
         std::ranges::stable_sort(order_, std::greater{}, [&](std::size_t task) { return tasks.loads[task]; });
         for (const Rank task : ids<Rank>(tasks.graph == nullptr ? 0 : count_)) {
@@ -50,10 +50,10 @@ class ExactSearch {
     std::vector<Rank> run(std::span<const Rank> start) {
         best_.assign(start.begin(), start.end());
         if (!start.empty()) {
-            best_load_ = std::max(limit_, std::ranges::max(loads_of_ranks(tasks_, start)));
+            best_load_ = std::max(limit_, std::ranges::max(sum_rank_loads(tasks_, start)));
             best_cost_ = task_cost(tasks_, start);
         }
-        left_ = std::accumulate(tasks_.loads.begin(), tasks_.loads.end(), 0.0);
+        unassigned_load_ = std::accumulate(tasks_.loads.begin(), tasks_.loads.end(), 0.0);
         search(0, 0, 0);
         return std::move(best_);
     }
@@ -66,13 +66,13 @@ class ExactSearch {
         return load_[rank] + tasks_.loads[task] <= best_load_ * (1 + load_rounding) &&
                size(task) <= tasks_.memory - bytes_[rank];
     }
-    /// By task and rank: the cost next to the tasks assigned so far.
+    /// Cost of a task on a rank with respect to the tasks assigned so far, by task and rank.
     [[nodiscard]] double* costs(std::size_t depth) {
         return cost_.data() + (tasks_.graph == nullptr ? 0 : depth * count_ * ranks_);
     }
 
-    /// Cost of the unassigned tasks, ignoring messages between them; none if one of them fits nowhere.
-    [[nodiscard]] std::optional<double> cost_of_rest(std::size_t depth) {
+    /// Minimum cost of the unassigned tasks, ignoring messages between them; none if a task fits on no rank.
+    [[nodiscard]] std::optional<double> bound_remaining_cost(std::size_t depth) {
         const double* cost = costs(depth);
         double sum = 0;
         for (std::size_t i = depth; i < count_; ++i) {
@@ -84,20 +84,22 @@ class ExactSearch {
         }
         return sum;
     }
-    /// If all ranks are equally far and none of these tasks distinguishes the two, one represents both.
-    [[nodiscard]] bool is_like(std::size_t depth, std::size_t a, std::size_t b) {
-        if (!distance_.flat() || load_[a] != load_[b] || bytes_[a] != bytes_[b]) return false;
+    /// Ranks at equal distances that no unassigned task distinguishes are interchangeable.
+    [[nodiscard]] bool are_interchangeable(std::size_t depth, std::size_t a, std::size_t b) {
+        if (!distance_.is_uniform() || load_[a] != load_[b] || bytes_[a] != bytes_[b]) return false;
         const double* cost = costs(depth);
         for (std::size_t i = depth; i < count_; ++i)
             if (cost[order_[i] * ranks_ + a] != cost[order_[i] * ranks_ + b]) return false;
         return true;
     }
-    [[nodiscard]] std::vector<std::size_t> choices(std::size_t depth) {
+    [[nodiscard]] std::vector<std::size_t> list_candidate_ranks(std::size_t depth) {
         const std::size_t task = order_[depth];
         const double* cost = costs(depth) + task * ranks_;
         std::vector<std::size_t> found;
         for (std::size_t rank = 0; rank < ranks_; ++rank) {
-            const auto is_as_before = [&](std::size_t other) { return is_like(depth, rank, other); };
+            const auto is_as_before = [&](std::size_t other) {
+                return are_interchangeable(depth, rank, other);
+            };
             if (fits(task, rank) && std::ranges::none_of(found, is_as_before)) found.push_back(rank);
         }
         std::ranges::stable_sort(found, [&](std::size_t a, std::size_t b) {
@@ -106,8 +108,9 @@ class ExactSearch {
         return found;
     }
 
-    /// Whether nothing below is better: `most` is the load of the busiest rank, or the limit.
-    [[nodiscard]] bool is_worse(double most, double cost) const {
+    /// Whether this branch cannot improve on the best solution. `most`: load of the busiest rank, at least
+    /// the limit.
+    [[nodiscard]] bool cannot_improve(double most, double cost) const {
         if (most < best_load_ * (1 - load_rounding)) return false;
         return most > best_load_ * (1 + load_rounding) || cost >= best_cost_ * (1 - load_rounding);
     }
@@ -115,33 +118,33 @@ class ExactSearch {
     void search(std::size_t depth, double busiest, double cost) {
         const double most = std::max(limit_, busiest);
         if (depth == count_) {
-            if (is_worse(most, cost)) return;
+            if (cannot_improve(most, cost)) return;
             best_load_ = most;
             best_cost_ = cost;
-            best_ = at_;
+            best_ = owner_;
             return;
         }
         if (++nodes_ > max_steps) return;
-        const std::optional<double> rest = cost_of_rest(depth);
-        if (!rest || is_worse(most, cost + *rest)) return;
-        double room = 0;
-        for (const double load : load_) room += best_load_ - load;
-        if (room < left_ * (1 - load_rounding)) return;
+        const std::optional<double> rest = bound_remaining_cost(depth);
+        if (!rest || cannot_improve(most, cost + *rest)) return;
+        double free_load = 0;
+        for (const double load : load_) free_load += best_load_ - load;
+        if (free_load < unassigned_load_ * (1 - load_rounding)) return;
         const std::size_t task = order_[depth];
-        for (const std::size_t rank : choices(depth)) {
-            if (!fits(task, rank)) continue;  // the best has become better
-            put(depth, rank);
+        for (const std::size_t rank : list_candidate_ranks(depth)) {
+            if (!fits(task, rank)) continue;  // the limit from the best solution has become tighter
+            assign_task(depth, rank);
             search(depth + 1, std::max(busiest, load_[rank]), cost + costs(depth)[task * ranks_ + rank]);
-            take_away(depth, rank);
+            unassign_task(depth, rank);
         }
     }
 
-    void put(std::size_t depth, std::size_t rank) {
+    void assign_task(std::size_t depth, std::size_t rank) {
         const std::size_t task = order_[depth];
-        at_[task] = Rank{rank};
+        owner_[task] = Rank{rank};
         load_[rank] += tasks_.loads[task];
         bytes_[rank] += size(task);
-        left_ -= tasks_.loads[task];
+        unassigned_load_ -= tasks_.loads[task];
         if (tasks_.graph == nullptr) return;
         const double* now = costs(depth);
         double* then = costs(depth + 1);
@@ -154,24 +157,24 @@ class ExactSearch {
             }
         }
     }
-    void take_away(std::size_t depth, std::size_t rank) {
+    void unassign_task(std::size_t depth, std::size_t rank) {
         const std::size_t task = order_[depth];
         load_[rank] -= tasks_.loads[task];
         bytes_[rank] -= size(task);
-        left_ += tasks_.loads[task];
+        unassigned_load_ += tasks_.loads[task];
     }
 
     const Tasks& tasks_;
     RankDistance distance_;
     std::size_t count_, ranks_;
     double limit_;
-    std::vector<std::size_t> order_;  // the heaviest first
-    std::vector<double> weight_;      // by pair of tasks, bytes in all periods
-    std::vector<double> cost_;        // by depth, task and rank
+    std::vector<std::size_t> order_;  // heaviest task first
+    std::vector<double> weight_;      // bytes in all periods, by pair of tasks
+    std::vector<double> cost_;        // cost by depth, task and rank
     std::vector<double> load_;
     std::vector<std::int64_t> bytes_;
-    double left_ = 0;  // of tasks without a place
-    std::vector<Rank> at_, best_;
+    double unassigned_load_ = 0;  // load of unassigned tasks
+    std::vector<Rank> owner_, best_;
     double best_load_ = std::numeric_limits<double>::infinity();
     double best_cost_ = std::numeric_limits<double>::infinity();
     int nodes_ = 0;
@@ -179,7 +182,7 @@ class ExactSearch {
 
 }  // namespace
 
-std::vector<Rank> search_exactly(const Tasks& tasks, std::span<const Rank> start) {
+std::vector<Rank> find_exact_owners(const Tasks& tasks, std::span<const Rank> start) {
     const std::size_t count = tasks.loads.size();
     if (count > max_tasks || count * tasks.ranks > max_places) return {start.begin(), start.end()};
     return ExactSearch(tasks).run(start);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exact search for few tasks on few ranks.
+// Exact assignment of few tasks to few ranks.
 #pragma once
 
 #include <span>
@@ -9,9 +9,10 @@
 
 namespace topoloom {
 
-/// Owners with the least load of the busiest rank, down to the limit, then the least task_cost(), within the memory: `start`, or
-/// better ones. Depth-first branch and bound, which is exact where some 12 tasks are on 4 ranks; cut short beyond, and of more
-/// than 40 tasks left out. An empty `start`: none is known; the result is empty where none is found, either.
-[[nodiscard]] std::vector<Rank> search_exactly(const Tasks& tasks, std::span<const Rank> start);
+/// Finds owners with the least load of the busiest rank (loads below the limit count as the limit), then the
+/// least task_cost(), within the memory; returns `start` if none is better. Depth-first branch and bound:
+/// exact for some 12 tasks on 4 ranks, cut short for larger problems, skipped for more than 40 tasks. If
+/// `start` is empty, the result is empty unless a valid assignment is found.
+[[nodiscard]] std::vector<Rank> find_exact_owners(const Tasks& tasks, std::span<const Rank> start);
 
 }  // namespace topoloom

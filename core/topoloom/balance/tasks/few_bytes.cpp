@@ -18,38 +18,39 @@ namespace topoloom {
 
 namespace {
 
-class Resettlement {
+class FewBytesSearch {
    public:
-    explicit Resettlement(const Tasks& tasks)
+    explicit FewBytesSearch(const Tasks& tasks)
         : tasks_(tasks),
           owners_(tasks.owners.begin(), tasks.owners.end()),
-          held_(tasks.ranks),
+          tasks_of_rank_(tasks.ranks),
           load_(tasks.ranks, 0),
           bytes_(tasks.ranks, 0),
           limit_(load_limit(tasks)) {
         for (std::uint32_t i = 0; i < owners_.size(); ++i) {
             const std::uint32_t rank = owners_[i].value;
-            held_[rank].push_back(i);
+            tasks_of_rank_[rank].push_back(i);
             load_[rank] += tasks.loads[i];
             bytes_[rank] += size(i);
         }
     }
 
     std::vector<Rank> run() {
-        for (std::uint32_t rank = 0; rank < held_.size(); ++rank) give(rank);
-        for (std::uint32_t rank = 0; rank < held_.size(); ++rank) by_load_.emplace(load_[rank], rank);
-        settle();
+        for (std::uint32_t rank = 0; rank < tasks_of_rank_.size(); ++rank) remove_excess(rank);
+        for (std::uint32_t rank = 0; rank < tasks_of_rank_.size(); ++rank)
+            by_load_.emplace(load_[rank], rank);
+        assign_waiting_tasks();
         return std::move(owners_);
     }
 
    private:
-    using Waiting = std::pair<double, std::uint32_t>;  // load and task, the heaviest first
+    using Waiting = std::pair<double, std::uint32_t>;  // load and task, heaviest task first
 
     [[nodiscard]] std::int64_t size(std::uint32_t task) const {
         return tasks_.bytes.empty() ? 0 : tasks_.bytes[task];
     }
-    /// Few bytes for their load first, those without a load last; of equal ones the lowest.
-    void sort_by_price(std::vector<std::uint32_t>& list) const {
+    /// Sorts by bytes per load, tasks without load last; on ties the lowest task first.
+    void sort_by_bytes_per_load(std::vector<std::uint32_t>& list) const {
         std::ranges::sort(list, [&](std::uint32_t a, std::uint32_t b) {
             const bool weighs = tasks_.loads[a] > 0;
             if (weighs != (tasks_.loads[b] > 0)) return weighs;
@@ -58,10 +59,10 @@ class Resettlement {
             return left != right ? left < right : a < b;
         });
     }
-    [[nodiscard]] bool exceeds(std::uint32_t rank) const {
+    [[nodiscard]] bool exceeds_limits(std::uint32_t rank) const {
         return load_[rank] > limit_ || bytes_[rank] > tasks_.memory;
     }
-    void take_away(std::uint32_t rank, std::uint32_t task) {
+    void remove_task(std::uint32_t rank, std::uint32_t task) {
         load_[rank] -= tasks_.loads[task];
         bytes_[rank] -= size(task);
     }
@@ -72,95 +73,95 @@ class Resettlement {
         return size(task) <= tasks_.memory - bytes_[rank];
     }
 
-    /// Removes the excess of a rank.
-    void give(std::uint32_t rank) {
-        if (!exceeds(rank)) return;
+    /// Removes tasks from a rank until it is within its limits.
+    void remove_excess(std::uint32_t rank) {
+        if (!exceeds_limits(rank)) return;
         if (tasks_.poll) tasks_.poll();
-        std::vector<std::uint32_t>& list = held_[rank];
-        sort_by_price(list);
-        std::vector<std::uint32_t> given;
-        const auto hand_over = [&](std::uint32_t task) {
-            take_away(rank, task);
-            given.push_back(task);
+        std::vector<std::uint32_t>& list = tasks_of_rank_[rank];
+        sort_by_bytes_per_load(list);
+        std::vector<std::uint32_t> removed;
+        const auto remove_from_rank = [&](std::uint32_t task) {
+            remove_task(rank, task);
+            removed.push_back(task);
         };
         if (load_[rank] > limit_)
-            std::ranges::for_each(cheapest_cover(tasks_, list, load_[rank] - limit_).tasks, hand_over);
-        const std::set<std::uint32_t> first(given.begin(), given.end());
+            std::ranges::for_each(cheapest_cover(tasks_, list, load_[rank] - limit_).tasks, remove_from_rank);
+        const std::set<std::uint32_t> first(removed.begin(), removed.end());
         for (const std::uint32_t task : list) {
-            if (!exceeds(rank)) break;
+            if (!exceeds_limits(rank)) break;
             if (first.contains(task) || (load_[rank] > limit_ && tasks_.loads[task] == 0)) continue;
-            hand_over(task);
+            remove_from_rank(task);
         }
-        // The dearest ones first: what fits again stays.
-        std::ranges::stable_sort(given, std::greater(), [&](std::uint32_t task) { return size(task); });
-        std::erase_if(given, [&](std::uint32_t task) {
+        // Take back tasks that fit again, the largest first.
+        std::ranges::stable_sort(removed, std::greater(), [&](std::uint32_t task) { return size(task); });
+        std::erase_if(removed, [&](std::uint32_t task) {
             if (!has_room(rank, task)) return false;
             load_[rank] += tasks_.loads[task];
             bytes_[rank] += size(task);
             return true;
         });
-        for (const std::uint32_t task : given) waiting_.emplace(tasks_.loads[task], task);
-        const std::set<std::uint32_t> gone(given.begin(), given.end());
+        for (const std::uint32_t task : removed) waiting_.emplace(tasks_.loads[task], task);
+        const std::set<std::uint32_t> gone(removed.begin(), removed.end());
         std::erase_if(list, [&](std::uint32_t task) { return gone.contains(task); });
     }
 
-    void put(std::uint32_t rank, std::uint32_t task) {
+    void assign_task(std::uint32_t rank, std::uint32_t task) {
         by_load_.erase({load_[rank], rank});
         load_[rank] += tasks_.loads[task];
         bytes_[rank] += size(task);
         by_load_.emplace(load_[rank], rank);
-        held_[rank].push_back(task);
+        tasks_of_rank_[rank].push_back(task);
         owners_[task] = Rank{rank};
     }
 
-    /// Home again if it fits, else to the fullest rank in which it does.
-    bool find_place(std::uint32_t task) {
+    /// Returns the task to its owner if it fits, otherwise to the fullest rank that has room.
+    bool assign_to_rank_with_room(std::uint32_t task) {
         const std::uint32_t home = tasks_.owners[task].value;
-        if (has_room(home, task)) return put(home, task), true;
+        if (has_room(home, task)) return assign_task(home, task), true;
         auto at =
             by_load_.upper_bound({limit_ - tasks_.loads[task], std::numeric_limits<std::uint32_t>::max()});
         while (at != by_load_.begin()) {
             --at;
             if (!has_room(at->second, task)) continue;
-            put(at->second, task);
+            assign_task(at->second, task);
             return true;
         }
         return false;
     }
 
-    /// On the least loaded rank that has memory, from which lighter tasks go.
-    void make_room(std::uint32_t task) {
+    /// Puts the task on the least loaded rank that has memory, and removes lighter tasks from it.
+    void force_onto_rank(std::uint32_t task) {
         if (tasks_.poll) tasks_.poll();
         const auto at =
             std::ranges::find_if(by_load_, [&](const auto& one) { return has_memory(one.second, task); });
         if (at == by_load_.end())
             fail("no rank has memory left for task ", task, " of ", size(task), " bytes");
         const std::uint32_t rank = at->second;
-        put(rank, task);
-        std::vector<std::uint32_t> list = held_[rank];
-        sort_by_price(list);
+        assign_task(rank, task);
+        std::vector<std::uint32_t> list = tasks_of_rank_[rank];
+        sort_by_bytes_per_load(list);
         for (const std::uint32_t other : list) {
             if (load_[rank] <= limit_) break;
             if (tasks_.loads[other] >= tasks_.loads[task] || tasks_.loads[other] == 0) continue;
             by_load_.erase({load_[rank], rank});
-            take_away(rank, other);
+            remove_task(rank, other);
             by_load_.emplace(load_[rank], rank);
-            std::erase(held_[rank], other);
+            std::erase(tasks_of_rank_[rank], other);
             waiting_.emplace(tasks_.loads[other], other);
         }
     }
 
-    void settle() {
+    void assign_waiting_tasks() {
         while (!waiting_.empty()) {
             const std::uint32_t task = waiting_.top().second;
             waiting_.pop();
-            if (!find_place(task)) make_room(task);
+            if (!assign_to_rank_with_room(task)) force_onto_rank(task);
         }
     }
 
     const Tasks& tasks_;
     std::vector<Rank> owners_;
-    std::vector<std::vector<std::uint32_t>> held_;
+    std::vector<std::vector<std::uint32_t>> tasks_of_rank_;
     std::vector<double> load_;
     std::vector<std::int64_t> bytes_;
     double limit_;
@@ -168,8 +169,8 @@ class Resettlement {
     std::priority_queue<Waiting> waiting_;
 };
 
-/// Ranks that are all equally far, and tasks that send nothing.
-Tasks alone(const Tasks& tasks) {
+/// The same tasks without messages, on ranks at equal distances.
+Tasks without_messages_and_machine(const Tasks& tasks) {
     Tasks found = tasks;
     found.graph = nullptr;
     found.machine = nullptr;
@@ -177,13 +178,13 @@ Tasks alone(const Tasks& tasks) {
     return found;
 }
 
-/// Load of the busiest rank, down to the limit, then bytes that move.
-std::pair<double, double> price_of(const Tasks& tasks, std::span<const Rank> owners) {
-    return {std::max(load_limit(tasks), std::ranges::max(loads_of_ranks(tasks, owners))),
+/// Load of the busiest rank, at least the limit, then moved bytes.
+std::pair<double, double> rate_owners(const Tasks& tasks, std::span<const Rank> owners) {
+    return {std::max(load_limit(tasks), std::ranges::max(sum_rank_loads(tasks, owners))),
             task_cost(tasks, owners)};
 }
 
-bool keep_to_memory(const Tasks& tasks, std::span<const Rank> owners) {
+bool fits_memory(const Tasks& tasks, std::span<const Rank> owners) {
     std::vector<std::int64_t> bytes(tasks.ranks, 0);
     for (std::size_t task = 0; task < tasks.bytes.size(); ++task)
         bytes[owners[task].value] += tasks.bytes[task];
@@ -192,17 +193,17 @@ bool keep_to_memory(const Tasks& tasks, std::span<const Rank> owners) {
 
 }  // namespace
 
-std::vector<Rank> settle_with_few_bytes(const Tasks& tasks) {
-    const Tasks problem = alone(tasks);
-    std::vector<Rank> best = Resettlement(problem).run();
-    std::pair<double, double> least = price_of(problem, best);
+std::vector<Rank> assign_with_few_bytes(const Tasks& tasks) {
+    const Tasks problem = without_messages_and_machine(tasks);
+    std::vector<Rank> best = FewBytesSearch(problem).run();
+    std::pair<double, double> least = rate_owners(problem, best);
     if (least.first <= load_limit(problem)) return best;
-    // Few large tasks may be packed better heaviest first.
+    // A few large tasks may be packed better by the greedy policy.
     for (const std::vector<Rank>& start :
          {best, balance_greedily(problem), balance_by_plan(problem, "alias")}) {
-        if (!keep_to_memory(problem, start)) continue;
+        if (!fits_memory(problem, start)) continue;
         std::vector<Rank> found = improve_owners(problem, start);
-        const std::pair<double, double> price = price_of(problem, found);
+        const std::pair<double, double> price = rate_owners(problem, found);
         if (price >= least) continue;
         least = price;
         best = std::move(found);
@@ -212,19 +213,19 @@ std::vector<Rank> settle_with_few_bytes(const Tasks& tasks) {
 
 std::vector<Rank> balance_with_few_bytes(const Tasks& tasks) {
     check_tasks(tasks);
-    const Tasks problem = alone(tasks);
+    const Tasks problem = without_messages_and_machine(tasks);
     std::vector<Rank> found;
     try {
-        found = settle_with_few_bytes(problem);
+        found = assign_with_few_bytes(problem);
     } catch (const Error&) {
-        found = search_exactly(problem, {});
+        found = find_exact_owners(problem, {});
         if (found.empty()) throw;
         return found;
     }
     const TaskMeasures measures = measure_tasks(problem, found);
     const bool is_least =
         measures.load_max <= measures.load_limit && measures.moved_bytes == measures.least_bytes;
-    return is_least ? found : search_exactly(problem, found);
+    return is_least ? found : find_exact_owners(problem, found);
 }
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// balance_with_few_bytes() without exact search, as a start for other searches.
+// Starting point of other searches: balance_with_few_bytes() without the exact search.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace topoloom {
 
-/// Requires check_tasks().
-[[nodiscard]] std::vector<Rank> settle_with_few_bytes(const Tasks& tasks);
+/// The tasks must have passed check_tasks().
+[[nodiscard]] std::vector<Rank> assign_with_few_bytes(const Tasks& tasks);
 
 }  // namespace topoloom

@@ -20,7 +20,7 @@ std::vector<Rank> balance_greedily(const Tasks& tasks) {
     std::vector<Rank> rank_of(tasks.owners.begin(), tasks.owners.end());
     std::vector<double> load(tasks.ranks, 0.0);
     using Entry = std::pair<double, std::uint32_t>;
-    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> least;  // some of them out of date
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> least;  // some entries are outdated
     for (std::uint32_t rank = 0; rank < tasks.ranks; ++rank) least.emplace(0.0, rank);
     for (const std::size_t task : order) {
         std::uint32_t to = rank_of[task].value;

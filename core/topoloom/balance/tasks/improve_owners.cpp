@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::int64_t max_looks = 10'000'000;
+constexpr std::int64_t max_examined_changes = 10'000'000;
 constexpr std::size_t nothing = static_cast<std::size_t>(-1);
 
 class OwnerImprovement {
@@ -18,33 +18,33 @@ class OwnerImprovement {
     OwnerImprovement(const Tasks& tasks, std::vector<Rank> owners)
         : tasks_(tasks),
           owners_(std::move(owners)),
-          held_(tasks.ranks),
-          load_(loads_of_ranks(tasks, owners_)),
+          tasks_of_rank_(tasks.ranks),
+          load_(sum_rank_loads(tasks, owners_)),
           bytes_(tasks.ranks, 0),
           limit_(load_limit(tasks)) {
         for (std::size_t task = 0; task < owners_.size(); ++task) {
-            held_[owners_[task].value].push_back(task);
+            tasks_of_rank_[owners_[task].value].push_back(task);
             bytes_[owners_[task].value] += size(task);
         }
-        for (std::vector<std::size_t>& list : held_)
+        for (std::vector<std::size_t>& list : tasks_of_rank_)
             std::ranges::stable_sort(list, {}, [&](std::size_t task) { return tasks.loads[task]; });
     }
 
     std::vector<Rank> run() {
-        while (looks_ < max_looks && lower_busiest()) {
+        while (examined_changes_ < max_examined_changes && lower_busiest()) {
         }
         const double most = std::max(limit_, std::ranges::max(load_) * (1 + load_rounding));
-        while (looks_ < max_looks && bring_home(most)) {
+        while (examined_changes_ < max_examined_changes && return_to_owners(most)) {
         }
         return std::move(owners_);
     }
 
    private:
-    /// Moves a task, in exchange for another one unless that is `nothing`.
+    /// A move of a task, or a swap unless `incoming` is `nothing`.
     struct Change {
-        double most = 0;  // of the loads of both ranks, or the limit
+        double most = 0;  // larger load of the two ranks, at least the limit
         std::int64_t more_bytes = 0;
-        std::size_t goes = nothing, comes = nothing;
+        std::size_t outgoing = nothing, incoming = nothing;
         Rank to{0};
 
         [[nodiscard]] bool is_better_than(const Change& other) const {
@@ -56,27 +56,28 @@ class OwnerImprovement {
         return tasks_.bytes.empty() ? 0 : tasks_.bytes[task];
     }
     [[nodiscard]] double load(std::size_t task) const { return task == nothing ? 0 : tasks_.loads[task]; }
-    /// The additional moved bytes if the task moves there.
-    [[nodiscard]] std::int64_t price(std::size_t task, Rank to) const {
+    /// Additional moved bytes if the task moves to this rank.
+    [[nodiscard]] std::int64_t additional_bytes(std::size_t task, Rank to) const {
         if (task == nothing) return 0;
         const Rank home = tasks_.owners[task];
         return (to == home ? 0 : size(task)) - (owners_[task] == home ? 0 : size(task));
     }
-    [[nodiscard]] bool fits(Rank from, Rank to, std::size_t goes, std::size_t comes) const {
-        const std::int64_t more = size(goes) - (comes == nothing ? 0 : size(comes));
+    [[nodiscard]] bool fits(Rank from, Rank to, std::size_t outgoing, std::size_t incoming) const {
+        const std::int64_t more = size(outgoing) - (incoming == nothing ? 0 : size(incoming));
         return more <= tasks_.memory - bytes_[to.value] && -more <= tasks_.memory - bytes_[from.value];
     }
-    [[nodiscard]] Change changed(Rank from, Rank to, std::size_t goes, std::size_t comes) const {
-        const double more = load(goes) - load(comes);
+    [[nodiscard]] Change evaluate_change(Rank from, Rank to, std::size_t outgoing,
+                                         std::size_t incoming) const {
+        const double more = load(outgoing) - load(incoming);
         return {std::max({limit_, load_[from.value] - more, load_[to.value] + more}),
-                price(goes, to) + price(comes, from), goes, comes, to};
+                additional_bytes(outgoing, to) + additional_bytes(incoming, from), outgoing, incoming, to};
     }
 
-    void put(std::size_t task, Rank to) {
+    void assign_task(std::size_t task, Rank to) {
         if (task == nothing) return;
         const Rank from = owners_[task];
-        std::erase(held_[from.value], task);
-        std::vector<std::size_t>& list = held_[to.value];
+        std::erase(tasks_of_rank_[from.value], task);
+        std::vector<std::size_t>& list = tasks_of_rank_[to.value];
         list.insert(
             std::ranges::upper_bound(list, load(task), {}, [&](std::size_t other) { return load(other); }),
             task);
@@ -86,9 +87,9 @@ class OwnerImprovement {
         bytes_[to.value] += size(task);
         owners_[task] = to;
     }
-    void carry_out(const Change& change, Rank from) {
-        put(change.goes, change.to);
-        put(change.comes, from);
+    void apply_change(const Change& change, Rank from) {
+        assign_task(change.outgoing, change.to);
+        assign_task(change.incoming, from);
     }
 
     bool lower_busiest() {
@@ -98,30 +99,30 @@ class OwnerImprovement {
         if (tasks_.poll) tasks_.poll();
         Change best{now * (1 - load_rounding)};
         const auto consider = [&](const Change& change) {
-            if (change.is_better_than(best) && fits(from, change.to, change.goes, change.comes))
+            if (change.is_better_than(best) && fits(from, change.to, change.outgoing, change.incoming))
                 best = change;
         };
         for (const Rank to : ids<Rank>(tasks_.ranks)) {
             if (to == from) continue;
-            const std::vector<std::size_t>& list = held_[to.value];
-            looks_ += static_cast<std::int64_t>(held_[from.value].size());
-            for (const std::size_t goes : held_[from.value]) {
-                consider(changed(from, to, goes, nothing));
-                // The candidate that balances both ranks best, and its neighbors.
-                const double wanted = load(goes) - (now - load_[to.value]) / 2;
+            const std::vector<std::size_t>& list = tasks_of_rank_[to.value];
+            examined_changes_ += static_cast<std::int64_t>(tasks_of_rank_[from.value].size());
+            for (const std::size_t outgoing : tasks_of_rank_[from.value]) {
+                consider(evaluate_change(from, to, outgoing, nothing));
+                // The candidate that best balances both ranks, and its predecessor.
+                const double wanted = load(outgoing) - (now - load_[to.value]) / 2;
                 auto at = std::ranges::lower_bound(list, wanted, {},
                                                    [&](std::size_t other) { return load(other); });
-                if (at != list.end()) consider(changed(from, to, goes, *at));
-                if (at != list.begin()) consider(changed(from, to, goes, *--at));
+                if (at != list.end()) consider(evaluate_change(from, to, outgoing, *at));
+                if (at != list.begin()) consider(evaluate_change(from, to, outgoing, *--at));
             }
         }
-        if (best.goes == nothing) return false;
-        carry_out(best, from);
+        if (best.outgoing == nothing) return false;
+        apply_change(best, from);
         return true;
     }
 
-    /// The largest first; returns whether any has moved.
-    bool bring_home(double most) {
+    /// Returns tasks to their owners, largest first; returns whether any task has moved.
+    bool return_to_owners(double most) {
         std::vector<std::size_t> away;
         for (std::size_t task = 0; task < owners_.size(); ++task)
             if (owners_[task] != tasks_.owners[task] && size(task) > 0) away.push_back(task);
@@ -132,17 +133,17 @@ class OwnerImprovement {
             if (from == home) continue;
             Change best;
             best.most = most;
-            const auto consider = [&](std::size_t comes) {
-                Change change = changed(from, home, task, comes);
-                if (change.most > most || change.more_bytes >= 0 || !fits(from, home, task, comes)) return;
+            const auto consider = [&](std::size_t incoming) {
+                Change change = evaluate_change(from, home, task, incoming);
+                if (change.most > most || change.more_bytes >= 0 || !fits(from, home, task, incoming)) return;
                 change.most = most;
                 if (change.is_better_than(best)) best = change;
             };
             consider(nothing);
-            for (const std::size_t comes : held_[home.value]) consider(comes);
-            looks_ += static_cast<std::int64_t>(held_[home.value].size());
-            if (best.goes == nothing) continue;
-            carry_out(best, from);
+            for (const std::size_t incoming : tasks_of_rank_[home.value]) consider(incoming);
+            examined_changes_ += static_cast<std::int64_t>(tasks_of_rank_[home.value].size());
+            if (best.outgoing == nothing) continue;
+            apply_change(best, from);
             moved = true;
         }
         return moved;
@@ -150,11 +151,11 @@ class OwnerImprovement {
 
     const Tasks& tasks_;
     std::vector<Rank> owners_;
-    std::vector<std::vector<std::size_t>> held_;  // the lightest first
+    std::vector<std::vector<std::size_t>> tasks_of_rank_;  // lightest task first
     std::vector<double> load_;
     std::vector<std::int64_t> bytes_;
     double limit_;
-    std::int64_t looks_ = 0;
+    std::int64_t examined_changes_ = 0;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Improves owners by moving single tasks and swapping pairs; for few large tasks.
+// Improves owners by moving single tasks and swapping pairs, for few large tasks.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,10 @@
 
 namespace topoloom {
 
-/// Owners within the memory, improved: while the busiest rank is above the limit, it gives a task, or swaps one for a lighter one,
-/// such that neither rank has as much as it had. Then tasks go home, or swap places with one that is there, where that moves fewer
-/// bytes and makes no rank busier. About O(tasks ranks) per step; ends after some 10^7.
+/// Improves owners within the memory. While the busiest rank is above the limit, it moves a task or swaps it
+/// for a lighter one, such that both ranks stay below its former load. Then tasks return to their owners, or
+/// swap with a task there, if this reduces moved bytes and makes no rank busier than the busiest. About
+/// O(tasks ranks) per step; stops after some 10^7 examined changes.
 [[nodiscard]] std::vector<Rank> improve_owners(const Tasks& tasks, std::vector<Rank> owners);
 
 }  // namespace topoloom

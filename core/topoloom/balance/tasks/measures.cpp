@@ -11,23 +11,23 @@ namespace topoloom {
 
 namespace {
 
-/// For sums in another order.
+/// Margin for sums in a different order.
 constexpr double sum_error = 1e-12;
 
-/// Minimum bytes that a rank must give away, regardless of the receivers.
-std::int64_t least_given(const Tasks& tasks, std::span<const std::uint32_t> held, double limit) {
+/// Minimum bytes that a rank must send, regardless of the receivers.
+std::int64_t min_sent_bytes(const Tasks& tasks, std::span<const std::uint32_t> tasks_of_rank, double limit) {
     double load = 0, bytes = 0;
-    for (const std::uint32_t task : held) {
+    for (const std::uint32_t task : tasks_of_rank) {
         load += tasks.loads[task];
         bytes += static_cast<double>(tasks.bytes[task]);
     }
     double least = std::max(0.0, bytes - static_cast<double>(tasks.memory));
-    if (load > limit) least = std::max(least, cheapest_cover(tasks, held, load - limit).least_bytes);
+    if (load > limit) least = std::max(least, cheapest_cover(tasks, tasks_of_rank, load - limit).least_bytes);
     return static_cast<std::int64_t>(std::ceil(least * (1 - sum_error)));
 }
 
 /// Cost of an assignment of owners in bytes and hops.
-TaskMeasures crossings(const Tasks& tasks, std::span<const Rank> owners) {
+TaskMeasures sum_crossing_bytes(const Tasks& tasks, std::span<const Rank> owners) {
     const auto distance = [&](Rank a, Rank b) {
         return tasks.machine == nullptr ? 0.0
                                         : tasks.machine->distance(tasks.slots[a.value], tasks.slots[b.value]);
@@ -54,19 +54,21 @@ TaskMeasures crossings(const Tasks& tasks, std::span<const Rank> owners) {
 
 }  // namespace
 
-double task_cost(const Tasks& tasks, std::span<const Rank> owners) { return crossings(tasks, owners).cost; }
+double task_cost(const Tasks& tasks, std::span<const Rank> owners) {
+    return sum_crossing_bytes(tasks, owners).cost;
+}
 
 TaskMeasures measure_tasks(const Tasks& tasks, std::span<const Rank> owners) {
-    TaskMeasures found = crossings(tasks, owners);
-    found.load_max = std::ranges::max(loads_of_ranks(tasks, owners));
+    TaskMeasures found = sum_crossing_bytes(tasks, owners);
+    found.load_max = std::ranges::max(sum_rank_loads(tasks, owners));
     found.load_limit = load_limit(tasks);
     if (tasks.bytes.empty()) return found;
-    std::vector<std::vector<std::uint32_t>> held(tasks.ranks);
-    for (std::uint32_t i = 0; i < owners.size(); ++i) held[tasks.owners[i].value].push_back(i);
-    // If tasks are too large for the limit, no rank had to give more than the reached load requires.
+    std::vector<std::vector<std::uint32_t>> tasks_of_rank(tasks.ranks);
+    for (std::uint32_t i = 0; i < owners.size(); ++i) tasks_of_rank[tasks.owners[i].value].push_back(i);
+    // If tasks are too large for the limit, no rank had to send more than the reached load requires.
     const double reached = std::max(found.load_limit, found.load_max * (1 + sum_error));
-    for (const std::vector<std::uint32_t>& list : held)
-        found.least_bytes += least_given(tasks, list, reached);
+    for (const std::vector<std::uint32_t>& list : tasks_of_rank)
+        found.least_bytes += min_sent_bytes(tasks, list, reached);
     return found;
 }
 

@@ -13,16 +13,16 @@ struct TaskMeasures {
     double load_max = 0;
     double load_limit = 0;
     std::int64_t moved_bytes = 0;
-    /// That must move until no rank exceeds the limit, or load_max, or its memory.
+    /// Bytes that must move until no rank exceeds its memory and the larger of the limit and load_max.
     std::int64_t least_bytes = 0;
-    std::int64_t cut_bytes = 0;  // that tasks of different ranks exchange in a period
-    double hop_bytes = 0;        // the same, times the distance on the machine
+    std::int64_t cut_bytes = 0;  // bytes per period between tasks of different ranks
+    double hop_bytes = 0;        // cut_bytes times the distance on the machine
     double moved_hop_bytes = 0;
     double cost = 0;  // task_cost()
 };
 
-/// What repartition() minimizes: bytes that tasks of different ranks send in all periods, plus migrated bytes. On a
-/// machine both count times the distance and a sixteenth, the cost of a byte inside a node.
+/// The objective of repartition(): bytes in all periods between tasks of different ranks, plus migrated
+/// bytes. On a machine both are multiplied by the distance plus a sixteenth, the cost of an intra-node byte.
 [[nodiscard]] double task_cost(const Tasks& tasks, std::span<const Rank> owners);
 
 [[nodiscard]] TaskMeasures measure_tasks(const Tasks& tasks, std::span<const Rank> owners);

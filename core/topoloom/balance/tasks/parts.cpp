@@ -13,10 +13,10 @@ constexpr std::size_t max_table = 1024;
 }  // namespace
 
 RankDistance::RankDistance(const Tasks& tasks) : tasks_(tasks) {
-    if (flat() || tasks.ranks > max_table) return;
+    if (is_uniform() || tasks.ranks > max_table) return;
     for (const Part a : ids<Part>(tasks.ranks))
         for (const Part b : ids<Part>(tasks.ranks))
-            table_.push_back(a == b ? 0.0F : static_cast<float>(between(a, b)));
+            table_.push_back(a == b ? 0.0F : static_cast<float>(distance_between(a, b)));
 }
 
 TaskParts::TaskParts(const Tasks& tasks, const RankDistance& distance, const TaskLevel& level,
@@ -64,7 +64,7 @@ double TaskParts::cost() const {
     return periods_ * messages + moves;
 }
 
-void TaskParts::gather(Vertex v) {
+void TaskParts::gather_pulls(Vertex v) {
     for (const Part rank : pulling_) pull_[rank.value] = 0;
     pulling_.clear();
     const auto add = [&](Part rank, double bytes) {
@@ -79,8 +79,8 @@ void TaskParts::gather(Vertex v) {
     for (const TaskAnchor& anchor : level_.anchors_of(v)) add(anchor.home, static_cast<double>(anchor.bytes));
 }
 
-double TaskParts::gain_of_gathered(Part from, Part to) const {
-    if (distance_.flat()) return pull_[to.value] - pull_[from.value];
+double TaskParts::gain_from_pulls(Part from, Part to) const {
+    if (distance_.is_uniform()) return pull_[to.value] - pull_[from.value];
     double gain = 0;
     for (const Part rank : pulling_)
         gain += pull_[rank.value] * (distance_(rank, from) - distance_(rank, to));
@@ -88,17 +88,17 @@ double TaskParts::gain_of_gathered(Part from, Part to) const {
 }
 
 double TaskParts::gain(Vertex v, Part to) {
-    gather(v);
-    return gain_of_gathered(part_[v.value], to);
+    gather_pulls(v);
+    return gain_from_pulls(part_[v.value], to);
 }
 
 std::optional<VertexMove> TaskParts::best_move(Vertex v, std::span<const Part> more) {
-    gather(v);
+    gather_pulls(v);
     const Part from = part_[v.value];
     std::optional<VertexMove> best;
     const auto consider = [&](Part to) {
         if (to == from || !has_room(to, v)) return;
-        const double gain = gain_of_gathered(from, to);
+        const double gain = gain_from_pulls(from, to);
         if (!best || gain > best->gain || (gain == best->gain && load_[to.value] < load_[best->to.value]))
             best = VertexMove{to, gain};
     };
@@ -116,7 +116,7 @@ void TaskParts::move(Vertex v, Part to) {
     bytes_[to.value] += level_.bytes[v.value];
 }
 
-bool TaskParts::is_pulled(Vertex v) const {
+bool TaskParts::has_remote_neighbor(Vertex v) const {
     const auto elsewhere = [&](Part rank) { return rank != part_[v.value]; };
     return std::ranges::any_of(level_.graph.peers(v), [&](Vertex u) { return elsewhere(part_[u.value]); }) ||
            std::ranges::any_of(level_.anchors_of(v),

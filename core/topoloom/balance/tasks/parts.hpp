@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A partition of a level among ranks: loads, cost, and gains of moves.
+// A partition of a level among ranks: loads, cost and gains of moves.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,26 @@
 
 namespace topoloom {
 
-/// Between ranks: the distance of their slots and a sixteenth, the cost of a byte inside a node; without a machine 1.
+/// Distance between ranks: the distance of their slots plus a sixteenth, the cost of an intra-node byte; 1
+/// without a machine.
 class RankDistance {
    public:
     explicit RankDistance(const Tasks& tasks);
 
-    [[nodiscard]] bool flat() const { return tasks_.machine == nullptr; }
+    [[nodiscard]] bool is_uniform() const { return tasks_.machine == nullptr; }
     [[nodiscard]] double operator()(Part a, Part b) const {
         if (a == b) return 0;
-        if (flat()) return 1;
-        return table_.empty() ? between(a, b) : static_cast<double>(table_[a.value * tasks_.ranks + b.value]);
+        if (is_uniform()) return 1;
+        return table_.empty() ? distance_between(a, b)
+                              : static_cast<double>(table_[a.value * tasks_.ranks + b.value]);
     }
 
    private:
-    [[nodiscard]] double between(Part a, Part b) const {
+    [[nodiscard]] double distance_between(Part a, Part b) const {
         return tasks_.machine->distance(tasks_.slots[a.value], tasks_.slots[b.value]) + byte_inside_node;
     }
     const Tasks& tasks_;
-    std::vector<float> table_;  // where it is small
+    std::vector<float> table_;  // distances of all pairs of ranks; empty for many ranks
 };
 
 struct VertexMove {
@@ -39,7 +41,8 @@ struct VertexMove {
 
 class TaskParts {
    public:
-    /// Refers to all but the parts. A rank may have `slack` beyond the limit, in which coarse vertices hardly fit.
+    /// Keeps references to all arguments except the parts. A rank may exceed the limit by `slack`, because
+    /// coarse vertices rarely fit exactly.
     TaskParts(const Tasks& tasks, const RankDistance& distance, const TaskLevel& level,
               std::vector<Part> part, double slack = 0);
 
@@ -51,7 +54,7 @@ class TaskParts {
     [[nodiscard]] double load(Part rank) const { return load_[rank.value]; }
     [[nodiscard]] double limit() const { return limit_; }
 
-    /// Relative excess of a rank over its load limit, or over its memory if that is larger.
+    /// Relative excess of a rank over its load limit or its memory, the larger of the two.
     [[nodiscard]] double excess(Part rank) const;
     [[nodiscard]] bool exceeds(Part rank) const {
         return load_[rank.value] > limit_ || bytes_[rank.value] > memory_;
@@ -62,23 +65,24 @@ class TaskParts {
                level_.bytes[v.value] <= memory_ - bytes_[rank.value];
     }
 
-    /// Cost of messages and moves: bytes times distance. O(edges).
+    /// Cost of messages and migrations: bytes times distance. O(edges).
     [[nodiscard]] double cost() const;
     [[nodiscard]] double gain(Vertex v, Part to);
-    /// To a rank that has room and one of its neighbors or tasks, or one of `more`; none: there is none.
+    /// Finds the best move to a rank with room among the ranks of its neighbors and owners and `more`; none
+    /// if no such rank exists.
     [[nodiscard]] std::optional<VertexMove> best_move(Vertex v, std::span<const Part> more = {});
     void move(Vertex v, Part to);
 
-    /// Whether a neighbor or the current owner of one of its tasks is on another rank.
-    [[nodiscard]] bool is_pulled(Vertex v) const;
+    /// Whether a neighbor is on another rank, or one of its tasks has another owner.
+    [[nodiscard]] bool has_remote_neighbor(Vertex v) const;
     /// Calls the poll callback; an exception from it ends the search.
     void poll() const {
         if (poll_) poll_();
     }
 
    private:
-    void gather(Vertex v);
-    [[nodiscard]] double gain_of_gathered(Part from, Part to) const;
+    void gather_pulls(Vertex v);
+    [[nodiscard]] double gain_from_pulls(Part from, Part to) const;
 
     const RankDistance& distance_;
     const TaskLevel& level_;
@@ -89,8 +93,8 @@ class TaskParts {
     std::vector<Part> part_;
     std::vector<double> load_;
     std::vector<std::int64_t> bytes_;
-    std::vector<double> pull_;   // by rank: bytes of the vertex that is looked at
-    std::vector<Part> pulling_;  // those with any, ascending by when they were met
+    std::vector<double> pull_;   // bytes between the current vertex and each rank
+    std::vector<Part> pulling_;  // ranks with such bytes, in the order of discovery
 };
 
 }  // namespace topoloom

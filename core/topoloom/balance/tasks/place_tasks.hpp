@@ -9,8 +9,8 @@
 
 namespace topoloom {
 
-/// Tasks as ranks that share the slots, within the load limit, which come from their owners' slots. None without a machine and
-/// messages, where ranks share a slot, and where the mapper finds no place for all.
+/// Maps tasks to slots within the load limit, starting from their owners' slots. Returns none without a
+/// machine or messages, if ranks share a slot, or if the mapper cannot place all tasks.
 [[nodiscard]] std::optional<std::vector<Part>> place_tasks(const Tasks& tasks);
 
 }  // namespace topoloom

@@ -9,7 +9,7 @@ namespace topoloom {
 namespace {
 
 constexpr int max_passes = 10;
-/// Relative gain below which it is rounding.
+/// Smaller relative gains are rounding errors.
 constexpr double least_gain = 1e-9;
 /// Vertices examined between two polls.
 constexpr std::size_t looks_per_poll = 4096;
@@ -21,10 +21,10 @@ class Pass {
           version_(parts.part_of_vertex().size(), 0),
           has_moved_(parts.part_of_vertex().size(), 0) {}
 
-    /// Returns the gain.
+    /// Runs one pass. Returns the gain.
     double run() {
         for (const Vertex v : parts_.level().graph.vertices())
-            if (parts_.is_pulled(v)) offer(v);
+            if (parts_.has_remote_neighbor(v)) offer(v);
         const std::size_t patience = 100 + parts_.part_of_vertex().size() / 20;
         const double least = least_gain * parts_.cost();
         double gained = 0, best = 0;
@@ -34,7 +34,7 @@ class Pass {
             heap_.pop();
             if (has_moved_[entry.vertex.value] != 0 || entry.version != version_[entry.vertex.value])
                 continue;
-            // Ranks have filled since this was offered.
+            // Ranks have filled up since this move was offered.
             const std::optional<VertexMove> move = parts_.best_move(entry.vertex);
             if (!move) continue;
             if (move->gain < entry.gain) {
@@ -83,7 +83,7 @@ class Pass {
     std::vector<std::uint32_t> version_;
     std::vector<char> has_moved_;
     std::priority_queue<Entry> heap_;
-    std::vector<std::pair<Vertex, Part>> log_;  // and where it was
+    std::vector<std::pair<Vertex, Part>> log_;  // vertices and their previous parts
     std::uint32_t stamp_ = 0;
     std::size_t looks_ = 0;
 };

@@ -6,8 +6,9 @@
 
 namespace topoloom {
 
-/// The vertex first that gains most, or loses least, each once per pass; then back to the best state that was met. Passes end when
-/// one gains nothing (Fiduccia, Mattheyses, DAC 1982; among many parts as Sanders, Schulz, ESA 2011). No rank gets above its limits.
+/// In each pass, moves the vertex with the largest gain (or least loss), each vertex at most once, then
+/// returns to the best state of the pass. Stops when a pass gains nothing (Fiduccia, Mattheyses, DAC 1982;
+/// for many parts as in Sanders, Schulz, ESA 2011). No rank exceeds its limits.
 void refine_parts(TaskParts& parts);
 
 }  // namespace topoloom

@@ -10,7 +10,7 @@ namespace topoloom {
 namespace {
 
 constexpr std::size_t nearest = 4;
-/// Paths along which hardly anything goes are left to others.
+/// Number of almost ineffective paths after which the search stops.
 constexpr int max_idle_paths = 3;
 
 struct Offer {
@@ -22,8 +22,8 @@ struct Offer {
     }
 };
 
-/// How much moving a vertex reduces the excess of its rank, in the unit of excess().
-double weight_of(const TaskParts& parts, Vertex v) {
+/// Reduction of its rank's excess by moving a vertex, in the unit of excess().
+double relative_load(const TaskParts& parts, Vertex v) {
     const double load = parts.level().load[v.value];
     return load > 0 ? load / parts.limit() : 0;
 }
@@ -35,8 +35,8 @@ std::vector<Vertex> vertices_of(const TaskParts& parts, Part rank) {
     return list;
 }
 
-/// The ranks below the limit that are nearest to this one, the emptiest first where they are equally far.
-std::vector<Part> near_room(const TaskParts& parts, Part rank) {
+/// The nearest ranks below the limit; on equal distances the emptiest first.
+std::vector<Part> find_near_ranks_with_room(const TaskParts& parts, Part rank) {
     std::vector<std::pair<std::pair<double, double>, Part>> all;
     for (const Part other : ids<Part>(parts.ranks())) {
         if (other != rank && !parts.exceeds(other))
@@ -44,14 +44,14 @@ std::vector<Part> near_room(const TaskParts& parts, Part rank) {
     }
     const std::size_t count = std::min(nearest, all.size());
     std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(count));
-    std::vector<Part> found;
-    for (std::size_t i = 0; i < count; ++i) found.push_back(all[i].second);
-    return found;
+    std::vector<Part> parts_by_gain;
+    for (std::size_t i = 0; i < count; ++i) parts_by_gain.push_back(all[i].second);
+    return parts_by_gain;
 }
 
-/// The lowest cost per unit of load removed comes first.
-double price(const TaskParts& parts, Vertex v, double gain, double excess) {
-    const double taken = std::min(weight_of(parts, v), excess);
+/// Cost per unit of excess removed; cheapest moves come first.
+double relief_price(const TaskParts& parts, Vertex v, double gain, double excess) {
+    const double taken = std::min(relative_load(parts, v), excess);
     return gain >= 0 ? -gain : -gain / std::max(taken, 1e-9);
 }
 
@@ -64,16 +64,16 @@ void relieve_directly(TaskParts& parts) {
     std::ranges::stable_sort(full, [&](Part a, Part b) { return parts.excess(a) > parts.excess(b); });
     for (const Part rank : full) {
         parts.poll();
-        std::vector<Part> more = near_room(parts, rank);
+        std::vector<Part> more = find_near_ranks_with_room(parts, rank);
         std::priority_queue<Offer> offers;
         const auto offer = [&](Vertex v) {
             const std::optional<VertexMove> move = parts.best_move(v, more);
-            if (move) offers.push({price(parts, v, move->gain, parts.excess(rank)), v, move->to});
+            if (move) offers.push({relief_price(parts, v, move->gain, parts.excess(rank)), v, move->to});
         };
-        const std::vector<Vertex> held = vertices_of(parts, rank);
+        const std::vector<Vertex> held_vertices = vertices_of(parts, rank);
         for (int round = 0; round < 2 && parts.exceeds(rank); ++round) {
-            if (round > 0) more = near_room(parts, rank);
-            for (const Vertex v : held)
+            if (round > 0) more = find_near_ranks_with_room(parts, rank);
+            for (const Vertex v : held_vertices)
                 if (parts[v] == rank) offer(v);
             while (!offers.empty() && parts.exceeds(rank)) {
                 const Offer next = offers.top();
@@ -81,11 +81,11 @@ void relieve_directly(TaskParts& parts) {
                 if (parts[next.vertex] != rank) continue;
                 std::optional<VertexMove> move = parts.best_move(next.vertex, more);
                 if (!move) {
-                    more = near_room(parts, rank);
+                    more = find_near_ranks_with_room(parts, rank);
                     move = parts.best_move(next.vertex, more);
                     if (!move) continue;
                 }
-                if (price(parts, next.vertex, move->gain, parts.excess(rank)) > next.price) {
+                if (relief_price(parts, next.vertex, move->gain, parts.excess(rank)) > next.price) {
                     offer(next.vertex);
                     continue;
                 }
@@ -100,22 +100,22 @@ void relieve_directly(TaskParts& parts) {
 
 namespace {
 
-/// Which ranks have vertices that are neighbors.
+/// The ranks with neighboring vertices, for each rank.
 std::vector<std::vector<Part>> neighbor_ranks(const TaskParts& parts) {
-    std::vector<std::vector<Part>> found(parts.ranks());
+    std::vector<std::vector<Part>> neighbor_parts(parts.ranks());
     for (const Vertex v : parts.level().graph.vertices()) {
         for (const Vertex u : parts.level().graph.peers(v))
-            if (parts[u] != parts[v]) found[parts[v].value].push_back(parts[u]);
+            if (parts[u] != parts[v]) neighbor_parts[parts[v].value].push_back(parts[u]);
     }
-    for (std::vector<Part>& list : found) {
+    for (std::vector<Part>& list : neighbor_parts) {
         std::ranges::sort(list);
         list.erase(std::ranges::unique(list).begin(), list.end());
     }
-    return found;
+    return neighbor_parts;
 }
 
-/// From this rank to the next one below the mean; empty if neighbors lead to none.
-std::vector<Part> path_to_room(const TaskParts& parts, Part from, double mean) {
+/// Shortest path from this rank to a rank below the mean; empty if none is reachable.
+std::vector<Part> find_path_to_room(const TaskParts& parts, Part from, double mean) {
     const std::vector<std::vector<Part>> neighbors = neighbor_ranks(parts);
     std::vector<Part> before(parts.ranks(), Part::none);
     std::vector<Part> queue{from};
@@ -136,30 +136,30 @@ std::vector<Part> path_to_room(const TaskParts& parts, Part from, double mean) {
     return {};
 }
 
-/// Moves about this load; returns the load moved.
-double hand_on(TaskParts& parts, Part from, Part to, double load) {
+/// Moves about this load; returns the moved load.
+double move_load(TaskParts& parts, Part from, Part to, double load) {
     std::priority_queue<Offer> offers;
     const auto offer = [&](Vertex v) {
         if (parts[v] == from && parts.level().load[v.value] > 0)
             offers.push({-parts.gain(v, to) / parts.level().load[v.value], v, to});
     };
     for (const Vertex v : vertices_of(parts, from)) offer(v);
-    double given = 0;
-    while (!offers.empty() && given < load) {
+    double moved_load = 0;
+    while (!offers.empty() && moved_load < load) {
         const Offer next = offers.top();
         offers.pop();
         const double weight = parts.level().load[next.vertex.value];
-        if (parts[next.vertex] != from || weight >= 2 * (load - given)) continue;
+        if (parts[next.vertex] != from || weight >= 2 * (load - moved_load)) continue;
         const double now = -parts.gain(next.vertex, to) / weight;
         if (now > next.price) {
             offers.push({now, next.vertex, to});
             continue;
         }
         parts.move(next.vertex, to);
-        given += weight;
+        moved_load += weight;
         for (const Vertex u : parts.level().graph.peers(next.vertex)) offer(u);
     }
-    return given;
+    return moved_load;
 }
 
 }  // namespace
@@ -171,13 +171,13 @@ void relieve_along_paths(TaskParts& parts) {
     for (const Part rank : ids<Part>(parts.ranks())) {
         for (int idle = 0; parts.load(rank) > parts.limit() && idle < max_idle_paths;) {
             parts.poll();
-            const std::vector<Part> path = path_to_room(parts, rank, mean);
+            const std::vector<Part> path = find_path_to_room(parts, rank, mean);
             if (path.empty()) break;
             const double wanted =
                 std::min(parts.load(rank) - parts.limit(), parts.limit() - parts.load(path.back()));
             double given = 0;
             for (std::size_t i = path.size() - 1; i-- > 0;)
-                given = hand_on(parts, path[i], path[i + 1], wanted);
+                given = move_load(parts, path[i], path[i + 1], wanted);
             if (given < 0.1 * wanted) ++idle;
         }
     }

@@ -6,11 +6,13 @@
 
 namespace topoloom {
 
-/// Straight to a neighbor, or to one of the nearest ranks that have room: what costs least for its load first.
+/// Moves vertices directly to a rank of a neighbor or to one of the nearest ranks with room, lowest cost per
+/// load first.
 void relieve_directly(TaskParts& parts);
 
-/// Along a shortest path of neighbors to a rank that has room: each rank on it gives the next one as much as it gets, so that no
-/// rank is given what it has no neighbors of. Moves more, and cuts less.
+/// Moves load along a shortest path of neighboring ranks to a rank with room. Each rank on the path sends as
+/// much load as it receives, so that vertices move only to ranks of their neighbors. Moves more load than
+/// relieve_directly(), but cuts fewer edges.
 void relieve_along_paths(TaskParts& parts);
 
 }  // namespace topoloom

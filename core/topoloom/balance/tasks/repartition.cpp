@@ -17,11 +17,12 @@ namespace topoloom {
 
 namespace {
 
-/// Number of new splits, and of cycles without a gain before the search ends.
+/// Number of new splits, of cycles, and of cycles without a gain before the search ends.
 constexpr std::uint64_t splits = 4;
 constexpr std::uint64_t max_cycles = 12;
-constexpr int patience = 4;
-/// With more tasks there are one split and few cycles, and fine levels are relieved directly: paths are searched in all edges.
+constexpr int max_idle_cycles = 4;
+/// With more tasks, there is one split and few cycles, and fine levels are relieved directly, because
+/// searching paths visits all edges.
 constexpr std::size_t many_tasks = 100'000;
 constexpr std::uint64_t few_cycles = 3;
 /// Allowed excess over the limit at coarse levels, in vertices; finer levels correct it.
@@ -38,57 +39,60 @@ std::vector<Rank> ranks_of(std::span<const Part> parts) {
     return ranks;
 }
 
-struct Found {
+struct RatedParts {
     std::vector<Part> part;
-    double excess;  // of the fullest rank
+    double excess;  // excess of the fullest rank
     double cost;
 
-    [[nodiscard]] bool is_better_than(const Found& other) const {
+    [[nodiscard]] bool is_better_than(const RatedParts& other) const {
         return excess != other.excess ? excess < other.excess : cost < other.cost;
     }
 };
 
-class Repartitioning {
+class RepartitionSearch {
    public:
-    explicit Repartitioning(const Tasks& tasks) : tasks_(tasks), distance_(tasks) {}
+    explicit RepartitionSearch(const Tasks& tasks) : tasks_(tasks), distance_(tasks) {}
 
     std::vector<Rank> run() {
         const std::vector<Part> homes = parts_of(tasks_.owners);
-        const std::vector<TaskLevel> at_home = task_levels(tasks_, homes, Rng(1));
-        best_ = refined(at_home.front(), parts_of(balance_with_few_bytes(tasks_)));
-        if (tasks_.graph == nullptr && distance_.flat()) return ranks_of(best_.part);
-        const std::vector<Part> start = coarsest_parts(at_home, homes);
-        keep_better(descend(at_home, start, relieve_directly));
-        keep_better(descend(at_home, start, relieve_along_paths));
+        const std::vector<TaskLevel> levels_by_owner = build_task_levels(tasks_, homes, Rng(1));
+        best_ = refine_and_rate(levels_by_owner.front(), parts_of(balance_with_few_bytes(tasks_)));
+        if (tasks_.graph == nullptr && distance_.is_uniform()) return ranks_of(best_.part);
+        const std::vector<Part> start = project_to_coarsest(levels_by_owner, homes);
+        record_if_better(descend(levels_by_owner, start, relieve_directly));
+        record_if_better(descend(levels_by_owner, start, relieve_along_paths));
         const bool many = tasks_.loads.size() > many_tasks;
         for (std::uint64_t number = 0; number < (many ? 1 : splits); ++number) {
-            const std::vector<TaskLevel> levels = task_levels(tasks_, {}, Rng(2, number));
-            const std::vector<Part> anew = split_coarsest(levels.back(), tasks_.ranks, Rng(3, number));
-            keep_better(descend(levels, anew, relieve_along_paths));
+            const std::vector<TaskLevel> levels = build_task_levels(tasks_, {}, Rng(2, number));
+            const std::vector<Part> new_parts = split_coarsest(levels.back(), tasks_.ranks, Rng(3, number));
+            record_if_better(descend(levels, new_parts, relieve_along_paths));
         }
-        if (const std::optional<std::vector<Part>> placed = place_tasks(tasks_))
-            keep_better(fitted(at_home.front(), TaskParts(tasks_, distance_, at_home.front(), *placed)));
+        if (const std::optional<std::vector<Part>> mapped_parts = place_tasks(tasks_))
+            record_if_better(
+                fit_to_limits(levels_by_owner.front(),
+                              TaskParts(tasks_, distance_, levels_by_owner.front(), *mapped_parts)));
         int idle = 0;
         const std::uint64_t most_cycles = many ? few_cycles : max_cycles;
-        for (std::uint64_t cycle = 0; cycle < most_cycles && idle < patience; ++cycle) {
-            const std::vector<TaskLevel> levels = task_levels(tasks_, best_.part, Rng(4, cycle));
+        for (std::uint64_t cycle = 0; cycle < most_cycles && idle < max_idle_cycles; ++cycle) {
+            const std::vector<TaskLevel> levels = build_task_levels(tasks_, best_.part, Rng(4, cycle));
             const bool gains =
-                keep_better(descend(levels, coarsest_parts(levels, best_.part), relieve_directly));
+                record_if_better(descend(levels, project_to_coarsest(levels, best_.part), relieve_directly));
             idle = gains ? 0 : idle + 1;
         }
-        return search_exactly(tasks_, ranks_of(best_.part));
+        return find_exact_owners(tasks_, ranks_of(best_.part));
     }
 
    private:
-    bool keep_better(const std::optional<Found>& found) {
+    bool record_if_better(const std::optional<RatedParts>& found) {
         if (!found || !found->is_better_than(best_)) return false;
         best_ = *found;
         return true;
     }
 
-    /// Refines parts of the coarsest level, then of ever finer ones; none: no place was found for the bytes.
-    std::optional<Found> descend(std::span<const TaskLevel> levels, std::vector<Part> part,
-                                 void (*relieve)(TaskParts&)) {
+    /// Refines parts of the coarsest level, then of each finer level; returns none if memory does not
+    /// suffice.
+    std::optional<RatedParts> descend(std::span<const TaskLevel> levels, std::vector<Part> part,
+                                      void (*relieve)(TaskParts&)) {
         for (std::size_t i = levels.size() - 1; i > 0; --i) {
             const double slack = slack_vertices * std::ranges::max(levels[i].load);
             TaskParts parts(tasks_, distance_, levels[i], std::move(part), slack);
@@ -100,23 +104,23 @@ class Repartitioning {
         }
         TaskParts parts(tasks_, distance_, levels.front(), std::move(part));
         (parts.part_of_vertex().size() > many_tasks ? relieve_directly : relieve)(parts);
-        return fitted(levels.front(), parts);
+        return fit_to_limits(levels.front(), parts);
     }
 
-    /// If ranks are still above their limits, moves as few bytes as possible.
-    std::optional<Found> fitted(const TaskLevel& level, const TaskParts& parts) {
-        if (!parts.any_exceeds()) return refined(level, parts.part_of_vertex());
+    /// If ranks still exceed their limits, moves as few bytes as possible.
+    std::optional<RatedParts> fit_to_limits(const TaskLevel& level, const TaskParts& parts) {
+        if (!parts.any_exceeds()) return refine_and_rate(level, parts.part_of_vertex());
         const std::vector<Rank> present = ranks_of(parts.part_of_vertex());
         Tasks rest = tasks_;
         rest.owners = present;
         try {
-            return refined(level, parts_of(settle_with_few_bytes(rest)));
+            return refine_and_rate(level, parts_of(assign_with_few_bytes(rest)));
         } catch (const Error&) {
             return std::nullopt;
         }
     }
 
-    Found refined(const TaskLevel& level, std::vector<Part> part) {
+    RatedParts refine_and_rate(const TaskLevel& level, std::vector<Part> part) {
         TaskParts parts(tasks_, distance_, level, std::move(part));
         refine_parts(parts);
         double excess = 0;
@@ -126,14 +130,14 @@ class Repartitioning {
 
     const Tasks& tasks_;
     RankDistance distance_;
-    Found best_{{}, 0, 0};
+    RatedParts best_{{}, 0, 0};
 };
 
 }  // namespace
 
 std::vector<Rank> repartition(const Tasks& tasks) {
     check_tasks(tasks);
-    return Repartitioning(tasks).run();
+    return RepartitionSearch(tasks).run();
 }
 
 }  // namespace topoloom

@@ -14,13 +14,13 @@ namespace topoloom {
 
 namespace {
 
-/// Vertices per rank at the coarsest level, about, and by how little a level must shrink at least.
+/// Approximate number of vertices per rank at the coarsest level, and minimum shrinking factor of a level.
 constexpr std::size_t vertices_per_rank = 30;
 constexpr double least_shrinking = 0.95;
-/// The sum of all masses, which are loads scaled to integers.
+/// The sum of all masses, which are integer-scaled loads.
 constexpr double mass_sum = 0x1p40;
 
-TaskLevel finest(const Tasks& tasks) {
+TaskLevel build_finest_level(const Tasks& tasks) {
     const std::size_t count = tasks.loads.size();
     const double sum = std::accumulate(tasks.loads.begin(), tasks.loads.end(), 0.0);
     std::vector<std::int64_t> mass;
@@ -41,7 +41,7 @@ TaskLevel finest(const Tasks& tasks) {
     return level;
 }
 
-TaskLevel coarser(const TaskLevel& fine, partition::WeightedGraph graph) {
+TaskLevel build_coarser_level(const TaskLevel& fine, partition::WeightedGraph graph) {
     TaskLevel level;
     level.graph = std::move(graph);
     level.load.assign(level.graph.size(), 0);
@@ -69,10 +69,10 @@ TaskLevel coarser(const TaskLevel& fine, partition::WeightedGraph graph) {
     return level;
 }
 
-/// Recursive bisection: parts first .. first + count - 1 for these vertices.
-class Splitting {
+/// Assigns parts first .. first + count - 1 to these vertices by recursive bisection.
+class TaskBisection {
    public:
-    Splitting(const TaskLevel& level, Rng rng)
+    TaskBisection(const TaskLevel& level, Rng rng)
         : level_(level), rng_(rng), part_(level.graph.size(), Part{0}), number_(level.graph.size()) {}
 
     void split(std::vector<Vertex> vertices, std::uint32_t first, std::uint32_t count) {
@@ -80,7 +80,7 @@ class Splitting {
             for (const Vertex v : vertices) part_[v.value] = Part{first};
             return;
         }
-        const partition::WeightedGraph graph = graph_of(vertices);
+        const partition::WeightedGraph graph = extract_subgraph(vertices);
         const std::int64_t mass = std::reduce(graph.mass.begin(), graph.mass.end());
         const std::int64_t largest = *std::ranges::max_element(graph.mass);
         const std::uint32_t left = count / 2;
@@ -100,7 +100,7 @@ class Splitting {
     [[nodiscard]] std::vector<Part> take() { return std::move(part_); }
 
    private:
-    partition::WeightedGraph graph_of(const std::vector<Vertex>& vertices) {
+    partition::WeightedGraph extract_subgraph(const std::vector<Vertex>& vertices) {
         partition::WeightedGraph graph;
         std::ranges::fill(number_, no_index);
         for (std::uint32_t i = 0; i < vertices.size(); ++i) number_[vertices[i].value] = i;
@@ -120,23 +120,23 @@ class Splitting {
     const TaskLevel& level_;
     Rng rng_;
     std::vector<Part> part_;
-    std::vector<std::uint32_t> number_;  // within the vertices that are split
+    std::vector<std::uint32_t> number_;  // index within the vertices being split
 };
 
-/// Assigns parts to ranks, those with most common bytes first.
-void name_parts(const TaskLevel& level, std::size_t ranks, std::vector<Part>& part) {
-    struct Common {
+/// Assigns parts to ranks, the pairs with the most common bytes first.
+void assign_parts_to_ranks(const TaskLevel& level, std::size_t ranks, std::vector<Part>& part) {
+    struct CommonBytes {
         std::int64_t bytes;
-        std::uint64_t pair;  // part and rank
+        std::uint64_t pair;  // part * ranks + rank
     };
-    std::vector<Common> common;
+    std::vector<CommonBytes> common;
     for (const Vertex v : level.graph.vertices()) {
         for (const TaskAnchor& anchor : level.anchors_of(v))
             common.push_back({anchor.bytes, part[v.value].value * ranks + anchor.home.value});
     }
-    std::ranges::sort(common, {}, &Common::pair);
+    std::ranges::sort(common, {}, &CommonBytes::pair);
     std::size_t kept = 0;
-    for (const Common& one : common) {
+    for (const CommonBytes& one : common) {
         if (kept > 0 && common[kept - 1].pair == one.pair) {
             common[kept - 1].bytes += one.bytes;
         } else {
@@ -144,20 +144,20 @@ void name_parts(const TaskLevel& level, std::size_t ranks, std::vector<Part>& pa
         }
     }
     common.resize(kept);
-    std::ranges::stable_sort(common, std::greater(), &Common::bytes);
+    std::ranges::stable_sort(common, std::greater(), &CommonBytes::bytes);
     std::vector<Part> rank_of(ranks, Part::none);
-    std::vector<char> taken(ranks, 0);
-    for (const Common& one : common) {
+    std::vector<char> is_taken(ranks, 0);
+    for (const CommonBytes& one : common) {
         const std::size_t from = one.pair / ranks, to = one.pair % ranks;
-        if (rank_of[from] != Part::none || taken[to] != 0) continue;
+        if (rank_of[from] != Part::none || is_taken[to] != 0) continue;
         rank_of[from] = Part{to};
-        taken[to] = 1;
+        is_taken[to] = 1;
     }
     std::size_t next = 0;
     for (Part& rank : rank_of) {
         if (rank != Part::none) continue;
-        while (taken[next] != 0) ++next;
-        taken[next] = 1;
+        while (is_taken[next] != 0) ++next;
+        is_taken[next] = 1;
         rank = Part{next};
     }
     for (Part& one : part) one = rank_of[one.value];
@@ -165,9 +165,9 @@ void name_parts(const TaskLevel& level, std::size_t ranks, std::vector<Part>& pa
 
 }  // namespace
 
-std::vector<TaskLevel> task_levels(const Tasks& tasks, std::span<const Part> label, Rng rng) {
+std::vector<TaskLevel> build_task_levels(const Tasks& tasks, std::span<const Part> label, Rng rng) {
     std::vector<TaskLevel> levels;
-    levels.push_back(finest(tasks));
+    levels.push_back(build_finest_level(tasks));
     std::vector<Part> labels(label.begin(), label.end());
     const std::size_t enough = vertices_per_rank * tasks.ranks;
     const auto max_mass = static_cast<std::int64_t>(mass_sum / static_cast<double>(enough) * 2);
@@ -180,12 +180,12 @@ std::vector<TaskLevel> task_levels(const Tasks& tasks, std::span<const Part> lab
         std::vector<Part> next(labels.empty() ? 0 : found.graph.size());
         for (std::size_t v = 0; v < labels.size(); ++v) next[fine.coarse_of[v].value] = labels[v];
         labels = std::move(next);
-        levels.push_back(coarser(fine, std::move(found.graph)));
+        levels.push_back(build_coarser_level(fine, std::move(found.graph)));
     }
     return levels;
 }
 
-std::vector<Part> coarsest_parts(std::span<const TaskLevel> levels, std::vector<Part> part) {
+std::vector<Part> project_to_coarsest(std::span<const TaskLevel> levels, std::vector<Part> part) {
     for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
         std::vector<Part> next(levels[i + 1].graph.size());
         for (std::size_t v = 0; v < part.size(); ++v) next[levels[i].coarse_of[v].value] = part[v];
@@ -195,10 +195,10 @@ std::vector<Part> coarsest_parts(std::span<const TaskLevel> levels, std::vector<
 }
 
 std::vector<Part> split_coarsest(const TaskLevel& level, std::size_t ranks, Rng rng) {
-    Splitting splitting(level, rng);
-    splitting.split(id_list<Vertex>(level.graph.size()), 0, static_cast<std::uint32_t>(ranks));
-    std::vector<Part> part = splitting.take();
-    name_parts(level, ranks, part);
+    TaskBisection bisection(level, rng);
+    bisection.split(id_list<Vertex>(level.graph.size()), 0, static_cast<std::uint32_t>(ranks));
+    std::vector<Part> part = bisection.take();
+    assign_parts_to_ranks(level, ranks, part);
     return part;
 }
 

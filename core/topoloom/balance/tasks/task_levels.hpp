@@ -12,33 +12,37 @@
 
 namespace topoloom {
 
-/// Bytes of a vertex that are currently on one rank.
+/// Bytes of a vertex's tasks that one rank owns.
 struct TaskAnchor {
     Part home;
     std::int64_t bytes;
 };
 
 struct TaskLevel {
-    partition::WeightedGraph graph;  // edges weigh the bytes of both directions
+    partition::WeightedGraph graph;  // edge weights are the bytes of both directions
     std::vector<double> load;
     std::vector<std::int64_t> bytes;
-    std::vector<std::uint32_t> first_anchor;  // by vertex, and the end of the last
+    /// Index of its first anchor, by vertex; one more entry at the end.
+    std::vector<std::uint32_t> first_anchor;
     std::vector<TaskAnchor> anchors;
-    std::vector<Vertex> coarse_of;  // in the next level; empty in the coarsest
+    std::vector<Vertex> coarse_of;  // vertex of the next level; empty in the coarsest
 
     [[nodiscard]] std::span<const TaskAnchor> anchors_of(Vertex v) const {
         return {anchors.data() + first_anchor[v.value], first_anchor[v.value + 1] - first_anchor[v.value]};
     }
 };
 
-/// The tasks themselves first. Joins vertices of the same label only; none: any. About O(edges).
-[[nodiscard]] std::vector<TaskLevel> task_levels(const Tasks& tasks, std::span<const Part> label, Rng rng);
+/// Builds the levels, beginning with the tasks. Joins only vertices with the same label, if labels are given.
+/// About O(edges).
+[[nodiscard]] std::vector<TaskLevel> build_task_levels(const Tasks& tasks, std::span<const Part> label,
+                                                       Rng rng);
 
-/// TaskParts of tasks, as parts of the vertices of the coarsest level. Tasks of a vertex have one label.
-[[nodiscard]] std::vector<Part> coarsest_parts(std::span<const TaskLevel> levels, std::vector<Part> part);
+/// Converts parts of tasks to parts of the coarsest vertices. All tasks of a vertex must have the same part.
+[[nodiscard]] std::vector<Part> project_to_coarsest(std::span<const TaskLevel> levels,
+                                                    std::vector<Part> part);
 
-/// Splits the coarsest level in as many parts as there are ranks, wherever tasks are now, by recursive bisection; then parts
-/// get the ranks that have most of their bytes. Loads are only about equal.
+/// Splits the coarsest level into one part per rank by recursive bisection, regardless of the current owners;
+/// then assigns parts to the ranks that own most of their bytes. Loads are only approximately equal.
 [[nodiscard]] std::vector<Part> split_coarsest(const TaskLevel& level, std::size_t ranks, Rng rng);
 
 }  // namespace topoloom

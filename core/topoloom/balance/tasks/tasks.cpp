@@ -16,7 +16,7 @@ void check_graph(const Tasks& tasks) {
         fail("there are loads of ", tasks.loads.size(), " tasks, but messages of ",
              tasks.graph->rank_count());
     if (!(tasks.periods > 0) || !std::isfinite(tasks.periods))
-        fail("tasks stay for more than 0 periods, not ", tasks.periods);
+        fail("the number of periods must be above 0, not ", tasks.periods);
     if (tasks.machine != nullptr && tasks.slots.size() != tasks.ranks)
         fail("there are ", tasks.ranks, " ranks, but slots of ", tasks.slots.size());
 }
@@ -30,14 +30,13 @@ void check_tasks(const Tasks& tasks) {
         fail("there are loads of ", tasks.loads.size(), " tasks, but bytes of ", tasks.bytes.size(),
              " and owners of ", tasks.owners.size());
     if (!(tasks.tolerance >= 0) || !std::isfinite(tasks.tolerance))
-        fail("a tolerance is 0 or more, not ", tasks.tolerance);
+        fail("the tolerance must be 0 or more, not ", tasks.tolerance);
     double all_bytes = 0;
     for (std::size_t i = 0; i < tasks.loads.size(); ++i) {
         if (!(tasks.loads[i] >= 0) || !std::isfinite(tasks.loads[i]))
             fail("task ", i, " has a load of ", tasks.loads[i], "; loads are finite and at least 0");
         if (tasks.owners[i].value >= tasks.ranks)
-            fail("task ", i, " is on rank ", tasks.owners[i].value, ", which is none of the ranks 0 to ",
-                 tasks.ranks - 1);
+            fail("task ", i, " is on rank ", tasks.owners[i].value, "; ranks are 0 to ", tasks.ranks - 1);
         if (!sized) continue;
         if (tasks.bytes[i] < 0) fail("task ", i, " has ", tasks.bytes[i], " bytes; it has at least 0");
         if (tasks.bytes[i] > tasks.memory)
@@ -51,7 +50,7 @@ void check_tasks(const Tasks& tasks) {
     check_graph(tasks);
 }
 
-std::vector<double> loads_of_ranks(const Tasks& tasks, std::span<const Rank> owners) {
+std::vector<double> sum_rank_loads(const Tasks& tasks, std::span<const Rank> owners) {
     std::vector<double> loads(tasks.ranks);
     for (std::size_t task = 0; task < owners.size(); ++task) loads[owners[task].value] += tasks.loads[task];
     return loads;

@@ -103,7 +103,7 @@ void Placement::require_on(const Allocation& allocation) const {
     for (const Rank rank : ids<Rank>(slots_.size())) {
         const Slot slot = slots_[rank.value];
         if (slot.value >= allocated.size() || !allocated[slot.value])
-            fail("the placement is one on another allocation: slot ", slot.value, " of rank ", rank.value,
+            fail("the placement is for another allocation: slot ", slot.value, " of rank ", rank.value,
                  " is not part of this one");
     }
 }

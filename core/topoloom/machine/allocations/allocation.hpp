@@ -13,25 +13,26 @@
 
 namespace topoloom {
 
-/// Nodes of a machine in the order in which the launcher fills them, each with some or all of its slots. Refers to the
-/// machine, which must live longer.
+/// Allocated slots of a machine; nodes are in the order in which the launcher fills them. Stores a pointer to
+/// the machine, which must outlive the allocation.
 class Allocation {
    public:
-    /// All slots of the given nodes. Throws Error for an empty list, nodes that do not exist, are down or are listed twice,
-    /// and nodes without a route between them.
+    /// Allocates all slots of the nodes. Throws Error if the list is empty, a node does not exist, is down or
+    /// is listed twice, or two nodes have no route between them.
     Allocation(const Machine& machine, std::vector<Node> nodes);
 
-    /// These slots only; nodes are in the order of their first slots. Throws Error likewise.
+    /// Allocates only these slots; nodes are in the order of their first slots. Throws the same errors as the
+    /// constructor.
     static Allocation of_slots(const Machine& machine, std::vector<Slot> slots);
 
-    /// All slots of nodes that are up.
+    /// Allocates all slots of all nodes that are up.
     static Allocation whole(const Machine& machine);
 
     [[nodiscard]] const Machine& machine() const { return *machine_; }
     [[nodiscard]] std::span<const Node> nodes() const { return nodes_; }
     [[nodiscard]] std::span<const Slot> slots() const { return slots_; }
     [[nodiscard]] std::size_t slot_count() const { return slots_.size(); }
-    /// By slot: the index of its node in nodes().
+    /// The index in nodes() of each slot's node.
     [[nodiscard]] std::span<const std::uint32_t> node_of_slot() const { return node_of_slot_; }
 
    private:
@@ -39,37 +40,37 @@ class Allocation {
     explicit Allocation(const Machine& machine) : machine_(&machine) {}
 
     const Machine* machine_;
-    /// Equal for copies; only compared.
+    /// Identifies the allocation and its copies: only the address is compared.
     std::shared_ptr<const char> identity_ = std::make_shared<const char>();
     std::vector<Node> nodes_;
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> node_of_slot_;
 };
 
-/// Whether several ranks may sit on one slot.
+/// Whether several ranks may share a slot.
 enum class SlotUse { one_rank, shared };
 
-/// rank → slot. Every slot is in the allocation and, unless slots are shared, has at most one rank: a placement that exists
-/// is valid.
+/// The slot of each rank. The constructor checks that slots are allocated and, unless shared, have at most
+/// one rank.
 class Placement {
    public:
     /// Throws Error if there are no ranks, a slot is not allocated, or a slot that is not shared is used twice.
     Placement(const Allocation& allocation, std::vector<Slot> slot_of_rank, SlotUse use = SlotUse::one_rank);
 
-    /// A placement from a file, for the machine with this text but without its allocation: require_on() checks the slots.
-    /// Throws Error likewise.
+    /// Makes a placement read from a file, for the machine with this text. The allocation is not known yet:
+    /// require_on() checks the slots. Throws the same errors as the constructor.
     static Placement restored(std::shared_ptr<const std::string> machine_text, std::vector<Slot> slot_of_rank,
                               SlotUse use);
 
-    /// Throws Error unless this is a placement on the allocation: made for it, or for another allocation of the same machine
-    /// and with allocated slots only.
+    /// Throws Error unless the placement was made for the allocation, or is on the same machine and uses only
+    /// slots of the allocation.
     void require_on(const Allocation& allocation) const;
 
     [[nodiscard]] std::size_t rank_count() const { return slots_.size(); }
     [[nodiscard]] SlotUse use() const { return use_; }
     Slot operator[](Rank rank) const { return slots_[rank.value]; }
     [[nodiscard]] std::span<const Slot> slots() const { return slots_; }
-    /// The text of the machine that it was made for.
+    /// The machine text of the placement's machine.
     [[nodiscard]] const std::string& machine_text() const { return *machine_; }
 
     /// Compares slots, use and machine, not the allocation.

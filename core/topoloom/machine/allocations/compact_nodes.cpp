@@ -15,14 +15,14 @@ namespace topoloom {
 
 namespace {
 
-using Members = std::vector<std::uint32_t>;  // positions in the allocation
+using Members = std::vector<std::uint32_t>;  // indices of nodes in the allocation
 
-/// Limits in distances, about a nanosecond each.
+/// Maximum numbers of distance computations; each takes about a nanosecond.
 constexpr std::uint64_t center_work = 1U << 24;
 constexpr std::uint64_t search_work = 1U << 28;
 
-/// The positions with the `count` smallest keys, ascending; among equals the first.
-Members smallest(const std::vector<std::uint64_t>& keys, std::size_t count) {
+/// Returns the indices of the `count` smallest keys, ascending; of equal keys, the lower index.
+Members find_smallest(const std::vector<std::uint64_t>& keys, std::size_t count) {
     Members all(keys.size());
     std::iota(all.begin(), all.end(), 0U);
     const auto nth = all.begin() + static_cast<std::ptrdiff_t>(count);
@@ -36,22 +36,22 @@ Members smallest(const std::vector<std::uint64_t>& keys, std::size_t count) {
 }
 
 template <Geometry G>
-class Search {
+class CompactSearch {
    public:
     using Point = typename G::Point;
 
-    Search(const G& geometry, std::vector<Point> points, std::size_t count)
+    CompactSearch(const G& geometry, std::vector<Point> points, std::size_t count)
         : geometry_(geometry), points_(std::move(points)), count_(count), reached_(points_.size(), 0) {}
 
     Members run(Rng rng) {
-        for (const std::uint32_t center : centers()) {
+        for (const std::uint32_t center : choose_centers()) {
             if (work_ > search_work) break;
             if (reached_[center]) continue;
-            Members found = contract(ball(center));
+            Members found = contract_members(find_nearest(center));
             for (const std::uint32_t i : found) reached_[i] = 1;
-            offer(exchange(std::move(found)));
+            record_if_better(exchange_members(std::move(found)));
             for (int i = 0; count_ <= small_count && i < 8 && work_ <= search_work; ++i) {
-                offer(exchange(grow(center, rng)));
+                record_if_better(exchange_members(grow_from(center, rng)));
             }
             if (++starts_ == max_starts) break;
         }
@@ -61,7 +61,7 @@ class Search {
    private:
     static constexpr std::size_t small_count = 256;
     static constexpr int max_starts = 8;
-    /// Whether a distance sum costs as much as its single distances.
+    /// Whether DistanceSum adds up single distances, and so saves no work.
     static constexpr bool sums_pointwise = std::is_same_v<typename G::DistanceSum, PointwiseDistanceSum<G>>;
 
     [[nodiscard]] std::uint64_t distance(std::uint32_t i, std::uint32_t j) const {
@@ -73,12 +73,13 @@ class Search {
         for (std::uint32_t i = 0; i < keys.size(); ++i) keys[i] = distance(center, i);
         return keys;
     }
-    [[nodiscard]] Members ball(std::uint32_t center) const {
-        return smallest(distances_from(center), count_);
+    [[nodiscard]] Members find_nearest(std::uint32_t center) const {
+        return find_smallest(distances_from(center), count_);
     }
 
-    /// Centers by the sum of distances to their nearest `count` nodes; an even sample if there are too many.
-    [[nodiscard]] Members centers() const {
+    /// Returns centers, sorted by the sum of distances to their nearest `count` nodes. If there are too many
+    /// nodes, considers an even sample.
+    [[nodiscard]] Members choose_centers() const {
         const std::size_t considered =
             std::clamp<std::size_t>(center_work / points_.size(), 16, points_.size() + 16);
         const std::size_t step = (points_.size() + considered - 1) / considered;
@@ -96,8 +97,8 @@ class Search {
         return centers;
     }
 
-    /// By position: the sum of distances to the members.
-    [[nodiscard]] std::vector<std::uint64_t> totals(const Members& members) {
+    /// For each node, returns the sum of distances to the members.
+    [[nodiscard]] std::vector<std::uint64_t> sum_distances(const Members& members) {
         std::vector<Point> points;
         for (const std::uint32_t i : members) points.push_back(points_[i]);
         const std::vector<std::uint64_t> ones(points.size(), 1);
@@ -107,21 +108,21 @@ class Search {
         work_ += points_.size() * (sums_pointwise ? members.size() : 8);
         return sums;
     }
-    [[nodiscard]] static std::uint64_t spread(const Members& members,
-                                              const std::vector<std::uint64_t>& totals) {
+    [[nodiscard]] static std::uint64_t sum_pair_distances(const Members& members,
+                                                          const std::vector<std::uint64_t>& totals) {
         std::uint64_t sum = 0;
         for (const std::uint32_t i : members) sum += totals[i];
         return sum;
     }
 
-    /// Repeatedly takes the nodes nearest to all members, while the sum decreases.
-    [[nodiscard]] Members contract(Members members) {
-        std::vector<std::uint64_t> sums = totals(members);
-        for (std::uint64_t now = spread(members, sums); work_ <= search_work;) {
-            Members next = smallest(sums, count_);
+    /// Replaces the members by the `count` nodes nearest to all members, while the sum decreases.
+    [[nodiscard]] Members contract_members(Members members) {
+        std::vector<std::uint64_t> sums = sum_distances(members);
+        for (std::uint64_t now = sum_pair_distances(members, sums); work_ <= search_work;) {
+            Members next = find_smallest(sums, count_);
             if (next == members) break;
-            std::vector<std::uint64_t> next_sums = totals(next);
-            const std::uint64_t then = spread(next, next_sums);
+            std::vector<std::uint64_t> next_sums = sum_distances(next);
+            const std::uint64_t then = sum_pair_distances(next, next_sums);
             if (then >= now) break;
             now = then;
             members = std::move(next);
@@ -130,9 +131,9 @@ class Search {
         return members;
     }
 
-    /// Grows a choice from the center by the node nearest to its members; ties are drawn.
-    [[nodiscard]] Members grow(std::uint32_t center, Rng& rng) {
-        const Members near = smallest(distances_from(center), std::min(points_.size(), 4 * count_ + 16));
+    /// Starts with the center, then repeatedly adds the node nearest to the members. Breaks ties randomly.
+    [[nodiscard]] Members grow_from(std::uint32_t center, Rng& rng) {
+        const Members near = find_smallest(distances_from(center), std::min(points_.size(), 4 * count_ + 16));
         std::vector<std::uint64_t> sums(near.size(), 0);
         std::vector<char> taken(near.size(), 0);
         auto next = static_cast<std::size_t>(std::ranges::find(near, center) - near.begin());
@@ -157,10 +158,10 @@ class Search {
         return members;
     }
 
-    /// Exchanges the pair of a member and another node that gains most, while there is a gain.
-    [[nodiscard]] Members exchange(Members members) {
+    /// Repeats the exchange of a member and another node that reduces the sum most, until none does.
+    [[nodiscard]] Members exchange_members(Members members) {
         constexpr std::size_t considered = 64;
-        std::vector<std::uint64_t> sums = totals(members);
+        std::vector<std::uint64_t> sums = sum_distances(members);
         std::vector<char> inside(points_.size(), 0);
         for (const std::uint32_t i : members) inside[i] = 1;
         Members others;
@@ -179,30 +180,30 @@ class Search {
                                   return sums[a] != sums[b] ? sums[a] < sums[b] : a < b;
                               });
             std::int64_t best_gain = 0;
-            std::size_t leaves = 0;
-            std::size_t comes = 0;
+            std::size_t leaving = 0;
+            std::size_t entering = 0;
             for (std::size_t i = 0; i < in; ++i) {
                 for (std::size_t j = 0; j < out; ++j) {
                     const auto gain = static_cast<std::int64_t>(sums[members[i]] - sums[others[j]] +
                                                                 distance(members[i], others[j]));
                     if (gain <= best_gain) continue;
                     best_gain = gain;
-                    leaves = i;
-                    comes = j;
+                    leaving = i;
+                    entering = j;
                 }
             }
             work_ += 4 * points_.size() + in * out;
             if (best_gain == 0) break;
-            std::swap(members[leaves], others[comes]);
+            std::swap(members[leaving], others[entering]);
             for (std::uint32_t i = 0; i < sums.size(); ++i)
-                sums[i] += distance(i, members[leaves]) - distance(i, others[comes]);
+                sums[i] += distance(i, members[leaving]) - distance(i, others[entering]);
         }
         std::ranges::sort(members);
         return members;
     }
 
-    void offer(Members members) {
-        const std::uint64_t value = spread(members, totals(members));
+    void record_if_better(Members members) {
+        const std::uint64_t value = sum_pair_distances(members, sum_distances(members));
         if (!best_.empty() && value >= best_value_) return;
         best_ = std::move(members);
         best_value_ = value;
@@ -211,7 +212,7 @@ class Search {
     const G& geometry_;
     std::vector<Point> points_;
     std::size_t count_;
-    std::vector<char> reached_;  // members of earlier results
+    std::vector<char> reached_;  // 1 if the node is in an earlier result
     std::uint64_t work_ = 0;
     int starts_ = 0;
     Members best_;
@@ -228,7 +229,7 @@ std::vector<Node> compact_nodes(const Allocation& allocation, std::size_t count,
     const Members chosen = with_geometry(allocation.machine(), [&]<class G>(const G& geometry) {
         std::vector<typename G::Point> points;
         for (const Node node : nodes) points.push_back(geometry.point(node));
-        return Search<G>(geometry, std::move(points), count).run(Rng(seed));
+        return CompactSearch<G>(geometry, std::move(points), count).run(Rng(seed));
     });
     std::vector<Node> result;
     for (const std::uint32_t i : chosen) result.push_back(nodes[i]);

@@ -12,7 +12,7 @@ namespace topoloom {
 namespace {
 
 /// Converts coordinates of `bits` bits into the transposed Hilbert index, in place (Skilling's AxestoTranspose).
-void to_transposed_index(std::vector<std::uint32_t>& x, std::uint32_t bits) {
+void to_hilbert_index(std::vector<std::uint32_t>& x, std::uint32_t bits) {
     const std::size_t n = x.size();
     if (bits == 0) return;
     const std::uint32_t top = 1U << (bits - 1);
@@ -36,14 +36,14 @@ void to_transposed_index(std::vector<std::uint32_t>& x, std::uint32_t bits) {
     for (std::uint32_t& value : x) value ^= flip;
 }
 
-/// The sort keys of points: one number each in 64-bit words, most significant first.
-class Keys {
+/// The sort keys of points: one multi-word number per point, most significant 64-bit word first.
+class CurveKeys {
    public:
-    Keys(Curve curve, std::span<const std::uint32_t> extents)
+    CurveKeys(Curve curve, std::span<const std::uint32_t> extents)
         : curve_(curve), extents_(extents.begin(), extents.end()) {
         for (const std::uint32_t extent : extents) {
             bits_ = std::max(bits_, static_cast<std::uint32_t>(std::bit_width(extent - 1)));
-            trits_ = std::max(trits_, trits_for(extent));
+            trits_ = std::max(trits_, count_trits(extent));
         }
         const std::size_t width = curve == Curve::peano   ? std::size_t{2} * trits_
                                   : curve == Curve::snake ? std::size_t{32}
@@ -61,7 +61,7 @@ class Keys {
         };
         switch (curve_) {
             case Curve::hilbert:
-                to_transposed_index(at, bits_);
+                to_hilbert_index(at, bits_);
                 [[fallthrough]];
             case Curve::morton:
                 for (std::uint32_t b = bits_; b-- > 0;) {
@@ -69,10 +69,10 @@ class Keys {
                 }
                 return;
             case Curve::peano:
-                add_peano(at, append);
+                append_peano_digits(at, append);
                 return;
             case Curve::snake: {
-                std::uint64_t slower = 0;  // sum of the slower coordinates: odd in every other row
+                std::uint64_t slower = 0;  // sum of the previous coordinates: odd in every other row
                 for (std::size_t i = 0; i < at.size(); ++i) {
                     append(slower % 2 == 1 ? extents_[i] - 1 - at[i] : at[i], 32);
                     slower += at[i];
@@ -82,8 +82,8 @@ class Keys {
         }
     }
 
-    /// The points sorted by key; points with equal keys keep their order.
-    [[nodiscard]] std::vector<std::uint32_t> sorted() const {
+    /// Returns the points sorted by key; points with equal keys stay in order.
+    [[nodiscard]] std::vector<std::uint32_t> sort_points() const {
         std::vector<std::uint32_t> order(keys_.size() / words_);
         std::iota(order.begin(), order.end(), 0U);
         const auto key = [&](std::uint32_t i) { return std::span(keys_).subspan(i * words_, words_); };
@@ -98,17 +98,17 @@ class Keys {
     }
 
    private:
-    static std::uint32_t trits_for(std::uint32_t extent) {
+    static std::uint32_t count_trits(std::uint32_t extent) {
         std::uint32_t trits = 0;
         for (std::uint64_t size = 1; size < extent; size *= 3) ++trits;
         return trits;
     }
 
-    /// Appends one trit per axis, from the most significant. A trit is reflected if the trits of the other axes so far have an
-    /// odd sum; reflections keep the parity.
+    /// Appends the trits (base-3 digits) of all axes, most significant first. A trit is reflected if the
+    /// previous trits of the other axes have an odd sum. Reflection preserves the parity of a trit.
     template <class Append>
-    void add_peano(const std::vector<std::uint32_t>& at, const Append& append) const {
-        std::vector<std::uint32_t> own(at.size(), 0);  // sums of trits
+    void append_peano_digits(const std::vector<std::uint32_t>& at, const Append& append) const {
+        std::vector<std::uint32_t> own(at.size(), 0);  // sum of the trits of each axis
         std::uint32_t all = 0;
         std::uint32_t unit = 1;
         for (std::uint32_t t = 1; t < trits_; ++t) unit *= 3;
@@ -134,15 +134,15 @@ class Keys {
 
 std::vector<std::uint32_t> curve_order(Curve curve, const Allocation& allocation) {
     const Machine& machine = allocation.machine();
-    // Nodes of one router have one key: the lower first.
+    // Nodes of one router have the same key: sort them by id.
     std::vector<std::uint32_t> nodes(allocation.nodes().size());
     std::iota(nodes.begin(), nodes.end(), 0U);
     std::ranges::sort(nodes, {}, [&](std::uint32_t i) { return allocation.nodes()[i]; });
-    Keys keys(curve, machine.grid());
+    CurveKeys keys(curve, machine.grid());
     for (const std::uint32_t i : nodes) keys.add(machine.coordinates(allocation.nodes()[i]));
-    std::vector<std::uint32_t> number(nodes.size());  // of every node along the curve
+    std::vector<std::uint32_t> number(nodes.size());  // position of each node on the curve
     std::uint32_t next = 0;
-    for (const std::uint32_t i : keys.sorted()) number[nodes[i]] = next++;
+    for (const std::uint32_t i : keys.sort_points()) number[nodes[i]] = next++;
     std::vector<std::uint32_t> order(allocation.slot_count());
     std::iota(order.begin(), order.end(), 0U);
     std::ranges::stable_sort(
@@ -151,9 +151,9 @@ std::vector<std::uint32_t> curve_order(Curve curve, const Allocation& allocation
 }
 
 std::vector<std::uint32_t> curve_order(Curve curve, std::span<const std::uint32_t> extents) {
-    Keys keys(curve, extents);
+    CurveKeys keys(curve, extents);
     for_each_cell(extents, [&](const Extents& at) { keys.add(at); });
-    return keys.sorted();
+    return keys.sort_points();
 }
 
 }  // namespace topoloom

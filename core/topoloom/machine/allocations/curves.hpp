@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Space-filling curves through coordinates of nodes and cells of grids, in any number of dimensions.
+// Space-filling curves through node coordinates or grid cells, in any number of dimensions.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ enum class Curve { hilbert, morton, peano, snake };
 /// one node stay together. O(slots log slots).
 [[nodiscard]] std::vector<std::uint32_t> curve_order(Curve curve, const Allocation& allocation);
 
-/// The cells of a grid, numbered row-major, in the order of the curve.
+/// Sorts the cells of a grid, numbered row-major, along the curve.
 [[nodiscard]] std::vector<std::uint32_t> curve_order(Curve curve, std::span<const std::uint32_t> extents);
 
 }  // namespace topoloom

@@ -31,7 +31,7 @@ class Grid {
     [[nodiscard]] std::int64_t size(std::size_t d) const { return size_[d]; }
     [[nodiscard]] bool wraps(std::size_t d) const { return wraps_[d]; }
 
-    /// The number of the cell; cells() beyond the end of a line.
+    /// The number of the cell, or cells() if the cell is beyond the end of a line.
     [[nodiscard]] std::size_t index(const Cell& cell) const {
         std::size_t index = 0;
         for (std::size_t d = 0; d < axes(); ++d) {
@@ -72,8 +72,8 @@ class Grid {
     std::size_t nodes_per_cell_ = 1;
 };
 
-/// Marks cells with a node that is down.
-std::vector<char> cells_down(const Machine& machine, const Grid& grid) {
+/// Marks the cells that have a node that is down.
+std::vector<char> mark_down_cells(const Machine& machine, const Grid& grid) {
     std::vector<std::size_t> usable(grid.cells(), 0);
     for (const Node node : machine.usable_nodes()) ++usable[node.value / grid.nodes_per_cell()];
     std::vector<char> down;
@@ -81,32 +81,32 @@ std::vector<char> cells_down(const Machine& machine, const Grid& grid) {
     return down;
 }
 
-/// Random sizes of pieces, of at least 1 cell each.
-std::vector<std::size_t> random_sizes(std::size_t cells, std::size_t pieces, Rng& rng) {
-    std::vector<double> weight(pieces);
+/// Draws the sizes of the fragments, in cells; each has at least one.
+std::vector<std::size_t> draw_sizes(std::size_t cells, std::size_t fragments, Rng& rng) {
+    std::vector<double> weight(fragments);
     for (double& w : weight) w = 0.3 + rng.uniform();
     const double sum = std::accumulate(weight.begin(), weight.end(), 0.0);
-    std::vector<std::size_t> sizes(pieces);
+    std::vector<std::size_t> sizes(fragments);
     std::size_t given = 0;
-    for (std::size_t i = 0; i < pieces; ++i) {
-        const double share = weight[i] / sum * static_cast<double>(cells - pieces);
+    for (std::size_t i = 0; i < fragments; ++i) {
+        const double share = weight[i] / sum * static_cast<double>(cells - fragments);
         sizes[i] = 1 + static_cast<std::size_t>(share);
         given += sizes[i];
     }
-    for (std::size_t i = 0; given < cells; i = (i + 1) % pieces, ++given) ++sizes[i];
+    for (std::size_t i = 0; given < cells; i = (i + 1) % fragments, ++given) ++sizes[i];
     return sizes;
 }
 
-/// Random extents of a line, plane or box of at least `size` cells. Lines grow into planes, and planes into boxes, where the
-/// machine is too short.
-Cell random_shape(const Grid& grid, std::size_t size, Rng& rng) {
+/// Draws the extents of a line, plane or box of at least `size` cells. If the machine is too short, a line
+/// becomes a plane, and a plane a box.
+Cell draw_shape(const Grid& grid, std::size_t size, Rng& rng) {
     Cell shape(grid.axes(), 1);
     const auto wanted = static_cast<double>(size);
     const std::uint32_t dimensions =
         1 + rng.below(static_cast<std::uint32_t>(std::min<std::size_t>(3, grid.axes())));
     double filled = 1;
     for (std::size_t k = 0; k < grid.axes() && filled < wanted; ++k) {
-        const std::size_t d = grid.axes() - 1 - k;  // long in the last axis
+        const std::size_t d = grid.axes() - 1 - k;  // longest along the last axis
         const std::size_t left = k < dimensions ? dimensions - k : 1;
         const auto extent =
             static_cast<std::int64_t>(std::ceil(std::pow(wanted / filled, 1.0 / static_cast<double>(left))));
@@ -116,9 +116,9 @@ Cell random_shape(const Grid& grid, std::size_t size, Rng& rng) {
     return shape;
 }
 
-/// The first `size` cells of the box at `corner`; empty if one of them is blocked.
-std::vector<std::size_t> cut_piece(const Grid& grid, const Cell& corner, const Cell& shape, std::size_t size,
-                                   const std::vector<char>& blocked) {
+/// Returns the first `size` cells of the box at `corner`, or an empty list if one of them is blocked.
+std::vector<std::size_t> cut_fragment(const Grid& grid, const Cell& corner, const Cell& shape,
+                                      std::size_t size, const std::vector<char>& blocked) {
     std::vector<std::size_t> piece;
     Cell offset(grid.axes(), 0);
     while (piece.size() < size) {
@@ -134,9 +134,10 @@ std::vector<std::size_t> cut_piece(const Grid& grid, const Cell& corner, const C
     return piece.size() == size ? piece : std::vector<std::size_t>{};
 }
 
-/// At most `size` cells around a random one, nearest first, without those to avoid. For when no box is free.
-std::vector<std::size_t> flood_piece(const Grid& grid, std::size_t size, const std::vector<char>& avoided,
-                                     Rng& rng) {
+/// Returns at most `size` cells around a random cell, nearest first, except cells to avoid. The fallback if
+/// no box is free.
+std::vector<std::size_t> flood_fragment(const Grid& grid, std::size_t size, const std::vector<char>& avoided,
+                                        Rng& rng) {
     std::size_t start = rng.below(static_cast<std::uint32_t>(grid.cells()));
     std::size_t visited = 1;
     for (; avoided[start] && visited < grid.cells(); ++visited) start = (start + 1) % grid.cells();
@@ -161,7 +162,7 @@ Allocation fragmented_allocation(const Machine& machine, std::size_t node_count,
     const Grid grid(machine);
     const std::size_t cells = (node_count + grid.nodes_per_cell() - 1) / grid.nodes_per_cell();
     if (node_count == 0) fail("an allocation needs at least one node");
-    const std::vector<char> down = cells_down(machine, grid);
+    const std::vector<char> down = mark_down_cells(machine, grid);
     const auto open_cells = static_cast<std::size_t>(std::ranges::count(down, 0));
     if (node_count > open_cells * grid.nodes_per_cell()) {
         fail("cannot allocate ", node_count, " nodes: the machine has ", open_cells * grid.nodes_per_cell());
@@ -172,7 +173,7 @@ Allocation fragmented_allocation(const Machine& machine, std::size_t node_count,
     }
     Rng rng(seed);
     std::vector<char> used = down;
-    std::vector<char> blocked = down;  // used, or next to a used cell
+    std::vector<char> blocked = down;  // used or adjacent to a used cell
     std::size_t missing = cells;
     const auto take = [&](const std::vector<std::size_t>& piece) {
         for (const std::size_t cell : piece) {
@@ -181,22 +182,22 @@ Allocation fragmented_allocation(const Machine& machine, std::size_t node_count,
         }
         missing -= piece.size();
     };
-    std::vector<std::size_t> sizes = random_sizes(cells, fragments, rng);
-    std::sort(sizes.rbegin(), sizes.rend());  // large pieces first, while many cells are free
+    std::vector<std::size_t> sizes = draw_sizes(cells, fragments, rng);
+    std::sort(sizes.rbegin(), sizes.rend());  // large fragments first, while many cells are free
     for (const std::size_t size : sizes) {
         constexpr int box_tries = 200;
         constexpr int flood_tries = 20;
         std::vector<std::size_t> piece;
         for (int attempt = 0; attempt < box_tries && piece.empty(); ++attempt) {
             const Cell corner = grid.cell(rng.below(static_cast<std::uint32_t>(grid.cells())));
-            piece = cut_piece(grid, corner, random_shape(grid, size, rng), size, blocked);
+            piece = cut_fragment(grid, corner, draw_shape(grid, size, rng), size, blocked);
         }
         for (int attempt = 0; attempt < flood_tries && piece.size() < size; ++attempt) {
-            piece = flood_piece(grid, size, blocked, rng);
+            piece = flood_fragment(grid, size, blocked, rng);
         }
         if (piece.size() == size) take(piece);
     }
-    while (missing > 0) take(flood_piece(grid, missing, used, rng));  // without gaps
+    while (missing > 0) take(flood_fragment(grid, missing, used, rng));  // without gaps
 
     std::vector<Node> nodes;
     for (std::size_t cell = 0; cell < grid.cells(); ++cell) {

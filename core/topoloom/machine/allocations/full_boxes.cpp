@@ -10,26 +10,26 @@ namespace {
 
 struct Box {
     std::vector<std::uint32_t> size;
-    std::size_t corner;  // the least cell
+    std::size_t corner;  // the cell with the smallest coordinates
 };
 
-/// Cells of the grid are routers, row-major. Axis by axis, from the last, finds the cells at which a box of the sizes chosen
-/// so far fits.
+/// Grid cells are routers, numbered row-major. Chooses the size along one axis after the other, the last axis
+/// first. For each choice, finds the cells where a box of these sizes fits.
 class BoxSearch {
    public:
     BoxSearch(std::vector<std::uint32_t> grid, std::vector<bool> wraps)
         : grid_(std::move(grid)), wraps_(std::move(wraps)), size_(grid_.size(), 1) {}
 
     std::vector<Box> run(const std::vector<char>& fits, std::size_t cells) {
-        extend(grid_.size(), fits, 1, cells);
+        extend_box(grid_.size(), fits, 1, cells);
         return std::move(found_);
     }
 
    private:
     static constexpr std::size_t max_found = 4096;
-    static constexpr std::size_t max_visited = std::size_t{1} << 28;  // cells; under a second
+    static constexpr std::size_t max_visited = std::size_t{1} << 28;  // cells; takes less than 1 s
 
-    void extend(std::size_t axes, const std::vector<char>& fits, std::size_t stride, std::size_t cells) {
+    void extend_box(std::size_t axes, const std::vector<char>& fits, std::size_t stride, std::size_t cells) {
         if (found_.size() == max_found || visited_ > max_visited) return;
         if (axes == 0) {
             const auto corner = std::ranges::find(fits, 1);
@@ -40,23 +40,23 @@ class BoxSearch {
         const std::size_t axis = axes - 1;
         for (std::uint32_t size = 1; size <= grid_[axis] && size <= cells; ++size) {
             if (cells % size != 0) continue;
-            const std::vector<char> longer = with_run(fits, axis, stride, size);
-            if (std::ranges::find(longer, 1) == longer.end()) break;  // longer boxes do not fit either
+            const std::vector<char> longer = mark_run_starts(fits, axis, stride, size);
+            if (std::ranges::find(longer, 1) == longer.end()) break;  // a longer box does not fit either
             size_[axis] = size;
-            extend(axis, longer, stride * grid_[axis], cells / size);
+            extend_box(axis, longer, stride * grid_[axis], cells / size);
         }
     }
 
-    /// The cells that begin a run of `size` marked cells along the axis.
-    std::vector<char> with_run(const std::vector<char>& marked, std::size_t axis, std::size_t stride,
-                               std::uint32_t size) {
+    /// Marks the first cell of each run of `size` marked cells along the axis.
+    std::vector<char> mark_run_starts(const std::vector<char>& marked, std::size_t axis, std::size_t stride,
+                                      std::uint32_t size) {
         visited_ += marked.size();
         if (size == 1) return marked;
         std::vector<char> starts(marked.size(), 0);
         const std::size_t length = grid_[axis];
         for (std::size_t block = 0; block < marked.size(); block += stride * length) {
             for (std::size_t first = block; first < block + stride; ++first) {
-                // From the end to the start, twice around a ring, to find runs across its end.
+                // Scans from the end to the start; scans a ring twice, to find runs across its end.
                 std::uint32_t run = 0;
                 for (std::size_t i = wraps_[axis] ? 2 * length : length; i-- > 0;) {
                     const std::size_t cell = first + i % length * stride;
@@ -77,7 +77,8 @@ class BoxSearch {
 
 }  // namespace
 
-std::vector<std::vector<Node>> full_boxes(const Allocation& allocation, std::size_t count, std::size_t most) {
+std::vector<std::vector<Node>> full_boxes(const Allocation& allocation, std::size_t count,
+                                          std::size_t max_boxes) {
     const Machine& machine = allocation.machine();
     const std::vector<std::uint32_t> grid = machine.grid();
     const std::size_t cells =
@@ -93,7 +94,7 @@ std::vector<std::vector<Node>> full_boxes(const Allocation& allocation, std::siz
     std::ranges::stable_sort(found, {}, [](const Box& box) {
         return std::accumulate(box.size.begin(), box.size.end(), std::uint64_t{0});
     });
-    if (found.size() > most) found.resize(most);
+    if (found.size() > max_boxes) found.resize(max_boxes);
 
     std::vector<std::vector<Node>> boxes;
     for (const Box& box : found) {

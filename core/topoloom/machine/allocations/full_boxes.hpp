@@ -9,10 +9,10 @@
 
 namespace topoloom {
 
-/// Finds boxes of routers with exactly `count` nodes, all of them allocated: one per shape, those with the shortest sides
-/// first, at most `most`. Returns their nodes. Without coordinates the grid is a line, and a box is a run of nodes. The
-/// search is incomplete on machines with very many axes.
+/// Finds at most `max_boxes` boxes of routers with exactly `count` nodes, all of them allocated: one box per
+/// shape, those with the smallest sum of side lengths first. Returns their nodes. Without coordinates the
+/// grid is a line, and a box is a run of nodes. The search is incomplete on machines with very many axes.
 [[nodiscard]] std::vector<std::vector<Node>> full_boxes(const Allocation& allocation, std::size_t count,
-                                                        std::size_t most);
+                                                        std::size_t max_boxes);
 
 }  // namespace topoloom

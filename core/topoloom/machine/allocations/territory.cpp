@@ -34,32 +34,32 @@ class VertexSets {
 };
 
 template <class Use>
-void each_link(const NetworkView& network, const Use& use) {
+void for_each_link(const NetworkView& network, const Use& use) {
     for (const Link link : ids<Link>(network.link_count())) {
         if (network.is_up(link)) use(network.ends(link));
     }
 }
 
-/// The vertices of nodes, and the switches one link away from them.
-std::vector<char> near_vertices(const NetworkView& network, std::span<const Node> nodes) {
+/// Marks the vertices of the allocated nodes, and the switches one link away.
+std::vector<char> mark_near_vertices(const NetworkView& network, std::span<const Node> nodes) {
     std::vector<char> has_node(network.vertex_count(), 0);
     for (const Node node : ids<Node>(network.node_count())) has_node[network.vertex(node)] = 1;
     std::vector<char> of_nodes(network.vertex_count(), 0);
     for (const Node node : nodes) of_nodes[network.vertex(node)] = 1;
     std::vector<char> near = of_nodes;
-    each_link(network, [&](LinkEnds ends) {
+    for_each_link(network, [&](LinkEnds ends) {
         if (of_nodes[ends.from] && !has_node[ends.to]) near[ends.to] = 1;
         if (of_nodes[ends.to] && !has_node[ends.from]) near[ends.from] = 1;
     });
     return near;
 }
 
-/// Adds enclosed vertices. `usable` are the nodes that are up.
-std::vector<char> with_enclosed(const NetworkView& network, std::vector<char> held,
-                                std::span<const Node> usable) {
-    // Connected components of the remaining vertices without a node are enclosed.
+/// Adds the enclosed vertices. `usable` lists the nodes that are up.
+std::vector<char> add_enclosed_vertices(const NetworkView& network, std::vector<char> held,
+                                        std::span<const Node> usable) {
+    // A connected component of the remaining vertices is enclosed if it contains no node.
     VertexSets outside(held.size());
-    each_link(network, [&](LinkEnds ends) {
+    for_each_link(network, [&](LinkEnds ends) {
         if (!held[ends.from] && !held[ends.to]) outside.join(ends.from, ends.to);
     });
     std::vector<char> reaches_node(held.size(), 0);
@@ -73,8 +73,9 @@ std::vector<char> with_enclosed(const NetworkView& network, std::vector<char> he
     return held;
 }
 
-/// Marks the vertices that no route passes through: they do not forward, or have one neighbor.
-std::vector<char> dead_ends(const NetworkView& network) {
+/// Marks the vertices that no route passes through, because they do not forward messages or have only one
+/// neighbor.
+std::vector<char> mark_dead_ends(const NetworkView& network) {
     constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
     std::vector<std::uint32_t> neighbor(network.vertex_count(), none);
     std::vector<char> ends(network.vertex_count(), 1);
@@ -82,14 +83,14 @@ std::vector<char> dead_ends(const NetworkView& network) {
         if (neighbor[v] == none) neighbor[v] = other;
         if (neighbor[v] != other && network.forwards(v)) ends[v] = 0;
     };
-    each_link(network, [&](LinkEnds link) {
+    for_each_link(network, [&](LinkEnds link) {
         add(link.from, link.to);
         add(link.to, link.from);
     });
     return ends;
 }
 
-std::vector<Node> sorted(std::span<const Node> nodes) {
+std::vector<Node> sort_nodes(std::span<const Node> nodes) {
     std::vector<Node> in_order(nodes.begin(), nodes.end());
     std::ranges::sort(in_order);
     return in_order;
@@ -101,19 +102,19 @@ Territory::Territory(const Allocation& allocation) {
     constexpr std::uint32_t unseen = std::numeric_limits<std::uint32_t>::max();
     const NetworkView network(allocation.machine().topology());
     const std::vector<Node> usable = allocation.machine().usable_nodes();
-    held_ = near_vertices(network, allocation.nodes());
+    held_ = mark_near_vertices(network, allocation.nodes());
     owned_ = held_;
     std::vector<Node> others;
-    std::ranges::set_difference(usable, sorted(allocation.nodes()), std::back_inserter(others));
-    const std::vector<char> of_others = near_vertices(network, others);
+    std::ranges::set_difference(usable, sort_nodes(allocation.nodes()), std::back_inserter(others));
+    const std::vector<char> of_others = mark_near_vertices(network, others);
     for (std::uint32_t v = 0; v < owned_.size(); ++v) {
         if (of_others[v]) owned_[v] = 0;
     }
-    ends_routes_ = dead_ends(network);
-    held_ = with_enclosed(network, std::move(held_), usable);
-    owned_ = with_enclosed(network, std::move(owned_), usable);
+    ends_routes_ = mark_dead_ends(network);
+    held_ = add_enclosed_vertices(network, std::move(held_), usable);
+    owned_ = add_enclosed_vertices(network, std::move(owned_), usable);
     VertexSets components(held_.size());
-    each_link(network, [&](LinkEnds ends) {
+    for_each_link(network, [&](LinkEnds ends) {
         if (holds(ends)) components.join(ends.from, ends.to);
     });
     std::vector<std::uint32_t> number(held_.size(), unseen);

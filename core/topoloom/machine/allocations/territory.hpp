@@ -11,11 +11,12 @@
 
 namespace topoloom {
 
-/// The vertices to which the nodes of an allocation are attached, switches one link away from them, and vertices that these
-/// enclose: no node of another job is reached from an enclosed vertex without passing them. A switch is a vertex without a
-/// node. Two nodes are in one component if links between such vertices connect them: neighbors on a torus, nodes of one
-/// switch of a tree. Links and nodes that are down do not count. A vertex that also has nodes of others is held, but not
-/// owned.
+/// The vertices that an allocation uses: vertices with an allocated node, the switches one link away, and all
+/// vertices that these enclose. A vertex is enclosed if all its paths to nodes of other jobs pass vertices
+/// with an allocated node or these switches. A switch is a vertex without a node. Two nodes are in one
+/// component if links between such vertices connect them: neighbors on a torus, nodes of one switch of a
+/// tree. Links and nodes that are down are ignored. A vertex that also has nodes of other jobs is held, but
+/// not owned.
 class Territory {
    public:
     /// O(links).
@@ -29,7 +30,7 @@ class Territory {
         return (owned_[ends.from] && owned_[ends.to]) || is_own_end(ends.from) || is_own_end(ends.to);
     }
     [[nodiscard]] std::size_t component_count() const { return component_count_; }
-    /// By node of the allocation: its component, numbered in order of appearance.
+    /// The component of each allocated node, numbered in order of appearance.
     [[nodiscard]] std::span<const std::uint32_t> component_of_node() const { return component_of_node_; }
 
    private:
@@ -37,7 +38,7 @@ class Territory {
         return owned_[vertex] && ends_routes_[vertex];
     }
 
-    std::vector<char> held_;  // by vertex, as are the next
+    std::vector<char> held_;  // by vertex, as the next two
     std::vector<char> owned_;
     std::vector<char> ends_routes_;
     std::vector<std::uint32_t> component_of_node_;

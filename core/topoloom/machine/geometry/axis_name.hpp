@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of axes: x, y, z, a, b ... while there are letters.
+// Names of axes: x, y, z, a, b ..., then numbers.
 #pragma once
 
 #include <cstdint>

@@ -13,15 +13,15 @@ namespace topoloom {
 namespace {
 
 constexpr std::size_t words = 4;
-constexpr std::size_t width = 64 * words;  // roots per search
+constexpr std::size_t width = 64 * words;  // number of roots per search
 using Roots = std::array<std::uint64_t, words>;
 
-/// The origins of the links into each vertex.
-struct Origins {
+/// The source vertices of each vertex's incoming links.
+struct IncomingLinks {
     std::vector<std::size_t> first;
     std::vector<std::uint32_t> from;
 
-    Origins(std::size_t vertices, std::span<const RowLink> links)
+    IncomingLinks(std::size_t vertices, std::span<const RowLink> links)
         : first(vertices + 1, 0), from(links.size()) {
         for (const RowLink& link : links) ++first[link.to + 1];
         for (std::size_t v = 0; v < vertices; ++v) first[v + 1] += first[v];
@@ -30,11 +30,12 @@ struct Origins {
     }
 };
 
-/// Searches backwards from up to `width` roots at once. A bit per root and vertex says whether the root was reached.
-class Search {
+/// Searches backwards from up to `width` roots at once. One bit per vertex and root is set if the vertex
+/// reaches the root.
+class MultiSourceSearch {
    public:
-    Search(const Origins& origins, const std::vector<bool>& relays)
-        : origins_(origins),
+    MultiSourceSearch(const IncomingLinks& incoming, const std::vector<bool>& relays)
+        : incoming_(incoming),
           relays_(relays),
           seen_(relays.size()),
           here_(relays.size()),
@@ -53,13 +54,13 @@ class Search {
         std::vector<std::uint32_t> reached;
         for (std::uint32_t level = 1; !active.empty(); ++level) {
             for (const std::uint32_t u : active) {
-                if (level == 1 || relays_[u]) spread(u, reached);
+                if (level == 1 || relays_[u]) propagate_from(u, reached);
                 here_[u] = {};
             }
             if (!reached.empty() && level >= HopTable::unreached)
                 fail("the machine graph has distances above ", HopTable::unreached - 1);
             sort_vertices(reached);
-            for (const std::uint32_t v : reached) write(v, roots.begin, level, hops);
+            for (const std::uint32_t v : reached) write_hops(v, roots.begin, level, hops);
             std::swap(here_, next_);
             active.swap(reached);
             reached.clear();
@@ -67,9 +68,9 @@ class Search {
     }
 
    private:
-    void spread(std::uint32_t u, std::vector<std::uint32_t>& reached) {
-        for (std::size_t i = origins_.first[u]; i < origins_.first[u + 1]; ++i) {
-            const std::uint32_t v = origins_.from[i];
+    void propagate_from(std::uint32_t u, std::vector<std::uint32_t>& reached) {
+        for (std::size_t i = incoming_.first[u]; i < incoming_.first[u + 1]; ++i) {
+            const std::uint32_t v = incoming_.from[i];
             std::uint64_t found = 0;
             std::uint64_t before = 0;
             for (std::size_t w = 0; w < words; ++w) {
@@ -80,7 +81,7 @@ class Search {
             if (found != 0 && before == 0) reached.push_back(v);
         }
     }
-    /// Sorts the vertices, so that writes to a row are close to each other.
+    /// Sorts the vertices, so that consecutive writes to a row are close in memory.
     void sort_vertices(std::vector<std::uint32_t>& reached) const {
         if (reached.size() < next_.size() / 32) {
             std::ranges::sort(reached);
@@ -91,7 +92,7 @@ class Search {
             if (next_[v] != Roots{}) reached.push_back(v);
         }
     }
-    void write(std::uint32_t v, std::size_t first_root, std::uint32_t level, HopTable::Hops& hops) {
+    void write_hops(std::uint32_t v, std::size_t first_root, std::uint32_t level, HopTable::Hops& hops) {
         for (std::size_t w = 0; w < words; ++w) {
             seen_[v][w] |= next_[v][w];
             for (std::uint64_t bits = next_[v][w]; bits != 0; bits &= bits - 1) {
@@ -102,10 +103,10 @@ class Search {
         }
     }
 
-    const Origins& origins_;
+    const IncomingLinks& incoming_;
     const std::vector<bool>& relays_;
     std::vector<Roots> seen_;
-    std::vector<Roots> here_;  // reached the vertex in the last step
+    std::vector<Roots> here_;  // roots reached in the last step
     std::vector<Roots> next_;
 };
 
@@ -114,10 +115,11 @@ class Search {
 HopTable::Hops search_hops(std::size_t vertices, std::size_t ends, std::span<const RowLink> links,
                            const std::vector<bool>& relays) {
     HopTable::require_memory(vertices, ends);
-    const Origins origins(vertices, links);
+    const IncomingLinks incoming(vertices, links);
     HopTable::Hops hops(vertices * ends, HopTable::unreached);
     const Chunks chunks(ends, width);
-    parallel_for(chunks.size(), 0, [&](std::size_t c, int) { Search(origins, relays).run(chunks[c], hops); });
+    parallel_for(chunks.size(), 0,
+                 [&](std::size_t c, int) { MultiSourceSearch(incoming, relays).run(chunks[c], hops); });
     return hops;
 }
 

@@ -25,8 +25,8 @@ HopTable::HopTable(std::vector<Point> nodes, std::size_t width, Hops hops, std::
       rows_(hops.size() / width),
       hops_(std::move(hops)),
       group_(std::move(group)) {
-    measure();
-    make_blocks();
+    find_extremes();
+    divide_into_blocks();
 }
 
 HopTable::HopTable(std::vector<Point> nodes, Classes classes, std::vector<std::uint32_t> group)
@@ -51,8 +51,8 @@ void HopTable::add_exceptions(std::vector<Exception> exceptions) {
     symmetric_ = symmetric_ && exceptions_.empty();
 }
 
-auto HopTable::filled_by_row(std::size_t rows, const std::function<void(std::uint32_t, std::uint16_t*)>& fill)
-    -> Hops {
+auto HopTable::make_hops_by_row(std::size_t rows,
+                                const std::function<void(std::uint32_t, std::uint16_t*)>& fill) -> Hops {
     require_memory(rows, rows);
     Hops hops(rows * rows);
     parallel_for(rows, 0,
@@ -82,10 +82,10 @@ void HopTable::require_memory(std::uint64_t width, std::uint64_t rows, std::uint
     }
 }
 
-std::uint32_t HopTable::look_up(Point a, Point b) const {
+std::uint32_t HopTable::look_up_hops(Point a, Point b) const {
     const auto at = std::ranges::lower_bound(exceptions_, std::pair(a.node, b.node), {}, ends_of);
     if (at != exceptions_.end() && ends_of(*at) == std::pair(a.node, b.node)) return at->hops;
-    return classes_.count > 0 ? class_distance(a.row, b.row) + a.leaf + b.leaf : table(a, b);
+    return classes_.count > 0 ? class_distance(a.row, b.row) + a.leaf + b.leaf : table_hops(a, b);
 }
 
 std::uint32_t HopTable::class_distance(std::uint32_t a, std::uint32_t b) const {
@@ -105,9 +105,10 @@ auto HopTable::count_nodes() -> NodesOfRows {
     return rows;
 }
 
-void HopTable::measure() {
+void HopTable::find_extremes() {
     const auto [count, first] = count_nodes();
-    // By row, for a loop without branches: a mask of ones if there are nodes, and the links of the first of them.
+    // Per row, for a branch-free loop: a mask, all ones if the row has nodes, and the number of links from
+    // its first node to the row.
     std::vector<std::uint16_t> mask(rows_, 0);
     std::vector<std::uint16_t> leaf(rows_, 0);
     for (std::size_t row = 0; row < rows_; ++row) {
@@ -140,7 +141,7 @@ void HopTable::measure() {
             if (to_b[a] == unreached) {
                 lost[b] = std::min(lost[b], first[a]);
             } else {
-                farthest[b] = std::max(farthest[b], table(nodes_[first[a]], nodes_[first[b]]));
+                farthest[b] = std::max(farthest[b], table_hops(nodes_[first[a]], nodes_[first[b]]));
             }
         }
     });
@@ -154,8 +155,8 @@ void HopTable::measure() {
     symmetric_ = check_symmetry();
 }
 
-/// Blocks are runs of rows of one group, or of sqrt(rows) rows if there are no groups, or too many.
-void HopTable::make_blocks() {
+/// A block is a run of rows of one group, or of sqrt(rows) rows if there are no groups or too many.
+void HopTable::divide_into_blocks() {
     const auto size = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(rows_))));
     std::vector<std::size_t> begin;
     const auto cut = [&](const auto& begins) {
@@ -192,7 +193,7 @@ auto HopTable::region(std::span<const Point> points) const -> Region {
     return region;
 }
 
-/// Compares each tile with the transpose of its mirror image, so that rows are compared with rows.
+/// Compares each tile with the transpose of its mirror tile, so that both are read row by row.
 bool HopTable::check_symmetry() const {
     constexpr std::size_t side = 64;
     const Chunks tiles(rows_, side);
@@ -223,7 +224,7 @@ std::vector<std::uint64_t> HopTable::total_distances(std::span<const Point> poin
         });
         return totals;
     }
-    const std::vector<Total> from = total_from_rows(points);
+    const std::vector<HopSum> from = sum_hops_from_rows(points);
     for (std::size_t i = 0; i < points.size(); ++i) {
         const Point p = points[i];
         totals[i] = from[p.row].hops + p.leaf * from[p.row].points - 2 * p.leaf;  // 2: itself
@@ -231,22 +232,22 @@ std::vector<std::uint64_t> HopTable::total_distances(std::span<const Point> poin
     return totals;
 }
 
-std::uint64_t HopTable::reached_pairs(std::span<const Point> points) const {
-    const std::vector<Total> from = total_from_rows(points);
+std::uint64_t HopTable::count_reached_pairs(std::span<const Point> points) const {
+    const std::vector<HopSum> from = sum_hops_from_rows(points);
     std::uint64_t pairs = 0;
     for (const Point p : points) pairs += from[p.row].points - 1;
     return pairs;
 }
 
-auto HopTable::total_from_rows(std::span<const Point> points) const -> std::vector<Total> {
+auto HopTable::sum_hops_from_rows(std::span<const Point> points) const -> std::vector<HopSum> {
     std::vector<std::uint64_t> count(rows_, 0);
     std::vector<std::uint64_t> leaves(rows_, 0);
     for (const Point p : points) {
         ++count[p.row];
         leaves[p.row] += p.leaf;
     }
-    if (classes_.count > 0) return total_by_classes(count, leaves);
-    std::vector<Total> from(rows_);
+    if (classes_.count > 0) return sum_hops_by_classes(count, leaves);
+    std::vector<HopSum> from(rows_);
     const Chunks columns(rows_, 1024);
     parallel_for(columns.size(), 0, [&](std::size_t c, int) {
         for (std::size_t b = 0; b < rows_; ++b) {
@@ -263,16 +264,16 @@ auto HopTable::total_from_rows(std::span<const Point> points) const -> std::vect
 }
 
 /// Sums as if all rows were in other groups, then corrects the rows of the same group.
-auto HopTable::total_by_classes(std::span<const std::uint64_t> count,
-                                std::span<const std::uint64_t> leaves) const -> std::vector<Total> {
+auto HopTable::sum_hops_by_classes(std::span<const std::uint64_t> count,
+                                   std::span<const std::uint64_t> leaves) const -> std::vector<HopSum> {
     std::vector<std::uint64_t> of_class(classes_.count, 0);
-    Total all;
+    HopSum all;
     for (std::size_t row = 0; row < rows_; ++row) {
         of_class[classes_.of_row[row]] += count[row];
         all.points += count[row];
         all.hops += leaves[row];
     }
-    std::vector<Total> from(rows_, all);
+    std::vector<HopSum> from(rows_, all);
     std::size_t begin = 0;
     for (std::size_t a = 0; a < rows_; ++a) {
         if (group_[a] != group_[begin]) begin = a;

@@ -18,8 +18,8 @@
 
 namespace topoloom {
 
-/// Each node has a row of the table: that of its router, at distance 0, or that of its only switch, one link away. Nodes
-/// of one router or switch share the row.
+/// Each node uses a row of the table: the row of its router at distance 0, or of its only switch one link
+/// away. Nodes of one router or switch share the row.
 class HopTable {
    public:
     struct Point {
@@ -27,58 +27,59 @@ class HopTable {
         std::uint32_t row : 31;
         std::uint32_t leaf : 1;
     };
-    /// Points in a range of rows.
+    /// All points in a range of rows.
     struct Region {
         std::uint32_t low;
         std::uint32_t high;
-        std::uint32_t leaf;  // the least of the points
+        std::uint32_t leaf;  // the minimum over the points
     };
     using DistanceSum = PointwiseDistanceSum<HopTable>;
     /// [b * width + a]: hops from row a to row b. Rows of routers without nodes may come last; they are never `b`.
     using Hops = BigVector<std::uint16_t>;
-    /// The hops from one node to another where they differ from the table.
+    /// The hops from one node to another, if they differ from the table.
     struct Exception {
         std::uint32_t from;
         std::uint32_t to;
         std::uint32_t hops;
     };
 
-    /// Classes of rows that share a small table: hops between rows of different groups depend on their classes only. Groups
-    /// are runs of rows.
+    /// Classes of rows with a small table of their distances: hops between rows of different groups depend
+    /// only on the classes. A group is a run of rows.
     struct Classes {
         std::vector<std::uint32_t> of_row;
         std::uint32_t count = 0;
         std::vector<std::uint16_t> hops;  // [b * count + a]; symmetric
-        std::uint16_t within = 0;         // between rows of one group
+        std::uint16_t within = 0;         // hops between rows of one group
     };
 
     /// The hops between rows without a route.
     static constexpr std::uint16_t unreached = std::numeric_limits<std::uint16_t>::max();
 
     HopTable() = default;
-    /// `nodes` by number. `group` is by row, or empty: split_keys() keep the rows of a group together.
+    /// `nodes` contains a point per node; `group` a group per row, or nothing. Bisection by split_keys()
+    /// avoids cutting groups.
     HopTable(std::vector<Point> nodes, std::size_t width, Hops hops, std::vector<std::uint32_t> group = {});
-    /// A table by classes of rows, all of which reach each other.
+    /// Makes a table from classes of rows. All rows must reach each other.
     HopTable(std::vector<Point> nodes, Classes classes, std::vector<std::uint32_t> group);
     /// Replaces the hops of some pairs of nodes.
     void add_exceptions(std::vector<Exception> exceptions);
 
     /// Makes a table of hops(a, b) between rows, on all cores.
     template <class HopsBetween>
-    [[nodiscard]] static Hops filled(std::size_t rows, const HopsBetween& hops) {
-        return filled_by_row(rows, [&](std::uint32_t b, std::uint16_t* from) {
+    [[nodiscard]] static Hops make_hops(std::size_t rows, const HopsBetween& hops) {
+        return make_hops_by_row(rows, [&](std::uint32_t b, std::uint16_t* from) {
             for (std::uint32_t a = 0; a < rows; ++a) from[a] = static_cast<std::uint16_t>(hops(a, b));
         });
     }
     /// Makes a table by fill(b, hops), which writes the hops from every row to row b.
-    [[nodiscard]] static Hops filled_by_row(std::size_t rows,
-                                            const std::function<void(std::uint32_t, std::uint16_t*)>& fill);
+    [[nodiscard]] static Hops make_hops_by_row(
+        std::size_t rows, const std::function<void(std::uint32_t, std::uint16_t*)>& fill);
 
-    /// The points of nodes that are numbered router by router, with a row for each router.
+    /// Returns the points of nodes that are numbered router by router, with one row per router.
     [[nodiscard]] static std::vector<Point> points_of_routers(std::size_t routers,
                                                               std::uint32_t nodes_per_router);
 
-    /// Throws Error if a table with these rows and the points of these nodes does not fit in memory.
+    /// Throws Error if a table of this size, with its points, does not fit in memory.
     static void require_memory(std::uint64_t width, std::uint64_t rows, std::uint64_t nodes = 0);
 
     [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
@@ -86,19 +87,19 @@ class HopTable {
     [[nodiscard]] std::uint32_t distance(Point a, Point b) const {
         if (a.node == b.node) return 0;
         if (!is_plain_) [[unlikely]]
-            return look_up(a, b);
-        return table(a, b);
+            return look_up_hops(a, b);
+        return table_hops(a, b);
     }
     [[nodiscard]] bool can_reach(Point a, Point b) const {
         return classes_.count > 0 || hops_[b.row * width_ + a.row] != unreached;
     }
     /// Whether all routes have the same length in both directions.
     [[nodiscard]] bool is_symmetric() const { return symmetric_; }
-    /// Two nodes, the first of which cannot reach the second; the same node twice if all reach each other.
+    /// Two nodes such that the first cannot reach the second, or the same node twice if all reach each other.
     [[nodiscard]] std::pair<Node, Node> unreachable_pair() const { return unreachable_pair_; }
     /// The largest distance between nodes that reach each other.
     [[nodiscard]] std::uint32_t max_distance() const { return farthest_; }
-    /// Points of one class have equal distances to all others.
+    /// The distance class of a point. Points of one class have equal distances to every other point.
     [[nodiscard]] std::uint64_t distance_class(Point p) const {
         return exceptions_.empty() ? std::uint64_t{p.row} << 1 | p.leaf : p.node;
     }
@@ -110,9 +111,9 @@ class HopTable {
 
     /// For each point, the sum of distances to the points that it reaches. O(rows^2 + points).
     [[nodiscard]] std::vector<std::uint64_t> total_distances(std::span<const Point> points) const;
-    /// Counts the ordered pairs of different points of which the first reaches the second. O(rows^2 + points).
-    [[nodiscard]] std::uint64_t reached_pairs(std::span<const Point> points) const;
-    /// By groups; within one group, by the difference of the distances to two far ends.
+    /// Counts the ordered pairs of different points whose first point reaches the second. O(rows^2 + points).
+    [[nodiscard]] std::uint64_t count_reached_pairs(std::span<const Point> points) const;
+    /// Keys that split the points by group; inside a group, by the difference of distances to two far rows.
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const;
     [[nodiscard]] Region region(std::span<const Point> points) const;
     [[nodiscard]] std::uint32_t distance_from(const Region& region, Point p) const {
@@ -127,41 +128,41 @@ class HopTable {
     }
 
    private:
-    /// Regions of more blocks are hardly ever pruned.
+    /// Maximum number of blocks of a region with a bound. Bounds of larger regions prune little.
     static constexpr std::uint32_t max_blocks = 4;
 
-    [[nodiscard]] std::uint32_t table(Point a, Point b) const {
+    [[nodiscard]] std::uint32_t table_hops(Point a, Point b) const {
         return hops_[b.row * width_ + a.row] + a.leaf + b.leaf;
     }
-    [[nodiscard]] std::uint32_t look_up(Point a, Point b) const;
+    [[nodiscard]] std::uint32_t look_up_hops(Point a, Point b) const;
     [[nodiscard]] std::uint32_t class_distance(std::uint32_t a, std::uint32_t b) const;
-    /// By row: how many nodes it has, and the first of them.
+    /// The number of nodes and the first node of each row.
     struct NodesOfRows {
         std::vector<std::uint32_t> count;
         std::vector<std::uint32_t> first;
     };
     [[nodiscard]] NodesOfRows count_nodes();
-    void measure();
-    void make_blocks();
+    void find_extremes();
+    void divide_into_blocks();
     [[nodiscard]] bool check_symmetry() const;
-    /// The sum of table hops from a row to all given points that it reaches, and their number.
-    struct Total {
+    /// The number of points that a row reaches, and the sum of the hops to them.
+    struct HopSum {
         std::uint64_t hops = 0;
         std::uint64_t points = 0;
     };
-    [[nodiscard]] std::vector<Total> total_from_rows(std::span<const Point> points) const;
-    [[nodiscard]] std::vector<Total> total_by_classes(std::span<const std::uint64_t> count,
-                                                      std::span<const std::uint64_t> leaves) const;
+    [[nodiscard]] std::vector<HopSum> sum_hops_from_rows(std::span<const Point> points) const;
+    [[nodiscard]] std::vector<HopSum> sum_hops_by_classes(std::span<const std::uint64_t> count,
+                                                          std::span<const std::uint64_t> leaves) const;
 
     std::vector<Point> nodes_;
     std::size_t width_ = 0;
     std::size_t rows_ = 0;
     Hops hops_;
     Classes classes_;
-    bool is_plain_ = true;               // no exceptions, no classes
+    bool is_plain_ = true;               // has neither exceptions nor classes
     std::vector<Exception> exceptions_;  // sorted by (from, to)
     std::vector<std::uint32_t> group_;   // by row
-    std::vector<std::uint32_t> block_;   // by row, ascending: by groups, or of sqrt(rows) rows each
+    std::vector<std::uint32_t> block_;   // block of each row, ascending; see divide_into_blocks()
     std::size_t blocks_ = 0;
     Hops nearest_;  // [b * blocks + block]: hops to row b from the nearest row of a block
     std::pair<Node, Node> unreachable_pair_;

@@ -13,8 +13,9 @@
 
 namespace topoloom {
 
-/// Levels are listed bottom-up: arity[0] members form the smallest group, arity[1] of these the next, and so on.
-/// Distances are absolute: two members whose smallest common group is at level j (1-based) are distance[j-1] apart.
+/// Levels are listed bottom-up: arity[0] members form a group of level 1, arity[1] such groups a group of
+/// level 2, and so on. Distances are absolute: two members whose smallest common group is at level j
+/// (1-based) are distance[j-1] apart.
 class Levels {
    public:
     /// The digits of a member's number in the mixed radix of the arities, packed into bits. The highest bit in which two
@@ -22,7 +23,8 @@ class Levels {
     using Key = std::uint64_t;
 
     Levels() = default;
-    /// Throws Error for empty lists, zero arities, more than 2^31 members or distances that shrink on the way up.
+    /// Throws Error for empty lists, zero arities, more than 2^31 members or distances that decrease from a
+    /// level to the next.
     Levels(std::vector<std::uint32_t> arity, std::vector<std::uint32_t> distance);
 
     [[nodiscard]] std::uint32_t size() const { return size_; }
@@ -32,14 +34,20 @@ class Levels {
 
     [[nodiscard]] Key key(std::uint32_t member) const;
     /// The level of the smallest common group: 0 for the same member, else 1 .. count().
-    [[nodiscard]] std::uint32_t common_level(Key a, Key b) const { return level_of_width_[width(a, b)]; }
-    [[nodiscard]] std::uint32_t distance(Key a, Key b) const { return distance_of_width_[width(a, b)]; }
+    [[nodiscard]] std::uint32_t common_level(Key a, Key b) const {
+        return level_of_width_[count_differing_bits(a, b)];
+    }
+    [[nodiscard]] std::uint32_t distance(Key a, Key b) const {
+        return distance_of_width_[count_differing_bits(a, b)];
+    }
 
-    /// By the parts of the smallest group that has all keys.
+    /// Returns keys that split the smallest group containing all members into its subgroups.
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Key> keys) const;
 
    private:
-    static std::size_t width(Key a, Key b) { return static_cast<std::size_t>(std::bit_width(a ^ b)); }
+    static std::size_t count_differing_bits(Key a, Key b) {
+        return static_cast<std::size_t>(std::bit_width(a ^ b));
+    }
 
     std::uint32_t size_ = 1;
     std::vector<std::uint32_t> arity_;

@@ -11,14 +11,14 @@
 
 namespace topoloom {
 
-/// Routers are numbered row-major, with the last axis the fastest. The first axis of `order` has the highest bits; an axis
-/// of extent 1 has none. If all extents are powers of 2 and axes are in order, a router's number is its key. Otherwise keys
-/// are kept in a table.
+/// Routers are numbered row-major: the last axis varies fastest. The first axis of `order` has the highest
+/// bits; an axis of extent 1 has no bits. If all extents are powers of 2 and axes are in order, a router's
+/// number is its key. Otherwise keys are stored in a table.
 class PackedCoordinates {
    public:
     using Key = std::uint64_t;
 
-    /// The product of the extents must be below 2^31, which bounds the bits to 40.
+    /// The product of the extents must be below 2^31, so keys have at most 40 bits.
     PackedCoordinates(std::span<const std::uint32_t> size, std::span<const std::uint32_t> order);
 
     [[nodiscard]] Key key(std::uint32_t router) const { return keys_.empty() ? router : keys_[router]; }
@@ -28,7 +28,7 @@ class PackedCoordinates {
         std::uint32_t shift = 0;
         std::uint32_t mask = 0;
         std::uint32_t last = 0;  // the largest coordinate
-        std::uint32_t step = 1;  // what a step along the axis adds to a router's number
+        std::uint32_t step = 1;  // increment of the router's number per step along the axis
     };
     [[nodiscard]] const Field& field(std::size_t axis) const { return fields_[axis]; }
     [[nodiscard]] static std::uint32_t coordinate(Key key, const Field& field) {
@@ -36,13 +36,13 @@ class PackedCoordinates {
     }
 
     /// The highest bit of each axis on which two keys differ.
-    [[nodiscard]] Key differing(Key a, Key b) const {
+    [[nodiscard]] Key find_differing_axes(Key a, Key b) const {
         const Key x = a ^ b;
         return (((x & low_) + low_) | x) & high_;
     }
-    /// The number of axes on which two keys differ. Without popcnt, which not every x86-64 processor has.
-    [[nodiscard]] std::uint32_t count_differing(Key a, Key b) const {
-        Key pairs = differing(a, b);
+    /// The number of axes on which two keys differ. Avoids popcnt, which not every x86-64 processor supports.
+    [[nodiscard]] std::uint32_t count_differing_axes(Key a, Key b) const {
+        Key pairs = find_differing_axes(a, b);
         pairs -= (pairs >> 1) & 0x5555'5555'5555'5555U;
         const Key fours = (pairs & 0x3333'3333'3333'3333U) + ((pairs >> 2) & 0x3333'3333'3333'3333U);
         const Key bytes = (fours + (fours >> 4)) & 0x0F0F'0F0F'0F0F'0F0FU;
@@ -50,20 +50,20 @@ class PackedCoordinates {
     }
     /// Calls use(field) in routing order.
     template <class Use>
-    void for_each_differing(Key a, Key b, const Use& use) const {
-        for (Key rest = differing(a, b); rest != 0;) {
+    void for_each_differing_field(Key a, Key b, const Use& use) const {
+        for (Key rest = find_differing_axes(a, b); rest != 0;) {
             const auto bit = 63 ^ static_cast<std::uint32_t>(__builtin_clzll(rest));  // a single instruction
             use(field_of_bit_[bit]);
             rest ^= Key{1} << bit;
         }
     }
     /// The axes with more than one coordinate, in routing order.
-    [[nodiscard]] const std::vector<Field>& routed() const { return routed_; }
+    [[nodiscard]] const std::vector<Field>& routed_fields() const { return routed_; }
 
    private:
     std::vector<Field> fields_;  // by axis
     std::vector<Field> routed_;
-    std::array<Field, 64> field_of_bit_{};  // by its highest bit
+    std::array<Field, 64> field_of_bit_{};  // [highest bit]: field
     Key high_ = 0;                          // the highest bit of every field
     Key low_ = 0;                           // all other bits
     std::vector<Key> keys_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Weighted distances to a list of points, summed point by point: the DistanceSum of geometries without a faster one.
+// Sum of weighted distances to a list of points, computed point by point: the DistanceSum of geometries
+// without a faster method.
 #pragma once
 
 #include <cstdint>

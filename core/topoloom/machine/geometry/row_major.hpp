@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Coordinates of routers that are numbered row-major: the last axis varies fastest.
+// Conversion between coordinates and row-major router numbers: the last axis varies fastest.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keys by which a set of points is bisected.
+// Sort keys for the bisection of a set of points.
 #pragma once
 
 #include <compare>
@@ -7,8 +7,8 @@
 
 namespace topoloom {
 
-/// Points that are close have close keys. The best cut is near the middle, between two points of different `major`: between
-/// two planes of a torus, or two groups of a tree.
+/// Close points have close keys. Cut the sorted points near the middle, preferably between different values
+/// of `major`: between two planes of a torus, or two groups of a tree.
 struct SplitKey {
     std::uint32_t major = 0;
     std::uint64_t minor = 0;

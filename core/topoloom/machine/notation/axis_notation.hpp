@@ -12,7 +12,7 @@
 
 namespace topoloom {
 
-/// One entry per axis, for its + and its - links.
+/// Bandwidths and latencies of the + links and the - links of each axis.
 struct AxisQuantities {
     std::vector<std::array<BytesPerSecond, 2>> bandwidth;
     std::vector<std::array<Seconds, 2>> latency;
@@ -21,7 +21,8 @@ struct AxisQuantities {
 /// Reads an axis by its letter, x, y, z, a, b ..., or its number.
 [[nodiscard]] std::uint32_t read_axis(const TextPiece& name, std::size_t axes);
 
-/// Reads the options bandwidth, bandwidth.AXIS, bandwidth.AXIS+ and -, and the same for latency.
+/// Reads the options bandwidth, bandwidth.AXIS, bandwidth.AXIS+ and bandwidth.AXIS-, and the same options of
+/// latency.
 [[nodiscard]] AxisQuantities read_axis_quantities(const Section& section, std::size_t axes);
 
 }  // namespace topoloom

@@ -17,7 +17,8 @@ std::vector<Quantity> read_levels(const TextPiece& value, std::size_t count, con
     return values;
 }
 
-/// The text before `mark`, such as +node:, and the text from behind its plus sign on. A plain + also occurs in graph:4+2.
+/// Splits the text at `mark`, such as +node:, and drops the plus sign. A plain plus sign is no separator,
+/// because graph:4+2 contains one.
 std::pair<TextPiece, std::optional<TextPiece>> cut_at(const TextPiece& text, std::string_view mark) {
     const std::size_t at = text.text().find(mark);
     if (at == std::string_view::npos) return {text, std::nullopt};
@@ -26,7 +27,7 @@ std::pair<TextPiece, std::optional<TextPiece>> cut_at(const TextPiece& text, std
 
 }  // namespace
 
-std::string shown(std::string_view text) {
+std::string abbreviate(std::string_view text) {
     std::string line(text.substr(0, text.size() <= 80 ? text.size() : 77));
     for (char& c : line) {
         if (c < ' ' || c > '~') c = '?';
@@ -51,7 +52,7 @@ Section read_section(const TextPiece& text) {
             };
             const bool repeats = key.text() == "route" || key.text() == "table";
             if (!repeats && std::any_of(section.options.begin(), section.options.end(), same)) {
-                key.reject("'", shown(key.text()), "' is given twice;");
+                key.reject("'", abbreviate(key.text()), "' is given twice;");
             }
             section.options.emplace_back(key, *value);
         } else {
@@ -61,17 +62,17 @@ Section read_section(const TextPiece& text) {
     return section;
 }
 
-void refuse_option(const Section& section, const TextPiece& key, const std::vector<std::string>& known) {
+void reject_option(const Section& section, const TextPiece& key, const std::vector<std::string>& known) {
     key.reject(unknown_name_message(std::string("option of ") + std::string(section.name.text()),
-                                    shown(key.text()), known),
+                                    abbreviate(key.text()), known),
                ";");
 }
 
-void refuse_items(const Section& section) {
+void reject_items(const Section& section) {
     if (!section.items.empty()) section.items.front().reject("expected an option of the form key=value");
 }
 
-TextParts split_machine(const TextPiece& text) {
+TextParts split_machine_text(const TextPiece& text) {
     const auto [before, node] = cut_at(text, "+node:");
     const auto [network, down] = cut_at(before, "+down:");
     if (node) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parts of machine text that know their column, for error messages.
+// Parts of machine text with their column, for error messages.
 #pragma once
 
 #include <charconv>
@@ -17,10 +17,10 @@
 
 namespace topoloom {
 
-/// The text on one line of at most 80 printable characters.
-[[nodiscard]] std::string shown(std::string_view text);
+/// Returns the text as one line of at most 80 printable characters.
+[[nodiscard]] std::string abbreviate(std::string_view text);
 
-/// A part of machine text that knows its column, for error messages.
+/// A part of machine text with its column, for error messages.
 class TextPiece {
    public:
     TextPiece(std::string_view whole, std::string_view part) : whole_(whole), part_(part) {}
@@ -33,7 +33,7 @@ class TextPiece {
     /// Throws Error with this message and the column.
     template <class... Parts>
     [[noreturn]] void reject(const Parts&... parts) const {
-        fail("cannot read machine '", shown(whole_), "': ", parts..., " at column ",
+        fail("cannot read machine '", abbreviate(whole_), "': ", parts..., " at column ",
              part_.data() - whole_.data() + 1);
     }
     /// Returns make(), and prefixes its errors with the machine text.
@@ -42,12 +42,12 @@ class TextPiece {
         try {
             return make();
         } catch (const Error& error) {
-            fail("machine '", shown(whole_), "': ", error.what());
+            fail("machine '", abbreviate(whole_), "': ", error.what());
         }
     }
     [[nodiscard]] TextPiece sub(std::string_view part) const { return {whole_, part}; }
 
-    /// Splits at every separator; an empty text has no parts.
+    /// Splits the text at every separator. An empty text has no parts.
     [[nodiscard]] std::vector<TextPiece> split(char separator) const {
         std::vector<TextPiece> parts;
         if (part_.empty()) return parts;
@@ -59,7 +59,7 @@ class TextPiece {
         }
         return parts;
     }
-    /// The text before and after the first separator; the second is absent if there is none.
+    /// Returns the text before and after the first separator. The second is absent without a separator.
     [[nodiscard]] std::pair<TextPiece, std::optional<TextPiece>> cut(char separator) const {
         const std::size_t at = part_.find(separator);
         if (at == std::string_view::npos) return {*this, std::nullopt};
@@ -94,7 +94,7 @@ class TextPiece {
     std::string_view part_;
 };
 
-/// `name:body,key=value,...`, options in the order given.
+/// A section `name:body,key=value,...`; options are in text order.
 struct Section {
     TextPiece name;
     TextPiece body;
@@ -104,14 +104,14 @@ struct Section {
 
 [[nodiscard]] Section read_section(const TextPiece& text);
 
-/// Throws Error: the section has no option `key`, only the known ones.
-[[noreturn]] void refuse_option(const Section& section, const TextPiece& key,
+/// Throws Error with the message that the section has no option `key`, and a list of the known options.
+[[noreturn]] void reject_option(const Section& section, const TextPiece& key,
                                 const std::vector<std::string>& known);
 
 /// Throws Error if there are parts without '=' after the body.
-void refuse_items(const Section& section);
+void reject_items(const Section& section);
 
-/// The parts of a machine text, unread.
+/// The parts of a machine text, not yet parsed.
 struct TextParts {
     TextPiece network;              ///< such as `torus:4x4`, or a name
     std::optional<TextPiece> down;  ///< such as `down:17,v40`
@@ -119,7 +119,7 @@ struct TextParts {
 };
 
 /// Throws Error if +down: follows +node:.
-[[nodiscard]] TextParts split_machine(const TextPiece& text);
+[[nodiscard]] TextParts split_machine_text(const TextPiece& text);
 
 /// Returns read(text of the value), and adds the column to its errors.
 template <class Read>
@@ -131,10 +131,10 @@ template <class Read>
     }
 }
 
-/// A bandwidth, or a word for a fraction of the default.
+/// Reads a bandwidth, or a word such as `half`, relative to the default `standard`.
 [[nodiscard]] BytesPerSecond read_bandwidth(const TextPiece& value, BytesPerSecond standard);
 
-/// One bandwidth for each of `count` levels, or one for all.
+/// Reads one bandwidth per level, or one for all `count` levels.
 [[nodiscard]] std::vector<BytesPerSecond> read_level_bandwidths(const TextPiece& value, std::size_t count);
 [[nodiscard]] std::vector<Seconds> read_level_latencies(const TextPiece& value, std::size_t count);
 

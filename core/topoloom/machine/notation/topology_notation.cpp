@@ -36,7 +36,7 @@ bool has_key_per_link(OptionForm form) {
            form == OptionForm::class_quantities;
 }
 
-bool takes(const TopologyOption& option, const TextPiece& key) {
+bool matches_key(const TopologyOption& option, const TextPiece& key) {
     const auto [name, part] = key.cut('.');
     if (name.text() != option.name) return false;
     return part ? option.form == OptionForm::axis_shifts || has_key_per_link(option.form)
@@ -55,17 +55,17 @@ bool is_host_option(const TextPiece& key) {
 }
 
 void check_section(const Section& section, const SectionForm& form) {
-    if (!form.lists_links) refuse_items(section);
+    if (!form.lists_links) reject_items(section);
     for (const auto& [key, value] : section.options) {
         if (std::ranges::any_of(form.options,
-                                [&key](const TopologyOption& option) { return takes(option, key); }))
+                                [&key](const TopologyOption& option) { return matches_key(option, key); }))
             continue;
         std::vector<std::string> known;
         for (const TopologyOption& option : form.options) {
             known.emplace_back(option.name);
             if (option.form == OptionForm::axis_shifts) known.back() += ".AXIS";
         }
-        refuse_option(section, key, known);
+        reject_option(section, key, known);
     }
 }
 

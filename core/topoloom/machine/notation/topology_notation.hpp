@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The notation of topologies in machine text, from which parser, TOML, help, completion, docs and pictures are derived.
+// The notation of topologies in machine text. Parser, TOML, help, completion, docs and pictures are derived
+// from it.
 #pragma once
 
 #include <array>
@@ -12,7 +13,7 @@ namespace topoloom {
 struct Section;
 class TextPiece;
 
-/// How the value of an option is written.
+/// The syntax of an option's value.
 enum class OptionForm : std::uint8_t {
     count,                 ///< 4: an integer, 1 or more
     number,                ///< 4: an integer, 0 or more
@@ -55,45 +56,46 @@ inline constexpr TopologyOption cards_option{"cards", OptionForm::count,
 inline constexpr std::array<std::string_view, 1> free_hosts{"free"};
 inline constexpr TopologyOption hosts_option{"hosts", OptionForm::word,
                                              "free: nodes have no links to their router", free_hosts};
-/// Whether the key is that of an option of host links: cards, hosts, bandwidth.host or latency.host.
+/// Whether the key is an option of host links: cards, hosts, bandwidth.host or latency.host.
 [[nodiscard]] bool is_host_option(const TextPiece& key);
 
 /// How pictures arrange the vertices of a topology.
 enum class Drawing : std::uint8_t {
-    links,              ///< by what their links join
+    links,              ///< by their links
     grid,               ///< by coordinates
     rings,              ///< by coordinates; a single axis that closes is a circle
     joined_axes,        ///< by coordinates; any two vertices of a line are joined
     cube,               ///< the corners of a hypercube
     circle,             ///< in their order on a circle
-    groups,             ///< group after group, each on a circle of its own
-    leaf_spine_groups,  ///< the same; all leaves are numbered before all spines
+    groups,             ///< one circle per group
+    leaf_spine_groups,  ///< one circle per group; leaves are numbered before spines
     gpu_domains         ///< network switches above the GPUs, NVLink switches below
 };
 
 /// The name of a drawing, such as "joined_axes".
 [[nodiscard]] std::string_view drawing_name(Drawing drawing);
 
-/// A section of machine text, `name:body,option=value,...`, as messages name it.
+/// The syntax of a section of machine text, `name:body,option=value,...`.
 struct SectionForm {
     std::string_view name;
     std::string_view summary;
     std::string_view example;    ///< a machine
-    std::string_view body;       ///< what the body says: its key in TOML, or empty if it takes several
-    std::string_view separator;  ///< between the numbers of the body; empty if it is not a list of numbers
+    std::string_view body;       ///< the key of the body in TOML; empty if TOML has several keys
+    std::string_view separator;  ///< of the numbers in the body; empty if not a list of numbers
     std::span<const TopologyOption> options{};
     Drawing drawing = Drawing::links;
     bool lists_links = false;  ///< whether items without '=' may follow the body
 };
 
-/// One kind of topology in machine text. `Made` is the topology that it describes, or a variant of several.
+/// One kind of topology in machine text. `Made` is the topology type that read() returns, or a variant of
+/// several types.
 template <class Made>
 struct TopologyNotation {
     SectionForm form;
     Made (*read)(const Section&);
 };
 
-/// Throws Error for options and items that the section does not have.
+/// Throws Error for options and items that the form does not have.
 void check_section(const Section& section, const SectionForm& form);
 
 }  // namespace topoloom

@@ -11,7 +11,7 @@
 
 namespace topoloom {
 
-/// A variant extended by types, and by the types of variants, that it does not have yet.
+/// Adds types to a variant, without duplicates. A variant in `More` adds its alternatives.
 template <class Variant, class... More>
 struct Extended {
     using type = Variant;
@@ -36,10 +36,10 @@ Topology read_topology_as(const Section& section) {
     }
 }
 
-/// Refers to objects of type TopologyNotation.
+/// A table of `notations`, which are objects of type TopologyNotation.
 template <const auto&... notations>
 struct TopologyTable {
-    /// Every topology that one of the notations describes.
+    /// A variant of all topology types that the notations describe.
     using Topology =
         typename Extended<std::variant<>, decltype(notations.read(std::declval<const Section&>()))...>::type;
 
@@ -47,7 +47,7 @@ struct TopologyTable {
         const SectionForm* form;
         Topology (*read)(const Section&);
     };
-    /// The type is explicit, so that only files that use the entries instantiate the readers.
+    /// The array type is explicit, so that only files that use the entries instantiate the readers.
     static constexpr std::array<Entry, sizeof...(notations)> entries{
         Entry{&notations.form, &read_topology_as<Topology, notations>}...};
 };

@@ -10,23 +10,23 @@ namespace topoloom {
 
 namespace {
 
-/// Counts of the outgoing links of a vertex.
-struct Ports {
+/// Numbers of outgoing links of a vertex.
+struct PortCounts {
     std::uint32_t count;
     std::uint32_t to_nodes;
 };
 
-Ports ports_of(std::uint32_t vertex, const OutgoingLinks& links) {
+PortCounts count_ports(std::uint32_t vertex, const OutgoingLinks& links) {
     const auto to = links.to.subspan(links.first[vertex], links.first[vertex + 1] - links.first[vertex]);
     const auto to_nodes = std::ranges::lower_bound(to, links.nodes) - to.begin();
     return {static_cast<std::uint32_t>(to.size()), static_cast<std::uint32_t>(to_nodes)};
 }
 
-void check(const ForwardingTable& table, const OutgoingLinks& links) {
+void check_table(const ForwardingTable& table, const OutgoingLinks& links) {
     const std::size_t vertices = links.first.size() - 1;
     if (table.vertex >= vertices)
         fail("there is a forwarding table of vertex ", table.vertex, ", but there are only ", vertices);
-    const Ports ports = ports_of(table.vertex, links);
+    const PortCounts ports = count_ports(table.vertex, links);
     if (ports.count >= 0xFFFF)
         fail("vertex ", table.vertex, " has ", ports.count,
              " links; one with a forwarding table has at most 65534");
@@ -50,7 +50,7 @@ ForwardingTables::ForwardingTables(std::span<const ForwardingTable> tables, cons
     if (tables.empty()) return;
     std::uint64_t entries = 2 + tables.size();
     for (const ForwardingTable& table : tables) {
-        check(table, links);
+        check_table(table, links);
         if (table.runs.size() > 1) entries += links.nodes;
     }
     const std::uint64_t usable = usable_memory();
@@ -70,7 +70,7 @@ ForwardingTables::ForwardingTables(std::span<const ForwardingTable> tables, cons
 void ForwardingTables::add(const ForwardingTable& table, const OutgoingLinks& links) {
     Row& row = rows_[table.vertex];
     if (row.first > 1) fail("vertex ", table.vertex, " has two forwarding tables");
-    const Ports ports = ports_of(table.vertex, links);
+    const PortCounts ports = count_ports(table.vertex, links);
     const std::uint32_t to_switches = ports.count - ports.to_nodes;
     row.first = offsets_.size();
     row.stride = table.runs.size() > 1 ? 1 : 0;

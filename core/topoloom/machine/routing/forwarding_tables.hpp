@@ -11,7 +11,7 @@
 
 namespace topoloom {
 
-/// A run of consecutive target nodes with the same outgoing link, or none.
+/// A run of consecutive target nodes with the same outgoing link, or without one.
 struct ForwardingRun {
     static constexpr std::uint32_t no_port = no_index;
 
@@ -28,21 +28,21 @@ struct ForwardingTable {
 /// The outgoing links of the vertices of a graph, sorted by both ends.
 struct OutgoingLinks {
     std::uint32_t nodes;                   // vertices 0 .. nodes-1
-    std::span<const std::uint32_t> first;  // [v]: first link that leaves v; one entry more
+    std::span<const std::uint32_t> first;  // [v]: first outgoing link of v; last entry: number of links
     std::span<const std::uint32_t> to;
 };
 
-/// Takes two bytes per table and node, or four for a table with a single link. A vertex without a table that has one link
-/// sends everything on it.
+/// Forwarding tables of all vertices, in two bytes per table and node; a table with a single link takes four
+/// bytes in total. A vertex with one link needs no table.
 class ForwardingTables {
    public:
     ForwardingTables() = default;
-    /// Throws Error for unknown vertices, two tables of one vertex, tables that do not cover the nodes or name an unknown
-    /// link, and tables that do not fit in memory.
+    /// Throws Error for unknown vertices, two tables of one vertex, tables that do not cover all nodes or
+    /// contain an unknown link, and tables that do not fit in memory.
     ForwardingTables(std::span<const ForwardingTable> tables, const OutgoingLinks& links);
 
     [[nodiscard]] bool empty() const { return rows_.empty(); }
-    /// The number of the link on which messages for `node` leave; no_index if there is none.
+    /// The id of the link on which messages to `node` leave the vertex, or no_index.
     [[nodiscard]] std::uint32_t next(std::uint32_t vertex, std::uint32_t node) const {
         const Row& row = rows_[vertex];
         const std::uint16_t offset = offsets_[row.first + std::size_t{row.stride} * node];
@@ -61,7 +61,7 @@ class ForwardingTables {
     void add(const ForwardingTable& table, const OutgoingLinks& links);
 
     std::vector<Row> rows_;               // by vertex
-    std::vector<std::uint16_t> offsets_;  // of the link among the outgoing links of the vertex
+    std::vector<std::uint16_t> offsets_;  // index of the link among the outgoing links of the vertex
 };
 
 }  // namespace topoloom

@@ -27,7 +27,8 @@ struct LinkRun {
     BytesPerSecond bandwidth;
 };
 
-/// A type-erased visitor of the links of a route, so that code for long routes is compiled once. Refers to the visitor.
+/// A type-erased reference to a visitor of the links of a route, so that code for long routes is compiled
+/// once.
 class RouteVisitor {
    public:
     template <class Visit>
@@ -42,9 +43,9 @@ class RouteVisitor {
     void (*visit_)(const void*, Link, double);
 };
 
-/// The bandwidth of links that have none given: loads are then bytes instead of times.
+/// The bandwidth of links without a given bandwidth: loads are then bytes instead of times.
 inline constexpr BytesPerSecond unit_bandwidth{1};
-/// The least bandwidth that counts as known, below that of any network ever built. Smaller ones are only relative.
+/// The minimum of absolute bandwidths, slower than any real network. Smaller bandwidths are relative.
 inline constexpr BytesPerSecond min_known{1e5};
 
 /// Throws Error unless the bandwidth is positive and finite.
@@ -54,7 +55,7 @@ inline void require_bandwidth(BytesPerSecond bandwidth) {
     }
 }
 
-/// Throws Error unless 32-bit ids suffice for the links.
+/// Throws Error if there are too many links for 32-bit ids.
 inline void require_link_ids(std::uint64_t link_count) {
     if (link_count > std::numeric_limits<std::uint32_t>::max()) {
         fail("the machine has ", link_count, " links; at most 2^32 - 1 can be told apart");

@@ -56,10 +56,11 @@ ShortestRoutes::ShortestRoutes(std::span<const std::uint32_t> vertex, const std:
     table_ = HopTable(std::move(nodes), rows, search_hops(rows, ends, between_rows, relays));
 }
 
-/// Leaves get no row of their own. Rows of nodes come first; returns their number.
+/// Numbers the rows of the hop table: rows of nodes first, no rows for leaves. Returns the number of rows of
+/// nodes.
 std::uint32_t ShortestRoutes::number_rows(std::span<const std::uint32_t> vertex) {
     constexpr std::uint32_t several = no_index - 1;
-    std::vector<std::uint32_t> neighbor(forwards_.size(), no_index);  // the only one, out and in
+    std::vector<std::uint32_t> neighbor(forwards_.size(), no_index);  // the only neighbor of a vertex
     const auto add_neighbor = [&](std::uint32_t v, std::uint32_t other) {
         neighbor[v] = neighbor[v] == no_index || neighbor[v] == other ? other : several;
     };
@@ -121,7 +122,7 @@ void ShortestRoutes::find_nearer_arcs(std::uint32_t at, std::uint32_t end, std::
     }
 }
 
-/// Visits vertices in order of falling distance from the end.
+/// Visits vertices in order of decreasing distance to the end.
 void ShortestRoutes::visit_shared_route(std::uint32_t start, std::uint32_t end,
                                         const RouteVisitor& visit) const {
     Traversal traversal = std::exchange(reused, {});

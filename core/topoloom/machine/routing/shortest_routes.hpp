@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shortest routes in a network that is known link by link.
+// Shortest routes in a network given by a list of links.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,9 @@
 
 namespace topoloom {
 
-/// Routes take the first arc of each vertex that leads nearer to the target, or all such arcs. They pass only vertices that
-/// forward. A node whose only neighbor is a switch shares the row of the switch in the table of distances.
+/// Shortest routes: at each vertex, the first arc that leads nearer to the target, or all such arcs. Routes
+/// pass only vertices that forward. If a node's only neighbor is a switch, the node shares the switch's row
+/// of the hop table.
 class ShortestRoutes {
    public:
     /// A directed link.
@@ -21,14 +22,14 @@ class ShortestRoutes {
         Link link;
         std::uint32_t from;
         std::uint32_t to;
-        double weight = 1;  // its share of a message, relative to the other arcs
+        double weight = 1;  // share of a message, relative to the other arcs
     };
     /// shared: at each vertex, traffic is split over all arcs that lead nearer, in proportion to their weights.
     enum class Choice { first, shared };
 
     ShortestRoutes() = default;
-    /// `vertex` is by node, `forwards` by vertex; among equally short routes, the first arcs are taken.
-    /// Throws Error as search_hops() does.
+    /// `vertex` has an entry per node, `forwards` an entry per vertex. The order of arcs decides between
+    /// equally short routes. Throws the same errors as search_hops().
     ShortestRoutes(std::span<const std::uint32_t> vertex, const std::vector<bool>& forwards,
                    std::vector<Arc> arcs, Choice choice = Choice::first);
 
@@ -39,8 +40,8 @@ class ShortestRoutes {
         table_.add_exceptions(std::move(exceptions));
     }
 
-    /// Visits the links from the vertex of one node to that of another that it reaches. Each link of a shared route is
-    /// visited once, after those that lead to it.
+    /// Visits the links of the route between two vertices with nodes. `from` must reach `to`. Each link of a
+    /// shared route is visited once, after all its preceding links.
     template <class Visit>
     void route(std::uint32_t from, std::uint32_t to, const Visit& visit) const {
         if (from == to) return;
@@ -67,16 +68,17 @@ class ShortestRoutes {
     [[nodiscard]] const Arc& next_arc(std::uint32_t at, std::uint32_t end,
                                       std::span<const std::uint16_t> to_end) const;
     void visit_shared_route(std::uint32_t start, std::uint32_t end, const RouteVisitor& visit) const;
-    /// Finds the indices in arcs_ of the arcs that lead from a vertex, `hops` from the end, nearer to it.
+    /// Finds the arcs that lead from vertex `at` nearer to `end`, as indices in arcs_. `at` is `hops` from
+    /// `end`.
     void find_nearer_arcs(std::uint32_t at, std::uint32_t end, std::uint32_t hops,
                           std::vector<std::size_t>& nearer) const;
     [[nodiscard]] std::uint32_t number_rows(std::span<const std::uint32_t> vertex);
 
     std::vector<bool> forwards_;
-    std::vector<Arc> arcs_;               // by origin, those to leaves last
+    std::vector<Arc> arcs_;               // sorted by origin; arcs to leaves last
     std::vector<std::size_t> first_;      // [v]: first arc that leaves v
-    std::vector<std::size_t> into_leaf_;  // [v]: the arc to v, where v is a leaf
-    std::vector<std::uint32_t> row_;      // [v]: of the table; `leaf` if v shares the row of its switch
+    std::vector<std::size_t> into_leaf_;  // [v]: the arc to v if v is a leaf
+    std::vector<std::uint32_t> row_;      // [v]: row of the table; `leaf` if v shares the row of its switch
     Choice choice_ = Choice::first;
     HopTable table_;
 };

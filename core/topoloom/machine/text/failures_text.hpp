@@ -2,13 +2,13 @@
 // Reads failures, such as down:17,v40,0-1,5>6.
 #pragma once
 
-#include "topoloom/machine/degraded.hpp"
+#include "topoloom/machine/degraded_topology.hpp"
 #include "topoloom/machine/notation/text_piece.hpp"
 #include "topoloom/machine/notation/topology_notation.hpp"
 
 namespace topoloom {
 
-/// The section +down:, which may follow a topology.
+/// Reads the section +down:, which may follow a topology.
 extern const SectionForm down_form;
 
 [[nodiscard]] Failures read_failures(const Section& section);

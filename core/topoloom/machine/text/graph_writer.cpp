@@ -15,7 +15,7 @@ namespace topoloom {
 
 namespace {
 
-std::string shortest(double number) {
+std::string format_shortest(double number) {
     std::array<char, 32> digits{};
     const auto [end, problem] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
     return {digits.data(), end};
@@ -28,11 +28,11 @@ struct Scale {
 constexpr std::array bandwidth_scales{Scale{"GB/s", 1e9}, Scale{"MB/s", 1e6}, Scale{"B/s", 1}};
 constexpr std::array latency_scales{Scale{"us", 1e-6}, Scale{"ns", 1e-9}, Scale{"s", 1}};
 
-/// The shortest text, over all units, that reads back into the same number; the last unit always does.
-std::string quantity(double number, std::span<const Scale> scales) {
+/// Returns the shortest text, over all units, that reads back as the same number. The last unit always does.
+std::string format_quantity(double number, std::span<const Scale> scales) {
     std::string best;
     for (const auto& [unit, factor] : scales) {
-        const std::string digits = shortest(number / factor);
+        const std::string digits = format_shortest(number / factor);
         double read = 0;
         std::from_chars(digits.data(), digits.data() + digits.size(), read);
         if (read * factor != number) continue;
@@ -42,16 +42,16 @@ std::string quantity(double number, std::span<const Scale> scales) {
     return best;
 }
 
-/// The most frequent number of links; among equals the least.
+/// Returns the most frequent number of links; of equally frequent numbers, the smallest.
 template <class Number>
-double usual(const std::vector<ExplicitLink>& links, double otherwise, const Number& number) {
+double find_most_frequent(const std::vector<ExplicitLink>& links, double otherwise, const Number& number) {
     std::map<double, std::size_t> counts;
     for (const ExplicitLink& link : links) ++counts[number(link)];
     const auto most = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
     return most == counts.end() ? otherwise : most->first;
 }
 
-std::string joined(std::uint32_t a, char sign, std::uint32_t b) {
+std::string join_ends(std::uint32_t a, char sign, std::uint32_t b) {
     return std::to_string(a) + sign + std::to_string(b);
 }
 
@@ -73,15 +73,15 @@ void check_lengths(const ListedLinks& given) {
 }
 
 /// Throws Error for a link that is listed twice, in any direction.
-void refuse_both_ways(std::span<const std::uint32_t> ends) {
+void reject_duplicate_links(std::span<const std::uint32_t> ends) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
     for (std::size_t i = 0; i < ends.size(); i += 2) pairs.emplace_back(std::minmax(ends[i], ends[i + 1]));
     std::ranges::sort(pairs);
     const auto twice = std::ranges::adjacent_find(pairs);
     if (twice == pairs.end()) return;
     fail("the link between ", twice->first, " and ", twice->second,
-         " is given twice; give one with the sum of their bandwidths, or directed=True where each link leads "
-         "one way");
+         " is given twice; give one link with the sum of their bandwidths, or directed=True if each link has "
+         "one direction");
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ void refuse_both_ways(std::span<const std::uint32_t> ends) {
 Machine make_graph_machine(const ListedLinks& given, std::optional<std::uint32_t> nodes,
                            std::vector<std::vector<std::uint32_t>> routes) {
     check_lengths(given);
-    if (!given.directed) refuse_both_ways(given.ends);
+    if (!given.directed) reject_duplicate_links(given.ends);
     ExplicitGraphSpec spec;
     std::uint64_t vertices = 0;
     for (const std::uint32_t end : given.ends)
@@ -115,8 +115,10 @@ std::string graph_text_of(const ExplicitGraphSpec& spec) {
     std::vector<ExplicitLink> links = spec.links;
     const auto ends = [](const ExplicitLink& link) { return std::pair(link.from, link.to); };
     std::ranges::sort(links, {}, ends);
-    const double bandwidth = usual(links, 1, [](const ExplicitLink& l) { return l.bandwidth.value; });
-    const double latency = usual(links, 0, [](const ExplicitLink& l) { return l.latency.value; });
+    const double bandwidth =
+        find_most_frequent(links, 1, [](const ExplicitLink& l) { return l.bandwidth.value; });
+    const double latency =
+        find_most_frequent(links, 0, [](const ExplicitLink& l) { return l.latency.value; });
     std::string text = "graph:" + std::to_string(spec.nodes);
     if (spec.switches > 0) text += "+" + std::to_string(spec.switches);
     char separator = ':';
@@ -125,15 +127,15 @@ std::string graph_text_of(const ExplicitGraphSpec& spec) {
         const bool both_ways = back != links.end() && ends(*back) == std::pair(link.to, link.from) &&
                                back->bandwidth == link.bandwidth && back->latency == link.latency;
         if (both_ways && link.to < link.from) continue;
-        text += separator + joined(link.from, both_ways ? '-' : '>', link.to);
+        text += separator + join_ends(link.from, both_ways ? '-' : '>', link.to);
         const bool slow = link.latency.value != latency;
         if (slow || link.bandwidth.value != bandwidth)
-            text += "@" + quantity(link.bandwidth.value, bandwidth_scales);
-        if (slow) text += "@" + quantity(link.latency.value, latency_scales);
+            text += "@" + format_quantity(link.bandwidth.value, bandwidth_scales);
+        if (slow) text += "@" + format_quantity(link.latency.value, latency_scales);
         separator = ',';
     }
-    if (bandwidth != 1) text += ",bandwidth=" + quantity(bandwidth, bandwidth_scales);
-    if (latency != 0) text += ",latency=" + quantity(latency, latency_scales);
+    if (bandwidth != 1) text += ",bandwidth=" + format_quantity(bandwidth, bandwidth_scales);
+    if (latency != 0) text += ",latency=" + format_quantity(latency, latency_scales);
     for (const std::vector<std::uint32_t>& route : spec.routes) {
         text += ",route=";
         for (std::size_t i = 0; i < route.size(); ++i) text += (i == 0 ? "" : ">") + std::to_string(route[i]);

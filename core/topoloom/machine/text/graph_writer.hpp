@@ -12,20 +12,22 @@
 
 namespace topoloom {
 
-/// Links as arrays. Bandwidths, in bytes per second, and latencies, in seconds, are one per link, or one for all.
+/// Links as arrays. Bandwidths (bytes per second) and latencies (seconds) have one value per link, or one for
+/// all.
 struct ListedLinks {
     std::span<const std::uint32_t> ends;  ///< from, to, from, to, ...
     std::span<const double> bandwidth;
     std::span<const double> latency;
-    bool directed = false;  ///< if not, each link leads both ways
+    bool directed = false;  ///< if false, each link has both directions
 };
 
-/// Vertices 0 .. nodes-1 are nodes, by default all, and the others switches. Routes are as in ExplicitGraphSpec. Throws Error
-/// as ExplicitGraph does, for lists of different lengths, and for latencies below 0.
+/// Makes a machine from the links. Vertices 0 .. nodes-1 are nodes (by default all vertices), the others
+/// switches. Routes are as in ExplicitGraphSpec. Throws the same errors as ExplicitGraph, and Error for lists
+/// of different lengths and for negative latencies.
 [[nodiscard]] Machine make_graph_machine(const ListedLinks& links, std::optional<std::uint32_t> nodes = {},
                                          std::vector<std::vector<std::uint32_t>> routes = {});
 
-/// The text that reads back into exactly this graph; links ascend.
+/// Returns the text that reads back as exactly this graph. Links are in ascending order.
 [[nodiscard]] std::string graph_text_of(const ExplicitGraphSpec& spec);
 
 }  // namespace topoloom

@@ -25,12 +25,13 @@ IntactTopology read_topology(const Section& network) {
         }
         names.emplace_back(form->name);
     }
-    fail(unknown_name_message("topology", shown(name), names), " (in machine '", shown(network.name.whole()),
-         "')");
+    fail(unknown_name_message("topology", abbreviate(name), names), " (in machine '",
+         abbreviate(network.name.whole()), "')");
 }
 
-/// Throws Error for a word after a plus sign that starts no part. Other plus signs are in graph:4+2 and bandwidth.x+=1GB/s.
-void refuse_unknown_parts(const TextPiece& part) {
+/// Throws Error for a word after a plus sign that is not the name of a section. Plus signs as in graph:4+2
+/// and bandwidth.x+=1GB/s are allowed.
+void reject_unknown_parts(const TextPiece& part) {
     const std::string_view text = part.text();
     for (std::size_t at = text.find('+'); at != std::string_view::npos; at = text.find('+', at + 1)) {
         const std::string_view word = text.substr(at, text.find_first_of(":,+", at + 1) - at);
@@ -38,7 +39,7 @@ void refuse_unknown_parts(const TextPiece& part) {
         const bool is_letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
         if (!is_letter && first != ' ') continue;
         part.sub(text.substr(at))
-            .reject("'", shown(word),
+            .reject("'", abbreviate(word),
                     "' is not expected: a machine's text is a network, then "
                     "+down:FAILED, then +node:SLOTS, as in torus:4x4+down:3+node:2;");
     }
@@ -48,10 +49,10 @@ void refuse_unknown_parts(const TextPiece& part) {
 
 Machine make_machine(std::string_view text) {
     const TextPiece whole(text, text);
-    const TextParts parts = split_machine(whole);
-    refuse_unknown_parts(parts.network);
-    if (parts.down) refuse_unknown_parts(*parts.down);
-    if (parts.node) refuse_unknown_parts(*parts.node);
+    const TextParts parts = split_machine_text(whole);
+    reject_unknown_parts(parts.network);
+    if (parts.down) reject_unknown_parts(*parts.down);
+    if (parts.node) reject_unknown_parts(*parts.node);
     NodeSpec node;
     if (parts.node) node = read_node_spec(read_section(*parts.node));
     IntactTopology topology = read_topology(read_section(parts.network));
@@ -61,8 +62,9 @@ Machine make_machine(std::string_view text) {
         return whole.add_context([&] { return Machine(std::move(any), std::move(node), std::string(text)); });
     }
     const Failures failures = read_failures(read_section(*parts.down));
-    return whole.add_context(
-        [&] { return Machine(Degraded(std::move(topology), failures), std::move(node), std::string(text)); });
+    return whole.add_context([&] {
+        return Machine(DegradedTopology(std::move(topology), failures), std::move(node), std::string(text));
+    });
 }
 
 }  // namespace topoloom

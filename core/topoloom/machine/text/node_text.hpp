@@ -8,7 +8,7 @@
 
 namespace topoloom {
 
-/// The section +node:, which may follow a topology and its failures.
+/// Reads the section +node:, which may follow a topology and its failures.
 extern const SectionForm node_form;
 
 [[nodiscard]] NodeSpec read_node_spec(const Section& section);

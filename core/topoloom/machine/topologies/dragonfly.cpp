@@ -20,8 +20,8 @@ struct Size {
     std::array<std::uint64_t, 3> links;  // by kind
 };
 
-/// Checks all sizes before anything is allocated, and chooses the number of global links if none is given.
-Size measure(DragonflySpec& spec) {
+/// Checks all sizes before memory is allocated, and sets the number of global links if none is given.
+Size check_sizes(DragonflySpec& spec) {
     constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
     if (spec.groups == 0) fail("a dragonfly has at least 1 group");
     if (spec.rows == 0 || spec.columns == 0) fail("a group of a dragonfly has at least 1 router");
@@ -52,7 +52,7 @@ Size measure(DragonflySpec& spec) {
     const std::uint64_t routers = in_group * spec.groups;
     size.links = {routers * (spec.columns - 1), routers * (spec.rows - 1),
                   std::uint64_t{spec.groups} * (spec.groups - 1) * between};
-    require_link_ids(size.links[0] + size.links[1]);  // each below 2^62; so is the third
+    require_link_ids(size.links[0] + size.links[1]);  // each term is below 2^62
     require_link_ids(size.links[0] + size.links[1] + size.links[2]);
     HopTable::require_memory(routers, routers);
     return size;
@@ -61,19 +61,19 @@ Size measure(DragonflySpec& spec) {
 }  // namespace
 
 Dragonfly::Dragonfly(DragonflySpec spec) : spec_(spec) {
-    const Size size = measure(spec_);
+    const Size size = check_sizes(spec_);
     nodes_per_router_ = Divisor(spec_.nodes_per_router);
     links_between_groups_ = size.links_between_groups;
     port_stride_ = size.port_stride;
     first_link_ = {0, static_cast<std::uint32_t>(size.links[0]),
                    static_cast<std::uint32_t>(size.links[0] + size.links[1])};
     link_count_ = size.links[0] + size.links[1] + size.links[2];
-    place_routers();
-    place_ports();
+    locate_routers();
+    locate_ports();
     measure_hops();
 }
 
-void Dragonfly::place_routers() {
+void Dragonfly::locate_routers() {
     routers_.reserve(std::size_t{spec_.groups} * routers_per_group());
     for (std::uint32_t group = 0; group < spec_.groups; ++group) {
         for (std::uint32_t router = 0; router < routers_per_group(); ++router) {
@@ -82,7 +82,7 @@ void Dragonfly::place_routers() {
     }
 }
 
-void Dragonfly::place_ports() {
+void Dragonfly::locate_ports() {
     mirrored_ = spec_.arrangement == DragonflyArrangement::palmtree ? ~0U : 0U;
     beyond_ = spec_.arrangement == DragonflyArrangement::palmtree      ? spec_.groups
               : spec_.arrangement == DragonflyArrangement::consecutive ? ~0U  // -1: itself is not counted
@@ -100,7 +100,7 @@ void Dragonfly::place_ports() {
         const Near here = one_hop | (Near{1} << (number % links_per_word));
         every_link_[word] |= here;
         for (std::uint32_t first = 0; first < port_stride_; ++first) {
-            const Place& exit = place_of_port_[first + number * port_stride_];
+            const GroupPlace& exit = place_of_port_[first + number * port_stride_];
             for (std::uint32_t router = 0; router < routers_per_group(); ++router) {
                 const std::uint32_t away = local_hops(exit, routers_[router].place);
                 Near& seen = near_[first * near_stride_ + std::size_t{router} * words_ + word];
@@ -114,13 +114,13 @@ void Dragonfly::measure_hops() {
     std::vector<std::uint32_t> group;
     group.reserve(routers_.size());
     for (const Router& router : routers_) group.push_back(router.group);
-    HopTable::Hops table = HopTable::filled_by_row(
+    HopTable::Hops table = HopTable::make_hops_by_row(
         routers_.size(), [&](std::uint32_t b, std::uint16_t* hops) { measure_hops_to(b, hops); });
     geometry_ = HopTable(HopTable::points_of_routers(routers_.size(), spec_.nodes_per_router),
                          routers_.size(), std::move(table), std::move(group));
 }
 
-/// Group by group, in loops that the compiler vectorizes, as there are millions of pairs.
+/// Loops over the routers of a group vectorize, which matters for millions of pairs.
 void Dragonfly::measure_hops_to(std::uint32_t router, std::uint16_t* hops) const {
     const Router& to = routers_[router];
     for (std::uint32_t group = 0; group < spec_.groups; ++group, hops += routers_per_group()) {
@@ -130,7 +130,7 @@ void Dragonfly::measure_hops_to(std::uint32_t router, std::uint16_t* hops) const
             continue;
         }
         const Near* const from = near_.data() + port(group, to.group) * near_stride_;
-        const Near* const here = near(to.place, port(to.group, group));
+        const Near* const here = links_near(to.place, port(to.group, group));
         if (words_ == 1) {
             for (std::uint32_t i = 0; i < routers_per_group(); ++i)
                 hops[i] = static_cast<std::uint16_t>(1 + min_local_hops(from[i], *here));
@@ -150,7 +150,7 @@ LinkEnds Dragonfly::ends(Link link) const {
     if (kind < 2) {
         const std::uint32_t neighbors = (kind == 0 ? spec_.columns : spec_.rows) - 1;
         const std::uint32_t from = place / neighbors;
-        const Place& at = routers_[from].place;
+        const GroupPlace& at = routers_[from].place;
         const std::uint32_t other = skip(place % neighbors, kind == 0 ? at.column : at.row);
         return kind == 0 ? LinkEnds{from, from - at.column + other}
                          : LinkEnds{from, from - at.row * spec_.columns + other * spec_.columns};
@@ -174,8 +174,8 @@ std::vector<LinkRun> Dragonfly::bandwidth_runs() const {
     return runs;
 }
 
-/// "group 3 router 5 -> router 9"; between groups "group 3 router 5 -> group 7 router 1", followed by " (2 of 4)" if there are
-/// several links.
+/// Link names are "group 3 router 5 -> router 9", or between groups "group 3 router 5 -> group 7 router 1",
+/// followed by " (2 of 4)" if there are several links.
 std::string Dragonfly::link_name(Link link) const {
     const LinkEnds joined = ends(link);
     const Router& from = routers_[joined.from];
@@ -225,7 +225,7 @@ constexpr std::array dragonfly_options{
     bandwidth_option(OptionForm::class_quantities, dragonfly_classes),
     latency_option(OptionForm::class_quantities, dragonfly_classes)};
 
-/// The first and last kind of link (0: row, 1: column, 2: global) that the word after `bandwidth.` names.
+/// Returns the first and last kind of link (0: row, 1: column, 2: global) in the class after `bandwidth.`.
 std::array<std::size_t, 2> read_link_kinds(const TextPiece& word, bool two_dimensional) {
     if (!two_dimensional)
         return word.one_of(classes_of_one_row) == 0 ? std::array<std::size_t, 2>{0, 1}
@@ -234,12 +234,12 @@ std::array<std::size_t, 2> read_link_kinds(const TextPiece& word, bool two_dimen
     return kinds[word.one_of(dragonfly_classes)];
 }
 
-/// Reads the option `name` for all links, then name.local, then the options for one kind.
+/// Reads option `name` for all links, then `name`.local, then the options for one kind of link.
 template <class Quantity, class Read>
 void read_by_link_kind(const Section& section, std::string_view name, bool two_dimensional,
                        std::array<Quantity, 3>& values, const Read& read) {
     for (const std::size_t breadth : {3U, 2U, 1U}) {
-        const Quantity standard = values.back();  // the value for all kinds until the last round
+        const Quantity standard = values.back();  // equal for all kinds until the last round
         for (const auto& [key, value] : section.options) {
             const auto [word, kind] = key.cut('.');
             if (word.text() != name || is_host_option(key)) continue;

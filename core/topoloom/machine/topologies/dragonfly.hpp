@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dragonflies: groups of routers, every two groups joined by global links; minimal, Valiant and adaptive routing.
+// Dragonflies: groups of routers with global links between every two groups; minimal, Valiant and adaptive
+// routing.
 #pragma once
 
 #include <algorithm>
@@ -20,40 +21,43 @@
 
 namespace topoloom {
 
-/// The ports of group g to group t. The global ports of a group are numbered router by router. Ports to the same group are
-/// `groups - 1` apart (direct: `groups`), and the n-th of them is wired to the n-th port that leads back. The first is
+/// Which global ports of group g lead to group t. The global ports of a group are numbered router by router.
+/// Ports to the same group are `groups - 1` apart (direct: `groups`). The n-th port to t is linked to the
+/// n-th port of t to g. The first port to t is
 ///
-/// consecutive  port t, not counting g itself (the absolute arrangement of Kim et al. 2008)
-/// palmtree     port (g - t - 1) mod groups: relative to g (Camarero, Vallejo, Beivide 2014)
-/// direct       port t, the only one: router t of each group leads to group t (SimGrid)
+/// consecutive  port t, skipping g itself (the absolute arrangement of Kim et al. 2008)
+/// palmtree     port (g - t - 1) mod groups (Camarero, Vallejo, Beivide 2014)
+/// direct       port t, the only port to t: router t of each group is linked to group t (SimGrid)
 enum class DragonflyArrangement { consecutive, palmtree, direct };
 
 /// minimal  over one global link
-/// valiant  over a third group, over all of them in equal parts
-/// ugal     partly minimal and partly Valiant's, depending on the load; minimal in an idle network
+/// valiant  over a third group, in equal parts over all such groups
+/// ugal     partly minimal and partly Valiant routes, depending on the load; minimal in an idle network
 enum class DragonflyRouting { minimal, valiant, ugal };
 
-/// How a dragonfly is built. Arrays are for links inside rows, inside columns, and between groups.
+/// Parameters of a dragonfly. Array entries are for links inside rows, inside columns, and between groups.
 struct DragonflySpec {
     std::uint32_t groups = 1;
     std::uint32_t rows = 1;  // 1: all routers of a group are linked
     std::uint32_t columns = 1;
     std::uint32_t nodes_per_router = 1;         // nodes of one router are 0 hops apart
-    std::optional<std::uint32_t> global_links;  // of a router; none given: as few as link all groups
+    std::optional<std::uint32_t> global_links;  // per router; default: minimum that links all groups
     DragonflyArrangement arrangement = DragonflyArrangement::consecutive;
     DragonflyRouting routing = DragonflyRouting::minimal;
     std::array<BytesPerSecond, 3> bandwidth{BytesPerSecond{1}, BytesPerSecond{1}, BytesPerSecond{1}};
     std::array<Seconds, 3> latency{};
 };
 
-/// The dragonfly of Kim, Dally, Scott and Abts (ISCA 2008). In groups of one dimension all routers are linked; in groups of
-/// two (Cray Cascade) those of each row and of each column are. Any two groups have as many links as there are ports for;
-/// remaining ports are unused.
+/// The dragonfly of Kim, Dally, Scott and Abts (ISCA 2008). All routers of a one-dimensional group are
+/// linked. In a two-dimensional group (Cray Cascade) all routers of a row and all routers of a column are
+/// linked. Any two groups have the same number of links, the maximum that the ports allow; remaining ports
+/// are unused.
 ///
-/// Minimal routes stay in the group or cross one global link: those with the fewest hops between the two groups, in equal
-/// shares. Routes over two global links are not taken, even if they are shorter. Inside a group a message goes along
-/// its row first, then along the column. Valiant's routes go minimally to each other group in equal shares, to the
-/// nearest router there, and minimally on (Kim et al., section 4). Messages inside a group stay there.
+/// A minimal route stays in the group or crosses one global link. Among routes with the fewest hops, messages
+/// are split in equal shares. Routes over two global links are not used, even if they are shorter. Inside a
+/// group a message moves along its row first, then along the column. Valiant routes pass through every third
+/// group in equal shares: minimally to its nearest router, then minimally to the target (Kim et al., section
+/// 4). Messages inside a group do not leave it.
 class Dragonfly {
    public:
     using Point = HopTable::Point;
@@ -79,15 +83,15 @@ class Dragonfly {
         mixed_route(a, b, spec_.routing == DragonflyRouting::valiant ? 0 : 1, visit);
     }
 
-    /// Two global links over a third group can be shorter.
+    /// Returns false if two global links over a third group can be shorter.
     [[nodiscard]] static bool takes_shortest_routes() { return false; }
 
-    /// Whether the split between minimal and Valiant's routes depends on the load.
+    /// Whether the split between minimal and Valiant routes depends on the load.
     [[nodiscard]] bool is_adaptive() const { return spec_.routing == DragonflyRouting::ugal; }
-    /// Routes with a share of minimal ones; the rest are Valiant's.
-    class Mixed {
+    /// Makes routes with this share on minimal routes and the rest on Valiant routes.
+    class MixedRoutes {
        public:
-        Mixed(const Dragonfly& network, double minimal_share)
+        MixedRoutes(const Dragonfly& network, double minimal_share)
             : network_(&network), minimal_share_(minimal_share) {}
         template <class Visit>
         void route(Node a, Node b, const Visit& visit) const {
@@ -98,7 +102,7 @@ class Dragonfly {
         const Dragonfly* network_;
         double minimal_share_;
     };
-    [[nodiscard]] Mixed with_minimal_share(double share) const { return {*this, share}; }
+    [[nodiscard]] MixedRoutes with_minimal_share(double share) const { return {*this, share}; }
 
     [[nodiscard]] std::uint32_t vertex(Node node) const { return nodes_per_router_.quotient(node.value); }
     [[nodiscard]] LinkEnds ends(Link link) const;
@@ -113,46 +117,47 @@ class Dragonfly {
 
    private:
     /// The position of a router in its group.
-    struct Place {
+    struct GroupPlace {
         std::uint32_t number;
         std::uint32_t row;
         std::uint32_t column;
     };
     struct Router {
         std::uint32_t group;
-        Place place;
+        GroupPlace place;
     };
-    /// A bit set of the links between two groups, as seen from a router. The lower half has the links that end at the router;
-    /// the upper half also has those that end one hop away. More than 32 links take several words.
+    /// A bit set of the links between two groups, relative to a router. Bits in the lower half are links at
+    /// the router; bits in the upper half are links at most one hop away. More than 32 links need several
+    /// words.
     using Near = std::uint64_t;
     static constexpr std::uint32_t links_per_word = 32;
 
     [[nodiscard]] std::uint32_t routers_per_group() const { return spec_.rows * spec_.columns; }
-    [[nodiscard]] static std::uint32_t local_hops(const Place& a, const Place& b) {
+    [[nodiscard]] static std::uint32_t local_hops(const GroupPlace& a, const GroupPlace& b) {
         return (a.row == b.row ? 0U : 1U) + (a.column == b.column ? 0U : 1U);
     }
-    /// The first port of group `from` to group `to`, without an unpredictable branch: x ^ mirrored_ is -x - 1 if mirrored_ is
-    /// all ones.
+    /// The first port of group `from` to group `to`, computed without unpredictable branches: x ^ mirrored_
+    /// is -x - 1 if mirrored_ is all ones.
     [[nodiscard]] std::uint32_t port(std::uint32_t from, std::uint32_t to) const {
         const std::uint32_t beyond = 0U - static_cast<std::uint32_t>(to > from);
         return (to ^ mirrored_) + (from & mirrored_) + (beyond_ & beyond);
     }
-    /// The links at ports port, port + port_stride_, ... of the router's group, as seen from the router.
-    [[nodiscard]] const Near* near(const Place& place, std::uint32_t port) const {
+    /// The links at ports port, port + port_stride_, ... of the router's group, relative to the router.
+    [[nodiscard]] const Near* links_near(const GroupPlace& place, std::uint32_t port) const {
         return near_.data() + std::size_t{port} * near_stride_ + std::size_t{place.number} * words_;
     }
 
-    /// [n]: the links with at most n hops inside the two groups. Each set includes the one before.
-    [[nodiscard]] static std::array<std::uint32_t, 5> within(Near a, Near b) {
+    /// [n]: the set of links with at most n hops inside the two groups. Each set includes the previous set.
+    [[nodiscard]] static std::array<std::uint32_t, 5> links_by_hops(Near a, Near b) {
         const auto lower = [](Near near) { return static_cast<std::uint32_t>(near); };
         const auto upper = [](Near near) { return static_cast<std::uint32_t>(near >> links_per_word); };
         const Near crossed = a & std::rotl(b, links_per_word);
         return {lower(a & b), lower(crossed) | upper(crossed), upper(a & b) | lower(a | b), upper(a | b),
                 ~0U};
     }
-    /// The fewest hops inside the two groups: the number of empty sets. Without a branch.
+    /// The fewest hops inside the two groups, which is the number of empty sets; branch-free.
     [[nodiscard]] static std::uint32_t min_local_hops(Near a, Near b) {
-        const auto links = within(a, b);
+        const auto links = links_by_hops(a, b);
         std::uint32_t least = 0;
         for (std::uint32_t local = 0; local < 4; ++local) least += links[local] == 0 ? 1U : 0U;
         return least;
@@ -162,9 +167,9 @@ class Dragonfly {
         for (std::uint32_t w = 0; w < words_; ++w) least = std::min(least, min_local_hops(a[w], b[w]));
         return least;
     }
-    /// The links of a word with the fewest hops inside the two groups. Without branches.
-    [[nodiscard]] std::uint32_t nearest(Near a, Near b) const {
-        const auto [none, one, two, three, four] = within(a, b);
+    /// The links of a word with the fewest hops inside the two groups; branch-free.
+    [[nodiscard]] std::uint32_t nearest_links(Near a, Near b) const {
+        const auto [none, one, two, three, four] = links_by_hops(a, b);
         std::uint32_t links = three != 0 ? three : four;
         links = two != 0 ? two : links;
         links = one != 0 ? one : links;
@@ -172,12 +177,12 @@ class Dragonfly {
     }
     /// Calls use(link number, share of the link) for the links with the fewest hops inside the two groups.
     template <class Use>
-    void best_links(const Near* a, const Near* b, double share, const Use& use) const {
+    void for_each_best_link(const Near* a, const Near* b, double share, const Use& use) const {
         if (links_between_groups_ == 1) return use(0U, share);
-        if (words_ == 1) return use_all(nearest(*a, *b), share, use);
+        if (words_ == 1) return for_each_link(nearest_links(*a, *b), share, use);
         const std::uint32_t local = min_local_hops(a, b);
         const auto best = [&](std::uint32_t w) {
-            return within(a[w], b[w])[local] & static_cast<std::uint32_t>(every_link_[w]);
+            return links_by_hops(a[w], b[w])[local] & static_cast<std::uint32_t>(every_link_[w]);
         };
         int count = 0;
         for (std::uint32_t w = 0; w < words_; ++w) count += std::popcount(best(w));
@@ -187,16 +192,17 @@ class Dragonfly {
         }
     }
     template <class Use>
-    [[gnu::always_inline]] static void use_all(std::uint32_t links, double share, const Use& use) {
+    [[gnu::always_inline]] static void for_each_link(std::uint32_t links, double share, const Use& use) {
         double part = share;
-        if ((links & (links - 1)) != 0) part /= std::popcount(links);  // slow, and mostly there is one link
+        if ((links & (links - 1)) != 0) part /= std::popcount(links);  // divide only if needed
         for (; links != 0; links &= links - 1) use(static_cast<std::uint32_t>(__builtin_ctz(links)), part);
     }
 
-    // Inlined: routes are so short that calls would dominate, as visitors would keep their sums in memory.
+    // Inlined, since calls would dominate such short routes: visitors would have to store their sums in
+    // memory.
     template <class Visit>
-    [[gnu::always_inline]] void local_route(std::uint32_t group, const Place& a, const Place& b, double share,
-                                            const Visit& visit) const {
+    [[gnu::always_inline]] void local_route(std::uint32_t group, const GroupPlace& a, const GroupPlace& b,
+                                            double share, const Visit& visit) const {
         const std::uint32_t first = group * routers_per_group();
         if (a.column != b.column) {
             const std::uint32_t column = b.column - (b.column > a.column ? 1 : 0);
@@ -208,10 +214,12 @@ class Dragonfly {
             visit(Link{first_link_[1] + corner * (spec_.rows - 1) + row}, share);
         }
     }
-    /// Visits the route from a over link `number` to another group; returns where the link ends there.
+    /// Visits the route from `a` over link `number` to another group. Returns the place at the end of that
+    /// link.
     template <class Visit>
-    [[gnu::always_inline]] const Place& cross(const Router& a, std::uint32_t to_group, std::uint32_t number,
-                                              double share, const Visit& visit) const {
+    [[gnu::always_inline]] const GroupPlace& route_to_group(const Router& a, std::uint32_t to_group,
+                                                            std::uint32_t number, double share,
+                                                            const Visit& visit) const {
         local_route(a.group, a.place, place_of_port_[port(a.group, to_group) + number * port_stride_], share,
                     visit);
         visit(Link{global_link(a.group, to_group, number)}, share);
@@ -227,10 +235,11 @@ class Dragonfly {
     [[gnu::always_inline]] void minimal_route(const Router& a, const Router& b, double share,
                                               const Visit& visit) const {
         if (a.group == b.group) return local_route(a.group, a.place, b.place, share, visit);
-        best_links(near(a.place, port(a.group, b.group)), near(b.place, port(b.group, a.group)), share,
-                   [&](std::uint32_t number, double part) {
-                       local_route(b.group, cross(a, b.group, number, part, visit), b.place, part, visit);
-                   });
+        for_each_best_link(
+            links_near(a.place, port(a.group, b.group)), links_near(b.place, port(b.group, a.group)), share,
+            [&](std::uint32_t number, double part) {
+                local_route(b.group, route_to_group(a, b.group, number, part, visit), b.place, part, visit);
+            });
     }
     template <class Visit>
     [[gnu::noinline]] void valiant_route(const Router& a, const Router& b, double share,
@@ -238,11 +247,11 @@ class Dragonfly {
         const double part_of_group = share / (spec_.groups - 2);
         for (std::uint32_t via = 0; via < spec_.groups; ++via) {
             if (via == a.group || via == b.group) continue;
-            best_links(near(a.place, port(a.group, via)), every_link_.data(), part_of_group,
-                       [&](std::uint32_t number, double part) {
-                           const Place& entry = cross(a, via, number, part, visit);
-                           minimal_route({via, entry}, b, part, visit);
-                       });
+            for_each_best_link(links_near(a.place, port(a.group, via)), every_link_.data(), part_of_group,
+                               [&](std::uint32_t number, double part) {
+                                   const GroupPlace& entry = route_to_group(a, via, number, part, visit);
+                                   minimal_route({via, entry}, b, part, visit);
+                               });
         }
     }
     template <class Visit>
@@ -256,12 +265,12 @@ class Dragonfly {
             valiant_route(a, b, 1 - minimal_share, visit);
     }
 
-    void place_routers();
-    void place_ports();
+    void locate_routers();
+    void locate_ports();
     void measure_hops();
-    /// Writes the hops from all routers to this one.
+    /// Writes the hops from all routers to `router`.
     void measure_hops_to(std::uint32_t router, std::uint16_t* hops) const;
-    /// 0: inside a row, 1: inside a column, 2: between groups.
+    /// The kind of a link: 0 inside a row, 1 inside a column, 2 between groups.
     [[nodiscard]] std::size_t kind_of(Link link) const {
         return link.value >= first_link_[2] ? 2 : link.value >= first_link_[1] ? 1 : 0;
     }
@@ -269,17 +278,17 @@ class Dragonfly {
     DragonflySpec spec_;
     std::uint32_t links_between_groups_ = 0;
     std::uint32_t port_stride_ = 0;
-    std::uint32_t mirrored_ = 0;                 // all ones: ports lead to groups in falling order
-    std::uint32_t beyond_ = 0;                   // added to ports to groups with a higher number
-    std::array<std::uint32_t, 3> first_link_{};  // of each kind
+    std::uint32_t mirrored_ = 0;  // all ones if ports lead to groups in descending order, else 0
+    std::uint32_t beyond_ = 0;    // added to port numbers for groups above the own group
+    std::array<std::uint32_t, 3> first_link_{};  // first link of each kind
     std::size_t link_count_ = 0;
     Divisor nodes_per_router_;
     std::vector<Router> routers_;
-    std::vector<Place> place_of_port_;  // the same in every group
-    std::uint32_t words_ = 0;           // Near of a router and a group
-    std::size_t near_stride_ = 0;       // of all routers of a group and another group
-    std::vector<Near> near_;            // [port * near_stride_ + router * words_ + w]
-    std::vector<Near> every_link_;      // all links, as seen from a router where all end
+    std::vector<GroupPlace> place_of_port_;  // identical in every group
+    std::uint32_t words_ = 0;                // words of a Near set
+    std::size_t near_stride_ = 0;            // words for all routers of a group
+    std::vector<Near> near_;                 // [port * near_stride_ + router * words_ + w]
+    std::vector<Near> every_link_;           // set of all links, as if all were at one router
     HopTable geometry_;
 };
 

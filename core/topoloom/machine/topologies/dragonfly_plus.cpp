@@ -15,8 +15,8 @@ namespace topoloom {
 
 namespace {
 
-/// Checks all sizes before anything is allocated, and chooses the number of global links if none is given.
-DragonflyPlusSpec complete(DragonflyPlusSpec spec) {
+/// Checks all sizes before memory is allocated, and sets the number of global links if none is given.
+DragonflyPlusSpec complete_spec(DragonflyPlusSpec spec) {
     constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
     if (spec.groups == 0 || spec.leaves == 0 || spec.spines == 0)
         fail("a Dragonfly+ has at least 1 group, and 1 leaf and 1 spine in it");
@@ -46,7 +46,7 @@ DragonflyPlusSpec complete(DragonflyPlusSpec spec) {
 }  // namespace
 
 DragonflyPlus::DragonflyPlus(DragonflyPlusSpec spec)
-    : spec_(complete(spec)),
+    : spec_(complete_spec(spec)),
       nodes_(spec_.nodes_per_router),
       leaves_(spec_.leaves),
       ports_(std::max(1U, *spec_.global_links)) {
@@ -61,7 +61,7 @@ void DragonflyPlus::measure_hops() {
     const std::uint32_t rows = spec_.groups * spec_.leaves;
     std::vector<std::uint32_t> group;
     for (std::uint32_t leaf = 0; leaf < rows; ++leaf) group.push_back(leaf / spec_.leaves);
-    auto hops = HopTable::filled(rows, [&](std::uint32_t a, std::uint32_t b) {
+    auto hops = HopTable::make_hops(rows, [&](std::uint32_t a, std::uint32_t b) {
         return a == b ? 0U : group[a] == group[b] ? 2U : 3U;
     });
     geometry_ = HopTable(HopTable::points_of_routers(rows, spec_.nodes_per_router), rows, std::move(hops),
@@ -99,7 +99,8 @@ std::string DragonflyPlus::router_name(std::uint32_t vertex) const {
            std::to_string(number % of_group);
 }
 
-/// "group 3 leaf 5 -> group 3 spine 9"; followed by " (2 of 4)" if several links join two groups.
+/// Link names are "group 3 leaf 5 -> group 3 spine 9", followed by " (2 of 4)" if several links join two
+/// groups.
 std::string DragonflyPlus::link_name(Link link) const {
     const LinkEnds joined = ends(link);
     std::ostringstream text;

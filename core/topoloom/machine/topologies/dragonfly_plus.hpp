@@ -18,26 +18,27 @@
 
 namespace topoloom {
 
-/// How a Dragonfly+ is built. Arrays are for links inside groups, and between them.
+/// Parameters of a Dragonfly+. Array entries are for links inside groups and between groups.
 struct DragonflyPlusSpec {
     std::uint32_t groups = 1;
     std::uint32_t leaves = 1;  // of a group
     std::uint32_t spines = 1;
-    std::uint32_t nodes_per_router = 1;         // of a leaf; its nodes are 0 hops apart
-    std::optional<std::uint32_t> global_links;  // of a spine; none given: as few as link all groups
+    std::uint32_t nodes_per_router = 1;         // per leaf; nodes of one leaf are 0 hops apart
+    std::optional<std::uint32_t> global_links;  // per spine; default: minimum that links all groups
     std::array<BytesPerSecond, 2> bandwidth{BytesPerSecond{1}, BytesPerSecond{1}};
     std::array<Seconds, 2> latency{};
 };
 
-/// The network of Shpiner et al. (Dragonfly+: Low Cost Topology for Scaling Datacenters, HiPINEB 2017). In a group, each leaf
-/// is linked to each spine; the spines of any two groups are linked as often as there are ports for.
+/// The network of Shpiner et al. (Dragonfly+: Low Cost Topology for Scaling Datacenters, HiPINEB 2017). In a
+/// group, each leaf is linked to each spine. The spines of any two groups have the same number of links, the
+/// maximum that the ports allow.
 ///
-/// The global ports of a group are numbered spine by spine. The first port to group t is port t, not counting the group
-/// itself; the others follow `groups - 1` apart. The n-th is wired to the n-th port that leads back. Remaining ports are
-/// unused.
+/// The global ports of a group are numbered spine by spine. The first port of group g to group t is port t,
+/// skipping g itself; further ports to t are `groups - 1` apart. The n-th port to t is linked to the n-th
+/// port of t to g. Remaining ports are unused.
 ///
-/// Routes are minimal: in equal parts over all spines of the group, or over all links between the two groups with the spines
-/// that these join.
+/// Routes are minimal. Messages are split in equal parts over all spines of the group, or over all links
+/// between the two groups.
 class DragonflyPlus {
    public:
     using Point = HopTable::Point;
@@ -47,7 +48,7 @@ class DragonflyPlus {
 
     [[nodiscard]] std::size_t node_count() const { return geometry_.node_count(); }
     [[nodiscard]] std::size_t link_count() const { return link_count_; }
-    /// All leaves, group by group, then all spines.
+    /// Vertices are all leaves, group by group, then all spines.
     [[nodiscard]] std::size_t vertex_count() const {
         return std::size_t{spec_.groups} * (spec_.leaves + spec_.spines);
     }
@@ -57,7 +58,7 @@ class DragonflyPlus {
     [[nodiscard]] std::uint32_t diameter() const { return geometry_.max_distance(); }
     [[nodiscard]] const HopTable& geometry() const { return geometry_; }
 
-    /// Visits a link once for each global link that shares it.
+    /// Visits a link once per global link whose path contains it.
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {
         const std::uint32_t from = vertex(a);
@@ -94,7 +95,7 @@ class DragonflyPlus {
    private:
     void measure_hops();
     [[nodiscard]] std::size_t kind_of(Link link) const { return link.value < local_links_ ? 0 : 1; }
-    /// From a leaf, numbered over all groups, to a spine of its group.
+    /// The link from a leaf, numbered over all groups, to a spine of its group.
     [[nodiscard]] Link link_up(std::uint32_t leaf, std::uint32_t spine) const {
         return Link{2 * (std::size_t{leaf} * spec_.spines + spine)};
     }
@@ -117,7 +118,7 @@ class DragonflyPlus {
     DragonflyPlusSpec spec_;
     Divisor nodes_;   // of a leaf
     Divisor leaves_;  // of a group
-    Divisor ports_;   // global ports of a spine
+    Divisor ports_;   // global ports per spine
     std::uint32_t links_between_groups_ = 0;
     std::uint32_t local_links_ = 0;
     std::size_t link_count_ = 0;

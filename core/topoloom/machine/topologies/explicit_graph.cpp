@@ -33,11 +33,11 @@ ExplicitGraph::ExplicitGraph(ExplicitGraphSpec spec) : spec_(std::move(spec)) {
         fail("the machine graph has ", spec_.switches, " switches, more than its ", spec_.links.size(),
              " links can join; leave out switches without a link");
     }
-    // Each leaf takes two links. Checked before anything of the size of the vertices is allocated.
+    // Each leaf has two links. Check the memory before allocating anything per vertex.
     const std::uint64_t rows = spec_.nodes - std::min<std::uint64_t>(spec_.nodes, spec_.links.size() / 2);
     HopTable::require_memory(rows, rows, spec_.nodes);
     sort_links();
-    add_given_routes();
+    add_listed_routes();
     require_connected();
     find_shortest_routes();
     add_tables();
@@ -68,7 +68,8 @@ void ExplicitGraph::sort_links() {
     for (std::size_t v = 0; v < vertex_count(); ++v) first_[v + 1] += first_[v];
 }
 
-/// Refuses a disconnected graph before there is a table of distances, as a short text can name many nodes.
+/// Rejects a disconnected graph before the table of distances is allocated, because a short text can describe
+/// many nodes.
 void ExplicitGraph::require_connected() const {
     std::vector<std::uint32_t> part(vertex_count());
     std::iota(part.begin(), part.end(), 0U);
@@ -105,7 +106,7 @@ void ExplicitGraph::find_shortest_routes() {
     shortest_.add_exceptions(std::move(exceptions));
 }
 
-void ExplicitGraph::add_given_routes() {
+void ExplicitGraph::add_listed_routes() {
     for (const auto& stops : spec_.routes) {
         if (stops.size() < 2 || stops.front() >= spec_.nodes || stops.back() >= spec_.nodes ||
             stops.front() == stops.back()) {
@@ -206,7 +207,7 @@ Link ExplicitGraph::link_between(std::uint32_t from, std::uint32_t to) const {
     return Link{static_cast<std::size_t>(at - spec_.links.begin())};
 }
 
-const std::vector<Link>* ExplicitGraph::given_route(std::uint32_t a, std::uint32_t b) const {
+const std::vector<Link>* ExplicitGraph::find_listed_route(std::uint32_t a, std::uint32_t b) const {
     const auto at = std::lower_bound(given_.begin(), given_.end(), Pair{a, b},
                                      [](const auto& entry, const Pair& pair) { return entry.first < pair; });
     return at != given_.end() && at->first == Pair{a, b} ? &at->second : nullptr;
@@ -263,7 +264,8 @@ void read_link(const TextPiece& item, BytesPerSecond standard, Seconds latency,
     if (!one_way) links.push_back({link.to, link.from, link.bandwidth, link.latency});
 }
 
-/// Reads runs such as 20a(53)3-: 20 nodes over link 0, one over link 53, three over none. a-z and A-Z are links 0 to 51.
+/// Reads runs such as 20a(53)3-: 20 nodes over link 0, one over link 53, three without a link. a-z and A-Z
+/// are links 0 to 51.
 ForwardingTable read_table(const TextPiece& value) {
     const auto [vertex, entries] = value.cut(':');
     if (!entries) value.reject("expected a vertex and its forwarding table, such as 8:2ab-");

@@ -26,34 +26,35 @@ struct ExplicitLink {
     Seconds latency{0};
 };
 
-/// The shortest routes that a message takes.
+/// Which of the shortest routes a message takes.
 ///
 /// lowest  one route: at each vertex to the neighbor with the lowest id
 /// ecmp    all routes: at each vertex over all links that lead nearer, in proportion to their bandwidths. Parallel cables,
 ///         which are one link with the sum of their bandwidths, each carry their part
 enum class GraphRouting { lowest, ecmp };
 
-/// Vertices 0 .. nodes-1 are nodes, the rest switches. A route in `routes` lists the vertices from its first node to its
-/// last; pairs without one take shortest routes. With forwarding tables all routes follow them from the first node on, and
-/// `routing` is for routes around failures.
+/// Vertices 0 .. nodes-1 are nodes, the rest switches. A route in `routes` lists all vertices from its first
+/// node to its last. Pairs without a listed route use shortest routes. If there are forwarding tables, all
+/// routes follow them, and `routing` applies only to routes around failures.
 struct ExplicitGraphSpec {
     std::uint32_t nodes = 0;
     std::uint32_t switches = 0;
     std::vector<ExplicitLink> links;
     std::vector<std::vector<std::uint32_t>> routes;
     std::vector<ForwardingTable> tables;
-    bool nodes_forward = true;  // false: shortest paths pass through switches only
+    bool nodes_forward = true;  // if false, routes pass only through switches
     GraphRouting routing = GraphRouting::lowest;
 };
 
-/// Distances are kept in a HopTable, computed on all cores. The nodes of a switch share a row, unless forwarding tables take
-/// detours; then each node has its own.
+/// An arbitrary network. Distances are stored in a HopTable, computed on all cores. The nodes of a switch
+/// share a row, unless forwarding tables take detours; then each node has a separate row.
 class ExplicitGraph {
    public:
     using Point = HopTable::Point;
 
-    /// Throws Error for ends out of range, loops and double links, nodes that cannot reach each other, routes that do not
-    /// follow links, tables that do not lead to a node, and distances beyond 16 bits or memory.
+    /// Throws Error for link ends out of range, self-loops, duplicate links, and nodes that cannot reach each
+    /// other. Also for routes that do not follow links, tables that do not lead to a node, and distances
+    /// beyond 16 bits or memory.
     explicit ExplicitGraph(ExplicitGraphSpec spec);
 
     [[nodiscard]] std::size_t node_count() const { return spec_.nodes; }
@@ -75,7 +76,7 @@ class ExplicitGraph {
             }
             return;
         }
-        if (const auto* given = given_route(a.value, b.value)) {
+        if (const auto* given = find_listed_route(a.value, b.value)) {
             for (const Link link : *given) visit(link, 1.0);
             return;
         }
@@ -83,7 +84,7 @@ class ExplicitGraph {
     }
 
     [[nodiscard]] bool takes_shortest_routes() const { return given_.empty() && !takes_detours_; }
-    /// Whether messages without a given route are split over all shortest routes.
+    /// Whether messages of pairs without a listed route are split over all shortest routes.
     [[nodiscard]] bool shares_shortest_routes() const { return spec_.routing == GraphRouting::ecmp; }
     [[nodiscard]] bool forwards(std::uint32_t vertex) const {
         return vertex >= spec_.nodes || spec_.nodes_forward;
@@ -98,7 +99,7 @@ class ExplicitGraph {
     [[nodiscard]] Seconds latency(Link link) const { return spec_.links[link.value].latency; }
     [[nodiscard]] std::string link_name(Link link) const;
     [[nodiscard]] std::string describe() const;
-    /// The spec without its tables, which are not kept in this form.
+    /// The spec without its forwarding tables, which are stored in another form.
     [[nodiscard]] const ExplicitGraphSpec& spec() const { return spec_; }
 
    private:
@@ -106,23 +107,23 @@ class ExplicitGraph {
 
     void sort_links();
     void require_connected() const;
-    void add_given_routes();
+    void add_listed_routes();
     void find_shortest_routes();
     void add_tables();
-    /// Computes the hops by the tables to `target` from each vertex on a route to it. Throws Error if a route does not end
-    /// there.
+    /// Computes the hops to `target` along the forwarding tables, from each vertex on a route to it. Throws
+    /// Error if a route does not end at `target`.
     void follow_tables(std::uint32_t target, std::vector<std::uint16_t>& hops) const;
     [[nodiscard]] bool has_link(std::uint32_t from, std::uint32_t to) const;
     [[nodiscard]] Link link_between(std::uint32_t from, std::uint32_t to) const;
-    [[nodiscard]] const std::vector<Link>* given_route(std::uint32_t a, std::uint32_t b) const;
+    [[nodiscard]] const std::vector<Link>* find_listed_route(std::uint32_t a, std::uint32_t b) const;
 
     ExplicitGraphSpec spec_;            // links sorted by (from, to): a link's id is its position
-    std::vector<std::uint32_t> first_;  // [v]: first link that leaves v
+    std::vector<std::uint32_t> first_;  // [v]: first outgoing link of v
     ShortestRoutes shortest_;
     std::vector<std::pair<Pair, std::vector<Link>>> given_;  // sorted by pair of nodes
     ForwardingTables tables_;
-    bool takes_detours_ = false;  // some routes by the tables are longer than necessary
-    HopTable by_tables_;          // replaces the table of shortest routes if routes take detours
+    bool takes_detours_ = false;  // some routes of the tables are longer than shortest paths
+    HopTable by_tables_;          // if routes take detours: used instead of the table of shortest routes
 };
 
 extern const TopologyNotation<ExplicitGraph> graph_notation;

@@ -26,7 +26,7 @@ void require_ids(std::uint64_t count, std::string_view what) {
     if (count > std::numeric_limits<std::uint32_t>::max()) fail("the fat tree has more than 2^32 - 1 ", what);
 }
 
-std::string joined(const std::vector<std::uint32_t>& values) {
+std::string join_numbers(const std::vector<std::uint32_t>& values) {
     std::ostringstream text;
     for (const std::uint32_t& value : values) text << (&value == values.data() ? "" : ":") << value;
     return text.str();
@@ -98,8 +98,8 @@ void FatTree::settle(std::span<double> loads) const {
     }
 }
 
-/// SimGrid searches the ports of a switch from those of the cable that the source's number gives. In the switch below it
-/// continues after the port found last, and starts over only if none is left.
+/// SimGrid first searches the ports of the cable selected by the source's number. In the switch below, it
+/// continues after the port that it found last, and restarts only if no port remains.
 std::uint32_t FatTree::simgrid_port(std::size_t j, std::uint32_t a, std::uint32_t b,
                                     std::uint32_t first) const {
     const std::uint32_t children = spec_.arity[j];
@@ -137,7 +137,7 @@ std::vector<LinkRun> FatTree::bandwidth_runs() const {
     return runs;
 }
 
-/// "node 5 to level 1 switch 1", "level 2 switch 7 to level 1 switch 3, cable 1".
+/// Link names are "node 5 to level 1 switch 1" or "level 2 switch 7 to level 1 switch 3, cable 1".
 std::string FatTree::link_name(Link link) const {
     const auto named = [&](std::uint32_t vertex) {
         if (vertex < node_count()) return "node " + std::to_string(vertex);
@@ -154,8 +154,8 @@ std::string FatTree::link_name(Link link) const {
 
 std::string FatTree::describe() const {
     std::ostringstream text;
-    text << "fat tree " << joined(spec_.arity) << ", up " << joined(spec_.up);
-    if (*std::ranges::max_element(spec_.parallel) > 1) text << ", parallel " << joined(spec_.parallel);
+    text << "fat tree " << join_numbers(spec_.arity) << ", up " << join_numbers(spec_.up);
+    if (*std::ranges::max_element(spec_.parallel) > 1) text << ", parallel " << join_numbers(spec_.parallel);
     const std::array<std::string_view, 4> routings{"d-mod-k", "s-mod-k", "random", "simgrid"};
     text << ", " << routings[static_cast<std::size_t>(spec_.routing)] << " routing";
     return text.str();

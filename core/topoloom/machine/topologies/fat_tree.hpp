@@ -17,20 +17,20 @@
 
 namespace topoloom {
 
-/// How messages climb.
+/// How messages choose among the routes up the tree.
 ///
-/// by_target, by_source  by the number of that node (d-mod-k, s-mod-k): always the same route
+/// by_target, by_source  by the number of the target or source node (d-mod-k, s-mod-k): always the same route
 /// random                in equal parts over all routes up: a model of adaptive and random routing
-/// simgrid               by target, but down by the parallel cables that SimGrid 3.32 takes
+/// simgrid               up by target, down over the parallel cables that SimGrid 3.32 chooses
 enum class FatTreeRouting { by_target, by_source, random, simgrid };
 
-/// How a fat tree is built; lists are bottom-up, one entry per level.
+/// Parameters of a fat tree; lists are bottom-up, one entry per level.
 struct FatTreeSpec {
-    std::vector<std::uint32_t> arity;     // children of a switch of level j
-    std::vector<std::uint32_t> up;        // its parents, for each child; empty: 1, then as many as children
+    std::vector<std::uint32_t> arity;     // children of a switch of each level
+    std::vector<std::uint32_t> up;        // parents per child; empty: 1, then as many as children
     std::vector<std::uint32_t> parallel;  // cables to each parent; empty: 1
     FatTreeRouting routing = FatTreeRouting::by_target;
-    std::vector<BytesPerSecond> bandwidth;  // of a cable, in each direction; empty: 1 B/s
+    std::vector<BytesPerSecond> bandwidth;  // per cable and direction; empty: 1 B/s
     std::vector<Seconds> latency;           // empty: 0
 };
 
@@ -38,17 +38,18 @@ struct FatTreeSpec {
 /// permutations on real life fat trees, 2010). It includes the k-ary n-trees of Petrini and Vanneschi (1997) and the
 /// extended generalized fat trees of Öhring et al. (1995).
 ///
-/// A subtree of level j has arity[0] * ... * arity[j-1] nodes under W(j) = up[0] * ... * up[j-1] switches, its roots. Root
-/// i is linked to the roots i, i + W(j), i + 2 W(j) ... of the subtree of level j + 1. A message climbs to the lowest
-/// subtree with both nodes. Up and down it passes the roots x mod W(j), where x is the node that steers it; its port up
-/// from there is x / W(j) modulo the number of ports.
+/// A subtree of level j has arity[0] * ... * arity[j-1] nodes under W(j) = up[0] * ... * up[j-1] switches,
+/// its roots. Root i is linked to the roots i, i + W(j), i + 2 W(j) ... of the subtree of level j + 1. A
+/// message climbs to the smallest subtree with both nodes. Node x, the target or the source, selects its
+/// route: up and down it passes the roots x mod W(j), and its port up from there is x / W(j) modulo the
+/// number of ports.
 class FatTree {
    public:
     using Point = Tree::Point;
 
     static constexpr std::size_t max_levels = 32;
 
-    /// Throws Error for lists of the wrong length, zeros in them, and more nodes or links than ids.
+    /// Throws Error for lists of the wrong length or with zeros, and for more nodes or links than ids.
     explicit FatTree(FatTreeSpec spec);
 
     [[nodiscard]] std::size_t node_count() const { return tree_.node_count(); }
@@ -58,20 +59,20 @@ class FatTree {
     [[nodiscard]] Point point(Node node) const { return tree_.point(node); }
     [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return tree_.hops(a, b); }
     [[nodiscard]] std::uint32_t diameter() const { return tree_.diameter(); }
-    /// The tree of the same groups, which has the same distances.
+    /// The tree with the same groups, which has the same distances.
     [[nodiscard]] const Tree& geometry() const { return tree_; }
     [[nodiscard]] bool forwards(std::uint32_t vertex) const { return vertex >= node_count(); }
 
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const;
 
-    /// Sums up loads in O(levels) per message, over however many routes it is split: collect() visits links to which the
-    /// caller adds, and settle() turns the sums into loads.
+    /// Computes link loads in O(levels) per message, even if the message is split over many routes. collect()
+    /// visits the links at which the caller adds the bytes, and settle() converts the sums to loads.
     template <class Visit>
     void collect(Node a, Node b, const Visit& visit) const;
     void settle(std::span<double> loads) const;
 
-    /// Vertices: nodes first, then the switches level by level, subtree by subtree.
+    /// Vertices are the nodes, then the switches level by level, subtree by subtree.
     [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value; }
     [[nodiscard]] LinkEnds ends(Link link) const;
     [[nodiscard]] BytesPerSecond bandwidth(Link link) const { return spec_.bandwidth[level_of(link)]; }
@@ -82,27 +83,28 @@ class FatTree {
     [[nodiscard]] const FatTreeSpec& spec() const { return spec_; }
 
    private:
-    /// The cables between two levels. Above a subtree, cable c leads from root c mod W(j) to root c mod W(j + 1) of the level
-    /// above. Messages steered by x take cable x mod cables, up and down.
+    /// The cables between two levels. Above a subtree, cable c leads from root c mod W(j) to root c mod W(j +
+    /// 1) of the level above. Messages whose route node x selects use cable x mod cables, up and down.
     struct Level {
-        Divisor nodes;   // in a subtree below
+        Divisor nodes;   // nodes in a subtree below
         Divisor cables;  // above it
         std::uint32_t first_link = 0;
     };
 
     void complete_spec();
     [[nodiscard]] std::uint32_t level_of(Link link) const;
-    /// The number of the cable among those above the same subtree.
+    /// The index of the cable among the cables above the same subtree.
     [[nodiscard]] std::uint32_t cable_of(Link link) const;
     template <class Visit>
-    void route_steered(std::uint32_t a, std::uint32_t b, std::uint32_t steering, const Visit& visit) const;
+    void route_steered(std::uint32_t a, std::uint32_t b, std::uint32_t selecting_node,
+                       const Visit& visit) const;
     template <class Visit>
     void route_spread(std::uint32_t a, std::uint32_t b, const Visit& visit) const;
     template <class Visit>
     void route_simgrid(std::uint32_t a, std::uint32_t b, const Visit& visit) const;
     static constexpr std::uint32_t no_port = 1U << 31;
-    /// The port by which SimGrid descends from level j + 1 on the route from a to b if its search starts at port `first`.
-    /// Port c * arity + i is cable c to child i.
+    /// The port that SimGrid uses to descend from level j + 1 on the route from a to b if its search starts
+    /// at port `first`. Port c * arity + i is cable c to child i.
     [[nodiscard]] std::uint32_t simgrid_port(std::size_t j, std::uint32_t a, std::uint32_t b,
                                              std::uint32_t first) const;
 
@@ -110,7 +112,7 @@ class FatTree {
     Tree tree_;
     std::vector<Level> levels_;
     std::vector<std::uint32_t> roots_;         // [j]: W(j)
-    std::vector<std::uint32_t> first_vertex_;  // [j]: of level j; [0]: nodes
+    std::vector<std::uint32_t> first_vertex_;  // [j]: first vertex of level j; [0]: of the nodes
     std::size_t link_count_ = 0;
     std::size_t vertex_count_ = 0;
 };
@@ -127,7 +129,7 @@ void FatTree::route(Node a, Node b, const Visit& visit) const {
     }
 }
 
-/// Traffic that is split equally over the cables above a subtree is collected on the first of them.
+/// Sums traffic that is split equally over the cables above a subtree on the first of these cables.
 template <class Visit>
 void FatTree::collect(Node a, Node b, const Visit& visit) const {
     if (spec_.routing == FatTreeRouting::random) {
@@ -138,7 +140,7 @@ void FatTree::collect(Node a, Node b, const Visit& visit) const {
 }
 
 template <class Visit>
-void FatTree::route_steered(std::uint32_t a, std::uint32_t b, std::uint32_t steering,
+void FatTree::route_steered(std::uint32_t a, std::uint32_t b, std::uint32_t selecting_node,
                             const Visit& visit) const {
     std::array<std::uint32_t, max_levels> down;
     std::size_t top = 0;
@@ -147,7 +149,7 @@ void FatTree::route_steered(std::uint32_t a, std::uint32_t b, std::uint32_t stee
         const std::uint32_t from = level.nodes.quotient(a);
         const std::uint32_t to = level.nodes.quotient(b);
         if (from == to) break;
-        const std::uint32_t link = level.first_link + 2 * level.cables.remainder(steering);
+        const std::uint32_t link = level.first_link + 2 * level.cables.remainder(selecting_node);
         visit(Link{link + 2 * from * level.cables.value()}, 1.0);
         down[top] = link + 2 * to * level.cables.value() + 1;
     }

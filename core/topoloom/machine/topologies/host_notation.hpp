@@ -12,18 +12,18 @@
 
 namespace topoloom {
 
-/// Location of routers if the text does not mention NICs.
+/// Location of routers if the text does not describe NICs.
 enum class RouterPlace {
-    in_nodes,    ///< one in each node: no host links, unless several nodes share a router
+    in_nodes,    ///< each node has a router: no host links, unless several nodes share a router
     in_switches  ///< host links
 };
 
-/// Reads the options cards, hosts, bandwidth.host, latency.host and latency. `fastest` is the bandwidth of the network's
-/// fastest link: the default of a card.
+/// Reads the options cards, hosts, bandwidth.host, latency.host and latency. `fastest` is the bandwidth of
+/// the network's fastest link, the default of a NIC.
 [[nodiscard]] HostLinks read_host_links(const Section& section, RouterPlace place,
                                         std::uint32_t nodes_per_router, BytesPerSecond fastest);
 
-/// Makes the network T(spec) between routers, with the host links that the text gives.
+/// Makes the network T(spec) between routers, with the host links that the text describes.
 template <class T, class Spec>
 [[nodiscard]] Hosted<T> with_hosts(const Section& section, RouterPlace place, Spec spec) {
     T network = section.name.add_context([&] { return T(std::move(spec)); });

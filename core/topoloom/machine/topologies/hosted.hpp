@@ -18,16 +18,16 @@
 
 namespace topoloom {
 
-/// The links between a node and its router. A node spreads its messages over its NICs, so they count as one link in each
-/// direction with their total bandwidth. Without NICs, nodes are their routers ("hosts=free").
+/// The links between a node and its router. A node distributes its messages over its NICs, so the NICs form
+/// one link per direction with their total bandwidth. Without NICs, nodes are their routers ("hosts=free").
 struct HostLinks {
     std::uint32_t cards = 1;                    // NICs per node
-    BytesPerSecond bandwidth = unit_bandwidth;  // of a NIC, in each direction
+    BytesPerSecond bandwidth = unit_bandwidth;  // per NIC and direction
     Seconds latency{0};
-    bool is_assumed = false;  // the description gives no NICs
+    bool is_assumed = false;  // whether the machine text does not describe NICs
 };
 
-/// Routes between routers, extended by host links.
+/// Adds host links to routes between routers.
 template <class Hosted, class Routes>
 class HostedRoutes {
    public:
@@ -42,9 +42,9 @@ class HostedRoutes {
     Routes between_;
 };
 
-/// A topology `Base` of routers with equally many nodes each, and their host links. Vertices are the routers, then the
-/// nodes. Links are those between routers, then for each node the link up and the link down. The geometry is that of the
-/// routers: Machine adds host links to distances.
+/// A topology `Base` of routers, each with the same number of nodes, and host links. Vertices are the
+/// routers, then the nodes. Links are first the links between routers, then per node the link up and the link
+/// down. The geometry covers only the routers: Machine adds host links to distances.
 template <class Base>
 class Hosted {
    public:
@@ -53,7 +53,7 @@ class Hosted {
         std::uint32_t node;
     };
 
-    /// Throws Error for a bandwidth that is not positive and finite, and more links than ids.
+    /// Throws Error for a bandwidth that is not positive and finite, and for more links than ids.
     Hosted(Base base, HostLinks hosts) : base_(std::move(base)), hosts_(hosts) {
         if (!has_links()) return;
         require_bandwidth(hosts_.bandwidth);
@@ -89,7 +89,7 @@ class Hosted {
     void route(Node a, Node b, const Visit& visit) const {
         route_over(base_, a, b, visit);
     }
-    /// Visits the links from a to b, with the given routes between routers.
+    /// Visits the links from a to b; `routes` visits the links between routers.
     template <class Routes, class Visit>
     void route_over(const Routes& between, Node a, Node b, const Visit& visit) const {
         if (!has_links()) return between.route(a, b, visit);
@@ -161,7 +161,7 @@ class Hosted {
     [[nodiscard]] Seconds latency(Link link) const {
         return is_between_routers(link) ? base_.latency(link) : hosts_.latency;
     }
-    /// "node 5 up", "node 5 down".
+    /// Host links are named "node 5 up" and "node 5 down".
     [[nodiscard]] std::string link_name(Link link) const {
         if (is_between_routers(link)) return base_.link_name(link);
         const Node node = node_of(link);

@@ -23,12 +23,12 @@ namespace {
 
 constexpr std::size_t max_axes = 32;
 
-std::uint32_t product(const std::vector<std::uint32_t>& size) {
+std::uint32_t count_routers(const std::vector<std::uint32_t>& size) {
     return std::accumulate(size.begin(), size.end(), 1U, std::multiplies<>());
 }
 
 template <class Space>
-HyperXSpec complete(HyperXSpec spec) {
+HyperXSpec complete_spec(HyperXSpec spec) {
     const std::size_t axes = spec.size.size();
     if (axes == 0 || axes > max_axes) fail("a HyperX has 1 to ", max_axes, " axes, not ", axes);
     if (spec.nodes_per_router == 0) fail("a HyperX needs at least 1 node per router");
@@ -39,14 +39,15 @@ HyperXSpec complete(HyperXSpec spec) {
         if (nodes > std::numeric_limits<std::int32_t>::max()) fail("the HyperX has more than 2^31 nodes");
     }
     std::uint64_t links = 0;
-    for (const std::uint32_t extent : spec.size) links += std::uint64_t{product(spec.size)} * (extent - 1);
+    for (const std::uint32_t extent : spec.size)
+        links += std::uint64_t{count_routers(spec.size)} * (extent - 1);
     require_link_ids(links);
     complete_list(spec.bandwidth, axes, BytesPerSecond{1}, "bandwidth", "HyperX", "axes");
     complete_list(spec.latency, axes, Seconds{0}, "latency", "HyperX", "axes");
     for (const BytesPerSecond bandwidth : spec.bandwidth) require_bandwidth(bandwidth);
     complete_order(spec.order, axes, "HyperX");
     if constexpr (std::is_same_v<Space, HopTable>) {
-        HopTable::require_memory(product(spec.size), product(spec.size), nodes);
+        HopTable::require_memory(count_routers(spec.size), count_routers(spec.size), nodes);
     } else if (std::ranges::any_of(spec.size, [](std::uint32_t extent) { return extent > 2; })) {
         fail("an axis of a hypercube has at most 2 routers");
     }
@@ -56,11 +57,11 @@ HyperXSpec complete(HyperXSpec spec) {
 template <class Space>
 Space make_space(const HyperXSpec& spec, const PackedCoordinates& routers) {
     if constexpr (std::is_same_v<Space, HopTable>) {
-        const std::uint32_t count = product(spec.size);
-        auto hops = HopTable::filled(count, [&](std::uint32_t a, std::uint32_t b) {
-            return routers.count_differing(routers.key(a), routers.key(b));
+        const std::uint32_t count = count_routers(spec.size);
+        auto hops = HopTable::make_hops(count, [&](std::uint32_t a, std::uint32_t b) {
+            return routers.count_differing_axes(routers.key(a), routers.key(b));
         });
-        // Each router is a group, so bisections follow the row-major order: halves are blocks of planes.
+        // Each router is a group, so bisection follows the row-major order and halves are blocks of planes.
         std::vector<std::uint32_t> groups(count);
         std::iota(groups.begin(), groups.end(), 0U);
         return HopTable(HopTable::points_of_routers(count, spec.nodes_per_router), count, std::move(hops),
@@ -77,10 +78,10 @@ Space make_space(const HyperXSpec& spec, const PackedCoordinates& routers) {
 
 template <class Space>
 BasicHyperX<Space>::BasicHyperX(HyperXSpec spec)
-    : spec_(complete<Space>(std::move(spec))),
+    : spec_(complete_spec<Space>(std::move(spec))),
       routers_(spec_.size, spec_.order),
       nodes_per_router_(spec_.nodes_per_router),
-      router_count_(product(spec_.size)),
+      router_count_(count_routers(spec_.size)),
       space_(make_space<Space>(spec_, routers_)) {
     first_.push_back(0);
     for (const std::uint32_t extent : spec_.size)
@@ -112,7 +113,7 @@ std::vector<LinkRun> BasicHyperX<Space>::bandwidth_runs() const {
     return runs;
 }
 
-/// The origin, and the coordinate that changes: "(3,0,7) to y=2".
+/// A link name contains the origin and the coordinate that changes: "(3,0,7) to y=2".
 template <class Space>
 std::string BasicHyperX<Space>::link_name(Link link) const {
     const std::size_t axis = axis_of(link);

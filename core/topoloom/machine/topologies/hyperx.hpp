@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HyperX and hypercube: along each axis, any two routers are linked.
+// HyperX and hypercube: any two routers that differ on one axis are linked.
 #pragma once
 
 #include <cstdint>
@@ -21,22 +21,22 @@
 
 namespace topoloom {
 
-/// How a HyperX is built. Vectors hold one entry per axis.
+/// Parameters of a HyperX. Vectors have one entry per axis.
 struct HyperXSpec {
     std::vector<std::uint32_t> size;
     std::uint32_t nodes_per_router = 1;     // nodes of one router are 0 hops apart
-    std::vector<std::uint32_t> order;       // axes in the order routing corrects them; empty: 0, 1, 2 ...
+    std::vector<std::uint32_t> order;       // axes in routing order; empty: 0, 1, 2 ...
     std::vector<BytesPerSecond> bandwidth;  // empty: 1 B/s
     std::vector<Seconds> latency;           // empty: 0
 };
 
-/// A HyperX (Ahn, Binkert, Davis, McLaren, Schreiber, SC 2009) with one link in each direction between any two routers
-/// that differ on one axis; also called flattened butterfly or Hamming graph. Routers are numbered row-major, nodes
-/// router by router. A message corrects one axis after the other, by one link each. Links are numbered by axis, then by
-/// origin, then by target coordinate.
+/// A HyperX (Ahn, Binkert, Davis, McLaren, Schreiber, SC 2009) with one link in each direction between any
+/// two routers that differ on one axis; also called flattened butterfly or Hamming graph. Routers are
+/// numbered row-major, nodes router by router. A message corrects one axis after the other, with one link per
+/// axis. Links are numbered by axis, then by origin, then by target coordinate.
 ///
-/// `Space` is the geometry: HopTable for any extents; a torus if no extent exceeds 2, as its rings then link the same
-/// routers.
+/// `Space` is the geometry: HopTable for any extents, or a torus if no extent exceeds 2, because its rings
+/// then link the same routers.
 template <class Space>
 class BasicHyperX {
    public:
@@ -50,9 +50,9 @@ class BasicHyperX {
     [[nodiscard]] std::size_t vertex_count() const { return router_count_; }
 
     [[nodiscard]] Point point(Node node) const { return routers_.key(vertex(node)); }
-    [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return routers_.count_differing(a, b); }
+    [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return routers_.count_differing_axes(a, b); }
     [[nodiscard]] std::uint32_t diameter() const {
-        return static_cast<std::uint32_t>(routers_.routed().size());
+        return static_cast<std::uint32_t>(routers_.routed_fields().size());
     }
     [[nodiscard]] const Space& geometry() const { return space_; }
 
@@ -62,13 +62,13 @@ class BasicHyperX {
         const std::uint32_t end = vertex(b);
         const Point from = routers_.key(at);
         const Point to = routers_.key(end);
-        if constexpr (std::is_same_v<Space, WideTorus>) {  // half of the axes differ, which ones is random
-            routers_.for_each_differing(from, to, [&](const Field& field) {
+        if constexpr (std::is_same_v<Space, WideTorus>) {  // half of the axes differ, at random
+            routers_.for_each_differing_field(from, to, [&](const Field& field) {
                 visit(Link{first_[field.axis] + at}, 1.0);
                 at ^= field.step;
             });
         } else {
-            for (const Field& field : routers_.routed()) {
+            for (const Field& field : routers_.routed_fields()) {
                 const std::uint32_t x = routers_.coordinate(from, field);
                 const std::uint32_t y = routers_.coordinate(to, field);
                 if (x == y) continue;
@@ -96,7 +96,8 @@ class BasicHyperX {
    private:
     using Field = PackedCoordinates::Field;
 
-    /// Each router has a link to every coordinate but its own. Without a branch, which would be unpredictable.
+    /// Each router has a link to every coordinate except its own. Branch-free, as the branch would be
+    /// unpredictable.
     [[nodiscard]] std::size_t link(const Field& field, std::uint32_t router, std::uint32_t from,
                                    std::uint32_t to) const {
         return first_[field.axis] + std::size_t{router} * field.last + to -
@@ -108,7 +109,7 @@ class BasicHyperX {
     PackedCoordinates routers_;
     Divisor nodes_per_router_;
     std::uint32_t router_count_;
-    std::vector<std::size_t> first_;  // [axis]: its first link; after the last axis: all links
+    std::vector<std::size_t> first_;  // [axis]: first link of the axis; last entry: number of links
     Space space_;
 };
 
@@ -118,7 +119,7 @@ using Hypercube = BasicHyperX<WideTorus>;
 extern template class BasicHyperX<HopTable>;
 extern template class BasicHyperX<WideTorus>;
 
-/// A Hypercube where no extent exceeds 2.
+/// Returns a Hypercube if no extent exceeds 2.
 using AnyHyperX = std::variant<Hosted<HyperX>, Hosted<Hypercube>>;
 extern const TopologyNotation<AnyHyperX> hyperx_notation;
 extern const TopologyNotation<AnyHyperX> hypercube_notation;

@@ -16,10 +16,10 @@ namespace topoloom {
 
 namespace {
 
-/// Whether the rows, one for each rail of each domain, are classed by leaf switch.
-bool is_large(std::uint64_t rows, std::uint64_t leaves) { return rows > 4096 && leaves <= rows / 16; }
+/// Whether table rows (one per rail and domain) are classed by leaf switch.
+bool has_leaf_classes(std::uint64_t rows, std::uint64_t leaves) { return rows > 4096 && leaves <= rows / 16; }
 
-RailClusterSpec complete(RailClusterSpec spec) {
+RailClusterSpec complete_spec(RailClusterSpec spec) {
     if (spec.gpus == 0 || spec.domains == 0 || spec.units == 0)
         fail("a rail cluster has at least 1 GPU in a domain, 1 domain in a unit and 1 unit");
     constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
@@ -27,10 +27,10 @@ RailClusterSpec complete(RailClusterSpec spec) {
     if (domains > most || domains * spec.gpus > most) fail("the rail cluster has more than 2^31 GPUs");
     if (spec.rails == 0) spec.rails = spec.gpus;
     if (spec.gpus % spec.rails != 0)
-        fail("the ", spec.gpus, " GPUs of a domain cannot be dealt out evenly to ", spec.rails, " rails");
+        fail("the ", spec.gpus, " GPUs of a domain cannot be divided evenly among ", spec.rails, " rails");
     if (spec.host == 0) spec.host = spec.gpus;
     if (spec.gpus % spec.host != 0)
-        fail("the ", spec.gpus, " GPUs of a domain cannot be dealt out evenly to hosts of ", spec.host);
+        fail("the ", spec.gpus, " GPUs of a domain cannot be divided evenly into hosts of ", spec.host);
     const std::uint64_t leaves = std::uint64_t{spec.units} * spec.rails;
     const bool to_other_rails = spec.crossing == RailCrossing::spine && spec.rails > 1 && domains > 1;
     const bool needs_spines = spec.units > 1 || to_other_rails;
@@ -40,7 +40,8 @@ RailClusterSpec complete(RailClusterSpec spec) {
     require_link_ids(4 * domains * spec.gpus + 2 * leaves * spines);
     if (domains * spec.gpus + domains + leaves + spines > most)
         fail("the rail cluster has more than 2^31 vertices");
-    const std::uint64_t table = is_large(domains * spec.rails, leaves) ? leaves : domains * spec.rails;
+    const std::uint64_t table =
+        has_leaf_classes(domains * spec.rails, leaves) ? leaves : domains * spec.rails;
     HopTable::require_memory(table, table, domains * spec.gpus);
     spec.spines = static_cast<std::uint32_t>(spines);
     for (const BytesPerSecond bandwidth : spec.bandwidth) require_bandwidth(bandwidth);
@@ -50,7 +51,7 @@ RailClusterSpec complete(RailClusterSpec spec) {
 }  // namespace
 
 RailCluster::RailCluster(RailClusterSpec spec)
-    : spec_(complete(spec)),
+    : spec_(complete_spec(spec)),
       gpus_(spec_.gpus * spec_.domains * spec_.units),
       domains_(spec_.domains * spec_.units),
       leaves_(spec_.units * spec_.rails),
@@ -87,7 +88,7 @@ std::uint32_t RailCluster::diameter() const {
     return hops_[spec_.rails > 1 ? 1 : 0][spec_.units > 1 ? 1 : 0];
 }
 
-/// The distance between different GPUs.
+/// Distance between two different GPUs.
 std::uint32_t RailCluster::distance(const Point& a, const Point& b) const {
     if (a.domain == b.domain) return 2 * weight_[0];
     const bool crosses = a.rail != b.rail;
@@ -96,8 +97,8 @@ std::uint32_t RailCluster::distance(const Point& a, const Point& b) const {
     return 2 * (weight_[1] + (by_nvlink ? weight_[0] : 0) + (by_spine ? weight_[2] : 0));
 }
 
-/// Each rail of a domain has one row, and its GPUs are leaves of the row, one link away. Rows of large clusters are classed
-/// by leaf switch.
+/// Each rail of a domain has one table row; its GPUs are leaves of the row, one link away. In large clusters
+/// rows are classed by leaf switch.
 void RailCluster::fill_table() {
     std::vector<Point> rows;
     std::vector<std::uint32_t> groups;
@@ -113,7 +114,7 @@ void RailCluster::fill_table() {
         nodes.push_back({node, (p.domain * spec_.rails + p.rail) & 0x7FFFFFFFU, 1});
     }
     const auto between = [&](const Point& a, const Point& b) { return distance(a, b) - 2; };
-    if (is_large(rows.size(), leaves_)) {
+    if (has_leaf_classes(rows.size(), leaves_)) {
         HopTable::Classes classes{.of_row = {}, .count = leaves_, .hops = {}, .within = 0};
         for (const Point& row : rows) classes.of_row.push_back(row.unit * spec_.rails + row.rail);
         classes.within = static_cast<std::uint16_t>(2 * weight_[0] - 2);
@@ -128,7 +129,7 @@ void RailCluster::fill_table() {
         table_ = HopTable(std::move(nodes), std::move(classes), std::move(groups));
         return;
     }
-    auto hops = HopTable::filled(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
+    auto hops = HopTable::make_hops(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
         return a == b ? 0 : between(rows[a], rows[b]);
     });
     table_ = HopTable(std::move(nodes), rows.size(), std::move(hops), std::move(groups));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rail-optimized GPU clusters: NVLink inside a domain, and a network switch for the GPUs of equal rank in theirs.
+// Rail-optimized GPU clusters: NVLink inside a domain, and a switch per rail, which links GPUs with the same
+// index in their domain.
 #pragma once
 
 #include <array>
@@ -20,24 +21,26 @@ namespace topoloom {
 /// How messages reach another rail.
 enum class RailCrossing : std::uint8_t {
     nvlink,  // by NVLink to the GPU on the target's rail, then along that rail
-    spine    // up to the spines and down to the other rail
+    spine    // over a spine switch to the other rail
 };
 
-/// How a rail cluster is built. Arrays are for NVLinks, links between GPUs and leaves, and links between leaves and spines.
+/// Parameters of a rail cluster. Array entries are for NVLinks, GPU-leaf links and leaf-spine links.
 struct RailClusterSpec {
     std::uint32_t gpus = 0;     // in a domain
-    std::uint32_t domains = 1;  // in a scalable unit
+    std::uint32_t domains = 1;  // per scalable unit
     std::uint32_t units = 1;
-    std::uint32_t rails = 0;  // GPU g of a domain is on rail g mod rails; 0: as many as GPUs
-    std::uint32_t host = 0;   // GPUs of a host, a part of a domain; 0: each domain is a host
-    /// Spine switches, each linked to all leaves. Absent: as many as a leaf has GPUs, or none if no route needs them.
+    std::uint32_t rails = 0;  // GPU g of a domain is on rail g mod rails; 0: one rail per GPU
+    std::uint32_t host = 0;   // GPUs per host; a host is part of a domain; 0: each domain is a host
+    /// Number of spine switches, each linked to all leaves. Default: the number of GPUs per leaf, or 0 if no
+    /// route needs spines.
     std::optional<std::uint32_t> spines;
     RailCrossing crossing = RailCrossing::nvlink;
     std::array<BytesPerSecond, 3> bandwidth{BytesPerSecond{1}, BytesPerSecond{1}, BytesPerSecond{1}};
     std::array<Seconds, 3> latency{};
 };
 
-/// Nodes are GPUs, domain by domain. A domain has an NVSwitch, a unit a leaf switch for each of its rails.
+/// A rail-optimized cluster. Nodes are GPUs, domain by domain. A domain has one NVSwitch; a unit has one leaf
+/// switch per rail.
 ///
 ///     same domain              GPU - NVSwitch - GPU
 ///     same rail, same unit     GPU - leaf - GPU
@@ -45,7 +48,7 @@ struct RailClusterSpec {
 ///     other rail               by NVLink first (NCCL's PXN: NVIDIA, "Doubling all2all Performance with NCCL 2.12",
 ///                              2022), or over the spines
 ///
-/// NVLink first may take more links than a route over the spines, but keeps traffic off these.
+/// NVLink first may use more links than a route over the spines, but avoids traffic on the spines.
 class RailCluster {
    public:
     struct Point {
@@ -55,7 +58,8 @@ class RailCluster {
         std::uint32_t rail;
     };
 
-    /// Throws Error for sizes of 0, rails that do not divide the GPUs of a domain, and missing spines.
+    /// Throws Error for sizes of 0, a rail count that does not divide the GPUs of a domain, and missing
+    /// spines.
     explicit RailCluster(RailClusterSpec spec);
 
     [[nodiscard]] std::size_t node_count() const { return gpus_; }
@@ -73,7 +77,8 @@ class RailCluster {
         return hops_[a.rail == b.rail ? 0 : 1][a.unit == b.unit ? 0 : 1];
     }
     [[nodiscard]] std::uint32_t diameter() const;
-    /// If all bandwidths are known, distances weigh links by how much slower they are than NVLink.
+    /// If all bandwidths are known, the weight of a link in distances is NVLink's bandwidth divided by the
+    /// link's bandwidth.
     [[nodiscard]] const HopTable& geometry() const { return table_; }
     [[nodiscard]] bool distances_are_hops() const { return weight_[1] == 1 && weight_[2] == 1; }
     [[nodiscard]] bool takes_shortest_routes() const { return spec_.crossing == RailCrossing::spine; }
@@ -107,10 +112,10 @@ class RailCluster {
         visit(Link{first_[rail_down] + b.value}, 1.0);
     }
 
-    /// The host of a GPU: a node of other machines.
+    /// The host of a GPU. A host corresponds to a node of other machines.
     [[nodiscard]] std::uint32_t host(Node node) const { return per_host_.quotient(node.value); }
 
-    /// Vertices: GPUs, NVSwitches by domain, leaves by unit and rail, spines.
+    /// Vertices are GPUs, NVSwitches by domain, leaves by unit and rail, spines.
     [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value; }
     [[nodiscard]] LinkEnds ends(Link link) const;
     [[nodiscard]] BytesPerSecond bandwidth(Link link) const { return spec_.bandwidth[kind_of(link) / 2]; }
@@ -122,7 +127,7 @@ class RailCluster {
     [[nodiscard]] const RailClusterSpec& spec() const { return spec_; }
 
    private:
-    enum Kind : std::uint8_t { nvlink_up, nvlink_down, rail_up, rail_down, spine_up, spine_down, kinds };
+    enum LinkKind : std::uint8_t { nvlink_up, nvlink_down, rail_up, rail_down, spine_up, spine_down, kinds };
 
     [[nodiscard]] std::size_t kind_of(Link link) const;
     [[nodiscard]] std::string vertex_name(std::uint32_t vertex) const;
@@ -131,17 +136,17 @@ class RailCluster {
     [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const;
 
     RailClusterSpec spec_;
-    std::uint32_t gpus_;     // of all domains
-    std::uint32_t domains_;  // of all units
+    std::uint32_t gpus_;     // total number
+    std::uint32_t domains_;  // total number
     std::uint32_t leaves_;
     Divisor per_domain_;
     Divisor per_host_;
     Divisor per_unit_;
     Divisor per_rails_;
     double spine_share_ = 1;
-    std::array<std::size_t, kinds + 1> first_{};          // [kind]: its first link; at the end: all links
-    std::array<std::array<std::uint32_t, 2>, 2> hops_{};  // [other rail][other unit], to other domains
-    std::array<std::uint32_t, 3> weight_{1, 1, 1};        // of a link: NVLink, to a leaf, to a spine
+    std::array<std::size_t, kinds + 1> first_{};          // [kind]: first link; last entry: number of links
+    std::array<std::array<std::uint32_t, 2>, 2> hops_{};  // [other rail][other unit]: hops to other domains
+    std::array<std::uint32_t, 3> weight_{1, 1, 1};  // weights of NVLinks, GPU-leaf links, leaf-spine links
     HopTable table_;
 };
 

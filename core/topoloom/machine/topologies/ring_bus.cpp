@@ -13,7 +13,7 @@ namespace topoloom {
 
 namespace {
 
-TorusSpec one_axis(const RingBusSpec& spec) {
+TorusSpec make_torus_spec(const RingBusSpec& spec) {
     if (spec.stations == 0 || spec.stations > Torus::max_extent)
         fail("a ring bus has 1 to ", Torus::max_extent, " stations, not ", spec.stations);
     if (spec.rings == 0) fail("a ring bus needs at least 1 ring in each direction");
@@ -29,9 +29,9 @@ TorusSpec one_axis(const RingBusSpec& spec) {
 
 }  // namespace
 
-RingBus::RingBus(const RingBusSpec& spec) : spec_(spec), ring_(one_axis(spec)) {}
+RingBus::RingBus(const RingBusSpec& spec) : spec_(spec), ring_(make_torus_spec(spec)) {}
 
-/// The origin and the direction: "station 3 clockwise".
+/// A link name contains the origin and the direction: "station 3 clockwise".
 std::string RingBus::link_name(Link link) const {
     const bool clockwise = link.value < link_count() / 2;
     return "station " + std::to_string(ends(link).from) + (clockwise ? " clockwise" : " counter-clockwise");

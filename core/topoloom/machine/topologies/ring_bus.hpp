@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring bus: stations on rings in both directions, such as the element interconnect bus of the Cell processor.
+// A ring bus: stations on rings in both directions, such as the Element Interconnect Bus (EIB) of the Cell
+// processor.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +17,22 @@ namespace topoloom {
 
 struct RingBusSpec {
     std::uint32_t stations = 0;
-    std::uint32_t rings = 1;      // in each direction
-    std::uint32_t transfers = 0;  // at once on one ring; 0: as many as do not overlap
-    /// Whether half-way messages go in both directions, as an arbiter may choose, or all clockwise.
+    std::uint32_t rings = 1;      // rings per direction
+    std::uint32_t transfers = 0;  // simultaneous transfers per ring; 0: as many as do not overlap
+    /// Whether messages half-way around use both directions, as an arbiter may choose, or only clockwise.
     bool split_ties = true;
-    BytesPerSecond bandwidth{1};  // of one ring
-    Seconds latency{0};           // from a station to the next
+    BytesPerSecond bandwidth{1};  // per ring
+    Seconds latency{0};           // between neighboring stations
 };
 
-/// Stations are numbered clockwise. A message takes the shorter arc (Sudheer 2012, ch. 4). The rings of one direction are one
-/// link between neighboring stations, with their total bandwidth. Loads do not depend on how many transfers a ring has at
-/// once; times do.
+/// Stations are numbered clockwise. A message takes the shorter arc (Sudheer 2012, ch. 4). The rings of one
+/// direction form one link between neighboring stations, with their total bandwidth. The limit of
+/// simultaneous transfers affects times, not loads.
 class RingBus {
    public:
     using Point = Torus::Point;
 
-    /// Throws Error as Torus does, and for no rings.
+    /// Throws the same errors as Torus, and Error for 0 rings.
     explicit RingBus(const RingBusSpec& spec);
 
     [[nodiscard]] std::size_t node_count() const { return ring_.node_count(); }
@@ -42,7 +43,7 @@ class RingBus {
     [[nodiscard]] std::uint32_t diameter() const { return ring_.diameter(); }
     [[nodiscard]] const Torus& geometry() const { return ring_; }
 
-    /// The route of the torus, without the overhead of several axes.
+    /// The torus route, without the overhead of several axes.
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {
         const std::uint32_t n = spec_.stations;
@@ -56,7 +57,7 @@ class RingBus {
             }
         }
         if (clockwise > back || share < 1) {
-            // Counter-clockwise links are numbered by their target.
+            // The index of a counter-clockwise link is its target station.
             for (std::uint32_t i = back, at = a.value; i > 0; --i) {
                 at = at == 0 ? n - 1 : at - 1;
                 visit(Link{n + at}, share);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Completes lists of a topology spec that may be empty: one entry per axis or level.
+// Fills in empty lists of a topology spec, with one entry per axis or level.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ void complete_list(std::vector<T>& values, std::size_t count, const T& standard,
          values.size());
 }
 
-/// Fills an empty order with 0, 1, 2 ... Throws Error unless it names each axis once.
+/// Fills an empty order with 0, 1, 2 ... Throws Error unless the order contains each axis exactly once.
 inline void complete_order(std::vector<std::uint32_t>& order, std::size_t axes, std::string_view topology) {
     if (order.empty()) {
         order.resize(axes);

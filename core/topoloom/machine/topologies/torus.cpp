@@ -20,7 +20,7 @@ namespace topoloom {
 
 namespace {
 
-void complete(TorusSpec& spec, std::size_t axis_limit, std::uint32_t max_extent) {
+void complete_spec(TorusSpec& spec, std::size_t axis_limit, std::uint32_t max_extent) {
     const std::size_t axes = spec.size.size();
     if (axes == 0 || axes > axis_limit) fail("a torus has 1 to ", axis_limit, " axes, not ", axes);
     if (spec.nodes_per_router == 0) fail("a torus needs at least 1 node per router");
@@ -45,7 +45,7 @@ void complete(TorusSpec& spec, std::size_t axis_limit, std::uint32_t max_extent)
 
 template <std::size_t Width>
 BasicTorus<Width>::BasicTorus(TorusSpec spec) : spec_(std::move(spec)) {
-    complete(spec_, Width, max_extent);
+    complete_spec(spec_, Width, max_extent);
     const std::uint32_t axes = axis_count();
     nodes_per_router_ = Divisor(spec_.nodes_per_router);
     if (spec_.ties == TorusTies::simgrid) minus_to_ = 0;
@@ -56,7 +56,7 @@ BasicTorus<Width>::BasicTorus(TorusSpec spec) : spec_(std::move(spec)) {
     }
     lines_.resize(axes);
     for (std::uint32_t axis = 0; axis < axes; ++axis) {
-        Lines& lines = lines_[axis];
+        AxisLinks& lines = lines_[axis];
         const std::uint32_t size = spec_.size[axis];
         lines.ring = spec_.wrap[axis] ? static_cast<std::int32_t>(size) : 0;
         lines.length = size == 1 ? 0 : spec_.wrap[axis] ? size : size - 1;
@@ -116,10 +116,10 @@ void BasicTorus<Width>::settle(std::span<double> loads) const {
 }
 
 template <std::size_t Width>
-auto BasicTorus<Width>::place_of(Link link) const -> LinkPlace {
+auto BasicTorus<Width>::locate_link(Link link) const -> LinkPlace {
     std::uint32_t axis = axis_count() - 1;
     while (link.value < lines_[axis].first[0]) --axis;
-    const Lines& lines = lines_[axis];
+    const AxisLinks& lines = lines_[axis];
     const std::uint32_t sign = link.value >= lines.first[1] ? 1 : 0;
     std::size_t rest = link.value - lines.first[sign];
     LinkPlace place{axis, sign, {}};
@@ -132,7 +132,7 @@ auto BasicTorus<Width>::place_of(Link link) const -> LinkPlace {
 
 template <std::size_t Width>
 LinkEnds BasicTorus<Width>::ends(Link link) const {
-    const LinkPlace place = place_of(link);
+    const LinkPlace place = locate_link(link);
     Point upper = place.lower;
     Coordinate& moved = upper.at[place.axis];
     moved = static_cast<Coordinate>((static_cast<std::uint32_t>(moved) + 1) % spec_.size[place.axis]);
@@ -143,7 +143,7 @@ LinkEnds BasicTorus<Width>::ends(Link link) const {
 
 template <std::size_t Width>
 BytesPerSecond BasicTorus<Width>::bandwidth(Link link) const {
-    const LinkPlace place = place_of(link);
+    const LinkPlace place = locate_link(link);
     return spec_.bandwidth[place.axis][place.sign];
 }
 
@@ -161,14 +161,14 @@ std::vector<LinkRun> BasicTorus<Width>::bandwidth_runs() const {
 
 template <std::size_t Width>
 Seconds BasicTorus<Width>::latency(Link link) const {
-    const LinkPlace place = place_of(link);
+    const LinkPlace place = locate_link(link);
     return spec_.latency[place.axis][place.sign];
 }
 
-/// The origin and the direction: "(3,0,7) +x".
+/// A link name contains the origin and the direction: "(3,0,7) +x".
 template <std::size_t Width>
 std::string BasicTorus<Width>::link_name(Link link) const {
-    const LinkPlace place = place_of(link);
+    const LinkPlace place = locate_link(link);
     const Point from = router_point(ends(link).from);
     std::ostringstream text;
     for (std::uint32_t d = 0; d < axis_count(); ++d) text << (d == 0 ? "(" : ",") << from.at[d];
@@ -182,7 +182,7 @@ std::vector<std::uint32_t> BasicTorus<Width>::coordinates(Node node) const {
     return {p.at.begin(), p.at.begin() + axis_count()};
 }
 
-/// One table per axis suffices, since hops are sums over axes. O(points * axes + sum of extents).
+/// One table per axis suffices because hops are sums over axes. O(points * axes + sum of extents).
 template <std::size_t Width>
 std::vector<std::uint64_t> BasicTorus<Width>::total_distances(std::span<const Point> points) const {
     const std::vector<std::uint64_t> ones(points.size(), 1);
@@ -215,7 +215,7 @@ auto BasicTorus<Width>::covering_interval(std::uint32_t axis, std::span<const Po
         size - 1 - static_cast<std::uint32_t>(std::find(used.rbegin(), used.rend(), 1) - used.rbegin());
     Interval interval{first, last - first};
     if (!spec_.wrap[axis]) return interval;
-    std::uint32_t widest = size - interval.length;  // the gap through the end of the ring
+    std::uint32_t widest = size - interval.length;  // the gap across the end of the ring
     for (std::uint32_t x = first; x < last;) {
         std::uint32_t next = x + 1;
         while (used[next] == 0) ++next;
@@ -236,7 +236,7 @@ std::vector<SplitKey> BasicTorus<Width>::split_keys(std::span<const Point> point
         intervals.push_back(covering_interval(d, points));
         axes.push_back(d);
     }
-    // No two routers of a ring are farther apart than half of it.
+    // Two routers of a ring are at most half the ring apart.
     const auto farthest = [&](std::uint32_t d) {
         return spec_.wrap[d] ? std::min(intervals[d].length, spec_.size[d] / 2) : intervals[d].length;
     };
@@ -264,15 +264,16 @@ BasicTorus<Width>::DistanceSum::DistanceSum(const BasicTorus& torus, std::span<c
     for (std::uint32_t d = 0; d < axes_; ++d) {
         const std::uint32_t size = torus.spec_.size[d];
         if (size == 1) continue;
-        // Distances are piecewise linear: store their second differences, modulo 2^64, and sum twice. O(points + size).
+        // Distances are piecewise linear, so store their second differences, modulo 2^64, and sum twice.
+        // O(points + size).
         std::uint64_t* const table = table_.data() + start_[d];
         std::uint64_t sum = 0;    // at position 0
         std::uint64_t slope = 0;  // from 0 to 1
         for (std::size_t i = 0; i < points.size(); ++i) {
             const auto at = static_cast<std::uint32_t>(points[i].at[d]);
-            const std::uint64_t from_0 = weights[i] * torus.apart_on(d, 0, points[i].at[d]);
+            const std::uint64_t from_0 = weights[i] * torus.distance_on_axis(d, 0, points[i].at[d]);
             sum += from_0;
-            slope += weights[i] * torus.apart_on(d, 1, points[i].at[d]) - from_0;
+            slope += weights[i] * torus.distance_on_axis(d, 1, points[i].at[d]) - from_0;
             table[at] += 2 * weights[i];
             if (!torus.spec_.wrap[d]) continue;
             for (const std::uint32_t half : {size / 2, size - size / 2}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// k-ary n-cubes: tori and meshes of any extents, with dimension-ordered routing.
+// Tori and meshes (k-ary n-cubes) of any extents, with dimension-ordered routing.
 #pragma once
 
 #include <algorithm>
@@ -27,20 +27,21 @@ namespace topoloom {
 /// the middle to position 0 (simgrid, as SimGrid routes).
 enum class TorusTies { plus, split, simgrid };
 
-/// How a torus or mesh is built. Vectors hold one entry per axis.
+/// Parameters of a torus or mesh. Vectors have one entry per axis.
 struct TorusSpec {
     std::vector<std::uint32_t> size;
-    std::vector<bool> wrap;              // empty: all axes are rings
-    std::uint32_t nodes_per_router = 1;  // nodes of one router are 0 hops apart
-    std::vector<std::uint32_t> order;    // axes in the order routing corrects them; empty: 0, 1, 2 ...
+    std::vector<bool> wrap;                                // empty: all axes are rings
+    std::uint32_t nodes_per_router = 1;                    // nodes of one router are 0 hops apart
+    std::vector<std::uint32_t> order;                      // axes in routing order; empty: 0, 1, 2 ...
     std::vector<std::array<BytesPerSecond, 2>> bandwidth;  // of the + and - links; empty: 1 B/s
     std::vector<std::array<Seconds, 2>> latency;           // empty: 0
     TorusTies ties = TorusTies::plus;
 };
 
-/// A torus or mesh of up to `Width` axes. Routers are numbered row-major with the last axis the fastest, nodes router by
-/// router. A message corrects one axis after the other, each in the shorter direction (Sudheer 2012, ch. 3); see
-/// TorusTies. Neighboring routers have one link in each direction; links are numbered axis by axis.
+/// A torus or mesh of up to `Width` axes. Routers are numbered row-major (the last axis varies fastest),
+/// nodes router by router. A message corrects one axis after the other, each in the shorter direction
+/// (Sudheer 2012, ch. 3); see TorusTies. Neighboring routers have one link in each direction; links are
+/// numbered axis by axis.
 template <std::size_t Width>
 class BasicTorus {
    public:
@@ -61,14 +62,14 @@ class BasicTorus {
 
     [[nodiscard]] Point point(Node node) const { return router_point(vertex(node)); }
     [[nodiscard]] std::uint32_t hops(const Point& a, const Point& b) const {
-        // All axes at once; unused ones are equal. Written with vector types, since compilers otherwise fall back to
-        // scalar code in larger functions.
+        // Computes all axes at once; unused axes are equal. Uses vector types, because compilers generate
+        // scalar code for loops in larger functions.
         std::uint64_t sums = 0;
         for (std::size_t i = 0; i < Width; i += lanes) {
-            const auto x = load(a, i);
-            const auto y = load(b, i);
+            const auto x = load_lanes(a, i);
+            const auto y = load_lanes(b, i);
             const auto apart = x > y ? x - y : y - x;
-            const auto around = load(ring_, i) - apart;
+            const auto around = load_lanes(ring_, i) - apart;
             const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(apart < around ? apart : around);
             sums += halves[0] + halves[1];
         }
@@ -83,7 +84,7 @@ class BasicTorus {
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const;
 
-    /// Turns the differences that Deposits added into loads. O(axes) per message in all.
+    /// Converts the differences that LoadDifferences added to loads. In total O(axes) per message.
     void settle(std::span<double> loads) const;
 
     [[nodiscard]] std::uint32_t vertex(Node node) const { return nodes_per_router_.quotient(node.value); }
@@ -106,10 +107,11 @@ class BasicTorus {
     };
     [[nodiscard]] Region region(std::span<const Point> points) const;
 
-    /// By planes across the axis along which the points extend farthest; a ring is opened at its widest gap.
+    /// Keys that split the points at planes across the axis of their largest extent. A ring is opened at its
+    /// widest gap.
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const;
 
-    /// Distances on a torus are sums over axes, so a sum over many points takes one table per axis.
+    /// Torus distances are sums over axes, so a sum over many points needs only one table per axis.
     class DistanceSum {
        public:
         DistanceSum(const BasicTorus& torus, std::span<const Point> points,
@@ -123,9 +125,9 @@ class BasicTorus {
         std::uint32_t axes_;
     };
 
-    /// See torus_deposits.hpp.
+    /// See torus_load_differences.hpp.
     template <class Add>
-    class Deposits;
+    class LoadDifferences;
 
    private:
     /// The positions start .. start + length, wrapping at the end of a ring.
@@ -133,13 +135,13 @@ class BasicTorus {
         std::uint32_t start;
         std::uint32_t length;
     };
-    /// The shortest interval of an axis that has all points.
+    /// The shortest interval of an axis that contains all points.
     [[nodiscard]] Interval covering_interval(std::uint32_t axis, std::span<const Point> points) const;
 
     static constexpr std::size_t lanes = 8;
     using Lanes [[gnu::vector_size(lanes * sizeof(Coordinate))]] = Coordinate;
 
-    [[nodiscard]] static Lanes load(const Point& p, std::size_t first) {
+    [[nodiscard]] static Lanes load_lanes(const Point& p, std::size_t first) {
         Lanes values;
         std::memcpy(&values, p.at.data() + first, sizeof values);
         return values;
@@ -148,20 +150,20 @@ class BasicTorus {
     struct LinkPlace {
         std::uint32_t axis;
         std::uint32_t sign;  // 0: +, 1: -
-        Point lower;         // the end with the lower position; where the ring closes, the last position
+        Point lower;  // the end with the lower position; for the link that closes a ring, the last position
     };
     /// The links along one axis, line by line.
-    struct Lines {
+    struct AxisLinks {
         std::array<std::size_t, 2> first{};       // id of the first link of each sign
         std::uint32_t length = 0;                 // links of a line or ring, in one direction
         std::int32_t ring = 0;                    // routers on a ring; 0: a line with two ends
         Divisor size;                             // routers on a line or ring
-        Divisor stride;                           // added to a router's number by a step along this axis
-        std::array<std::uint32_t, Width> step{};  // added to a link's id by a step along each axis
-        std::size_t around = 0;                   // added to a link's id once around a ring
-        std::uint32_t gap = 0;                    // ids that a line has fewer than a ring
+        Divisor stride;                           // increment of the router number per step along this axis
+        std::array<std::uint32_t, Width> step{};  // increment of the link id per step along each axis
+        std::size_t around = 0;                   // increment of the link id per round of a ring
+        std::uint32_t gap = 0;                    // number of links that a ring has more than a line
     };
-    /// The route along one axis; a split one also goes as far in the - direction.
+    /// The route along one axis. A split route has a second half of equal length in the - direction.
     struct AxisRoute {
         bool minus;
         bool split;
@@ -170,29 +172,30 @@ class BasicTorus {
 
     [[nodiscard]] Point router_point(std::uint32_t router) const;
     [[nodiscard]] std::uint32_t router_at(const Point& p) const;
-    [[nodiscard]] LinkPlace place_of(Link link) const;
-    /// The index of the + link from `at` among those of its axis and sign. On a ring it is the number of the router.
-    [[nodiscard]] std::size_t place_among(const Lines& lines, const Point& at) const {
+    [[nodiscard]] LinkPlace locate_link(Link link) const;
+    /// The index of the + link from `at` among the links of the same axis and sign. On rings it is the router
+    /// number.
+    [[nodiscard]] std::size_t index_among_links(const AxisLinks& lines, const Point& at) const {
         std::size_t place = 0;
         for (std::uint32_t d = 0; d < axis_count(); ++d)
             place += static_cast<std::size_t>(at.at[d]) * lines.step[d];
         return place;
     }
-    [[nodiscard]] std::uint32_t apart_on(std::uint32_t axis, std::int32_t x, std::int32_t y) const {
+    [[nodiscard]] std::uint32_t distance_on_axis(std::uint32_t axis, std::int32_t x, std::int32_t y) const {
         const std::int32_t apart = x < y ? y - x : x - y;
         return static_cast<std::uint32_t>(std::min(apart, static_cast<std::int32_t>(ring_.at[axis]) - apart));
     }
-    [[nodiscard]] static std::int32_t position(const Lines& lines, std::uint32_t router) {
+    [[nodiscard]] static std::int32_t position(const AxisLinks& lines, std::uint32_t router) {
         return static_cast<std::int32_t>(lines.size.remainder(lines.stride.quotient(router)));
     }
-    /// How many more links with lower ids than that of the router there would be if all lines were rings.
-    [[nodiscard]] static std::size_t missing_before(const Lines& lines, std::uint32_t router) {
+    /// The number of wrap-around links, before the router's link, that lines lack.
+    [[nodiscard]] static std::size_t count_missing_links(const AxisLinks& lines, std::uint32_t router) {
         if (lines.gap == 0) return 0;
         return std::size_t{lines.size.quotient(lines.stride.quotient(router))} * lines.gap;
     }
-    /// From position x to y, which differ.
-    [[nodiscard]] AxisRoute route_along(const Lines& lines, std::int32_t x, std::int32_t y) const {
-        // May be negative on a line, where no ring closes.
+    /// The route from position x to a different position y.
+    [[nodiscard]] AxisRoute route_along(const AxisLinks& lines, std::int32_t x, std::int32_t y) const {
+        // May be negative on a line.
         const std::int32_t up = y - x + (y < x ? lines.ring : 0);
         const std::int32_t down = lines.ring - up;
         const bool half_way = up == down;
@@ -204,9 +207,9 @@ class BasicTorus {
     TorusSpec spec_;
     Divisor nodes_per_router_;
     std::uint32_t router_count_ = 1;
-    std::int32_t minus_to_ = -1;  // half-way messages to this position go -
-    Point ring_{};                // extent of a ring; on a line, too large to matter
-    std::vector<Lines> lines_;    // by axis
+    std::int32_t minus_to_ = -1;    // messages half-way around to this position use -
+    Point ring_{};                  // extent of a ring; for a line, larger than any distance
+    std::vector<AxisLinks> lines_;  // by axis
     std::size_t link_count_ = 0;
 };
 
@@ -220,22 +223,22 @@ void BasicTorus<Width>::route(Node a, Node b, const Visit& visit) const {
     const std::uint32_t end = vertex(b);
     std::uint32_t at = start;
     for (const std::uint32_t axis : spec_.order) {
-        const Lines& lines = lines_[axis];
+        const AxisLinks& lines = lines_[axis];
         const auto size = static_cast<std::int32_t>(lines.size.value());
         const std::int32_t x = position(lines, start);
         const std::int32_t y = position(lines, end);
         if (x == y) continue;
         const std::size_t step = lines.step[axis];
-        const std::size_t place = at - missing_before(lines, at);
+        const std::size_t place = at - count_missing_links(lines, at);
         const AxisRoute route = route_along(lines, x, y);
         const auto walk = [&](bool minus, double share) {
-            // Masked and counted, not branched: to the processor, directions are random.
+            // Uses masks and counted loops, because the processor cannot predict directions.
             const std::size_t mask = 0 - std::size_t{minus};
             const std::size_t ahead = (step ^ mask) - mask;
-            // The link from x - 1 to x carries the number of x - 1.
+            // The link from x - 1 to x has the index of x - 1.
             std::size_t link = lines.first[minus] + place - (step & mask);
             const auto left = static_cast<std::uint32_t>(minus ? x : size - x);
-            const std::uint32_t before = std::min(left, route.length);  // the end of the ring is passed
+            const std::uint32_t before = std::min(left, route.length);  // up to the end of the ring
             for (std::uint32_t i = before; i > 0; --i, link += ahead) visit(Link{link}, share);
             link -= (lines.around ^ mask) - mask;
             for (std::uint32_t i = route.length - before; i > 0; --i, link += ahead) visit(Link{link}, share);
@@ -250,7 +253,7 @@ void BasicTorus<Width>::route(Node a, Node b, const Visit& visit) const {
 extern template class BasicTorus<8>;
 extern template class BasicTorus<32>;
 
-/// A wide torus always has host links; a narrow one only where nodes are not routers.
+/// A WideTorus always has host links; a Torus has host links only if nodes are not routers.
 using AnyTorus = std::variant<Torus, Hosted<Torus>, Hosted<WideTorus>>;
 extern const TopologyNotation<AnyTorus> torus_notation;
 extern const TopologyNotation<AnyTorus> mesh_notation;

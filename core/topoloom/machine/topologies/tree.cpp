@@ -66,7 +66,7 @@ std::vector<LinkRun> Tree::bandwidth_runs() const {
     return runs;
 }
 
-/// "level 2 group 5 up": the link from that group, or at level 0 from a node, to the group above it.
+/// A link named "level 2 group 5 up" leads from this group (at level 0: from a node) to the group above.
 std::string Tree::link_name(Link link) const {
     const std::uint32_t level = level_of(link);
     std::ostringstream text;
@@ -83,7 +83,7 @@ std::string Tree::link_name(Link link) const {
 std::vector<std::uint64_t> Tree::total_distances(std::span<const Point> points) const {
     const std::uint32_t count = levels_.count();
     std::vector<std::unordered_map<Point, std::uint64_t>> members(count + 1);
-    const auto group = [&](Point p, std::uint32_t level) {  // keys with equal values are in one group
+    const auto group = [&](Point p, std::uint32_t level) {  // group number of a leaf
         for (std::uint32_t j = 0, bits = 0; j < level; ++j) {
             bits += static_cast<std::uint32_t>(std::bit_width(spec_.arity[j] - 1));
             if (j + 1 == level) return bits >= 64 ? 0 : p >> bits;

@@ -17,11 +17,11 @@
 
 namespace topoloom {
 
-/// How a tree is built; lists are bottom-up, one entry per level.
+/// Parameters of a tree; lists are bottom-up, one entry per level.
 struct TreeSpec {
     std::vector<std::uint32_t> arity;
     std::vector<std::uint32_t> distance;    // absolute; empty: the links on the route, 2, 4, 6 ...
-    std::vector<BytesPerSecond> bandwidth;  // of the links above level j; empty: 1 B/s
+    std::vector<BytesPerSecond> bandwidth;  // of the links above each level; empty: 1 B/s
     std::vector<Seconds> latency;           // empty: 0
 };
 
@@ -36,7 +36,7 @@ class Tree {
     };
     using DistanceSum = PointwiseDistanceSum<Tree>;
 
-    /// Throws Error as Levels does, and for lists of the wrong length.
+    /// Throws the same errors as Levels, and Error for lists of the wrong length.
     explicit Tree(TreeSpec spec);
 
     [[nodiscard]] std::size_t node_count() const { return levels_.size(); }
@@ -64,7 +64,7 @@ class Tree {
         while (top-- > 0) visit(Link{2 * (offset_[top] + group(top, b)) + 1}, 1.0);
     }
 
-    /// Vertices: leaves first, then the groups level by level, the root last.
+    /// Vertices are the leaves, then the groups level by level, with the root last.
     [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value; }
     [[nodiscard]] LinkEnds ends(Link link) const;
     [[nodiscard]] BytesPerSecond bandwidth(Link link) const { return spec_.bandwidth[level_of(link)]; }
@@ -79,7 +79,7 @@ class Tree {
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const {
         return levels_.split_keys(points);
     }
-    /// Keys are ordered like leaves, so the nearest leaf of a range is one of its ends.
+    /// Keys have the order of leaves, so the nearest leaf of a range is one of its ends.
     [[nodiscard]] std::uint32_t distance_from(const Region& range, Point p) const {
         if (range.low <= p && p <= range.high) return 0;
         return p < range.low ? distance(p, range.low) : distance(p, range.high);

@@ -21,11 +21,11 @@ namespace topoloom {
 
 namespace {
 
-std::uint32_t routers_of(const TwistedTorusSpec& spec) {
+std::uint32_t count_routers(const TwistedTorusSpec& spec) {
     return std::accumulate(spec.size.begin(), spec.size.end(), 1U, std::multiplies<>());
 }
 
-TwistedTorusSpec complete(TwistedTorusSpec spec) {
+TwistedTorusSpec complete_spec(TwistedTorusSpec spec) {
     const std::size_t axes = spec.size.size();
     if (axes == 0 || axes > TwistedTorus::max_axes)
         fail("a twisted torus has 1 to ", TwistedTorus::max_axes, " axes, not ", axes);
@@ -38,8 +38,8 @@ TwistedTorusSpec complete(TwistedTorusSpec spec) {
         if (nodes > std::numeric_limits<std::int32_t>::max())
             fail("the twisted torus has more than 2^31 nodes");
     }
-    HopTable::require_memory(routers_of(spec), routers_of(spec), nodes);
-    require_link_ids(std::uint64_t{2} * axes * routers_of(spec));
+    HopTable::require_memory(count_routers(spec), count_routers(spec), nodes);
+    require_link_ids(std::uint64_t{2} * axes * count_routers(spec));
     complete_list(spec.twist, axes, std::vector<std::uint32_t>(axes, 0), "twist", "twisted torus", "axes");
     for (std::size_t d = 0; d < axes; ++d) {
         complete_list(spec.twist[d], axes, 0U, "a twist", "twisted torus", "axes");
@@ -61,9 +61,10 @@ TwistedTorusSpec complete(TwistedTorusSpec spec) {
     return spec;
 }
 
-/// Axes, each before those that it shifts. Then the matrix of the lattice is triangular with the product of the extents as
-/// its determinant, and each integer vector equals exactly one vector within the extents.
-std::vector<std::size_t> sorted_by_twist(const TwistedTorusSpec& spec) {
+/// Sorts the axes so that each axis precedes the axes that it shifts. In this order the lattice matrix is
+/// triangular, and its determinant is the product of the extents. So each integer vector equals exactly one
+/// vector within the extents.
+std::vector<std::size_t> sort_axes_by_twist(const TwistedTorusSpec& spec) {
     const std::size_t axes = spec.size.size();
     std::vector<std::size_t> order;
     std::vector<bool> sorted(axes, false);
@@ -86,10 +87,10 @@ std::vector<std::size_t> sorted_by_twist(const TwistedTorusSpec& spec) {
 }  // namespace
 
 TwistedTorus::TwistedTorus(TwistedTorusSpec spec)
-    : spec_(complete(std::move(spec))),
-      wrap_order_(sorted_by_twist(spec_)),
+    : spec_(complete_spec(std::move(spec))),
+      wrap_order_(sort_axes_by_twist(spec_)),
       nodes_per_router_(spec_.nodes_per_router) {
-    const std::uint32_t routers = routers_of(spec_);
+    const std::uint32_t routers = count_routers(spec_);
     key_.resize(routers);
     for (std::uint32_t router = 0; router < routers; ++router) {
         const Vector at = position(router);
@@ -100,7 +101,7 @@ TwistedTorus::TwistedTorus(TwistedTorusSpec spec)
     link_routers();
     find_step_vectors();
     fill_tables();
-    auto hops = HopTable::filled(
+    auto hops = HopTable::make_hops(
         routers, [&](std::uint32_t a, std::uint32_t b) { return this->hops(key_[a], key_[b]); });
     table_ = HopTable(HopTable::points_of_routers(routers, spec_.nodes_per_router), routers, std::move(hops));
 }
@@ -132,15 +133,15 @@ void TwistedTorus::link_routers() {
                 Vector at = position(router);
                 at[axis] += step;
                 const std::uint32_t next = router_at(std::move(at));
-                if (next == router) break;  // so it is for all routers
+                if (next == router) break;  // the axis has extent 1, so no router has this link
                 next_.push_back(next);
             }
         }
     }
 }
 
-/// By breadth-first search from router 0. A shortest vector to a router is one to a router before it plus a step; equal steps
-/// keep the lexicographic order of vectors.
+/// Uses breadth-first search from router 0. A shortest vector to a router is a shortest vector to a
+/// predecessor plus a step. Adding the same step preserves the lexicographic order of vectors.
 void TwistedTorus::find_step_vectors() {
     const std::size_t axes = spec_.size.size();
     std::vector<std::uint16_t> hops_to(key_.size(), HopTable::unreached);
@@ -194,7 +195,7 @@ void TwistedTorus::fill_tables() {
 }
 
 std::size_t TwistedTorus::line_of(Link link) const {
-    // If several lines begin at one link, all but the last are empty.
+    // If several lines begin at one link, all except the last are empty.
     return static_cast<std::size_t>(std::ranges::upper_bound(first_, link.value) - first_.begin()) - 1;
 }
 
@@ -221,7 +222,7 @@ Seconds TwistedTorus::latency(Link link) const {
     return spec_.latency[line / 2][line % 2];
 }
 
-/// The origin and the direction: "(3,0,7) +x".
+/// A link name contains the origin and the direction: "(3,0,7) +x".
 std::string TwistedTorus::link_name(Link link) const {
     const std::size_t line = line_of(link);
     const Vector from = position(ends(link).from);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Twisted tori: passing the end of one axis also shifts along others.
+// Twisted tori: wrapping around one axis also shifts along other axes.
 #pragma once
 
 #include <array>
@@ -18,24 +18,24 @@
 
 namespace topoloom {
 
-/// How a twisted torus is built. Vectors hold one entry per axis.
+/// Parameters of a twisted torus. Vectors have one entry per axis.
 struct TwistedTorusSpec {
     std::vector<std::uint32_t> size;
-    /// [a][b]: the shift of coordinate b when passing the end of axis a; 0 for a itself. Empty: no twist.
+    /// [a][b]: the shift of coordinate b when wrapping around axis a; [a][a] is 0. Empty: no twist.
     std::vector<std::vector<std::uint32_t>> twist;
     std::uint32_t nodes_per_router = 1;                    // nodes of one router are 0 hops apart
     std::vector<std::array<BytesPerSecond, 2>> bandwidth;  // of the + and - links; empty: 1 B/s
     std::vector<std::array<Seconds, 2>> latency;           // empty: 0
 };
 
-/// Routers are the integer vectors modulo a lattice: size_a steps along axis a equal its twist (Camara, Moreto, Vallejo,
-/// Beivide, Miguel-Alonso, Martinez, Navaridas, TPDS 2010). The network is vertex-transitive, so one table by difference of
-/// coordinates has all distances, and a shortest vector of steps for each difference. Messages take the steps of this
-/// vector axis by axis. Among shortest vectors it is the one that goes farthest in the + direction of the first axis,
-/// then of the next.
+/// Routers are the integer vectors modulo a lattice: size_a steps along axis a equal its twist (Camara,
+/// Moreto, Vallejo, Beivide, Miguel-Alonso, Martinez, Navaridas, TPDS 2010). The network is
+/// vertex-transitive, so one table by coordinate difference contains all distances and a shortest vector of
+/// steps per difference. Messages take these steps axis by axis. Of several shortest vectors, the table has
+/// the one with the most + steps along the first axis, then along the next.
 class TwistedTorus {
    public:
-    /// A number whose differences are those of coordinates.
+    /// A number such that the difference of two numbers identifies the difference of coordinates.
     using Point = std::uint32_t;
 
     static constexpr std::size_t max_axes = 8;
@@ -90,20 +90,20 @@ class TwistedTorus {
     void link_routers();
     void find_step_vectors();
     void fill_tables();
-    /// The line of a link: 2 * axis, + 1 for the - direction.
+    /// The line number of a link: 2 * axis, plus 1 for the - direction.
     [[nodiscard]] std::size_t line_of(Link link) const;
 
     TwistedTorusSpec spec_;
-    std::vector<std::size_t> wrap_order_;  // an axis comes before those that it shifts
+    std::vector<std::size_t> wrap_order_;  // an axis precedes the axes that it shifts
     Divisor nodes_per_router_;
-    std::vector<std::uint32_t> key_;         // [router]: its coordinates in the radix 2 * size - 1
-    std::uint32_t center_ = 0;               // the key of the last router: makes differences positive
+    std::vector<std::uint32_t> key_;         // [router]: coordinates as a number in mixed radix 2 * size - 1
+    std::uint32_t center_ = 0;               // key of the last router; makes differences nonnegative
     std::vector<std::uint16_t> hops_;        // [difference of keys + center]
-    std::vector<std::uint32_t> difference_;  // the same: the router at this difference from router 0
-    std::vector<std::size_t> way_;           // [router]: the first of its steps from router 0; the end of all
-    std::vector<std::uint8_t> step_;         // 2 * axis + sign
-    std::vector<std::size_t> first_;         // [step]: its first link; an axis of a single router has none
-    std::vector<std::uint32_t> next_;        // [link]: the router that it leads to
+    std::vector<std::uint32_t> difference_;  // [difference of keys + center]: router reached from router 0
+    std::vector<std::size_t> way_;  // [router]: index of the first step from router 0; last entry: all steps
+    std::vector<std::uint8_t> step_;   // 2 * axis + sign
+    std::vector<std::size_t> first_;   // [step]: first link; an axis with one router has no links
+    std::vector<std::uint32_t> next_;  // [link]: target router
     HopTable table_;
 };
 

@@ -4,7 +4,7 @@
 
 namespace topoloom {
 
-/// Seconds of the busiest link or NIC, and of the busiest node memory.
+/// Times in seconds: `network` of the busiest link or NIC, `memory` of the busiest node memory.
 struct BottleneckTimes {
     double network = 0;
     double memory = 0;

@@ -8,10 +8,10 @@
 
 namespace topoloom {
 
-/// Compares the busiest link, then the number of links at that maximum, then hop-bytes, which guide a search on
-/// plateaus.
+/// Compares congestion of the busiest link, then the number of links with this congestion, then hop-bytes,
+/// which guide a search on plateaus.
 struct CongestionKey {
-    double congestion = 0;  // max over links of bytes / bandwidth, or the value of another objective
+    double congestion = 0;             // max over links of bytes / bandwidth, or another objective
     std::size_t links_at_maximum = 0;  // 0 without inter-node messages
     std::int64_t hop_bytes = 0;
 

@@ -46,7 +46,7 @@ LinkLoads::LinkLoads(const Machine& machine, const CommGraph& graph, std::span<c
         const Line& line = lines_[place.line];
         amount_[line.first + place.position] =
             runs_->quantizer().round(background[i] * rates_[line.rate].ways);
-        if (background[i] > 0) use(place.line);
+        if (background[i] > 0) mark_used(place.line);
     }
     for (const Rank u : ids<Rank>(slots_.size())) {
         for (const RankMessage& message : messages_.of(u)) {
@@ -55,11 +55,11 @@ LinkLoads::LinkLoads(const Machine& machine, const CommGraph& graph, std::span<c
             runs_->append_runs(u, message, 1, journal_);
             for (const LoadRun& run : journal_.runs()) {
                 add(run, run.amount);
-                use(run.line);
+                mark_used(run.line);
             }
         }
     }
-    for (Line& line : lines_) line.most = most_on(line);
+    for (Line& line : lines_) line.most = max_amount(line);
     block_.resize((lines_.size() + block_size - 1) / block_size);
     is_changed_.assign(block_.size(), 1);
     for (std::uint32_t b = 0; b < block_.size(); ++b) changed_.push_back(b);
@@ -125,10 +125,10 @@ void LinkLoads::change(Rank u, Rank v) {
 bool LinkLoads::change_if_soft(Rank u, Rank v, std::int64_t most) {
     begin_change(u, v);
     overwritten_size_ = 0;
-    messages_.each(u, v, [&](Rank end, const RankMessage& message) { put(end, message, -1); });
+    messages_.each(u, v, [&](Rank end, const RankMessage& message) { add_message(end, message, -1); });
     swap(u, v);
     messages_.each(u, v, [&](Rank end, const RankMessage& message) {
-        if (soft_ <= most) put(end, message, 1);
+        if (soft_ <= most) add_message(end, message, 1);
     });
     if (soft_ > most) {
         while (overwritten_size_ > 0) {
@@ -147,12 +147,12 @@ bool LinkLoads::change_if_soft(Rank u, Rank v, std::int64_t most) {
     return true;
 }
 
-void LinkLoads::put(Rank end, const RankMessage& message, double sign) {
+void LinkLoads::add_message(Rank end, const RankMessage& message, double sign) {
     std::int64_t more = 0;
     journal_.truncate(0);
     runs_->append_runs(end, message, sign, journal_);
     for (const LoadRun& run : journal_.runs()) {
-        make_stale(run.line);
+        mark_stale(run.line);
         if (overwritten_.size() < overwritten_size_ + run.count)
             overwritten_.resize(2 * overwritten_size_ + run.count);
         const double factor = soft_factor_[lines_[run.line].rate];
@@ -168,8 +168,8 @@ void LinkLoads::put(Rank end, const RankMessage& message, double sign) {
     soft_ += more;
 }
 
-/// Most links are far from being the busiest, before and after: a line is looked at only if one of its links is among
-/// the busiest, or if it would be with all that is added to the line.
+/// Few links are among the busiest before or after a change. So evaluates a line only if one of its links is
+/// among the busiest, or can become so by the total amount added to the line.
 bool LinkLoads::change_if_better(Rank u, Rank v) {
     const CongestionKey before = key();
     if (before.links_at_maximum == 0) return false;
@@ -198,7 +198,7 @@ bool LinkLoads::change_if_better(Rank u, Rank v) {
             line.critical = tries_;
             any_critical = true;
         }
-        const std::optional<std::int64_t> more = any_critical ? more_at_maximum() : 0;
+        const std::optional<std::int64_t> more = any_critical ? change_at_maximum() : 0;
         better = more && (*more < 0 || (*more == 0 && hop_bytes_more < 0));
         if (better) key_.links_at_maximum += static_cast<std::size_t>(*more);
     }
@@ -209,12 +209,12 @@ bool LinkLoads::change_if_better(Rank u, Rank v) {
     for (const LoadRun& run : journal_.runs()) add_with_soft(run);
     hop_bytes_ += hop_bytes_more;
     mark_changed();
-    refresh();
+    refresh_lines();
     key_known_ = key_.links_at_maximum > 0;
     return true;
 }
 
-std::optional<std::int64_t> LinkLoads::more_at_maximum() {
+std::optional<std::int64_t> LinkLoads::change_at_maximum() {
     std::int64_t more = 0;
     bool over = false;
     std::size_t done = 0;
@@ -241,14 +241,14 @@ std::optional<std::int64_t> LinkLoads::more_at_maximum() {
 
 void LinkLoads::mark_changed() {
     key_known_ = bottleneck_known_ = false;
-    for (const LoadRun& run : journal_.runs()) make_stale(run.line);
+    for (const LoadRun& run : journal_.runs()) mark_stale(run.line);
 }
 
-void LinkLoads::refresh() {
+void LinkLoads::refresh_lines() {
     for (const std::uint32_t number : stale_) {
         Line& line = lines_[number];
         line.stale = false;
-        line.most = most_on(line);
+        line.most = max_amount(line);
         const std::uint32_t block = number / block_size;
         if (is_changed_[block] == 0) changed_.push_back(block);
         is_changed_[block] = 1;
@@ -257,7 +257,7 @@ void LinkLoads::refresh() {
 }
 
 void LinkLoads::find_busiest() {
-    refresh();
+    refresh_lines();
     for (const std::uint32_t b : changed_) {
         block_[b] = 0;
         for (const Line& line : block(b))
@@ -266,7 +266,7 @@ void LinkLoads::find_busiest() {
     }
     changed_.clear();
     const std::size_t memory = std::min<std::size_t>(node_lines_.read, lines_.size());
-    bottleneck_ = {highest(0, memory), highest(memory, lines_.size())};
+    bottleneck_ = {max_congestion(0, memory), max_congestion(memory, lines_.size())};
     bottleneck_known_ = true;
     key_.congestion = std::max(bottleneck_.network, bottleneck_.memory);
     key_.links_at_maximum = 0;
@@ -288,7 +288,7 @@ void LinkLoads::find_busiest() {
     }
 }
 
-double LinkLoads::highest(std::size_t first, std::size_t end) const {
+double LinkLoads::max_congestion(std::size_t first, std::size_t end) const {
     double found = 0;
     for (std::size_t line = first; line < end;) {
         if (line % block_size == 0 && line + block_size <= end) {
@@ -302,7 +302,7 @@ double LinkLoads::highest(std::size_t first, std::size_t end) const {
     return found;
 }
 
-/// The divisions of a congestion round, so a few amounts have the same.
+/// Divisions round, so several adjacent amounts have the same congestion.
 LinkLoads::Limit LinkLoads::limit_at(const LinkRate& rate, double congestion) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     double low = congestion * rate.bandwidth * rate.ways;

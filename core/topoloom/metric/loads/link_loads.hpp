@@ -20,20 +20,19 @@
 
 namespace topoloom {
 
-/// Which resources count as links: network links only, or also the ports and memory of nodes if the machine limits
-/// them. Memory counts reads and writes of intra-node and inter-node messages.
+/// Which resources count as links: only network links, or also node ports and node memory if the machine
+/// limits them. Memory load is the reads and writes of intra-node and inter-node messages.
 enum class LoadScope { links, links_and_nodes };
 
-/// Every sum is exact (see LoadQuantizer): undo() restores loads bit for bit, and loads equal those of judge().
-/// Adaptive routing is modeled as minimal. Background bytes by link count in every maximum, and the quantizer covers
-/// them.
+/// Link loads of a placement. Every sum is exact (see LoadQuantizer): undo() restores loads bit for bit, and
+/// loads are equal to the loads of judge(). Adaptive routing is modeled as minimal. All maxima include the
+/// background bytes, and so does the range of the quantizer.
 ///
-/// A change costs O(links of the changed routes). The busiest link is found on demand among the changed blocks of
-/// links. Memory O(links + edges): 32 bytes per edge; 56 per link, about 20 on tori.
+/// A change takes O(links of the changed routes). The busiest link is computed on demand from the changed
+/// blocks of links. Memory: 32 bytes per edge and 56 bytes per link (about 20 on tori).
 class LinkLoads final : public LoadTracker {
    public:
-    /// Keeps references to machine and graph. Throws Error for a background that is negative or does not fit the
-    /// links.
+    /// Refers to machine and graph. Throws Error for a background that is negative or has the wrong length.
     LinkLoads(const Machine& machine, const CommGraph& graph, std::span<const Slot> slot_of_rank,
               std::span<const double> background = {}, LoadScope busy = LoadScope::links);
 
@@ -49,10 +48,10 @@ class LinkLoads final : public LoadTracker {
     [[nodiscard]] std::size_t rank_count() const override { return slots_.size(); }
     [[nodiscard]] std::int64_t hop_bytes() const { return hop_bytes_; }
     [[nodiscard]] const CongestionKey& key() override;
-    /// The congestion of the key, split into links with ports and memory.
+    /// The congestion of the key, separately for links (including ports) and memory.
     [[nodiscard]] const BottleneckTimes& bottleneck();
-    /// The sum over links of soft_term(congestion / scale); the scale is the given congestion, or by default the
-    /// current maximum. Setting it costs O(links that were ever loaded).
+    /// The sum over links of soft_term(congestion / scale). The scale is the given congestion, by default the
+    /// current maximum. Setting the scale takes O(links ever loaded).
     [[nodiscard]] std::int64_t soft() const override { return soft_; }
     void set_soft_scale(double congestion);
     void set_soft_scale() override { set_soft_scale(key().congestion); }
@@ -83,14 +82,14 @@ class LinkLoads final : public LoadTracker {
     static constexpr std::size_t block_size = 64;  // lines
 
     struct Line : LinkLine {
-        double most = 0;             // amount on any of its links
-        double added = 0;            // by the change that is tried
-        std::uint32_t tried = 0;     // the last try that added something,
-        std::uint32_t critical = 0;  // and the last in which one of its links could be among the busiest
-        bool stale = false;          // `most` is to be found
-        bool used = false;           // something was ever put on one of its links
+        double most = 0;             // largest amount on a link of the line
+        double added = 0;            // amount added by the current trial
+        std::uint32_t tried = 0;     // number of the last trial that added an amount
+        std::uint32_t critical = 0;  // number of the last trial in which a link can be among the busiest
+        bool stale = false;          // whether `most` must be recomputed
+        bool used = false;           // whether a link of the line was ever loaded
     };
-    /// The amounts at which links of a rate reach the maximum congestion.
+    /// The range of amounts at which links of a rate have the maximum congestion.
     struct Limit {
         double low;
         double high;
@@ -137,33 +136,33 @@ class LinkLoads final : public LoadTracker {
     void change(Rank u, Rank v);
     bool change_if_better(Rank u, Rank v);
     bool change_if_soft(Rank u, Rank v, std::int64_t most);
-    /// Evaluates the change in the journal on critical lines: the change in the number of links at the maximum,
-    /// or nothing if the maximum would rise. Leaves all loads unchanged.
-    [[nodiscard]] std::optional<std::int64_t> more_at_maximum();
+    /// Evaluates the change in the journal on critical lines. Returns the change in the number of links at
+    /// the maximum, or nullopt if the maximum would rise. Does not change loads.
+    [[nodiscard]] std::optional<std::int64_t> change_at_maximum();
     void mark_changed();
-    void make_stale(std::uint32_t line) {
+    void mark_stale(std::uint32_t line) {
         if (!std::exchange(lines_[line].stale, true)) stale_.push_back(line);
-        use(line);
+        mark_used(line);
     }
-    void use(std::uint32_t line) {
+    void mark_used(std::uint32_t line) {
         if (!std::exchange(lines_[line].used, true)) used_.push_back(line);
     }
     /// Adds sign * message to loads and soft value.
-    void put(Rank end, const RankMessage& message, double sign);
-    /// Updates `most` of changed lines.
-    void refresh();
+    void add_message(Rank end, const RankMessage& message, double sign);
+    /// Recomputes `most` of changed lines.
+    void refresh_lines();
     void find_busiest();
-    /// The highest congestion of lines in [first, end).
-    [[nodiscard]] double highest(std::size_t first, std::size_t end) const;
+    /// Returns the highest congestion of lines in [first, end).
+    [[nodiscard]] double max_congestion(std::size_t first, std::size_t end) const;
     [[nodiscard]] std::span<const Line> block(std::size_t b) const {
         return std::span(lines_).subspan(b * block_size,
                                          std::min(block_size, lines_.size() - b * block_size));
     }
-    [[nodiscard]] double most_on(const Line& line) const {
+    [[nodiscard]] double max_amount(const Line& line) const {
         const auto first = amount_.begin() + line.first;
         return *std::max_element(first, first + line.length);
     }
-    /// Whether the route of the message has a link with at least the given amount of its rate.
+    /// Whether the route of the message has a link whose amount is at least `least` of the link's rate.
     [[nodiscard]] bool crosses(Rank end, const RankMessage& message, std::span<const double> least);
     [[nodiscard]] static Limit limit_at(const LinkRate& rate, double congestion);
 
@@ -176,12 +175,12 @@ class LinkLoads final : public LoadTracker {
     Slot spare_;
     BigVector<double> amount_;  // by place
     std::vector<Line> lines_;
-    std::vector<double> block_;           // the highest congestion in each block of lines
+    std::vector<double> block_;           // highest congestion in each block of lines
     std::vector<std::uint32_t> stale_;    // lines
-    std::vector<std::uint32_t> used_;     // likewise: on a large machine a job uses few
+    std::vector<std::uint32_t> used_;     // lines; on a large machine a job uses few of all lines
     std::vector<char> is_changed_;        // by block
-    std::vector<std::uint32_t> changed_;  // blocks whose congestion is to be found
-    std::vector<double> low_, high_;      // of Limit, by rate
+    std::vector<std::uint32_t> changed_;  // blocks whose congestion must be recomputed
+    std::vector<double> low_, high_;      // the Limit of each rate
     std::vector<double> soft_factor_;     // by rate
     CongestionKey key_;
     bool key_known_ = false;
@@ -195,7 +194,7 @@ class LinkLoads final : public LoadTracker {
         double* amount;
         double before;
     };
-    std::vector<Overwritten> overwritten_;  // by the change that is tried
+    std::vector<Overwritten> overwritten_;  // by the current trial
     std::size_t overwritten_size_ = 0;
     struct {
         Rank u, v;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Routes as runs of consecutive array positions, so that the loads of a route are adjacent in memory.
+// Routes as runs of consecutive array positions, so that the loads of a route are contiguous in memory.
 #pragma once
 
 #include <algorithm>
@@ -19,17 +19,18 @@
 
 namespace topoloom {
 
-/// Links with the same bandwidth and split: load = amount / ways, congestion = load / bandwidth.
+/// The common properties of links with equal bandwidth and split: load = amount / ways, congestion = load /
+/// bandwidth.
 struct LinkRate {
     double bandwidth;
-    double ways;  // parallel links that share a message equally; amounts are their sum
+    double ways;  // parallel links that share messages equally; an amount is their sum
     [[nodiscard]] double load(double amount) const { return amount / ways; }
     [[nodiscard]] double congestion(double amount) const { return load(amount) / bandwidth; }
 };
 
-/// Consecutive links of one rate. Runs may wrap around from the last to the first.
+/// Consecutive links of one rate. Runs can wrap around from the last link to the first.
 struct LinkLine {
-    std::uint32_t first;  // place of the first of them
+    std::uint32_t first;  // array position of the first link
     std::uint32_t length;
     std::uint32_t rate;
 };
@@ -39,7 +40,7 @@ struct LinkPlace {
     std::uint32_t position;
 };
 
-/// `amount` on each of `count` links of a line, from its position `start` on.
+/// `amount` on each of `count` links of a line, from position `start` on.
 struct LoadRun {
     std::uint32_t line;
     std::uint32_t start;
@@ -47,18 +48,18 @@ struct LoadRun {
     double amount;
 };
 
-/// A quantizer for sums of all bytes of a placement and its background.
+/// Returns a quantizer whose range covers all bytes of a placement and the background.
 [[nodiscard]] inline LoadQuantizer quantizer_for(Bytes all, double background) {
     return LoadQuantizer(all + Bytes{static_cast<std::int64_t>(std::ceil(background))});
 }
 
-/// In general every link is a line.
+/// The lines of a network and the runs of its routes. In this general case every link is a line.
 ///
-/// all, background  the most that all messages together, and other traffic on any one link, add up to
-/// lines            one after the other; some of their positions may stand for no link
-/// place            of a link
-/// point            of a node, from which routes are cheapest
-/// route            calls use(LoadRun) for what bytes from a to b put on links; nothing if a and b are one node
+/// all, background  bytes of all messages, and the maximum of background bytes on a link
+/// lines            all lines in array order; some positions may have no link
+/// place            line and position of a link
+/// point            the representation of a node with the cheapest computation of routes
+/// route            calls use(LoadRun) for the runs of a message from a to b; none if a and b are one node
 template <class T>
 class LinkRuns {
    public:
@@ -69,7 +70,7 @@ class LinkRuns {
         std::map<std::pair<double, double>, std::uint32_t> known;
         const std::vector<LinkRun> links = network.bandwidth_runs();
         for (std::size_t i = 0; i < links.size(); ++i) {
-            const LinkRate rate{links[i].bandwidth.value, ways(i, links[i])};
+            const LinkRate rate{links[i].bandwidth.value, count_parallel_links(i, links[i])};
             const auto [entry, is_new] =
                 known.try_emplace({rate.bandwidth, rate.ways}, static_cast<std::uint32_t>(rates_.size()));
             if (is_new) rates_.push_back(rate);
@@ -98,11 +99,12 @@ class LinkRuns {
     }
 
    private:
-    /// A fat tree that spreads messages evenly adds up whole ones, as RouteLoads does.
+    /// A fat tree that spreads messages evenly sums whole messages, as in RouteLoads.
     static constexpr bool may_spread = std::is_same_v<T, FatTree>;
 
-    /// Number of level-j links over which a fat tree spreads a message: those above one subtree.
-    [[nodiscard]] double ways(std::size_t j, const LinkRun& links) const {
+    /// Number of level-j links over which a fat tree spreads a message, which are the links above one
+    /// subtree.
+    [[nodiscard]] double count_parallel_links(std::size_t j, const LinkRun& links) const {
         if constexpr (may_spread) {
             if (network_.spec().routing != FatTreeRouting::random) return 1;
             std::size_t subtrees = network_.node_count();
@@ -126,8 +128,8 @@ class LinkRuns {
 template <std::size_t Width>
 class LinkRuns<BasicTorus<Width>> {
    public:
-    /// For each axis in routing order: the position, and the contribution of the other coordinates to the line
-    /// number, taken from the source until the route has corrected them, then from the destination.
+    /// For each axis in routing order, the position and the contribution of the other coordinates to the line
+    /// number. A coordinate is the source's until the route has corrected it, then the destination's.
     struct Point {
         std::array<std::int32_t, Width> at;
         std::array<std::uint32_t, Width> line_from;
@@ -202,7 +204,7 @@ class LinkRuns<BasicTorus<Width>> {
             const std::int32_t y = b.at[k];
             if (x == y) continue;
             const std::uint32_t line = axis.first_line + a.line_from[k] + b.line_to[k];
-            // Branch-free: the branches would be unpredictable.
+            // Branch-free, because branches would be unpredictable.
             std::int32_t up = y - x;
             up += axis.ring & (up >> 31);
             const std::int32_t down = axis.ring - up;
@@ -224,22 +226,22 @@ class LinkRuns<BasicTorus<Width>> {
    private:
     struct Axis {
         std::uint32_t number;
-        std::int32_t ring;         // routers on a ring; on a line with two ends so large that no route wraps
-        std::uint32_t first_line;  // of those of the + links
-        std::uint32_t lines;       // of each sign
+        std::int32_t ring;         // routers on a ring; for a line, so large that no route wraps
+        std::uint32_t first_line;  // first of the + lines; the - lines follow
+        std::uint32_t lines;       // lines per sign
     };
 
     const BasicTorus<Width>& torus_;
     LoadQuantizer quantizer_;
-    std::vector<std::uint32_t> first_link_;  // of every axis and sign
+    std::vector<std::uint32_t> first_link_;  // first link of every axis and sign
     std::vector<LinkRate> rates_;            // likewise
-    std::vector<Axis> axes_;                 // in the order in which routes correct them
+    std::vector<Axis> axes_;                 // in routing order
     std::uint32_t line_count_ = 0;
     bool split_ties_;
-    std::int32_t minus_to_;  // half-way messages to this position go -
+    std::int32_t minus_to_;  // messages half-way around to this position use -
 };
 
-/// Between routers as there; behind these lines one for every host link.
+/// The lines between routers, followed by one line per host link.
 template <class Base>
 class LinkRuns<Hosted<Base>> {
    public:

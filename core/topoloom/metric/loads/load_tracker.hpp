@@ -11,8 +11,8 @@
 
 namespace topoloom {
 
-/// A common interface, so that searches are compiled once. A virtual call is negligible compared with the routes of a
-/// rank.
+/// A placement and its objective value. Virtual, so that searches are compiled once; a virtual call is
+/// negligible compared with the routes of a rank.
 class LoadTracker {
    public:
     LoadTracker() = default;
@@ -25,20 +25,20 @@ class LoadTracker {
     [[nodiscard]] virtual std::vector<Slot> slots() const = 0;
     [[nodiscard]] virtual std::size_t rank_count() const = 0;
     [[nodiscard]] virtual const CongestionKey& key() = 0;
-    /// A smooth value that decreases with high loads. 0 until a scale is set.
+    /// A smooth value that decreases when high loads decrease. 0 until a scale is set.
     [[nodiscard]] virtual std::int64_t soft() const = 0;
     virtual void set_soft_scale() = 0;
 
     virtual void exchange(Rank u, Rank v) = 0;
     virtual void move(Rank u, Slot to) = 0;
-    /// Applies the change and returns true if it lowers key(); otherwise leaves everything unchanged.
+    /// Applies the change and returns true if key() decreases; otherwise changes nothing.
     virtual bool exchange_if_better(Rank u, Rank v) = 0;
     virtual bool move_if_better(Rank u, Slot to) = 0;
-    /// Applies the change and returns true if soft() is at most `most` afterwards; otherwise leaves everything
-    /// unchanged. Needs a scale.
+    /// Applies the change and returns true if the new soft() is at most `most`; otherwise changes nothing.
+    /// Requires a scale.
     virtual bool exchange_if_soft_at_most(Rank u, Rank v, std::int64_t most) = 0;
     virtual bool move_if_soft_at_most(Rank u, Slot to, std::int64_t most) = 0;
-    /// Undoes the last change. Only once, and before any other change is tried.
+    /// Undoes the last change. Call only once, before any other change is tried.
     virtual void undo() = 0;
 
     /// Ranks with a message over a link whose congestion is at least this share of the maximum. O(edges * hops).

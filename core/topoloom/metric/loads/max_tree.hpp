@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The maximum of many values under single updates.
+// The maximum of many values with updates of single values.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace topoloom {
 
-/// Non-negative values, initially 0. O(log count) per update, O(1) for the maximum.
+/// Maximum of nonnegative values, initially 0. O(log count) per update, O(1) for the maximum.
 class MaxTree {
    public:
     explicit MaxTree(std::size_t count) : leaves_(std::bit_ceil(std::max<std::size_t>(count, 1))) {
@@ -30,7 +30,7 @@ class MaxTree {
 
    private:
     std::size_t leaves_;
-    std::vector<double> most_;  // of the subtree; leaves last
+    std::vector<double> most_;  // maximum of each subtree; leaves last
 };
 
 }  // namespace topoloom

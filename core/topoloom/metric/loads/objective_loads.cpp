@@ -10,14 +10,14 @@ namespace topoloom {
 
 namespace {
 
-/// Used if all pairs need the same number of rounds.
+/// Returns the number of rounds. All pairs must have the same number of messages.
 double round_count(const CommGraph& graph) {
     std::int64_t most = 1;
     for (const std::int64_t messages : graph.all_messages()) most = std::max(most, messages);
     return static_cast<double>(most);
 }
 
-/// The 8-norm that a sum of soft terms stands for.
+/// Converts a sum of soft terms to the 8-norm.
 double soft_maximum(std::int64_t sum, double scale) {
     return scale * std::pow(static_cast<double>(sum) / soft_unit, 1.0 / 8);
 }
@@ -101,7 +101,7 @@ std::int64_t ObjectiveLoads::soft() const {
 }
 
 void ObjectiveLoads::set_soft_scale() {
-    key_known_ = false;  // soft terms are cut to other parts
+    key_known_ = false;  // soft terms of a new scale round differently
     std::vector<double> bottleneck(busy_.size(), 0);
     for (std::size_t p = 0; p < links_.size(); ++p) {
         scale_[p] = links_[p].key().congestion;
@@ -117,7 +117,7 @@ void ObjectiveLoads::set_soft_scale() {
         links_gain_[p] = value > 0 ? on_links * scale_[p] / value : 0;
     for (std::size_t r = 0; r < busy_gain_.size(); ++r)
         busy_gain_[r] = value > 0 ? weight(ObjectiveKind::time) * bottleneck[r] / value : 0;
-    // One percent more on the busiest links is eight more of their terms.
+    // An increase of the busiest loads by 1 % increases their terms by 8 %.
     hop_bytes_gain_ = value > 0 ? 8 * soft_unit * weight(ObjectiveKind::hop_bytes) / value : 0;
 }
 

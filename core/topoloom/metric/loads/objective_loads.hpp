@@ -17,12 +17,13 @@
 
 namespace topoloom {
 
-/// Tracks any objective. Slower than LinkLoads, which is enough for the busiest links of one phase. In the key,
-/// `congestion` holds the objective value, and `links_at_maximum` is summed over phases. Values are recomputed from
-/// exact loads, so undo() restores them bit for bit. Memory and time per change: those of one LinkLoads per phase.
+/// Tracks any objective. LinkLoads is faster, but supports only the busiest links of one phase. In the key,
+/// `congestion` is the objective value, and `links_at_maximum` is summed over phases. Values are recomputed
+/// from exact loads, so undo() restores them bit for bit. Memory and time per change are those of one
+/// LinkLoads per phase.
 class ObjectiveLoads final : public LoadTracker {
    public:
-    /// Keeps references to machine and objective. Throws Error as LinkLoads does.
+    /// Refers to machine and objective. Throws the same errors as LinkLoads.
     ObjectiveLoads(const Machine& machine, const MeasuredObjective& objective,
                    std::span<const Slot> slot_of_rank);
 
@@ -30,13 +31,13 @@ class ObjectiveLoads final : public LoadTracker {
     [[nodiscard]] std::vector<Slot> slots() const override { return any().slots(); }
     [[nodiscard]] std::size_t rank_count() const override { return any().rank_count(); }
     [[nodiscard]] std::int64_t hop_bytes() const;
-    /// Measures by ObjectiveKind. Link measures are computed only if they have a weight.
+    /// Values by ObjectiveKind. Link values are computed only if they have a weight.
     [[nodiscard]] std::array<double, 4> measures();
     [[nodiscard]] TimeParts time_parts();
     [[nodiscard]] const CongestionKey& key() override;
     /// A smooth surrogate of the objective.
     [[nodiscard]] std::int64_t soft() const override;
-    /// Scales the busiest links or nodes of a phase to the weight of that phase.
+    /// Scales the soft terms so that the busiest links or nodes of a phase have the weight of the phase.
     void set_soft_scale() override;
 
     void exchange(Rank u, Rank v) override;
@@ -47,7 +48,7 @@ class ObjectiveLoads final : public LoadTracker {
     bool move_if_soft_at_most(Rank u, Slot to, std::int64_t most) override;
     void undo() override;
 
-    /// All ranks if the objective depends on more than the busiest links.
+    /// Returns all ranks if the objective depends on more than the busiest links.
     [[nodiscard]] std::vector<Rank> ranks_on_busy_links(double share) override;
     [[nodiscard]] bool is_on_busiest_link(Rank u) override;
 
@@ -73,13 +74,13 @@ class ObjectiveLoads final : public LoadTracker {
     }
 
     const MeasuredObjective& objective_;
-    std::deque<LinkLoads> links_;                 // by phase; empty if only time counts
-    std::vector<std::vector<CommGraph>> rounds_;  // of phases, where their pairs need different ones
-    std::deque<LinkLoads> busy_;                  // of links and nodes, by rounds; none if no time counts
-    std::vector<PhaseTime> times_;                // likewise
-    std::vector<double> scale_;                   // of a phase, for soft()
-    std::vector<double> links_gain_;              // of a phase in soft()
-    std::vector<double> busy_gain_;               // of rounds
+    std::deque<LinkLoads> links_;                 // by phase; empty if only time has a weight
+    std::vector<std::vector<CommGraph>> rounds_;  // split_rounds() of each phase
+    std::deque<LinkLoads> busy_;      // links and nodes, per entry of rounds; empty if time has no weight
+    std::vector<PhaseTime> times_;    // likewise
+    std::vector<double> scale_;       // soft scale of each phase
+    std::vector<double> links_gain_;  // factor of each phase in soft()
+    std::vector<double> busy_gain_;   // of rounds
     double hop_bytes_gain_ = 0;
     CongestionKey key_;
     bool key_known_ = false;
@@ -89,17 +90,18 @@ class ObjectiveLoads final : public LoadTracker {
     } last_{};
 };
 
-/// Makes the load tracker for an objective. For `time` with one phase these are link and node loads only: startup and
-/// latency cost a search more than they gain. objective_key() gives the objective itself.
+/// Makes the load tracker for an objective. For `time` with one phase, tracks only link and node loads,
+/// because startup and latency slow a search more than they improve it. objective_key() computes the exact
+/// objective.
 [[nodiscard]] std::unique_ptr<LoadTracker> make_load_tracker(const Machine& machine,
                                                              const MeasuredObjective& objective,
                                                              std::span<const Slot> slot_of_rank);
 
-/// The key of one placement. O(edges * hops).
+/// Computes the key of one placement. O(edges * hops).
 [[nodiscard]] CongestionKey objective_key(const Machine& machine, const MeasuredObjective& objective,
                                           std::span<const Slot> slot_of_rank);
 
-/// Measures by ObjectiveKind; 0 for unweighted ones except hop-bytes.
+/// Computes the values by ObjectiveKind. Values without weight are 0, except hop-bytes.
 [[nodiscard]] std::array<double, 4> objective_measures(const Machine& machine,
                                                        const MeasuredObjective& objective,
                                                        std::span<const Slot> slot_of_rank);

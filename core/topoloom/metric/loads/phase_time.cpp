@@ -10,16 +10,17 @@ namespace topoloom {
 
 namespace {
 
-/// Seconds of one message.
-struct Passage {
+/// Latency and transfer time of one message in seconds.
+struct MessageTimes {
     double latency;
-    double transfer;  // at the narrowest point
+    double transfer;  // on the slowest resource of the route
 };
 
-/// Between two nodes.
-Passage passage(const Machine& machine, Node from, Node to, double bytes) {
+/// Computes the times of a message between two nodes.
+MessageTimes compute_message_times(const Machine& machine, Node from, Node to, double bytes) {
     const NodeSpeeds& speeds = machine.speeds();
-    Passage found{speeds.latency.value, std::max(bytes / speeds.memory.value, bytes / speeds.port.value)};
+    MessageTimes found{speeds.latency.value,
+                       std::max(bytes / speeds.memory.value, bytes / speeds.port.value)};
     with_common_topology(machine, [&](const auto& network) {
         network.route(from, to, [&](Link link, double share) {
             found.latency += share * network.latency(link).value;
@@ -48,10 +49,10 @@ PhaseTime::PhaseTime(const Machine& machine, const CommGraph& graph, std::span<c
     for (const Slot slot : slot_of_rank) node_.push_back(machine.node(slot));
     list_messages(graph);
     for (const Rank u : ids<Rank>(graph.rank_count())) {
-        for (const End& end : of(u)) {
-            if (end.sent) put(u, end);
+        for (const End& end : ends_of(u)) {
+            if (end.sent) add(u, end);
         }
-        set_time(u);
+        update_times(u);
     }
 }
 
@@ -72,15 +73,15 @@ double PhaseTime::time(const BottleneckTimes& bottleneck) const {
 }
 
 void PhaseTime::set_slots(Rank u, Slot for_u, Rank v, Slot for_v) {
-    each(u, v, [&](Rank rank, const End& end) { take(rank, end); });
+    for_each_end(u, v, [&](Rank rank, const End& end) { remove(rank, end); });
     node_[u.value] = machine_.node(for_u);
     if (v != Rank::none) node_[v.value] = machine_.node(for_v);
-    each(u, v, [&](Rank rank, const End& end) { put(rank, end); });
-    each(u, v, [&](Rank, const End& end) {
-        if (!end.sent) set_time(end.peer);
+    for_each_end(u, v, [&](Rank rank, const End& end) { add(rank, end); });
+    for_each_end(u, v, [&](Rank, const End& end) {
+        if (!end.sent) update_times(end.peer);
     });
-    set_time(u);
-    if (v != Rank::none) set_time(v);
+    update_times(u);
+    if (v != Rank::none) update_times(v);
 }
 
 void PhaseTime::list_messages(const CommGraph& graph) {
@@ -111,7 +112,7 @@ void PhaseTime::list_messages(const CommGraph& graph) {
     }
 }
 
-void PhaseTime::put(Rank rank, const End& end) {
+void PhaseTime::add(Rank rank, const End& end) {
     const Rank source = end.sent ? rank : end.peer;
     const Node from = node_[source.value];
     const Node to = node_[(end.sent ? end.peer : rank).value];
@@ -122,25 +123,25 @@ void PhaseTime::put(Rank rank, const End& end) {
     message.latency = 0;
     message.transfer = bytes / speeds.memory.value;
     if (message.leaves) {
-        const Passage route = passage(machine_, from, to, bytes);
+        const MessageTimes route = compute_message_times(machine_, from, to, bytes);
         message.latency = route.latency;
         message.transfer = route.transfer;
     }
     Sender& sender = senders_[source.value];
-    sender.longest.put(message.latency);
-    sender.largest.put(message.transfer);
-    count(sender, message, 1);
+    sender.longest.add(message.latency);
+    sender.largest.add(message.transfer);
+    add_to_counts(sender, message, 1);
 }
 
-void PhaseTime::take(Rank rank, const End& end) {
+void PhaseTime::remove(Rank rank, const End& end) {
     Sender& sender = senders_[(end.sent ? rank : end.peer).value];
     const Message& message = messages_[end.message];
-    sender.longest.take(message.latency);
-    sender.largest.take(message.transfer);
-    count(sender, message, -1);
+    sender.longest.remove(message.latency);
+    sender.largest.remove(message.transfer);
+    add_to_counts(sender, message, -1);
 }
 
-void PhaseTime::count(Sender& sender, const Message& message, std::int64_t sign) {
+void PhaseTime::add_to_counts(Sender& sender, const Message& message, std::int64_t sign) {
     const NodeSpeeds& speeds = machine_.speeds();
     const double startup = (message.leaves ? speeds.startup : speeds.memory_startup).value;
     const std::int64_t ticks = message.number * static_cast<std::int64_t>(startup / tick_ + 0.5);
@@ -161,13 +162,13 @@ void PhaseTime::count(Sender& sender, const Message& message, std::int64_t sign)
     }
 }
 
-void PhaseTime::set_time(Rank u) {
+void PhaseTime::update_times(Rank u) {
     Sender& sender = senders_[u.value];
     if (!sender.longest.is_known() || !sender.largest.is_known()) {
         sender.longest = sender.largest = {};
         for (std::size_t i = sender.first; i < sender.end; ++i) {
-            sender.longest.put(messages_[i].latency);
-            sender.largest.put(messages_[i].transfer);
+            sender.longest.add(messages_[i].latency);
+            sender.largest.add(messages_[i].transfer);
         }
     }
     const double starting = static_cast<double>(sender.startups) * tick_ + rounds_ * sender.longest.value();

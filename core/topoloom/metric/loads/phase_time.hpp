@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predicted time of a phase: startup and latency in addition to the busiest link or node.
+// Predicted time of a phase, including startup and latency.
 #pragma once
 
 #include <algorithm>
@@ -18,35 +18,37 @@
 
 namespace topoloom {
 
-/// The tick in which startups are counted, at least a picosecond: integer sums leave no rounding trace when undone.
+/// Returns the time unit of startup sums, at least 1 ps. Sums are integers, so undoing a change restores them
+/// exactly.
 [[nodiscard]] double startup_tick(const CommGraph& graph, const Machine& machine);
 
-/// A phase of as many rounds as there are messages between any two ranks, each round waiting for the one before; see
-/// split_rounds(). It takes as long as what is busiest needs once it is reached, and as its senders need to start all
-/// messages and see the last of them arrive:
+/// Predicted time of a phase. The number of rounds is the maximum number of messages between two ranks; each
+/// round waits for the previous round, see split_rounds(). The time is the maximum of the time until the
+/// busiest resource has transferred all bytes, and of the time until the last message of a sender arrives:
 ///
-///     time = the longest of  rounds * (longest route + startup) + startups inside nodes / leaving messages + network
-///                            rounds * startup inside a node + memory
-///                            any sender(its startups + rounds * its longest route + its largest transfer)
-///                            any sender(its startups + rounds * its longest route)
-///                                + max(network / messages with which a sender leaves, memory / messages of a sender)
+///     time = max of  rounds * (longest route + startup) + intra-node startups / inter-node messages + network
+///                    rounds * intra-node startup + memory
+///                    max over senders of (startups + rounds * longest route + largest transfer)
+///                    max over senders of (startups + rounds * longest route)
+///                        + max(network / inter-node messages per sender, memory / messages per sender)
 ///
-/// A sender starts its messages one after the other, while those before them are in flight: a pipeline of two stages,
-/// which ends with the first message in the one and all in the other, or all in the one and the last in the other. After
-/// LogGP (Alexandrov, Ionescu, Schauser, Scheiman, SPAA 1995), with o for every message, L for every round, and G for
-/// what is shared. The startups inside nodes are those of senders that also leave theirs: their cards wait for them.
+/// A sender starts its messages one after the other while earlier messages are in flight. The time of this
+/// two-stage pipeline is the first message in stage one and all in stage two, or all in stage one and the
+/// last in stage two. Based on LogGP (Alexandrov, Ionescu, Schauser, Scheiman, SPAA 1995), with o per
+/// message, L per round, and G for shared resources. "intra-node startups" are those of senders that also send
+/// inter-node messages, because their NICs wait during these startups.
 class PhaseTime {
    public:
-    /// Keeps references to the machine.
+    /// Refers to the machine.
     PhaseTime(const Machine& machine, const CommGraph& graph, std::span<const Slot> slot_of_rank);
 
     [[nodiscard]] double time(const BottleneckTimes& bottleneck) const;
 
-    /// Moves u, and v unless it is Rank::none, to these slots.
+    /// Moves u, and v unless v is Rank::none, to these slots.
     void set_slots(Rank u, Slot for_u, Rank v, Slot for_v);
 
    private:
-    /// A message as one of its ends sees it.
+    /// A message from the view of its sender or receiver.
     struct End {
         Rank peer;
         bool sent;
@@ -57,36 +59,36 @@ class PhaseTime {
         std::int64_t bytes;
         std::int64_t number;
         bool leaves = false;
-        double latency = 0;   // seconds, as is the next
-        double transfer = 0;  // of all, at the narrowest point of their route
+        double latency = 0;   // seconds, as the next one
+        double transfer = 0;  // of all messages, on the slowest resource of the route
     };
     struct Sender {
-        std::size_t first = 0;  // of its messages
+        std::size_t first = 0;  // range of its messages
         std::size_t end = 0;
         std::int64_t leaving = 0;          // pairs
-        std::int64_t startups = 0;         // ticks, as is the next
-        std::int64_t startups_inside = 0;  // its node
-        RunningMax longest;                // latency, transfer
+        std::int64_t startups = 0;         // ticks, as the next one
+        std::int64_t startups_inside = 0;  // of intra-node messages
+        RunningMax longest;                // longest latency
         RunningMax largest;
     };
 
     void list_messages(const CommGraph& graph);
-    [[nodiscard]] std::span<const End> of(Rank u) const {
+    [[nodiscard]] std::span<const End> ends_of(Rank u) const {
         return std::span(ends_).subspan(first_[u.value], first_[u.value + 1] - first_[u.value]);
     }
     template <class Use>
-    void each(Rank u, Rank v, const Use& use) const {
-        for (const End& end : of(u)) use(u, end);
+    void for_each_end(Rank u, Rank v, const Use& use) const {
+        for (const End& end : ends_of(u)) use(u, end);
         if (v == Rank::none) return;
-        for (const End& end : of(v)) {
+        for (const End& end : ends_of(v)) {
             if (end.peer != u) use(v, end);
         }
     }
 
-    void put(Rank rank, const End& end);
-    void take(Rank rank, const End& end);
-    void count(Sender& sender, const Message& message, std::int64_t sign);
-    void set_time(Rank u);
+    void add(Rank rank, const End& end);
+    void remove(Rank rank, const End& end);
+    void add_to_counts(Sender& sender, const Message& message, std::int64_t sign);
+    void update_times(Rank u);
 
     const Machine& machine_;
     double tick_;  // seconds
@@ -94,13 +96,13 @@ class PhaseTime {
     std::vector<std::size_t> first_;  // by rank
     std::vector<End> ends_;
     std::vector<Message> messages_;  // by sender
-    std::vector<Node> node_;         // by rank, as is the next
+    std::vector<Node> node_;         // by rank, as the next one
     std::vector<Sender> senders_;
-    MaxTree longest_;           // seconds, by sender, as are the next
-    MaxTree starting_;          // that the last message is late without any load
-    MaxTree ending_;            // the same, and its transfer
-    std::int64_t inside_ = 0;   // pairs of ranks on one node
-    std::int64_t leaving_ = 0;  // on different ones
+    MaxTree longest_;           // seconds, by sender, as the next two
+    MaxTree starting_;          // arrival of the last message without its transfer
+    MaxTree ending_;            // arrival of the last message
+    std::int64_t inside_ = 0;   // messages between ranks on one node
+    std::int64_t leaving_ = 0;  // messages between nodes
     std::int64_t all_senders_ = 0;
     std::int64_t leaving_senders_ = 0;
     std::int64_t startups_before_leaving_ = 0;  // ticks

@@ -19,8 +19,8 @@ class NetworkRuns final : public PlacedRuns {
           messages_(messages),
           space_(network_.geometry(), machine.node_spec()),
           runs_(network_, all, background) {
-        seats_.reserve(slot_of_rank.size());
-        for (const Slot slot : slot_of_rank) seats_.push_back(seat(slot));
+        positions_.reserve(slot_of_rank.size());
+        for (const Slot slot : slot_of_rank) positions_.push_back(locate(slot));
     }
 
     [[nodiscard]] LoadQuantizer quantizer() const override { return runs_.quantizer(); }
@@ -28,28 +28,28 @@ class NetworkRuns final : public PlacedRuns {
     [[nodiscard]] std::vector<LinkLine> lines() const override { return runs_.lines(); }
     [[nodiscard]] LinkPlace place(Link link) const override { return runs_.place(link); }
 
-    void set_spare(Slot slot) override { spare_ = seat(slot); }
+    void set_spare(Slot slot) override { spare_ = locate(slot); }
     void swap(Rank u, Rank v) override {
-        std::swap(seats_[u.value], v == Rank::none ? spare_ : seats_[v.value]);
+        std::swap(positions_[u.value], v == Rank::none ? spare_ : positions_[v.value]);
     }
     [[nodiscard]] std::int64_t hop_bytes(Rank u, Rank v) const override {
         std::int64_t sum = 0;
         messages_.each(u, v, [&](Rank end, const RankMessage& message) {
             // Distances on machines with one-way links depend on the direction.
-            const auto& here = seats_[end.value].where;
-            const auto& there = seats_[message.peer.value].where;
+            const auto& here = positions_[end.value].where;
+            const auto& there = positions_[message.peer.value].where;
             sum +=
                 message.bytes * (message.sent ? space_.distance(here, there) : space_.distance(there, here));
         });
         return sum;
     }
-    /// Out of line, since the routes of some machines are long programs.
+    /// Not inlined, because the route code of some machines is long.
     [[gnu::noinline]] void append_runs(Rank end, const RankMessage& message, double sign,
                                        RunJournal& journal) const override {
-        const Seat& here = seats_[end.value];
-        const Seat& there = seats_[message.peer.value];
-        const Seat& from = message.sent ? here : there;
-        const Seat& to = message.sent ? there : here;
+        const RankPosition& here = positions_[end.value];
+        const RankPosition& there = positions_[message.peer.value];
+        const RankPosition& from = message.sent ? here : there;
+        const RankPosition& to = message.sent ? there : here;
         const auto bytes = static_cast<double>(message.bytes);
         const auto add = [&](LoadRun run) {
             run.amount *= sign;
@@ -73,17 +73,17 @@ class NetworkRuns final : public PlacedRuns {
    private:
     using Runs = LinkRuns<T>;
     using Space = LeveledSpace<std::remove_cvref_t<decltype(std::declval<const T&>().geometry())>>;
-    // The view of an uncommon topology is a temporary of the call, so it is stored by value.
+    // The NetworkView of an uncommon topology is a temporary object, so store a copy.
     using Network = std::conditional_t<is_common_topology<T>, const T&, const T>;
 
     /// Location of a rank.
-    struct Seat {
+    struct RankPosition {
         Node node;
         typename Runs::Point at;
         typename Space::Point where;
     };
 
-    [[nodiscard]] Seat seat(Slot slot) const {
+    [[nodiscard]] RankPosition locate(Slot slot) const {
         return {space_.node(slot), runs_.point(space_.node(slot)), space_.point(slot)};
     }
 
@@ -91,8 +91,8 @@ class NetworkRuns final : public PlacedRuns {
     const RankMessages& messages_;
     Space space_;
     Runs runs_;
-    std::vector<Seat> seats_;  // by rank
-    Seat spare_{};
+    std::vector<RankPosition> positions_;  // by rank
+    RankPosition spare_{};
 };
 
 }  // namespace

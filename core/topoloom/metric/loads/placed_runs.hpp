@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs of links that the messages of placed ranks load, by the routes of a network.
+// Runs of links on the routes of messages between placed ranks.
 #pragma once
 
 #include <cstddef>
@@ -27,25 +27,25 @@ class RunJournal {
     void truncate(std::size_t size) { size_ = size; }
 
    private:
-    /// Out of line, so that add() is inlined.
+    /// Not inlined, so that add() is.
     [[gnu::noinline]] void grow() { runs_.resize(2 * size_ + 64); }
 
     std::vector<LoadRun> runs_;
     std::size_t size_ = 0;
 };
 
-/// Line numbers of the node resources of node 0, or no_index without a limit. Ports follow the links, memory comes
-/// last.
+/// Line numbers of the port and memory resources of node 0, or no_index for unlimited resources. Ports follow
+/// the links; memory is last.
 struct NodeLines {
     std::uint32_t out = no_index, in = no_index, read = no_index, write = no_index;
 };
 
-/// Ranks on slots, plus one spare slot that Rank::none stands for. Compiled for each network.
+/// The runs of ranks on slots. Rank::none stands for one spare slot. Compiled for each network.
 class PlacedRuns {
    public:
     virtual ~PlacedRuns() = default;
 
-    /// From now on, ports and memory of nodes count.
+    /// Enables the runs of node ports and memory.
     void set_node_lines(const NodeLines& lines) { node_lines_ = lines; }
 
     [[nodiscard]] virtual LoadQuantizer quantizer() const = 0;
@@ -55,19 +55,19 @@ class PlacedRuns {
 
     virtual void set_spare(Slot slot) = 0;
     virtual void swap(Rank u, Rank v) = 0;
-    /// Hop-bytes of the messages of u and v; those between the two count once.
+    /// Hop-bytes of the messages of u and v; messages between u and v count once.
     [[nodiscard]] virtual std::int64_t hop_bytes(Rank u, Rank v) const = 0;
-    /// Appends the runs of a message with amounts times `sign`.
+    /// Appends the runs of a message, with amounts multiplied by `sign`.
     virtual void append_runs(Rank end, const RankMessage& message, double sign,
                              RunJournal& journal) const = 0;
-    /// Appends the link runs of the messages of u and v; those between the two once.
+    /// Appends the runs of the messages of u and v; messages between u and v count once.
     virtual void append_runs(Rank u, Rank v, double sign, RunJournal& journal) const = 0;
 
    protected:
     NodeLines node_lines_;
 };
 
-/// Keeps references to machine and messages. `all` and `background` as for LinkRuns.
+/// Makes the runs of a placement. Refers to machine and messages. `all` and `background` are as in LinkRuns.
 [[nodiscard]] std::unique_ptr<PlacedRuns> make_placed_runs(const Machine& machine,
                                                            const RankMessages& messages,
                                                            std::span<const Slot> slot_of_rank, Bytes all,

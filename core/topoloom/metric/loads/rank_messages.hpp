@@ -15,15 +15,15 @@
 
 namespace topoloom {
 
-/// A message as one of its ends sees it.
+/// A message from the view of its sender or receiver.
 struct RankMessage {
     Rank peer;
     bool sent;
     std::int64_t bytes;
 };
 
-/// Sorted by size, largest first: if these do not fit, a candidate is rejected early. Omits empty messages. 32 bytes
-/// per edge.
+/// Messages per rank, sorted by decreasing size, so that a bad candidate is rejected early. Without empty
+/// messages. 32 bytes per edge.
 class RankMessages {
    public:
     explicit RankMessages(const CommGraph& graph) : first_(graph.rank_count() + 1, 0) {
@@ -53,7 +53,7 @@ class RankMessages {
     [[nodiscard]] std::span<const RankMessage> of(Rank u) const {
         return {message_.data() + first_[u.value], message_.data() + first_[u.value + 1]};
     }
-    /// Calls use(end, message) for the messages of u and v, each once; v may be Rank::none.
+    /// Calls use(end, message) once per message of u and v; v may be Rank::none.
     template <class Use>
     void each(Rank u, Rank v, const Use& use) const {
         for (const RankMessage& message : of(u)) use(u, message);

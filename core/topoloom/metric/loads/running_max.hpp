@@ -6,11 +6,11 @@
 
 namespace topoloom {
 
-/// Non-negative numbers. The maximum is unknown after its last copy is removed, until a number at least as large is
-/// added.
+/// Maximum of nonnegative numbers. After the last copy of the maximum is removed, the maximum is unknown
+/// until a number at least as large is added.
 class RunningMax {
    public:
-    void put(double number) {
+    void add(double number) {
         if (number > value_ || (number == value_ && count_ == 0)) {
             value_ = number;
             count_ = 1;
@@ -18,8 +18,8 @@ class RunningMax {
             ++count_;
         }
     }
-    /// Removes a number that was put before.
-    void take(double number) {
+    /// Removes a number that was added before.
+    void remove(double number) {
         if (number == value_ && count_ > 0) --count_;
     }
     [[nodiscard]] bool is_known() const { return count_ > 0; }

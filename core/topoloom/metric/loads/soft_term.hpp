@@ -9,7 +9,8 @@ namespace topoloom {
 
 constexpr double soft_unit = 0x1p20;  // the term of a load equal to the scale
 
-/// x^8 in fixed point with unit 2^-20, at most 2^20: integer sums do not drift.
+/// Returns x^8, limited to 2^20, in fixed point with unit 2^-20. Integer sums do not accumulate rounding
+/// errors.
 [[nodiscard]] inline std::int64_t soft_term(double x) {
     constexpr double most = 0x1p20 * soft_unit;
     const double x2 = x * x;

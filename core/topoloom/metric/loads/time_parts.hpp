@@ -4,7 +4,7 @@
 
 namespace topoloom {
 
-/// Predicted seconds, and the part due to the busiest links and nodes, summed over phases.
+/// Sums over phases, in seconds: predicted time, and the time of the busiest links and nodes.
 struct TimeParts {
     double all = 0;
     double busy = 0;

@@ -12,8 +12,8 @@
 
 namespace topoloom {
 
-/// Holds events up to a fixed number of cycles ahead. Events of a cycle stay in insertion order. Reuses the memory of
-/// event lists.
+/// A queue of events up to a fixed number of cycles ahead. Events of a cycle stay in insertion order. Event
+/// lists are reused.
 template <class Event>
 class Calendar {
    public:
@@ -25,7 +25,7 @@ class Calendar {
         days_[day].push_back(event);
         is_used_[day / word] |= std::uint64_t{1} << (day % word);
     }
-    /// The first cycle with events, from this one on; `never` if there is none.
+    /// The first cycle with events at or after `cycle`, or `never`.
     [[nodiscard]] std::uint64_t next(std::uint64_t cycle) const {
         const std::size_t day = cycle & (days_.size() - 1);
         std::uint64_t used = is_used_[day / word] >> (day % word);
@@ -37,7 +37,7 @@ class Calendar {
         }
         return never;
     }
-    /// Swaps the events of a cycle with an empty list.
+    /// Moves the events of a cycle to `events`.
     void take(std::uint64_t cycle, std::vector<Event>& events) {
         const std::size_t day = cycle & (days_.size() - 1);
         events.clear();
@@ -45,7 +45,7 @@ class Calendar {
         is_used_[day / word] &= ~(std::uint64_t{1} << (day % word));
     }
     template <class Visit>
-    void each(const Visit& visit) const {
+    void for_each(const Visit& visit) const {
         for (const std::vector<Event>& day : days_)
             for (const Event& event : day) visit(event);
     }
@@ -54,7 +54,7 @@ class Calendar {
     static constexpr std::size_t word = 64;
 
     std::vector<std::vector<Event>> days_;  // [cycle modulo days]
-    std::vector<std::uint64_t> is_used_;    // a bit for each day
+    std::vector<std::uint64_t> is_used_;    // a bit per day
 };
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Units that combine the packets of reductions.
+// Combining units, which merge the packets of reductions.
 #include "topoloom/base/error.hpp"
 #include "topoloom/network/crosspoint/crosspoint_network.hpp"
 
@@ -7,7 +7,7 @@ namespace topoloom {
 
 namespace {
 
-/// Which operation of a group the next packet from there belongs to.
+/// The operation number of the next packet from the same branch or combiner as `packet`.
 template <class Vertex, class Packet>
 auto& next_operation(Vertex& vertex, const Packet& packet) {
     return packet.branch != no_index ? vertex.branches[packet.branch].combined
@@ -16,32 +16,32 @@ auto& next_operation(Vertex& vertex, const Packet& packet) {
 
 }  // namespace
 
-/// The combiner that takes a packet in; none: it goes on as it is.
-std::uint32_t CrosspointNetwork::combiner_for(const TreeVertex& vertex, const Stored& stored) {
+/// The combiner that merges a packet; no_index if the packet is forwarded unchanged.
+std::uint32_t CrosspointNetwork::combiner_for(const TreeVertex& vertex, const StoredPacket& stored) {
     if (vertex.combiners.empty()) return no_index;
     return stored.branch != no_index ? vertex.branches[stored.branch].combiner
                                      : vertex.combiners[stored.combiner].above;
 }
 
-/// Whether its operation fits in the table.
-bool CrosspointNetwork::can_combine(const Stored& stored) const {
+/// Whether the packet's operation fits in the combiner's table.
+bool CrosspointNetwork::can_combine(const StoredPacket& stored) const {
     const TreeVertex& vertex = trees_.vertices()[stored.vertex];
     const Combiner& taker = vertex.combiners[combiner_for(vertex, stored)];
     return next_operation(vertex, stored) < taker.first + taker.table.size();
 }
 
 void CrosspointNetwork::start_combining(std::uint32_t sink, std::uint32_t packet) {
-    Stored& stored = stored_[packet];
+    StoredPacket& stored = stored_[packet];
     stored.operation = next_operation(trees_.vertices()[stored.vertex], stored)++;
     std::uint64_t& taken_until = sinks_[sink].taken_until;
-    take_time(taken_until, packets_[packet].order.flits, combine_.period);
+    reserve_time(taken_until, packets_[packet].order.flits, combine_.period);
     const std::uint64_t end = std::max(taken_until / ChannelTimes::cycle, now_ + 1);
     put(end, EventKind::combined, packet);
     if (sinks_[sink].waiting > 0) wake_sink_when_free(sink);
 }
 
 void CrosspointNetwork::combine(std::uint32_t packet) {
-    const Stored& stored = stored_[packet];
+    const StoredPacket& stored = stored_[packet];
     const PacketRequest order = packets_[packet].order;
     const std::uint32_t at = stored.vertex;
     TreeVertex& vertex = trees_.vertices()[at];
@@ -52,7 +52,7 @@ void CrosspointNetwork::combine(std::uint32_t packet) {
         fail("members of group ", vertex.group, " send their messages in different orders");
     operation.message = order.message;
     const bool is_whole = ++operation.there == taker.needed;
-    leave(packet, now_);
+    finish_copy(packet, now_);
     if (!is_whole) return;
     operation.there = 0;
     const std::uint32_t result = make_packet(order, {});

@@ -15,23 +15,25 @@
 
 namespace topoloom {
 
-/// A packet that comes in goes at once to the buffer between its input and its output, of which there is one for each pair and
-/// virtual channel; each output serves them in turns (virtual cut-through). Whoever sends to a switch counts, for each
-/// virtual channel of the link, how many packets fit in every such buffer of the input: one less when a packet goes, one more
-/// when it has left the switch. A packet of a multicast is copied to the buffers of all outputs of its tree but the one
-/// where it came from, and has left when the last copy has. A packet of a reduction goes to a unit that combines it with those
-/// of the other branches of its tree; what comes out crosses the switch again. Source: S. Kumar, Optimizing Communication for
-/// Massively Parallel Processing, PhD thesis, University of Illinois, 2005, chapter 8.
+/// Makes a network of switches with crosspoint buffers. Each pair of input and output has one buffer per
+/// virtual channel. An arriving packet is stored in the buffer of its input and output. Each output serves
+/// its buffers round-robin (virtual cut-through). The sender on a link has a credit count per virtual
+/// channel: the number of packets that fit in every such buffer of the input. A credit is used when a packet
+/// is sent, and returned when the packet has left the switch. A multicast packet is copied to the buffers of
+/// all outputs of its tree except the one it arrived from. It has left when its last copy has. A reduction
+/// packet goes to a unit that combines it with the packets of the other branches of its tree; the result
+/// crosses the switch again. Source: S. Kumar, Optimizing Communication for Massively Parallel Processing,
+/// PhD thesis, University of Illinois, 2005, chapter 8.
 ///
-/// A group has buffers, and credits, of its own on its tree, so that no packets wait for each other in a circle, as long as
-/// all members send to several groups in the same order. Multicasts share those of other packets where no circle comes of it, as
-/// on fat trees.
+/// A group has separate buffers and credits on its tree, which prevents deadlock if all members send to
+/// several groups in the same order. Multicasts share the buffers of other packets if that cannot cause a
+/// deadlock, as on fat trees.
 ///
-/// To `options`, what is said of virtual channels, buffers, cycles and arbiters applies; a buffer is that of a crosspoint.
-/// `seed` draws the ways of packets whose routes are split, or that choose. Packets for a group are addressed to the node
-/// with its number behind all nodes of the fabric. Refers to the fabric, the paths and the workload. Throws Error for what
-/// cannot be simulated: buffers smaller than a packet, fewer virtual channels than classes of paths, packets that choose and
-/// need channels to escape by, groups that GroupTrees refuses.
+/// Uses virtual channels, buffer size, cycles and arbiter of `options`; `buffer` is the size of a crosspoint
+/// buffer. `seed` determines the random choices among split or adaptive routes. Packets to group g are
+/// addressed to node node_count() + g. The network refers to the fabric, the paths and the workload. Throws
+/// Error for buffers smaller than a packet, fewer virtual channels than path classes, adaptive routing that
+/// needs escape channels, and groups that GroupTrees rejects.
 [[nodiscard]] std::unique_ptr<PacketNetwork> make_crosspoint_network(
     const Fabric& fabric, const Paths& paths, Workload& workload, const SwitchOptions& options,
     std::uint64_t seed, std::span<const ChannelTimes> times = {}, std::span<const SwitchGroup> groups = {},

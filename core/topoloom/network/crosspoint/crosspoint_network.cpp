@@ -29,28 +29,29 @@ const SwitchOptions& require_crosspoints(const SwitchOptions& options, const Com
     require_switch_options(options, longest_packet);
     if (options.allocator != Allocator::islip || options.iterations > 1)
         fail(
-            "switches whose outputs each serve what waits for them have no allocator, nor iterations of one; "
-            "choose input-queued or voq ones");
+            "output-queued switches have no allocator and no iterations; choose input-queued or voq "
+            "switches");
     if (options.allow_deadlock)
-        fail("only of queues at inputs it is known which packets wait for each other");
+        fail("deadlocks can be detected only in input-queued switches; choose input-queued or voq switches");
     if (combine.units < 1 || combine.units > 64)
-        fail("units that combine must be 1 to 64 in a switch, not ", combine.units);
+        fail("a switch has 1 to 64 combining units, not ", combine.units);
     if (combine.period < 1 || combine.period > CombineOptions::longest)
-        fail("what a unit takes for a flit must be 1 to ", CombineOptions::longest, " parts of a cycle, not ",
-             combine.period);
+        fail("the time of a combining unit per flit must be 1 to ", CombineOptions::longest,
+             " parts of a cycle, not ", combine.period);
     return options;
 }
 
-/// In all buffers, on their way to nodes, in cards, and of operations whose result has not left.
-std::size_t most_packets(const Fabric& fabric, const GroupTrees& trees, const SwitchOptions& options,
-                         std::uint32_t room, std::uint32_t delay) {
+/// Returns the maximum number of packets in buffers, in flight to nodes, in NICs and in incomplete
+/// operations.
+std::size_t max_packets(const Fabric& fabric, const GroupTrees& trees, const SwitchOptions& options,
+                        std::uint32_t room, std::uint32_t delay) {
     std::size_t windows = fabric.channel_count() * options.vcs;
     for (const TreeVertex& vertex : trees.vertices()) windows += 3 * vertex.branches.size();
     return windows * room + fabric.channel_count() * (delay + std::size_t{2}) + fabric.node_count();
 }
 
 /// Whether multicasts may share the buffers of other packets.
-bool can_share(const Paths& paths, const GroupTrees& trees, std::span<const SwitchGroup> groups) {
+bool can_share_buffers(const Paths& paths, const GroupTrees& trees, std::span<const SwitchGroup> groups) {
     const auto is_multicast = [](const SwitchGroup& group) {
         return group.collective == SwitchCollective::multicast;
     };
@@ -78,27 +79,27 @@ CrosspointNetwork::CrosspointNetwork(const Fabric& fabric, const Paths& paths, W
       inside_(options.routing + options.crossing),
       classed_{options.vcs},
       trees_(fabric, groups),
-      packets_(paths.longest(), most_packets(fabric, trees_, options, room_, longest_delay(options, times)),
+      packets_(paths.longest(), max_packets(fabric, trees_, options, room_, longest_delay(options, times)),
                1),
       choices_(seed, 2 * fabric.node_count()),
       calendar_(longest_delay(options, times) + inside_ + 2 +
                 std::uint64_t{longest_packet_} * longest_period(times, combine) / ChannelTimes::cycle) {
     if (paths.escape_classes() > 0)
-        fail("packets that choose their channels on '", fabric.machine().text(),
-             "' need channels to escape by, which crosspoint switches do not have; choose the machine's own "
-             "routing ('own'), or queues at inputs");
+        fail("adaptive routing on '", fabric.machine().text(),
+             "' needs escape channels, which output-queued switches do not have; choose the machine's own "
+             "routing ('own'), or input-queued switches");
     paths.require_classes(vcs_);
     const auto combines = [](const SwitchGroup& group) {
         return group.collective != SwitchCollective::multicast;
     };
     if (has_input_queues() && (std::ranges::any_of(groups, combines) || paths.steps() != nullptr))
         fail(
-            "switches that copy the first packet of an input do not combine packets, nor do packets choose "
-            "their "
-            "channels there; choose switches with crosspoints, or the machine's own routing");
+            "switches with input queues support neither reductions nor adaptive routing; choose switches "
+            "with "
+            "crosspoints, or the machine's own routing");
     require_channel_times(times, fabric.channel_count());
     set_times(times);
-    number_windows(can_share(paths, trees_, groups));
+    number_windows(can_share_buffers(paths, trees_, groups));
     number_ports();
     number_queues();
     node_of_.resize(fabric.channel_count(), Node::none);
@@ -155,10 +156,10 @@ void CrosspointNetwork::number_ports() {
         if (!fabric_.channel(channel).is_exit()) flits_room_ += std::uint64_t{room_} * longest_packet_;
 }
 
-/// Inputs are dealt to the units below the root, as many to each; if one has them all, that one is enough. What comes
-/// from one branch only needs none.
+/// Distributes the inputs evenly over the units below the root unit. Omits the root unit if one unit has all
+/// inputs, and all units if only one branch delivers packets.
 void CrosspointNetwork::set_combiners(TreeVertex& vertex) {
-    const auto inputs = static_cast<std::uint32_t>(fabric_.into(vertex.router).size());
+    const auto inputs = static_cast<std::uint32_t>(fabric_.inputs_of(vertex.router).size());
     const std::uint32_t first = fabric_.first_input(vertex.router), leaves = std::max(combine_.units - 1, 1U);
     std::vector<std::uint32_t> of_leaf(leaves, no_index);
     std::uint32_t parts = 0;
@@ -194,10 +195,10 @@ void CrosspointNetwork::number_queues() {
     for (std::uint32_t sink = 0; sink < sinks_.size(); ++sink) {
         Sink& one = sinks_[sink];
         const auto outputs = static_cast<std::uint32_t>(fabric_.output_count());
-        one.router =
-            is_unit(sink) ? router_of_unit_[sink - outputs] : fabric_.channel(fabric_.at_output(sink)).from;
+        one.router = is_unit(sink) ? router_of_unit_[sink - outputs]
+                                   : fabric_.channel(fabric_.channel_at_output(sink)).from;
         const Ports& ports = ports_[one.router];
-        const auto inputs = static_cast<std::uint32_t>(fabric_.into(one.router).size());
+        const auto inputs = static_cast<std::uint32_t>(fabric_.inputs_of(one.router).size());
         one.requesters = (inputs + ports.units) * ports.lanes;
         one.first_queue = queues;
         one.first_word = words;
@@ -207,7 +208,7 @@ void CrosspointNetwork::number_queues() {
     const std::uint64_t needed = queues * sizeof(Queue);
     if (needed > usable_memory())
         fail("the crosspoints of ", fabric_.router_count(), " switches take ", needed >> 20,
-             " MiB, more than there is; choose switches with fewer ports, or fewer groups");
+             " MiB, more than the available memory; choose switches with fewer ports, or fewer groups");
     queues_.resize(queues);
     if (has_input_queues()) number_lines();
     filled_.resize(words);
@@ -217,7 +218,7 @@ void CrosspointNetwork::number_lines() {
     std::uint32_t lines = 0;
     for (std::uint32_t router = 0; router < fabric_.router_count(); ++router) {
         ports_[router].first_line = lines;
-        lines += static_cast<std::uint32_t>(fabric_.into(router).size()) * ports_[router].lanes;
+        lines += static_cast<std::uint32_t>(fabric_.inputs_of(router).size()) * ports_[router].lanes;
     }
     lines_.resize(lines);
 }
@@ -234,21 +235,21 @@ void CrosspointNetwork::run(std::uint64_t cycles) {
         const std::uint64_t next = next_event();
         if (next >= end) break;
         now_ = next;
-        step();
+        step_cycle();
     }
     now_ = end;
 }
 
-void CrosspointNetwork::step() {
+void CrosspointNetwork::step_cycle() {
     calendar_.take(now_, current_events_);
-    for (const Event& event : current_events_) process(event);
+    for (const Event& event : current_events_) process_event(event);
     for (; !later_.empty() && later_.top().first <= now_; later_.pop()) {
         senders_[later_.top().second].woken = never;
         wake_sender(later_.top().second);
     }
     for (const std::uint32_t sink : awake_sinks_) {
         sinks_[sink].is_awake = false;
-        serve(sink);
+        serve_sink(sink);
     }
     awake_sinks_.clear();
     for (const std::uint32_t node : awake_nodes_) {
@@ -258,10 +259,10 @@ void CrosspointNetwork::step() {
     awake_nodes_.clear();
 }
 
-void CrosspointNetwork::process(const Event& event) {
+void CrosspointNetwork::process_event(const Event& event) {
     switch (event.what) {
         case EventKind::enter:
-            return enter(event.whose);
+            return enter_switch(event.whose);
         case EventKind::receive:
             return receive(event.whose, event.place);
         case EventKind::credit: {
@@ -275,7 +276,7 @@ void CrosspointNetwork::process(const Event& event) {
         case EventKind::send:
             return wake_sender(event.whose);
         case EventKind::begin:
-            return wake_front(event.whose);
+            return wake_front_outputs(event.whose);
         case EventKind::combined:
             return combine(event.whose);
         case EventKind::left: {

@@ -21,8 +21,8 @@
 
 namespace topoloom {
 
-/// Each cycle processes arrivals first; then woken outputs, units and nodes send. Units are numbered after outputs as
-/// sinks, and after inputs as sources.
+/// The simulation state. Each cycle first processes arrivals; then awake outputs, units and nodes send. Sinks
+/// are the outputs, then the units; sources are the inputs, then the units.
 class CrosspointNetwork final : public PacketNetwork {
    public:
     CrosspointNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
@@ -41,87 +41,87 @@ class CrosspointNetwork final : public PacketNetwork {
 
    private:
     enum class EventKind : std::uint8_t {
-        enter,  // the head of a packet has come to the buffers of its input, or a result to those of its unit
-        receive,    // all of a packet has come to a node
-        credit,     // of a window
-        wake_sink,  // an output may send again
-        send,       // a node may
-        begin,      // an input is free for the packet that has come to the front
-        combined,   // a unit has taken a packet in
+        enter,      // the head of a packet reaches its input, or a result its unit's buffers
+        receive,    // the tail of a packet reaches a node
+        credit,     // a credit returns to a window
+        wake_sink,  // an output can send again
+        send,       // a node can send
+        begin,      // an input is free for its new front packet
+        combined,   // a unit has processed a packet
         left,       // a unit's result has left the switch
     };
     struct Event {
         EventKind what;
         std::uint32_t whose;      // packet, window, output or unit, node, vertex
-        std::uint32_t place = 0;  // node that receives, combiner of the vertex
+        std::uint32_t place = 0;  // receiving node, or combiner of the vertex
     };
-    /// Position of a packet in the tree of its group; by default none.
+    /// Position of a packet in its group's tree. The default is no position.
     struct TreePlace {
         std::uint32_t vertex = no_index;
-        std::uint32_t branch = no_index;  // by which it comes
+        std::uint32_t branch = no_index;  // branch that the packet arrives by
     };
-    /// A packet in flight to a switch, or in its buffers.
-    struct Stored {
-        std::uint32_t source = no_index;    // input, or unit
-        std::uint32_t window = no_index;    // that it takes; none: it comes from a unit
-        std::uint32_t lane = 0;             // of the queues that it waits in
-        std::uint32_t vertex = no_index;    // of a group's tree; none: it goes to one node
-        std::uint32_t branch = no_index;    // by which it has come to the vertex; none: from a unit
-        std::uint32_t combiner = no_index;  // whose result it is
-        std::uint32_t copies = 0;           // that have not begun to leave
-        std::uint32_t behind = no_index;    // the next packet at its input, where they wait behind each other
-        std::uint64_t tail = 0;             // the cycle in which all of it is there
-        std::uint64_t gone = 0;             // and has left
-        std::uint64_t operation = 0;        // that a unit combines it with
+    /// A packet in flight to a switch or in a buffer of the switch.
+    struct StoredPacket {
+        std::uint32_t source = no_index;    // input or unit
+        std::uint32_t window = no_index;    // occupied window; none if the packet comes from a unit
+        std::uint32_t lane = 0;             // lane of the packet's queues
+        std::uint32_t vertex = no_index;    // vertex of the group's tree; none if sent to one node
+        std::uint32_t branch = no_index;    // branch of arrival at the vertex; none if from a unit
+        std::uint32_t combiner = no_index;  // combiner whose result the packet is
+        std::uint32_t copies = 0;           // copies that have not begun to leave
+        std::uint32_t behind = no_index;    // next packet in the queue of the input
+        std::uint64_t tail = 0;             // cycle in which the tail arrives
+        std::uint64_t gone = 0;             // cycle in which the tail has left
+        std::uint64_t operation = 0;        // reduction that a unit combines the packet for
     };
     /// A packet or one of its copies in a queue.
     struct Copy {
         std::uint32_t packet;
-        std::uint32_t branch;  // by which a packet of a group leaves
-        std::uint32_t next;    // in the queue, or among those that are not used
+        std::uint32_t branch;  // branch on which a group's packet leaves
+        std::uint32_t next;    // next in the queue or in the free list
         std::uint64_t ready;   // cycle
     };
     struct Queue {
         std::uint32_t first = no_index, last = no_index;
     };
-    /// Packets of a lane that queue at an input.
-    struct Line {
+    /// The queue of a lane at an input.
+    struct InputLine {
         std::uint32_t first = no_index, last = no_index;
-        std::uint64_t taken_until = 0;  // parts of a cycle: the input sends
-        std::uint64_t begun = never;    // the cycle in which copies of the first began to leave
+        std::uint64_t taken_until = 0;  // end of sending at the input, in parts of a cycle
+        std::uint64_t begun = never;    // cycle in which copies of the first packet began to leave
     };
-    /// An output or combining unit. It arbitrates among one queue for each source and lane of the switch.
+    /// An output or combining unit. A sink arbitrates among queues, one per source and lane of the switch.
     struct Sink {
         std::size_t first_queue = 0;
-        std::size_t first_word = 0;  // of the bits that say which queues have packets
+        std::size_t first_word = 0;  // first word in filled_
         std::uint32_t requesters = 0;
         std::uint32_t router = 0;
         RoundRobin turn{};
         std::uint64_t taken_until = 0;  // parts of a cycle
         std::uint32_t waiting = 0;      // flits
-        bool is_awake = false;          // it is to look for what to send in this cycle
-        std::uint64_t woken = 0;        // the cycle in which it will look again, as it is busy until then
+        bool is_awake = false;          // whether to serve the queues in this cycle
+        std::uint64_t woken = 0;        // cycle in which a busy sink serves its queues again
     };
     /// Ports of a router.
     struct Ports {
-        std::uint32_t lanes = 0;  // virtual channels, then groups with windows of their own
+        std::uint32_t lanes = 0;  // virtual channels, then groups with separate windows
         std::uint32_t units = 0;
         std::uint32_t first_unit = 0;
         std::uint32_t first_line = 0;
     };
     struct Sender {
         Rng ways;
-        std::uint64_t next;           // cycle of its next packet
-        std::uint64_t woken = never;  // the first cycle in which it will look for one
-        std::uint64_t free = 0;  // the cycle in which it will look again, as its channel is busy until then
+        std::uint64_t next;           // cycle of the next packet
+        std::uint64_t woken = never;  // scheduled cycle of the next attempt to send
+        std::uint64_t free = 0;       // cycle in which the busy channel is free
         std::uint32_t packet = no_index;
         ChannelId channel{};
-        std::uint32_t window = no_index;  // its group's own
-        VcMask open = 0;                  // otherwise virtual channels that it may take
+        std::uint32_t window = no_index;  // separate window of the group
+        VcMask open = 0;                  // allowed virtual channels if there is no window
         TreePlace place{};
         PathCache path{};
         bool is_awake = false;
-        std::uint64_t flits = 0;  // sent since they were last asked for
+        std::uint64_t flits = 0;  // sent since the last take_received()
     };
 
     void set_times(std::span<const ChannelTimes> times);
@@ -131,8 +131,8 @@ class CrosspointNetwork final : public PacketNetwork {
     void number_queues();
     void number_lines();
 
-    void step();
-    void process(const Event& event);
+    void step_cycle();
+    void process_event(const Event& event);
     void put(std::uint64_t cycle, EventKind what, std::uint32_t whose, std::uint32_t place = 0) {
         calendar_.put(cycle, {what, whose, place});
     }
@@ -150,40 +150,40 @@ class CrosspointNetwork final : public PacketNetwork {
         if (!std::exchange(senders_[node].is_awake, true)) awake_nodes_.push_back(node);
     }
 
-    void enter(std::uint32_t packet);
-    [[nodiscard]] ChannelId choose(std::uint32_t router, Node to);
+    void enter_switch(std::uint32_t packet);
+    [[nodiscard]] ChannelId choose_channel(std::uint32_t router, Node to);
     void enter_tree(std::uint32_t packet);
     void enqueue(std::uint32_t packet, std::uint32_t sink, std::uint32_t branch);
-    void serve(std::uint32_t sink);
+    void serve_sink(std::uint32_t sink);
     [[nodiscard]] bool can_send(std::uint32_t sink, const Copy& copy);
     [[nodiscard]] bool has_room(const Copy& copy, ChannelId channel) const;
-    [[nodiscard]] std::uint32_t lateness(std::uint32_t packet);
-    [[nodiscard]] std::uint32_t window_for(const Copy& copy, ChannelId channel) const;
+    [[nodiscard]] std::uint32_t arbiter_priority(std::uint32_t packet);
+    [[nodiscard]] std::uint32_t choose_window(const Copy& copy, ChannelId channel) const;
     [[nodiscard]] std::uint32_t vc_with_most_credits(ChannelId channel, VcMask open) const;
     [[nodiscard]] Copy take_copy(std::uint32_t sink, std::uint32_t place);
     void send(std::uint32_t sink, const Copy& copy);
 
     [[nodiscard]] bool has_input_queues() const { return options_.fanout != Fanout::crosspoints; }
-    [[nodiscard]] std::uint32_t place_in(const Stored& stored, std::uint32_t router) const {
-        return place_of(stored.source, router) * ports_[router].lanes + stored.lane;
+    [[nodiscard]] std::uint32_t queue_index(const StoredPacket& stored, std::uint32_t router) const {
+        return source_index(stored.source, router) * ports_[router].lanes + stored.lane;
     }
-    [[nodiscard]] Line& line_of(const Stored& stored) {
+    [[nodiscard]] InputLine& line_of(const StoredPacket& stored) {
         const std::uint32_t router = router_of(stored.source);
-        return lines_[ports_[router].first_line + place_in(stored, router)];
+        return lines_[ports_[router].first_line + queue_index(stored, router)];
     }
     void enqueue_at_input(std::uint32_t packet);
     [[nodiscard]] bool is_at_front(std::uint32_t packet);
     [[nodiscard]] bool can_send_all(std::uint32_t packet);
     void send_all(std::uint32_t packet);
-    void begin_to_leave(std::uint32_t packet, std::uint32_t sink);
-    void wake_front(std::uint32_t number);
-    void leave(std::uint32_t packet, std::uint64_t gone);
-    void return_credits(const Stored& stored, std::uint32_t flits, std::uint64_t gone);
+    void record_departure(std::uint32_t packet, std::uint32_t sink);
+    void wake_front_outputs(std::uint32_t number);
+    void finish_copy(std::uint32_t packet, std::uint64_t gone);
+    void return_credits(const StoredPacket& stored, std::uint32_t flits, std::uint64_t gone);
     void transmit(std::uint32_t packet, Node to, TreePlace place, ChannelId id, std::uint32_t window,
                   std::uint64_t gone);
 
-    [[nodiscard]] static std::uint32_t combiner_for(const TreeVertex& vertex, const Stored& stored);
-    [[nodiscard]] bool can_combine(const Stored& stored) const;
+    [[nodiscard]] static std::uint32_t combiner_for(const TreeVertex& vertex, const StoredPacket& stored);
+    [[nodiscard]] bool can_combine(const StoredPacket& stored) const;
     void start_combining(std::uint32_t sink, std::uint32_t packet);
     void combine(std::uint32_t packet);
 
@@ -198,14 +198,14 @@ class CrosspointNetwork final : public PacketNetwork {
     [[nodiscard]] bool is_unit(std::uint32_t sink) const { return sink >= fabric_.output_count(); }
     [[nodiscard]] std::uint32_t router_of(std::uint32_t source) const {
         const auto inputs = static_cast<std::uint32_t>(fabric_.input_count());
-        return source < inputs ? fabric_.channel(fabric_.at_input(source)).to
+        return source < inputs ? fabric_.channel(fabric_.channel_at_input(source)).to
                                : router_of_unit_[source - inputs];
     }
-    /// Index among the sources of its router.
-    [[nodiscard]] std::uint32_t place_of(std::uint32_t source, std::uint32_t router) const {
+    /// Index of the source among the sources of its router.
+    [[nodiscard]] std::uint32_t source_index(std::uint32_t source, std::uint32_t router) const {
         const auto inputs = static_cast<std::uint32_t>(fabric_.input_count());
         if (source < inputs) return source - fabric_.first_input(router);
-        const auto here = static_cast<std::uint32_t>(fabric_.into(router).size());
+        const auto here = static_cast<std::uint32_t>(fabric_.inputs_of(router).size());
         return here + source - inputs - ports_[router].first_unit;
     }
     [[nodiscard]] std::uint32_t unit_of(const TreeVertex& vertex, const Combiner& combiner) const {
@@ -222,8 +222,8 @@ class CrosspointNetwork final : public PacketNetwork {
         for (std::uint32_t vc = 0; vc < vcs_; ++vc) sum += credits_[channel.value * vcs_ + vc];
         return sum;
     }
-    /// Queued flits for a channel, plus credits outstanding behind it in units of the longest packet.
-    [[nodiscard]] std::uint32_t queued(ChannelId channel) const {
+    /// Flits queued for a channel, plus the longest packet's flits per outstanding credit behind it.
+    [[nodiscard]] std::uint32_t queued_flits(ChannelId channel) const {
         const Channel& one = fabric_.channel(channel);
         const std::uint32_t here = one.is_entry() ? 0 : sinks_[one.output].waiting;
         return here + (one.is_exit() ? 0 : (vcs_ * room_ - credits_on(channel)) * longest_packet_);
@@ -232,12 +232,12 @@ class CrosspointNetwork final : public PacketNetwork {
         return taken_until > now_ * ChannelTimes::cycle + ChannelTimes::cycle - 1;
     }
     /// Reserves a resource with a period per flit. Returns the cycles from the first flit to the last.
-    std::uint64_t take_time(std::uint64_t& taken_until, std::uint32_t flits, std::uint32_t period) const {
+    std::uint64_t reserve_time(std::uint64_t& taken_until, std::uint32_t flits, std::uint32_t period) const {
         taken_until = std::max(taken_until, now_ * ChannelTimes::cycle) + std::uint64_t{flits} * period;
-        return cycles(flits, period);
+        return transfer_cycles(flits, period);
     }
-    /// Cycles from the first flit to the last.
-    [[nodiscard]] static std::uint64_t cycles(std::uint32_t flits, std::uint32_t period) {
+    /// Cycles from the first flit to the last flit.
+    [[nodiscard]] static std::uint64_t transfer_cycles(std::uint32_t flits, std::uint32_t period) {
         return std::uint64_t{flits - 1} * period / ChannelTimes::cycle;
     }
 
@@ -248,30 +248,30 @@ class CrosspointNetwork final : public PacketNetwork {
     const CombineOptions combine_;
     const std::uint32_t vcs_;
     const std::uint32_t longest_packet_;
-    const std::uint32_t room_;    // packets of a buffer
-    const std::uint32_t inside_;  // cycles from an input, or a unit, to an output
+    const std::uint32_t room_;    // packets per buffer
+    const std::uint32_t inside_;  // cycles from an input or unit to an output
     const ClassedVcs classed_;
     std::uint64_t now_ = 0;
     GroupTrees trees_;
     std::vector<std::uint32_t> delay_, period_;         // [channel]
-    std::vector<std::uint64_t> taken_until_, carried_;  // [channel]; until: of entries
-    std::vector<std::uint32_t> credits_;                // [window]: first those of [channel][vc]
+    std::vector<std::uint64_t> taken_until_, carried_;  // [channel]; taken_until_ only of entries
+    std::vector<std::uint32_t> credits_;                // [window]; the first windows are [channel][vc]
     std::vector<ChannelId> channel_of_;                 // [window]
     std::vector<Node> node_of_;                         // [entry channel]
     std::vector<Ports> ports_;                          // [router]
     std::vector<Sink> sinks_;
     std::vector<std::uint32_t> router_of_unit_;
     std::vector<Queue> queues_;
-    std::vector<Line> lines_;            // [router][input][lane]
-    std::vector<std::uint64_t> filled_;  // a bit for each queue, by sinks
+    std::vector<InputLine> lines_;       // [router][input][lane]
+    std::vector<std::uint64_t> filled_;  // a bit per queue that has packets, grouped by sink
     std::vector<Copy> copies_;
     std::uint32_t unused_copy_ = no_index;
     PacketPool packets_;
-    std::vector<Stored> stored_;  // [packet]
+    std::vector<StoredPacket> stored_;  // [packet]
     std::vector<Sender> senders_;
     Rng choices_;
     Paths::Workspace path_;
-    const Queued queued_ = [this](ChannelId channel) { return queued(channel); };
+    const Queued queued_ = [this](ChannelId channel) { return queued_flits(channel); };
     Calendar<Event> calendar_;
     /// Wake-up times (cycle, node) of idle nodes. Nodes woken early appear twice.
     std::priority_queue<std::pair<std::uint64_t, std::uint32_t>,
@@ -280,9 +280,9 @@ class CrosspointNetwork final : public PacketNetwork {
     std::vector<Event> current_events_;
     std::vector<std::uint32_t> awake_sinks_, awake_nodes_;
     std::uint64_t flit_hops_ = 0;
-    std::uint64_t made_ = 0, ended_ = 0;  // packets, copies among them
+    std::uint64_t made_ = 0, ended_ = 0;  // numbers of packets, including copies
     std::uint64_t flits_stored_ = 0;
-    std::uint64_t flits_room_ = 0;  // of all buffers
+    std::uint64_t flits_room_ = 0;  // capacity of all buffers in flits
     Received received_;
 };
 

@@ -10,21 +10,22 @@
 
 namespace topoloom {
 
-/// The link back of each link: of parallel ones that of the same number.
-class GroupTrees::Backs {
+/// Maps each link to its reverse link. The n-th of parallel links maps to the n-th link in the opposite
+/// direction.
+class GroupTrees::ReverseLinks {
    public:
-    explicit Backs(const NetworkView& view) : view_(view) {
+    explicit ReverseLinks(const NetworkView& view) : view_(view) {
         for (const Link link : ids<Link>(view.link_count())) {
             std::vector<Link>& alike = between_[key(view.ends(link))];
             number_.push_back(static_cast<std::uint32_t>(alike.size()));
             alike.push_back(link);
         }
     }
-    [[nodiscard]] ChannelId of(Link link) const {
+    [[nodiscard]] ChannelId reverse_of(Link link) const {
         const LinkEnds ends = view_.ends(link);
         const auto found = between_.find(key({ends.to, ends.from}));
         if (found == between_.end() || found->second.size() <= number_[link.value])
-            fail(view_.link_name(link), " has no link back, as trees of groups need");
+            fail(view_.link_name(link), " has no reverse link; group trees need links in both directions");
         return ChannelId{found->second[number_[link.value]].value};
     }
 
@@ -36,11 +37,11 @@ class GroupTrees::Backs {
     std::vector<std::uint32_t> number_;  // [link]
 };
 
-/// Makes the vertices of one group after the other.
+/// Builds the tree vertices, group by group.
 class GroupTrees::Builder {
    public:
     Builder(const Fabric& fabric, GroupTrees& trees)
-        : fabric_(fabric), view_(fabric.machine().topology()), backs_(view_), trees_(trees) {
+        : fabric_(fabric), view_(fabric.machine().topology()), reverse_links_(view_), trees_(trees) {
         for (const Node node : ids<Node>(fabric.node_count()))
             if (!fabric.is_own_router(node)) node_at_[view_.vertex(node)] = node;
     }
@@ -53,7 +54,7 @@ class GroupTrees::Builder {
         first_ = static_cast<std::uint32_t>(trees_.vertices_.size());
         for (const Link link : group.tree.links) add_link(link, group.tree.root);
         for (const Node member : trees_.members_[number_])
-            if (fabric_.is_own_router(member)) add_own(member);
+            if (fabric_.is_own_router(member)) add_router_member(member);
         const std::vector<TreeEntry>& entries = trees_.entries_[number_];
         for (std::size_t i = 0; i < entries.size(); ++i)
             if (entries[i].vertex == no_index)
@@ -62,9 +63,9 @@ class GroupTrees::Builder {
         if (group.collective == SwitchCollective::multicast) return;
         if (group.collective == SwitchCollective::reduce) {
             const TreeEntry& root = trees_.entry(number_, group.tree.root);
-            point_up(root.vertex, root.branch);
+            orient_branches(root.vertex, root.branch);
         } else {
-            point_up(middle(), no_index);
+            orient_branches(find_center(), no_index);
         }
     }
 
@@ -73,7 +74,7 @@ class GroupTrees::Builder {
         std::vector<Node> members = group.members;
         std::ranges::sort(members);
         members.erase(std::ranges::unique(members).begin(), members.end());
-        if (members.size() < 2) fail("a group of one node has nobody to send to; name two members or more");
+        if (members.size() < 2) fail("a group needs at least two members, not one");
         if (members.back().value >= fabric_.node_count())
             fail("node ", members.back().value, " does not exist: the machine has ", fabric_.node_count());
         if (!std::ranges::binary_search(members, group.tree.root))
@@ -87,10 +88,10 @@ class GroupTrees::Builder {
         if (is_new) trees_.vertices_.push_back({.group = number_, .router = router});
         return place->second;
     }
-    /// The links of a tree come in an order in which each begins where one has ended.
+    /// Adds a link of the tree. Each link must begin where a previous link ends.
     void add_link(Link link, Node root) {
         if (link.value >= view_.link_count()) fail("a tree's link ", link.value, " does not exist");
-        const ChannelId there{link.value}, back = backs_.of(link);
+        const ChannelId there{link.value}, back = reverse_links_.reverse_of(link);
         const Channel& channel = fabric_.channel(there);
         if (channel.is_entry()) return add_member(root, back, there);
         const bool begins = trees_.vertices_.size() == first_;
@@ -118,13 +119,13 @@ class GroupTrees::Builder {
             in, at, static_cast<std::uint32_t>(branches.size())};
         branches.push_back({.out = out, .in = in, .member = member});
     }
-    void add_own(Node member) {
+    void add_router_member(Node member) {
         const std::uint32_t router = fabric_.channel(fabric_.entry(member)).to;
         if (trees_.vertices_.size() > first_ && !vertex_of_.contains(router)) return;
         add_member(member, fabric_.exit(member), fabric_.entry(member));
     }
     /// The center of the tree: the last vertex after repeated removal of leaves.
-    [[nodiscard]] std::uint32_t middle() const {
+    [[nodiscard]] std::uint32_t find_center() const {
         const std::size_t count = trees_.vertices_.size() - first_;
         std::vector<std::uint32_t> others(count), ends;
         for (std::uint32_t v = 0; v < count; ++v) {
@@ -138,7 +139,7 @@ class GroupTrees::Builder {
         return first_ + ends.back();
     }
     [[nodiscard]] const TreeVertex& at(std::uint32_t v) const { return trees_.vertices_[first_ + v]; }
-    void point_up(std::uint32_t top, std::uint32_t branch) {
+    void orient_branches(std::uint32_t top, std::uint32_t branch) {
         trees_.vertices_[top].up = branch;
         std::vector<std::uint32_t> found{top};
         for (std::size_t i = 0; i < found.size(); ++i) {
@@ -154,7 +155,7 @@ class GroupTrees::Builder {
 
     const Fabric& fabric_;
     NetworkView view_;
-    Backs backs_;
+    ReverseLinks reverse_links_;
     GroupTrees& trees_;
     std::unordered_map<std::uint32_t, Node> node_at_;             // [vertex of the machine]
     std::unordered_map<std::uint32_t, std::uint32_t> vertex_of_;  // [router]

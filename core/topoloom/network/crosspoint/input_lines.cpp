@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets that wait behind each other at inputs.
+// FIFO queues of packets at inputs.
 #include "topoloom/network/crosspoint/crosspoint_network.hpp"
 
 namespace topoloom {
 
 void CrosspointNetwork::enqueue_at_input(std::uint32_t packet) {
-    Line& line = line_of(stored_[packet]);
+    InputLine& line = line_of(stored_[packet]);
     (line.first == no_index ? line.first : stored_[line.last].behind) = packet;
     line.last = packet;
 }
 
-/// Whether the packet is first and its input is idle or started sending copies of it in this cycle.
+/// Whether the packet is first in its queue and its input is idle, or began to send copies of the packet in
+/// this cycle.
 bool CrosspointNetwork::is_at_front(std::uint32_t packet) {
-    const Line& line = line_of(stored_[packet]);
+    const InputLine& line = line_of(stored_[packet]);
     return line.first == packet && (!is_busy(line.taken_until) || line.begun == now_);
 }
 
-/// Whether all its outputs are free.
+/// Whether all outputs of the packet are free.
 bool CrosspointNetwork::can_send_all(std::uint32_t packet) {
-    const Stored& stored = stored_[packet];
+    const StoredPacket& stored = stored_[packet];
     const auto is_free = [&](ChannelId channel, std::uint32_t branch) {
         return !is_busy(sinks_[output_of(channel)].taken_until) &&
                has_room({packet, branch, no_index, now_}, channel);
@@ -31,10 +32,10 @@ bool CrosspointNetwork::can_send_all(std::uint32_t packet) {
 }
 
 void CrosspointNetwork::send_all(std::uint32_t packet) {
-    const Stored stored = stored_[packet];
+    const StoredPacket stored = stored_[packet];
     const auto send_to = [&](ChannelId channel) {
         const std::uint32_t sink = output_of(channel);
-        send(sink, take_copy(sink, place_in(stored, sinks_[sink].router)));
+        send(sink, take_copy(sink, queue_index(stored, sinks_[sink].router)));
     };
     if (stored.vertex == no_index) return send_to(packets_.hop(packet).channel);
     const std::vector<TreeBranch>& branches = trees_.vertices()[stored.vertex].branches;
@@ -42,10 +43,10 @@ void CrosspointNetwork::send_all(std::uint32_t packet) {
         if (b != stored.branch) send_to(branches[b].out);
 }
 
-/// To an output, which has begun to send it.
-void CrosspointNetwork::begin_to_leave(std::uint32_t packet, std::uint32_t sink) {
-    const Stored& stored = stored_[packet];
-    Line& line = line_of(stored);
+/// Records that an output has begun to send the packet.
+void CrosspointNetwork::record_departure(std::uint32_t packet, std::uint32_t sink) {
+    const StoredPacket& stored = stored_[packet];
+    InputLine& line = line_of(stored);
     line.begun = now_;
     line.taken_until = std::max(line.taken_until, sinks_[sink].taken_until);
     put(line.taken_until / ChannelTimes::cycle, EventKind::begin,
@@ -55,11 +56,11 @@ void CrosspointNetwork::begin_to_leave(std::uint32_t packet, std::uint32_t sink)
     line.begun = never;
 }
 
-/// The first of a line may ask for its outputs again.
-void CrosspointNetwork::wake_front(std::uint32_t number) {
+/// Wakes the outputs that the first packet of a line needs.
+void CrosspointNetwork::wake_front_outputs(std::uint32_t number) {
     const std::uint32_t packet = lines_[number].first;
     if (packet == no_index) return;
-    const Stored& stored = stored_[packet];
+    const StoredPacket& stored = stored_[packet];
     if (stored.vertex == no_index) return wake_sink(output_of(packets_.hop(packet).channel));
     const std::vector<TreeBranch>& branches = trees_.vertices()[stored.vertex].branches;
     for (std::uint32_t b = 0; b < branches.size(); ++b)

@@ -17,7 +17,7 @@ std::uint32_t CrosspointNetwork::make_packet(const PacketRequest& order, std::sp
 
 void CrosspointNetwork::end_packet(std::uint32_t packet) {
     ++ended_;
-    packets_.free(0, packet);
+    packets_.free_packet(0, packet);
 }
 
 void CrosspointNetwork::begin_packet(std::uint32_t node) {
@@ -32,7 +32,7 @@ void CrosspointNetwork::begin_packet(std::uint32_t node) {
         sender.channel = path.front().channel;
         sender.window = no_index;
         sender.place = {};
-        sender.open = paths_.steps() != nullptr ? vc_range(0, vcs_) : classed_.open_to(path.front(), 0);
+        sender.open = paths_.steps() != nullptr ? vc_range(0, vcs_) : classed_.allowed_vcs(path.front(), 0);
         return;
     }
     const std::uint32_t group = order.to.value - static_cast<std::uint32_t>(fabric_.node_count());
@@ -48,7 +48,7 @@ void CrosspointNetwork::begin_packet(std::uint32_t node) {
     sender.open = vc_range(0, vcs_);
 }
 
-/// When its next packet is made, or a cycle later.
+/// Wakes the node when the workload creates its next packet, but not before the next cycle.
 void CrosspointNetwork::wake_sender_for_next(std::uint32_t node) {
     Sender& sender = senders_[node];
     if (sender.next <= now_ + 1) return put(now_ + 1, EventKind::send, node);
@@ -73,7 +73,7 @@ void CrosspointNetwork::send_from(std::uint32_t node) {
                                                      : no_index;
     if (window == no_index) return;
     const std::uint32_t flits = packets_[sender.packet].order.flits;
-    const std::uint64_t gone = now_ + take_time(taken_until, flits, period_[sender.channel.value]);
+    const std::uint64_t gone = now_ + reserve_time(taken_until, flits, period_[sender.channel.value]);
     workload_.on_sent(Node{node}, packets_[sender.packet].order,
                       (taken_until + ChannelTimes::cycle - 1) / ChannelTimes::cycle);
     sender.next = workload_.next(Node{node});
@@ -123,7 +123,7 @@ void CrosspointNetwork::check() const {
             is_there[copies_[copy].packet] = true;
     std::vector<std::uint32_t> seen(credits_);
     std::uint64_t alive = 0;
-    calendar_.each([&](const Event& event) {
+    calendar_.for_each([&](const Event& event) {
         if (event.what == EventKind::enter || event.what == EventKind::combined) is_there[event.whose] = true;
         if (event.what == EventKind::credit) ++seen[event.whose];
         if (event.what == EventKind::receive) ++alive;
@@ -137,9 +137,9 @@ void CrosspointNetwork::check() const {
     for (std::size_t window = 0; window < seen.size(); ++window)
         if (seen[window] != room_)
             fail("a buffer behind ", fabric_.name(channel_of_[window]), " has ", seen[window],
-                 " packets and credits for room of ", room_);
+                 " packets and credits, but the capacity is ", room_);
     if (made_ != ended_ + alive)
-        fail(made_, " packets have been made, but ", ended_, " have ended and ", alive, " are on their way");
+        fail(made_, " packets have been made, but ", ended_, " have ended and ", alive, " are in flight");
 }
 
 }  // namespace topoloom

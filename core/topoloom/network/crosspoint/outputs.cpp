@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets in the buffers of crosspoints, and how outputs send them.
+// Crosspoint buffers, and the outputs that send their packets.
 #include <bit>
 #include <limits>
 
@@ -7,24 +7,25 @@
 
 namespace topoloom {
 
-void CrosspointNetwork::enter(std::uint32_t packet) {
-    const Stored& stored = stored_[packet];
+void CrosspointNetwork::enter_switch(std::uint32_t packet) {
+    const StoredPacket& stored = stored_[packet];
     flits_stored_ += packets_[packet].order.flits;
     if (has_input_queues()) enqueue_at_input(packet);
     if (stored.vertex != no_index) return enter_tree(packet);
     const ChannelId next = paths_.steps() != nullptr
-                               ? choose(router_of(stored.source), packets_[packet].order.to)
-                               : packets_.step(packet).channel;
+                               ? choose_channel(router_of(stored.source), packets_[packet].order.to)
+                               : packets_.advance(packet).channel;
     enqueue(packet, output_of(next), no_index);
 }
 
-/// The channel on a shortest route with the fewest flits waiting for it, and behind it; ties by lot. (Ties by the input's place
-/// make complements meet nowhere, and all of a transpose meet behind a switch, where it is seen too late.)
-ChannelId CrosspointNetwork::choose(std::uint32_t router, Node to) {
+/// Chooses the channel on a shortest route with the fewest flits queued for it and behind it. Breaks ties
+/// randomly. (Ties by input index would avoid all conflicts of a complement pattern, but send a whole
+/// transpose over the same channels behind a switch.)
+ChannelId CrosspointNetwork::choose_channel(std::uint32_t router, Node to) {
     ChannelId best;
     std::uint32_t least = std::numeric_limits<std::uint32_t>::max(), ties = 0;
     paths_.steps()->each(router, to, [&](ChannelId next) {
-        const std::uint32_t load = queued(next);
+        const std::uint32_t load = queued_flits(next);
         if (load > least) return;
         ties = load < least ? 1 : ties + 1;
         least = load;
@@ -34,7 +35,7 @@ ChannelId CrosspointNetwork::choose(std::uint32_t router, Node to) {
 }
 
 void CrosspointNetwork::enter_tree(std::uint32_t packet) {
-    const Stored stored = stored_[packet];
+    const StoredPacket stored = stored_[packet];
     const TreeVertex& vertex = trees_.vertices()[stored.vertex];
     const bool is_result = stored.branch == no_index;
     const bool combines = trees_.collective(vertex.group) != SwitchCollective::multicast;
@@ -48,12 +49,13 @@ void CrosspointNetwork::enter_tree(std::uint32_t packet) {
         if (b != stored.branch) enqueue(packet, output_of(vertex.branches[b].out), b);
 }
 
-/// In the queue for an output, or a unit, which takes whole packets. A packet that comes in slower than it could leave waits until
-/// its last flit will not be missed.
+/// Adds a packet to the queue for an output or unit. Units need complete packets. A packet that arrives more
+/// slowly than it can leave is delayed until its flits can leave without a gap.
 void CrosspointNetwork::enqueue(std::uint32_t packet, std::uint32_t sink, std::uint32_t branch) {
-    Stored& stored = stored_[packet];
+    StoredPacket& stored = stored_[packet];
     const std::uint32_t flits = packets_[packet].order.flits;
-    const std::uint64_t leaving = is_unit(sink) ? 0 : cycles(flits, period_[fabric_.at_output(sink).value]);
+    const std::uint64_t leaving =
+        is_unit(sink) ? 0 : transfer_cycles(flits, period_[fabric_.channel_at_output(sink).value]);
     const Copy copy{packet, branch, no_index, std::max(now_ + leaving, stored.tail) - leaving};
     std::uint32_t number = unused_copy_;
     if (number == no_index) {
@@ -66,7 +68,7 @@ void CrosspointNetwork::enqueue(std::uint32_t packet, std::uint32_t sink, std::u
     ++stored.copies;
     Sink& at = sinks_[sink];
     at.waiting += flits;
-    const std::uint32_t place = place_in(stored, at.router);
+    const std::uint32_t place = queue_index(stored, at.router);
     Queue& queue = queues_[at.first_queue + place];
     if (queue.first == no_index) {
         queue.first = number;
@@ -79,8 +81,8 @@ void CrosspointNetwork::enqueue(std::uint32_t packet, std::uint32_t sink, std::u
     wake_sink(sink);
 }
 
-/// Has the queue that comes first go, of those whose front may.
-void CrosspointNetwork::serve(std::uint32_t sink) {
+/// Sends the front packet of a queue that the arbiter selects among queues whose front can be sent.
+void CrosspointNetwork::serve_sink(std::uint32_t sink) {
     Sink& at = sinks_[sink];
     if (is_busy(at.taken_until)) return;
     Grant grant;
@@ -90,17 +92,18 @@ void CrosspointNetwork::serve(std::uint32_t sink) {
             const std::uint32_t place = base + static_cast<std::uint32_t>(std::countr_zero(filled));
             const Copy& copy = copies_[queues_[at.first_queue + place].first];
             if (copy.ready > now_ || !can_send(sink, copy)) continue;
-            grant.offer(place, in_turns ? at.turn.distance(place, at.requesters) : lateness(copy.packet));
+            grant.consider(place,
+                           in_turns ? at.turn.distance(place, at.requesters) : arbiter_priority(copy.packet));
         }
     if (grant.requester == no_index) return;
-    at.turn.served(grant.requester, at.requesters);
+    at.turn.advance_past(grant.requester, at.requesters);
     if (options_.fanout == Fanout::whole)
         return send_all(copies_[queues_[at.first_queue + grant.requester].first].packet);
     const Copy copy = take_copy(sink, grant.requester);
     is_unit(sink) ? start_combining(sink, copy.packet) : send(sink, copy);
 }
 
-/// The first one of a queue.
+/// Removes the first copy of a queue.
 CrosspointNetwork::Copy CrosspointNetwork::take_copy(std::uint32_t sink, std::uint32_t place) {
     Sink& at = sinks_[sink];
     Queue& queue = queues_[at.first_queue + place];
@@ -114,7 +117,7 @@ CrosspointNetwork::Copy CrosspointNetwork::take_copy(std::uint32_t sink, std::ui
     return copy;
 }
 
-std::uint32_t CrosspointNetwork::lateness(std::uint32_t packet) {
+std::uint32_t CrosspointNetwork::arbiter_priority(std::uint32_t packet) {
     if (options_.arbiter == Arbiter::random) return choices_.next() >> 1;
     constexpr std::uint64_t oldest = (1U << 31) - 1;
     return static_cast<std::uint32_t>(oldest - std::min(now_ - packets_[packet].order.made, oldest));
@@ -124,21 +127,22 @@ bool CrosspointNetwork::can_send(std::uint32_t sink, const Copy& copy) {
     if (is_unit(sink)) return can_combine(stored_[copy.packet]);
     if (has_input_queues() && !is_at_front(copy.packet)) return false;
     if (options_.fanout == Fanout::whole) return can_send_all(copy.packet);
-    return has_room(copy, fabric_.at_output(sink));
+    return has_room(copy, fabric_.channel_at_output(sink));
 }
 
 bool CrosspointNetwork::has_room(const Copy& copy, ChannelId channel) const {
-    return fabric_.channel(channel).is_exit() || window_for(copy, channel) != no_index;
+    return fabric_.channel(channel).is_exit() || choose_window(copy, channel) != no_index;
 }
 
-/// The window of the packet's group, or of the allowed virtual channel with the most credits; none if there is no
-/// space.
-std::uint32_t CrosspointNetwork::window_for(const Copy& copy, ChannelId channel) const {
-    const Stored& stored = stored_[copy.packet];
+/// Returns the window of the packet's group, or of the allowed virtual channel with the most credits. Returns
+/// no_index without credits.
+std::uint32_t CrosspointNetwork::choose_window(const Copy& copy, ChannelId channel) const {
+    const StoredPacket& stored = stored_[copy.packet];
     if (stored.vertex == no_index) {
         const bool chooses = paths_.steps() != nullptr;
         return vc_with_most_credits(
-            channel, chooses ? vc_range(0, vcs_) : classed_.open_to(packets_.hop(copy.packet), stored.lane));
+            channel,
+            chooses ? vc_range(0, vcs_) : classed_.allowed_vcs(packets_.hop(copy.packet), stored.lane));
     }
     const std::uint32_t own = trees_.vertices()[stored.vertex].branches[copy.branch].window;
     if (own == no_index) return vc_with_most_credits(channel, vc_range(0, vcs_));
@@ -158,43 +162,43 @@ std::uint32_t CrosspointNetwork::vc_with_most_credits(ChannelId channel, VcMask 
 }
 
 void CrosspointNetwork::send(std::uint32_t sink, const Copy& copy) {
-    const ChannelId channel = fabric_.at_output(sink);
+    const ChannelId channel = fabric_.channel_at_output(sink);
     const std::uint32_t flits = packets_[copy.packet].order.flits;
-    const std::uint32_t window = fabric_.channel(channel).is_exit() ? no_index : window_for(copy, channel);
+    const std::uint32_t window = fabric_.channel(channel).is_exit() ? no_index : choose_window(copy, channel);
     std::uint64_t& taken_until = sinks_[sink].taken_until;
-    const std::uint64_t gone = now_ + take_time(taken_until, flits, period_[channel.value]);
+    const std::uint64_t gone = now_ + reserve_time(taken_until, flits, period_[channel.value]);
     if (sinks_[sink].waiting > 0) wake_sink_when_free(sink);
     flit_hops_ += flits;
-    if (has_input_queues()) begin_to_leave(copy.packet, sink);
-    const Stored before = stored_[copy.packet];
+    if (has_input_queues()) record_departure(copy.packet, sink);
+    const StoredPacket before = stored_[copy.packet];
     if (before.vertex == no_index) {
         return_credits(before, flits, gone);
         return transmit(copy.packet, packets_[copy.packet].order.to, {}, channel, window, gone);
     }
     const std::uint32_t twin = make_packet(packets_[copy.packet].order, {});
     const TreeBranch& branch = trees_.vertices()[before.vertex].branches[copy.branch];
-    leave(copy.packet, gone);
+    finish_copy(copy.packet, gone);
     transmit(twin, branch.member, {branch.next, branch.back}, channel, window, gone);
 }
 
-/// One of the copies of a packet.
-void CrosspointNetwork::leave(std::uint32_t packet, std::uint64_t gone) {
-    Stored& stored = stored_[packet];
+/// Records that a copy of the packet has left; frees the packet after its last copy.
+void CrosspointNetwork::finish_copy(std::uint32_t packet, std::uint64_t gone) {
+    StoredPacket& stored = stored_[packet];
     stored.gone = std::max(stored.gone, gone);
     if (--stored.copies > 0) return;
     return_credits(stored, packets_[packet].order.flits, stored.gone);
     end_packet(packet);
 }
 
-/// The buffer of a packet that has left.
-void CrosspointNetwork::return_credits(const Stored& stored, std::uint32_t flits, std::uint64_t gone) {
+/// Returns the credits of a packet that has left.
+void CrosspointNetwork::return_credits(const StoredPacket& stored, std::uint32_t flits, std::uint64_t gone) {
     flits_stored_ -= flits;
     if (stored.window != no_index)
         return put(gone + delay_[channel_of_[stored.window].value], EventKind::credit, stored.window);
     put(std::max(gone, now_ + 1), EventKind::left, stored.vertex, stored.combiner);
 }
 
-/// Over a channel, to a vertex of its tree, or to a node.
+/// Sends a packet over a channel to a node or to a vertex of its tree.
 void CrosspointNetwork::transmit(std::uint32_t packet, Node to, TreePlace place, ChannelId id,
                                  std::uint32_t window, std::uint64_t gone) {
     const Channel& channel = fabric_.channel(id);

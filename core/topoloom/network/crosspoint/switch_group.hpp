@@ -15,24 +15,25 @@ namespace topoloom {
 /// Collective operation of a group. A barrier is an all-reduce without data.
 enum class SwitchCollective { multicast, reduce, allreduce };
 inline constexpr std::array<Alternative, 3> switch_collectives{{
-    {"multicast", "switches copy what a member sends to all others"},
-    {"reduce", "switches combine what all members but one send, for that one"},
-    {"allreduce", "switches combine what all members send, and copy the result to all"},
+    {"multicast", "switches copy the data of a member to all other members"},
+    {"reduce", "switches combine the data of all other members for the root"},
+    {"allreduce", "switches combine the data of all members and copy the result to all"},
 }};
 
-/// A tree serves all its members as senders.
+/// A group and its tree. The tree serves every member as sender.
 struct SwitchGroup {
     SwitchCollective collective = SwitchCollective::multicast;
-    SpanningTree tree;          // of a reduction, its root receives
-    std::vector<Node> members;  // the root is one of them
+    SpanningTree tree;          // the root receives the result of a reduction
+    std::vector<Node> members;  // including the root
 };
 
 /// Options of combining units. A unit processes whole packets, one after the other.
 struct CombineOptions {
     static constexpr std::uint32_t longest = 1U << 20;  // period
 
-    std::uint32_t units = 1;  // of a switch: one, or a root above others that each serve as many inputs
-    std::uint32_t period = ChannelTimes::cycle;  // that a flit takes, in parts of a cycle
+    /// Combining units per switch: one, or a root unit above units with equal numbers of inputs.
+    std::uint32_t units = 1;
+    std::uint32_t period = ChannelTimes::cycle;  // time per flit, in parts of a cycle
 };
 
 }  // namespace topoloom

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets that choose their next channel by the load, in every cycle until they have a virtual channel of it.
+// Adaptive routing: a packet chooses its next channel by load, anew in every cycle until it gets a virtual
+// channel.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -8,21 +9,22 @@
 
 namespace topoloom {
 
-/// Chooses the requested output of each waiting packet.
+/// Chooses the output that each waiting packet requests.
 void InputQueuedNetwork::choose_outputs(Worker& worker, std::uint32_t router) {
     std::ranges::fill(worker.chosen_counts, 0);
     for (std::uint32_t input = fabric_.first_input(router); input < fabric_.first_input(router + 1); ++input)
         for (VcMask waiting = inputs_[input].waiting; waiting != 0; waiting &= waiting - 1) {
             const auto vc = static_cast<std::uint32_t>(std::countr_zero(waiting));
             Queue& queue = this->queue(input, vc);
-            const std::uint32_t packet = stored(input, vc, queue.begin).packet();
+            const std::uint32_t packet = flit_at(input, vc, queue.begin).packet();
             if (queue.ready <= worker.now && packets_[packet].mode != PacketPool::RouteMode::planned)
                 choose_output(worker, router, queue, packet);
         }
 }
 
-/// The output on a shortest route with a free virtual channel and the most credits, less those that packets which chose it
-/// in this cycle will need; ties by lot. Without one: the machine's own route from here, once a virtual channel of it is free.
+/// Chooses the output on a shortest route that has a free virtual channel and the most credits, minus the
+/// flits of packets that chose it in this cycle. Breaks ties randomly. If no output qualifies, requests the
+/// escape channel of the machine's own route.
 void InputQueuedNetwork::choose_output(Worker& worker, std::uint32_t router, Queue& queue,
                                        std::uint32_t packet) {
     const MinimalNextHops& steps = *paths_.steps();
@@ -34,9 +36,9 @@ void InputQueuedNetwork::choose_output(Worker& worker, std::uint32_t router, Que
     const VcMask mine = arrives ? vc_range(0, vcs_) : chosen_;
     steps.each(router, order.to, [&](ChannelId next) {
         const std::uint32_t output = fabric_.channel(next).output;
-        if (with_room(output, free_[output] & mine) == 0) return;
-        const std::int64_t room =
-            -std::int64_t{queued(next)} - std::int64_t{worker.chosen_counts[output - first]} * order.flits;
+        if (select_vcs_with_credits(output, free_[output] & mine) == 0) return;
+        const std::int64_t room = -std::int64_t{outstanding_credits(next)} -
+                                  std::int64_t{worker.chosen_counts[output - first]} * order.flits;
         if (room < most) return;
         ties = room > most ? 1 : ties + 1;
         most = room;
@@ -50,16 +52,17 @@ void InputQueuedNetwork::choose_output(Worker& worker, std::uint32_t router, Que
     }
     PacketPool::Packet& escaping = packets_[packet];
     if (escaping.mode == PacketPool::RouteMode::adaptive) {
-        packets_.plan(packet, paths_.escape(router, order.to, choices_[router], worker.path));
+        packets_.replace_path(packet,
+                              paths_.find_escape_path(router, order.to, choices_[router], worker.path));
         escaping.mode = PacketPool::RouteMode::may_escape;
     }
     const Hop& hop = packets_.hop(packet);
     queue.output = static_cast<std::uint16_t>(fabric_.channel(hop.channel).output - first);
-    queue.open = classed_.open_to(hop, 0);
+    queue.open = classed_.allowed_vcs(hop, 0);
 }
 
-/// A packet that was given a virtual channel reserved for escapes has escaped, and stays on its path.
-void InputQueuedNetwork::settle(std::uint32_t vc, std::uint32_t packet) {
+/// Fixes the path of a packet that has allocated an escape virtual channel.
+void InputQueuedNetwork::fix_escape_path(std::uint32_t vc, std::uint32_t packet) {
     PacketPool::RouteMode& mode = packets_[packet].mode;
     if ((chosen_ >> vc & 1U) == 0 && mode == PacketPool::RouteMode::may_escape)
         mode = PacketPool::RouteMode::planned;

@@ -9,20 +9,22 @@
 
 namespace topoloom {
 
-/// The queues that the packet in front of a queue waits for: none if it can go on, or waits for its turn.
-std::vector<std::uint32_t> InputQueuedNetwork::blocking_packets(std::uint32_t input, std::uint32_t vc) const {
+/// Returns the queues that the front packet of a queue waits for, or an empty list if the packet can proceed
+/// or only waits for arbitration.
+std::vector<std::uint32_t> InputQueuedNetwork::find_blocking_queues(std::uint32_t input,
+                                                                    std::uint32_t vc) const {
     const Queue& queue = queues_[std::size_t{input} * vcs_ + vc];
     if (queue.count == 0) return {};
     const VcMask bit = VcMask{1} << vc;
-    const ChannelId came = fabric_.at_input(input);
+    const ChannelId came = fabric_.channel_at_input(input);
     const std::uint32_t output = fabric_.first_output(fabric_.channel(came).to) + queue.output;
-    const Channel& next = fabric_.channel(fabric_.at_output(output));
+    const Channel& next = fabric_.channel(fabric_.channel_at_output(output));
     if (next.is_exit()) return {};
     VcMask coming = 0;
-    returning_.each(output, [&](std::uint8_t credit) { coming |= VcMask{1} << (credit - 1U); });
+    returning_.for_each(output, [&](std::uint8_t credit) { coming |= VcMask{1} << (credit - 1U); });
     VcMask asked = 0;
     if ((inputs_[input].waiting & bit) != 0) {
-        if (with_room(output, free_[output] & queue.open) != 0) return {};
+        if (select_vcs_with_credits(output, free_[output] & queue.open) != 0) return {};
         asked = queue.open;
     } else if ((inputs_[input].active & bit) != 0 && credits_[std::size_t{output} * vcs_ + queue.vc] == 0) {
         asked = VcMask{1} << queue.vc;
@@ -34,12 +36,12 @@ std::vector<std::uint32_t> InputQueuedNetwork::blocking_packets(std::uint32_t in
     return queues;
 }
 
-/// Queues that wait for one that can go on are left out, until none is: what is left waits for itself.
+/// Repeatedly removes queues that wait for a queue that can proceed. The remaining queues are deadlocked.
 std::string InputQueuedNetwork::describe_deadlock() const {
     std::vector<std::vector<std::uint32_t>> waits(queues_.size());
     std::vector<bool> is_stuck(queues_.size());
     for (std::uint32_t at = 0; at < queues_.size(); ++at) {
-        waits[at] = blocking_packets(at / vcs_, at % vcs_);
+        waits[at] = find_blocking_queues(at / vcs_, at % vcs_);
         is_stuck[at] = !waits[at].empty();
     }
     for (bool changed = true; changed;) {
@@ -66,7 +68,7 @@ std::string InputQueuedNetwork::describe_deadlock() const {
         const Flit front = flits_[std::size_t{*one} * options_.buffer + queue.begin];
         text += (text.empty() ? "" : ", which waits for ") + std::string("the packet to node ") +
                 std::to_string(packets_[front.packet()].order.to.value) + " on virtual channel " +
-                std::to_string(*one % vcs_) + " of " + fabric_.name(fabric_.at_input(*one / vcs_));
+                std::to_string(*one % vcs_) + " of " + fabric_.name(fabric_.channel_at_input(*one / vcs_));
     }
     return text + ", which waits for the first";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Simulation state of input-queued routers, and of nodes that send and receive.
+// Simulation state of input-queued routers and of sending and receiving nodes.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,9 @@
 
 namespace topoloom {
 
-/// Each router and node belongs to one thread; threads communicate through delay lines only. Line numbers keep the
-/// lines of a thread contiguous. Flits arrive on the lines of inputs, then exits; credits on those of outputs, then
-/// entries.
+/// The simulation state. Each router and node belongs to one thread; threads communicate only through delay
+/// lines. Line numbers keep the lines of a thread contiguous. Flit lines are inputs, then exits; credit lines
+/// are outputs, then entries.
 class InputQueuedNetwork final : public PacketNetwork {
    public:
     InputQueuedNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
@@ -47,32 +47,32 @@ class InputQueuedNetwork final : public PacketNetwork {
 
     /// The queue of a virtual channel at an input.
     struct Queue {
-        std::uint64_t ready = 0;  // the cycle from which on the packet in front may ask
-        VcMask open = 0;          // virtual channels of the output that it may take
+        std::uint64_t ready = 0;  // first cycle in which the front packet can make requests
+        VcMask open = 0;          // allowed virtual channels of the output
         std::uint16_t begin = 0;
         std::uint16_t count = 0;
-        std::uint16_t output = 0;  // of the router, of the packet in front
-        std::uint8_t vc = 0;       // there
+        std::uint16_t output = 0;  // router output of the front packet
+        std::uint8_t vc = 0;       // of the output
     };
 
     /// Virtual channel masks of an input.
     struct Input {
-        VcMask filled = 0;   // with flits
-        VcMask waiting = 0;  // the packet in front asks for a virtual channel
-        VcMask active = 0;   // it has one
+        VcMask filled = 0;   // has flits
+        VcMask waiting = 0;  // front packet requests a virtual channel
+        VcMask active = 0;   // front packet has a virtual channel
     };
-    /// NIC of a node: the packet that it is sending.
+    /// The NIC of a node and the packet that it is sending.
     struct Sender {
         Rng ways;
-        std::uint64_t next;  // cycle of its next packet
+        std::uint64_t next;  // cycle of the next packet
         std::uint32_t packet = no_index;
-        std::uint32_t left = 0;          // flits of the packet that it is sending
-        std::uint32_t arrival_line = 0;  // of the channel that it enters by
+        std::uint32_t left = 0;          // remaining flits of the current packet
+        std::uint32_t arrival_line = 0;  // of the entry channel
         std::uint32_t credit_line = 0;
         std::uint32_t entry_router = 0;
         VcMask open = 0;
-        std::uint8_t vc = 0;      // taken last
-        std::uint64_t flits = 0;  // sent since they were last asked for
+        std::uint8_t vc = 0;      // last allocated
+        std::uint64_t flits = 0;  // sent since the last take_received()
         PathCache path{};
     };
     /// Shard, counters and scratch memory of a thread.
@@ -82,29 +82,28 @@ class InputQueuedNetwork final : public PacketNetwork {
         std::vector<std::uint32_t> entry_lines{}, exit_lines{};
         std::uint64_t now = 0;
         std::uint64_t flit_hops = 0;
-        std::uint64_t quiet_from =
-            0;                    // the cycle from which on no flit and no credit of its own is on its way
-        std::uint64_t sent = 0;   // flits by nodes
-        std::uint64_t taken = 0;  // flits by nodes, all along
+        std::uint64_t idle_from = 0;  // first cycle without flits or credits in flight from this shard
+        std::uint64_t sent = 0;       // flits by nodes
+        std::uint64_t taken = 0;      // flits by nodes, in total
         Received received{};
         Paths::Workspace path{};
-        std::vector<Grant> grants{}, accepted{};  // of the router at work
+        std::vector<Grant> grants{}, accepted{};  // of the current router
         std::vector<std::uint32_t> asked{}, granted{};
         Matching matching{};
         std::vector<std::uint32_t>
-            chosen_counts{};  // [output of the router at work]: packets that have chosen it in this cycle
+            chosen_counts{};  // [output of the current router]: packets that chose it in this cycle
     };
 
     void number_lines();
     void set_times(std::span<const ChannelTimes> times);
     void queue_by_output();
     void make_worker(Shard shard);
-    void step(Worker& worker);
-    /// Whether no flits or credits are in flight to, from or in the shards.
-    [[nodiscard]] bool is_quiet(std::uint64_t now) const;
+    void step_cycle(Worker& worker);
+    /// Whether no flits or credits are in flight or buffered in any shard.
+    [[nodiscard]] bool is_idle(std::uint64_t now) const;
     void serve_nodes(Worker& worker);
     void send(Worker& worker, Node node);
-    void set_due(Node node) {
+    void update_due_cycle(Node node) {
         const Sender& sender = senders_[node.value];
         due_[node.value] = sender.packet == no_index ? sender.next : 0;
     }
@@ -125,14 +124,14 @@ class InputQueuedNetwork final : public PacketNetwork {
     [[nodiscard]] bool is_busy(std::uint32_t arrival_line, std::uint64_t now) const {
         return paced_ && taken_until_[arrival_line] > now * ChannelTimes::cycle + ChannelTimes::cycle - 1;
     }
-    /// A flit enters the channel.
+    /// Records that a flit enters the channel.
     void occupy_channel(std::uint32_t arrival_line, std::uint64_t now) {
         ++carried_[arrival_line];
         if (!paced_) return;
         std::uint64_t& until = taken_until_[arrival_line];
         until = std::max(until, now * ChannelTimes::cycle) + period_[arrival_line];
     }
-    /// The cycle in which a flit that entered in this cycle has left.
+    /// The cycle in which a channel is free again after a flit that enters in this cycle.
     [[nodiscard]] std::uint64_t channel_free_at(std::uint32_t arrival_line, std::uint64_t now) const {
         if (!paced_) return now + 1;
         return (taken_until_[arrival_line] + ChannelTimes::cycle - 1) / ChannelTimes::cycle;
@@ -144,34 +143,36 @@ class InputQueuedNetwork final : public PacketNetwork {
     template <bool in_turns>
     void allocate_switch(Worker& worker, std::uint32_t router);
     void match_switch(Worker& worker, std::uint32_t router);
-    /// Priority without round-robin; the smallest wins.
-    [[nodiscard]] std::uint32_t lateness(std::uint64_t now, std::uint32_t router, std::uint32_t packet) {
+    /// Priority of a packet for the age and random arbiters; the smallest value wins.
+    [[nodiscard]] std::uint32_t arbiter_priority(std::uint64_t now, std::uint32_t router,
+                                                 std::uint32_t packet) {
         if (options_.arbiter == Arbiter::random) return choices_[router].next() >> 1;
         constexpr std::uint64_t oldest = (1U << 31) - 1;
         return static_cast<std::uint32_t>(oldest - std::min(now - packets_[packet].order.made, oldest));
     }
-    /// Virtual channels with packets for the output that a packet takes after its next hop.
-    [[nodiscard]] VcMask queues_for(std::uint32_t packet) const {
+    /// The virtual channels, at the next router, of the output that the packet uses there.
+    [[nodiscard]] VcMask queues_after_next_hop(std::uint32_t packet) const {
         const Hop* const next = packets_.next_hop(packet);
         return next == nullptr ? vc_range(0, vcs_) : queues_of_[fabric_.channel(next->channel).output];
     }
-    void cross(Worker& worker, std::uint32_t router, std::uint32_t input, std::uint32_t vc);
+    void traverse_crossbar(Worker& worker, std::uint32_t router, std::uint32_t input, std::uint32_t vc);
     void choose_outputs(Worker& worker, std::uint32_t router);
     void choose_output(Worker& worker, std::uint32_t router, Queue& queue, std::uint32_t packet);
-    [[nodiscard]] std::vector<std::uint32_t> blocking_packets(std::uint32_t input, std::uint32_t vc) const;
-    void settle(std::uint32_t vc, std::uint32_t packet);
-    void show_head(std::uint32_t input, std::uint32_t vc, std::uint64_t since);
+    [[nodiscard]] std::vector<std::uint32_t> find_blocking_queues(std::uint32_t input,
+                                                                  std::uint32_t vc) const;
+    void fix_escape_path(std::uint32_t vc, std::uint32_t packet);
+    void register_head(std::uint32_t input, std::uint32_t vc, std::uint64_t since);
     [[nodiscard]] Queue& queue(std::uint32_t input, std::uint32_t vc) {
         return queues_[std::size_t{input} * vcs_ + vc];
     }
-    [[nodiscard]] Flit& stored(std::uint32_t input, std::uint32_t vc, std::uint32_t place) {
+    [[nodiscard]] Flit& flit_at(std::uint32_t input, std::uint32_t vc, std::uint32_t place) {
         return flits_[(std::size_t{input} * vcs_ + vc) * options_.buffer + place];
     }
-    [[nodiscard]] std::uint32_t place(std::uint32_t number) const {
+    [[nodiscard]] std::uint32_t wrap_buffer_index(std::uint32_t number) const {
         return number >= options_.buffer ? number - options_.buffer : number;
     }
-    /// Flits behind a channel whose credits are outstanding.
-    [[nodiscard]] std::uint32_t queued(ChannelId channel) const {
+    /// Number of outstanding credits of a channel, in flits.
+    [[nodiscard]] std::uint32_t outstanding_credits(ChannelId channel) const {
         const std::uint32_t* const credits =
             credits_.data() + std::size_t{credit_line_[channel.value]} * vcs_;
         std::uint32_t sum = 0;
@@ -180,7 +181,7 @@ class InputQueuedNetwork final : public PacketNetwork {
         return sum;
     }
     /// The subset of virtual channels with enough credits for a packet to start.
-    [[nodiscard]] VcMask with_room(std::size_t credit_line, VcMask some) const {
+    [[nodiscard]] VcMask select_vcs_with_credits(std::size_t credit_line, VcMask some) const {
         VcMask found = 0;
         for (; some != 0; some &= some - 1) {
             const auto vc = static_cast<std::uint32_t>(std::countr_zero(some));
@@ -195,44 +196,43 @@ class InputQueuedNetwork final : public PacketNetwork {
     const SwitchOptions options_;
     const std::uint32_t vcs_;
     const ClassedVcs classed_;
-    const VcMask chosen_;  // virtual channels of packets that choose at each router
-    const bool matches_;   // whether a switch looks at its requests more than once
+    const VcMask chosen_;                                 // virtual channels of adaptive packets
+    const bool matches_;                                  // whether the allocator needs a request matrix
     const std::uint32_t longest_delay_, shortest_delay_;  // cycles of a channel
-    const bool paced_;                                    // some channels take less than a flit per cycle
-    const std::uint32_t room_;  // credits that a packet needs to take a virtual channel
+    const bool paced_;          // whether some channels move less than one flit per cycle
+    const std::uint32_t room_;  // credits that a packet needs to allocate a virtual channel
     std::uint64_t now_ = 0;
     const Shards shards_;
-    const std::uint32_t ahead_;  // cycles that a thread may be ahead of another
+    const std::uint32_t ahead_;  // cycles that one thread can be ahead of another
     std::vector<Worker> workers_;
     std::vector<std::uint32_t> delay_, period_;         // [line of arrivals]
     std::vector<std::uint32_t> credit_delay_;           // [input]
     std::vector<std::uint64_t> taken_until_, carried_;  // [line of arrivals]
     PacketPool packets_;
     std::vector<Sender> senders_;     // [node]
-    std::vector<std::uint64_t> due_;  // [node]: the cycle from which on it has a flit to send
+    std::vector<std::uint64_t> due_;  // [node]: first cycle in which the node has a flit to send
     std::vector<std::uint32_t> arrival_line_, credit_line_;  // [channel]
-    std::vector<std::uint32_t> output_arrivals_;             // [output]: the line of its channel
-    std::vector<std::uint32_t> input_credits_;               // [input]: the line of its channel
+    std::vector<std::uint32_t> output_arrivals_;             // [output]: line of the channel
+    std::vector<std::uint32_t> input_credits_;               // [input]: line of the channel
     std::vector<std::uint32_t> credits_;                     // [credit line][vc]
-    std::vector<VcMask> free_;                               // [output]: virtual channels that no packet has
+    std::vector<VcMask> free_;                               // [output]: unallocated virtual channels
     DelayLines<Flit> moving_;
-    DelayLines<std::uint8_t> returning_;  // 1 + the virtual channel of a credit
-    DelayLines<std::uint8_t>
-        arrivals_;  // [router, then exit]: whether something arrives; the last entry is the null receiver
-    std::vector<std::uint32_t> next_router_;      // [output]: or exit, as `coming_` counts them
-    std::vector<std::uint32_t> credited_router_;  // [input]: that gets its credits
+    DelayLines<std::uint8_t> returning_;  // 1 + virtual channel of the credit
+    DelayLines<std::uint8_t> arrivals_;   // [router, then exit]: 1 if something arrives; last: null receiver
+    std::vector<std::uint32_t> next_router_;      // [output]: receiver of flits, as index of arrivals_
+    std::vector<std::uint32_t> credited_router_;  // [input]: receiver of its credits, as index of arrivals_
     std::vector<Input> inputs_;
     std::vector<Queue> queues_;            // [input][vc]
     std::vector<Flit> flits_;              // [input][vc][place]
-    std::vector<std::uint32_t> stored_;    // [router]: flits there
-    std::vector<RoundRobin> vc_turn_;      // [output][vc]: among the queues of its router
-    std::vector<RoundRobin> choice_turn_;  // [input][vc]: among virtual channels of an output
-    std::vector<RoundRobin> output_turn_;  // [output]: among inputs
-    std::vector<RoundRobin> input_turn_;   // [input]: among outputs
-    std::vector<RoundRobin> queue_turn_;   // [input]: among its virtual channels
-    std::vector<Rng> choices_;             // [router]: where packets choose, or lots are drawn
-    std::vector<VcMask> queues_of_;        // [output]: where each has virtual channels of its own at inputs
-    const Queued queued_ = [this](ChannelId channel) { return queued(channel); };
+    std::vector<std::uint32_t> stored_;    // [router]: number of stored flits
+    std::vector<RoundRobin> vc_turn_;      // [output][vc]: over the queues of the router
+    std::vector<RoundRobin> choice_turn_;  // [input][vc]: over the virtual channels of an output
+    std::vector<RoundRobin> output_turn_;  // [output]: over inputs
+    std::vector<RoundRobin> input_turn_;   // [input]: over outputs
+    std::vector<RoundRobin> queue_turn_;   // [input]: over the virtual channels of the input
+    std::vector<Rng> choices_;             // [router]: for adaptive routing and the random arbiter
+    std::vector<VcMask> queues_of_;        // [output]: if queues are by output: its virtual channels
+    const Queued queued_ = [this](ChannelId channel) { return outstanding_credits(channel); };
 };
 
 }  // namespace topoloom

@@ -19,13 +19,13 @@ void InputQueuedNetwork::serve_nodes(Worker& worker) {
     for (const Node node : worker.shard.nodes) {
         if (due_[node.value] > worker.now) continue;
         send(worker, node);
-        set_due(node);
+        update_due_cycle(node);
     }
 }
 
 bool InputQueuedNetwork::begin_packet(Worker& worker, Node node) {
     Sender& sender = senders_[node.value];
-    // The path says which channel the packet enters by, hence it is drawn before there is room.
+    // The path determines the entry channel, so choose the path before checking for space.
     if (sender.packet == no_index) {
         const PacketRequest order = workload_.take(node, worker.now);
         sender.next = workload_.next(node);
@@ -38,10 +38,10 @@ bool InputQueuedNetwork::begin_packet(Worker& worker, Node node) {
         sender.arrival_line = arrival_line_[entry.channel.value];
         sender.credit_line = credit_line_[entry.channel.value];
         sender.entry_router = fabric_.channel(entry.channel).to;
-        sender.open = chosen_ != 0 ? vc_range(0, vcs_) : classed_.open_to(entry, 0);
-        if (!queues_of_.empty()) sender.open &= queues_for(sender.packet);
+        sender.open = chosen_ != 0 ? vc_range(0, vcs_) : classed_.allowed_vcs(entry, 0);
+        if (!queues_of_.empty()) sender.open &= queues_after_next_hop(sender.packet);
     }
-    const VcMask takeable = with_room(sender.credit_line, sender.open);
+    const VcMask takeable = select_vcs_with_credits(sender.credit_line, sender.open);
     if (takeable == 0) return false;
     const VcMask later = takeable & ~vc_range(0, sender.vc + 1U);
     sender.vc = static_cast<std::uint8_t>(std::countr_zero(later != 0 ? later : takeable));
@@ -81,8 +81,8 @@ void InputQueuedNetwork::receive(Worker& worker, Flit flit) {
     ++received.by_latency[std::min<std::size_t>(latency, Received::max_cycles - 1)];
     workload_.on_received(order.to, order, worker.now);
     senders_[order.to.value].next = workload_.next(order.to);
-    set_due(order.to);
-    packets_.free(worker.number, flit.packet());
+    update_due_cycle(order.to);
+    packets_.free_packet(worker.number, flit.packet());
 }
 
 std::vector<std::uint64_t> InputQueuedNetwork::lags() const {
@@ -140,23 +140,23 @@ void InputQueuedNetwork::check() const {
     for (const ChannelId id : ids<ChannelId>(fabric_.channel_count())) {
         const Channel& channel = fabric_.channel(id);
         std::uint32_t* const at = seen.data() + std::size_t{credit_line_[id.value]} * vcs_;
-        moving_.each(arrival_line_[id.value], [&](Flit flit) {
+        moving_.for_each(arrival_line_[id.value], [&](Flit flit) {
             ++at[flit.vc()];
             ++flits;
         });
         if (channel.is_exit()) continue;
-        returning_.each(credit_line_[id.value], [&](std::uint8_t credit) { ++at[credit - 1U]; });
+        returning_.for_each(credit_line_[id.value], [&](std::uint8_t credit) { ++at[credit - 1U]; });
         for (std::uint32_t vc = 0; vc < vcs_; ++vc) {
             const std::uint32_t stored = queues_[std::size_t{channel.input} * vcs_ + vc].count;
             at[vc] += stored;
             flits += stored;
             if (at[vc] != options_.buffer)
                 fail("virtual channel ", vc, " of ", fabric_.name(id), " has ", at[vc],
-                     " flits and credits for a buffer of ", options_.buffer);
+                     " flits and credits, but the buffer has ", options_.buffer);
         }
     }
     if (flits != sent)
-        fail("nodes have sent ", sent, " flits, but ", flits, " were received or are on their way");
+        fail("nodes have sent ", sent, " flits, but ", flits, " were received or are in flight");
 }
 
 }  // namespace topoloom

@@ -15,7 +15,7 @@ namespace topoloom {
 namespace {
 
 /// Interval of checks for idle cycles that can be skipped; longer with several threads.
-constexpr std::uint64_t cycles_between_looks = 64;
+constexpr std::uint64_t cycles_between_idle_checks = 64;
 constexpr std::uint64_t cycles_between_starts = 4096;
 
 /// The receivers of credits: routers, exits, and a null receiver for entries.
@@ -23,19 +23,21 @@ std::size_t receiver_count(const Fabric& fabric) {
     return fabric.router_count() + fabric.channel_count() - fabric.input_count() + 1;
 }
 
-std::uint32_t most_outputs(const Fabric& fabric) {
+std::uint32_t max_outputs(const Fabric& fabric) {
     std::size_t most = 0;
     for (std::uint32_t router = 0; router < fabric.router_count(); ++router)
-        most = std::max(most, fabric.out_of(router).size());
+        most = std::max(most, fabric.outputs_of(router).size());
     return static_cast<std::uint32_t>(most);
 }
 
-/// Queues by output are virtual channels, as many for each as there are classes of paths.
-SwitchOptions in_virtual_channels(const Fabric& fabric, const Paths& paths, const SwitchOptions& options) {
+/// Implements queues by output as virtual channels, `options.vcs` per output.
+SwitchOptions map_queues_to_vcs(const Fabric& fabric, const Paths& paths, const SwitchOptions& options) {
     if (options.queues == InputQueues::shared) return options;
     if (paths.steps() != nullptr)
-        fail("packets that choose their channel at each switch cannot be queued by output before");
-    const std::uint64_t outputs = most_outputs(fabric), queues = outputs * options.vcs;
+        fail(
+            "adaptive routing does not support queues by output; choose shared queues, or the machine's own "
+            "routing");
+    const std::uint64_t outputs = max_outputs(fabric), queues = outputs * options.vcs;
     if (queues > max_vcs)
         fail("queues for each of ", outputs, " outputs, ", options.vcs, " each, are ", queues,
              "; an input has at most ", max_vcs, outputs <= max_vcs ? ": choose fewer" : "");
@@ -67,7 +69,7 @@ InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths,
       room_(options.switching == Switching::cut_through ? workload.longest_packet() : 1),
       shards_(make_shards(fabric, static_cast<std::size_t>(thread_count(threads)))),
       ahead_(shortest_delay_ + (shards_.has_foreign_entries ? 0 : options.crossing)),
-      // Each holds a flit of a buffer or of a node, or is to be taken back.
+      // The maximum number of packets. Each packet has a flit in a buffer or node, or waits to be reclaimed.
       packets_(paths.longest(),
                fabric.channel_count() *
                        (std::size_t{options.vcs} * options.buffer + 4 * (options.crossing + longest_delay_)) +
@@ -102,7 +104,7 @@ InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths,
 }
 
 void InputQueuedNetwork::queue_by_output() {
-    const std::uint32_t most = most_outputs(fabric_);
+    const std::uint32_t most = max_outputs(fabric_);
     queues_of_.resize(fabric_.output_count());
     for (std::uint32_t router = 0; router < fabric_.router_count(); ++router)
         for (std::uint32_t output = fabric_.first_output(router); output < fabric_.first_output(router + 1);
@@ -137,7 +139,7 @@ void InputQueuedNetwork::number_lines() {
             input_credits_[channel.input] = credits;
             credited_router_[channel.input] = channel.is_entry() ? nobody : channel.from;
         }
-        // Nodes take all that comes.
+        // Exits never block, since nodes accept all flits.
         if (channel.is_exit())
             std::fill_n(credits_.begin() + std::ptrdiff_t{credits} * vcs_, vcs_, unlimited_credits);
     }
@@ -164,14 +166,14 @@ void InputQueuedNetwork::make_worker(Shard shard) {
     for (const ChannelId entry : worker.shard.entries)
         worker.entry_lines.push_back(credit_line_[entry.value]);
     for (const ChannelId exit : worker.shard.exits) worker.exit_lines.push_back(arrival_line_[exit.value]);
-    std::size_t most_inputs = 0, most_outputs = 0;
+    std::size_t max_inputs = 0, max_outputs = 0;
     for (std::uint32_t router = worker.shard.first_router; router < worker.shard.end_router; ++router) {
-        most_inputs = std::max(most_inputs, fabric_.into(router).size());
-        most_outputs = std::max(most_outputs, fabric_.out_of(router).size());
+        max_inputs = std::max(max_inputs, fabric_.inputs_of(router).size());
+        max_outputs = std::max(max_outputs, fabric_.outputs_of(router).size());
     }
-    worker.grants.resize(most_outputs * vcs_);
-    worker.accepted.resize(most_inputs * vcs_);
-    worker.chosen_counts.resize(most_outputs);
+    worker.grants.resize(max_outputs * vcs_);
+    worker.accepted.resize(max_inputs * vcs_);
+    worker.chosen_counts.resize(max_outputs);
     worker.asked.reserve(worker.grants.size());
     worker.granted.reserve(worker.accepted.size());
     worker.received.by_latency.assign(Received::max_cycles, 0);
@@ -181,37 +183,37 @@ void InputQueuedNetwork::run(std::uint64_t cycles) {
     const std::uint64_t end = now_ + cycles;
     while (now_ < end) {
         now_ = std::min(next_event(), end);
-        const std::uint64_t most = workers_.size() == 1 ? cycles_between_looks : cycles_between_starts;
+        const std::uint64_t most = workers_.size() == 1 ? cycles_between_idle_checks : cycles_between_starts;
         const std::uint64_t until = std::min(now_ + most, end);
         run_shards(workers_.size(), now_, until, ahead_,
                    [&](std::size_t shard, std::uint64_t from, std::uint64_t to) {
                        Worker& worker = workers_[shard];
-                       packets_.collect(shard);
-                       for (worker.now = from; worker.now < to; ++worker.now) step(worker);
+                       packets_.reclaim_packets(shard);
+                       for (worker.now = from; worker.now < to; ++worker.now) step_cycle(worker);
                    });
         now_ = until;
     }
 }
 
-bool InputQueuedNetwork::is_quiet(std::uint64_t now) const {
-    std::uint64_t sent = 0, taken = 0, quiet_from = 0;
+bool InputQueuedNetwork::is_idle(std::uint64_t now) const {
+    std::uint64_t sent = 0, taken = 0, idle_from = 0;
     for (const Worker& worker : workers_) {
         sent += worker.sent;
         taken += worker.taken;
-        quiet_from = std::max(quiet_from, worker.quiet_from);
+        idle_from = std::max(idle_from, worker.idle_from);
     }
-    return sent == taken && quiet_from <= now;
+    return sent == taken && idle_from <= now;
 }
 
 std::uint64_t InputQueuedNetwork::next_event() const {
-    if (!is_quiet(now_)) return now_;
+    if (!is_idle(now_)) return now_;
     std::uint64_t next = never;
     for (const Sender& sender : senders_)
         next = std::min(next, sender.packet == no_index ? sender.next : now_);
     return std::max(next, now_);
 }
 
-void InputQueuedNetwork::step(Worker& worker) {
+void InputQueuedNetwork::step_cycle(Worker& worker) {
     serve_nodes(worker);
     std::uint8_t* const coming = arrivals_.at(worker.now);
     for (std::uint32_t router = worker.shard.first_router; router < worker.shard.end_router; ++router) {
@@ -242,9 +244,9 @@ void InputQueuedNetwork::allocate(Worker& worker, std::uint32_t router) {
 }
 
 /// Registers the packet that has reached the front of its queue.
-void InputQueuedNetwork::show_head(std::uint32_t input, std::uint32_t vc, std::uint64_t since) {
+void InputQueuedNetwork::register_head(std::uint32_t input, std::uint32_t vc, std::uint64_t since) {
     Queue& queue = this->queue(input, vc);
-    const std::uint32_t packet = stored(input, vc, queue.begin).packet();
+    const std::uint32_t packet = flit_at(input, vc, queue.begin).packet();
     queue.ready = since + options_.routing;
     inputs_[input].waiting |= VcMask{1} << vc;
     if (chosen_ != 0 && packets_[packet].mode != PacketPool::RouteMode::planned) {
@@ -252,11 +254,11 @@ void InputQueuedNetwork::show_head(std::uint32_t input, std::uint32_t vc, std::u
         queue.open = 0;
         return;
     }
-    const Hop& hop = packets_.step(packet);
+    const Hop& hop = packets_.advance(packet);
     const Channel& next = fabric_.channel(hop.channel);
     queue.output = static_cast<std::uint16_t>(next.output - fabric_.first_output(next.from));
-    queue.open = classed_.open_to(hop, vc);
-    if (!queues_of_.empty()) queue.open &= queues_for(packet);
+    queue.open = classed_.allowed_vcs(hop, vc);
+    if (!queues_of_.empty()) queue.open &= queues_after_next_hop(packet);
 }
 
 void InputQueuedNetwork::take_arrivals(std::uint32_t router, std::uint64_t now) {
@@ -267,10 +269,10 @@ void InputQueuedNetwork::take_arrivals(std::uint32_t router, std::uint64_t now) 
         const Flit flit = std::exchange(arrived[input], Flit{});
         const std::uint32_t vc = flit.vc();
         Queue& queue = this->queue(input, vc);
-        stored(input, vc, place(queue.begin + queue.count)) = flit;
+        flit_at(input, vc, wrap_buffer_index(queue.begin + queue.count)) = flit;
         ++stored_[router];
         inputs_[input].filled |= VcMask{1} << vc;
-        if (queue.count++ == 0 && flit.is_head()) show_head(input, vc, now);
+        if (queue.count++ == 0 && flit.is_head()) register_head(input, vc, now);
     }
 }
 
@@ -293,14 +295,16 @@ void InputQueuedNetwork::allocate_vcs(Worker& worker, std::uint32_t router) {
             if (queue.ready > worker.now) continue;
             const std::uint32_t output = first_output + queue.output;
             const std::uint32_t late =
-                in_turns ? 0 : lateness(worker.now, router, stored(first + i, vc, queue.begin).packet());
-            for (VcMask free = with_room(output, free_[output] & queue.open); free != 0; free &= free - 1) {
+                in_turns ? 0
+                         : arbiter_priority(worker.now, router, flit_at(first + i, vc, queue.begin).packet());
+            for (VcMask free = select_vcs_with_credits(output, free_[output] & queue.open); free != 0;
+                 free &= free - 1) {
                 const auto wanted = static_cast<std::uint32_t>(std::countr_zero(free));
                 const std::uint32_t requester = i * vcs_ + vc, at_output = queue.output * vcs_ + wanted;
                 const std::uint32_t distance =
                     in_turns ? vc_turn_[std::size_t{output} * vcs_ + wanted].distance(requester, count * vcs_)
                              : late;
-                if (worker.grants[at_output].offer(requester, distance)) worker.asked.push_back(at_output);
+                if (worker.grants[at_output].consider(requester, distance)) worker.asked.push_back(at_output);
             }
         }
     }
@@ -310,7 +314,7 @@ void InputQueuedNetwork::allocate_vcs(Worker& worker, std::uint32_t router) {
         const std::uint32_t distance =
             in_turns ? choice_turn_[std::size_t{first} * vcs_ + requester].distance(at_output % vcs_, vcs_)
                      : worker.grants[at_output].distance;
-        if (worker.accepted[requester].offer(at_output, distance)) worker.granted.push_back(requester);
+        if (worker.accepted[requester].consider(at_output, distance)) worker.granted.push_back(requester);
         worker.grants[at_output] = {};
     }
     for (const std::uint32_t requester : worker.granted) {
@@ -318,11 +322,11 @@ void InputQueuedNetwork::allocate_vcs(Worker& worker, std::uint32_t router) {
         const std::uint32_t input = first + requester / vcs_, vc = requester % vcs_;
         const std::uint32_t output = first_output + at_output / vcs_, wanted = at_output % vcs_;
         worker.accepted[requester] = {};
-        choice_turn_[std::size_t{first} * vcs_ + requester].served(wanted, vcs_);
-        vc_turn_[std::size_t{output} * vcs_ + wanted].served(requester, count * vcs_);
+        choice_turn_[std::size_t{first} * vcs_ + requester].advance_past(wanted, vcs_);
+        vc_turn_[std::size_t{output} * vcs_ + wanted].advance_past(requester, count * vcs_);
         free_[output] &= ~(VcMask{1} << wanted);
         Queue& queue = this->queue(input, vc);
-        if (chosen_ != 0) settle(wanted, stored(input, vc, queue.begin).packet());
+        if (chosen_ != 0) fix_escape_path(wanted, flit_at(input, vc, queue.begin).packet());
         queue.vc = static_cast<std::uint8_t>(wanted);
         queue.ready = worker.now + 1;
         inputs_[input].waiting &= ~(VcMask{1} << vc);
@@ -348,8 +352,8 @@ void InputQueuedNetwork::allocate_switch(Worker& worker, std::uint32_t router) {
             const std::uint32_t distance =
                 in_turns ? output_turn_[output].distance(i, count) * vcs_ +
                                queue_turn_[first + i].distance(vc, vcs_)
-                         : lateness(worker.now, router, stored(first + i, vc, queue.begin).packet());
-            if (worker.grants[queue.output].offer(i * vcs_ + vc, distance))
+                         : arbiter_priority(worker.now, router, flit_at(first + i, vc, queue.begin).packet());
+            if (worker.grants[queue.output].consider(i * vcs_ + vc, distance))
                 worker.asked.push_back(queue.output);
         }
     }
@@ -358,16 +362,16 @@ void InputQueuedNetwork::allocate_switch(Worker& worker, std::uint32_t router) {
         const std::uint32_t i = worker.grants[output].requester / vcs_;
         const std::uint32_t distance =
             in_turns ? input_turn_[first + i].distance(output, output_count) : worker.grants[output].distance;
-        if (worker.accepted[i].offer(output, distance)) worker.granted.push_back(i);
+        if (worker.accepted[i].consider(output, distance)) worker.granted.push_back(i);
     }
     for (const std::uint32_t i : worker.granted) {
         const std::uint32_t output = worker.accepted[i].requester;
         const std::uint32_t vc = worker.grants[output].requester % vcs_;
         worker.accepted[i] = {};
-        output_turn_[first_output + output].served(i, count);
-        input_turn_[first + i].served(output, output_count);
-        queue_turn_[first + i].served(vc, vcs_);
-        cross(worker, router, first + i, vc);
+        output_turn_[first_output + output].advance_past(i, count);
+        input_turn_[first + i].advance_past(output, output_count);
+        queue_turn_[first + i].advance_past(vc, vcs_);
+        traverse_crossbar(worker, router, first + i, vc);
     }
     for (const std::uint32_t output : worker.asked) worker.grants[output] = {};
 }
@@ -406,26 +410,27 @@ void InputQueuedNetwork::match_switch(Worker& worker, std::uint32_t router) {
         const std::uint32_t output = matching.output_of(i);
         if (output == no_index) continue;
         const std::uint32_t vc = matching.request(i, output) - 1U;
-        queue_turn_[first + i].served(vc, vcs_);
-        cross(worker, router, first + i, vc);
+        queue_turn_[first + i].advance_past(vc, vcs_);
+        traverse_crossbar(worker, router, first + i, vc);
     }
 }
 
 /// Moves the flit in front of a queue to its output.
-void InputQueuedNetwork::cross(Worker& worker, std::uint32_t router, std::uint32_t input, std::uint32_t vc) {
+void InputQueuedNetwork::traverse_crossbar(Worker& worker, std::uint32_t router, std::uint32_t input,
+                                           std::uint32_t vc) {
     Queue& queue = this->queue(input, vc);
-    const Flit flit = stored(input, vc, queue.begin);
+    const Flit flit = flit_at(input, vc, queue.begin);
     const std::uint32_t output = fabric_.first_output(router) + queue.output;
-    queue.begin = static_cast<std::uint16_t>(place(queue.begin + 1U));
+    queue.begin = static_cast<std::uint16_t>(wrap_buffer_index(queue.begin + 1U));
     --stored_[router];
     ++worker.flit_hops;
     const std::uint32_t line = output_arrivals_[output];
     const std::uint64_t arrival = worker.now + options_.crossing + delay_[line];
     const std::uint64_t return_time = worker.now + credit_delay_[input];
-    worker.quiet_from = std::max(worker.quiet_from, return_time + 1);
+    worker.idle_from = std::max(worker.idle_from, return_time + 1);
     occupy_channel(line, worker.now);
     returning_.put(input_credits_[input], return_time, static_cast<std::uint8_t>(vc + 1));
-    moving_.put(line, arrival, flit.on(queue.vc));
+    moving_.put(line, arrival, flit.with_vc(queue.vc));
     mark_arrival(credited_router_[input], return_time);
     mark_arrival(next_router_[output], arrival);
     std::uint32_t& credits = credits_[std::size_t{output} * vcs_ + queue.vc];
@@ -435,8 +440,8 @@ void InputQueuedNetwork::cross(Worker& worker, std::uint32_t router, std::uint32
     if (!flit.is_tail()) return;
     inputs_[input].active &= ~bit;
     free_[output] |= VcMask{1} << queue.vc;
-    // The next packet's way is looked up from the next cycle on, unless it is known already.
-    if (queue.count > 0) show_head(input, vc, worker.now + (options_.routing == 0 ? 0 : 1));
+    // Route computation of the next packet begins in the next cycle, except with lookahead routing.
+    if (queue.count > 0) register_head(input, vc, worker.now + (options_.routing == 0 ? 0 : 1));
 }
 
 std::unique_ptr<PacketNetwork> make_input_queued_network(const Fabric& fabric, const Paths& paths,
@@ -444,7 +449,7 @@ std::unique_ptr<PacketNetwork> make_input_queued_network(const Fabric& fabric, c
                                                          std::uint64_t seed, int threads,
                                                          std::span<const ChannelTimes> times) {
     return std::make_unique<InputQueuedNetwork>(
-        fabric, paths, workload, in_virtual_channels(fabric, paths, options), seed, threads, times);
+        fabric, paths, workload, map_queues_to_vcs(fabric, paths, options), seed, threads, times);
 }
 
 }  // namespace topoloom

@@ -16,13 +16,15 @@
 
 namespace topoloom {
 
-/// Each group does its collective once, with a message of the same size: a multicast from the root of its tree, a reduction to it,
-/// or an all-reduce; a message of no bytes is a barrier's. A member cuts its message into packets and sends the first of each
-/// group, then the second of each, so that all members of several groups send in the same order.
+/// Performs one collective per group, all with the same message size: a multicast from the root of the tree,
+/// a reduction to the root, or an all-reduce. An empty message is a barrier. A member divides its message
+/// into packets and sends the first packet of each group, then the second of each, so that all members of
+/// several groups send in the same order.
 class CollectiveRun final : public FiniteWorkload {
    public:
-    /// Groups as the network has them. What a message costs counts once for each member: before its first packet, and after
-    /// the last that it receives. Throws Error for formats that require_packet_format() rejects and negative sizes.
+    /// `groups` are those of the network. Message costs count once per member: before its first packet, and
+    /// after the last packet that it receives. Throws Error for formats that require_packet_format() rejects
+    /// and for negative sizes.
     CollectiveRun(std::span<const SwitchGroup> groups, std::size_t nodes, Bytes bytes,
                   const PacketFormat& format, const MessageCycles& costs);
 
@@ -37,7 +39,7 @@ class CollectiveRun final : public FiniteWorkload {
     [[nodiscard]] std::uint64_t steps() const override { return steps_; }
     [[nodiscard]] std::uint64_t end() const override;
     [[nodiscard]] std::string describe_first_waiting() const override;
-    /// The cycle in which a node finished; 0: it is in no group.
+    /// The cycle in which a node finished; 0 if the node is in no group.
     [[nodiscard]] std::uint64_t finish(Node node) const { return nodes_[node.value].finish; }
 
    private:
@@ -57,7 +59,7 @@ class CollectiveRun final : public FiniteWorkload {
     std::uint64_t bytes_ = 0;
     std::uint64_t packets_ = 0;  // of a message
     std::vector<NodeState> nodes_;
-    std::uint64_t steps_ = 0;  // packets that are to be received
+    std::uint64_t steps_ = 0;  // number of packets to receive
 };
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Workloads that end.
+// Interface of workloads with an end.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace topoloom {
 
-/// A workload that ends.
+/// A workload with a fixed number of steps.
 class FiniteWorkload : public Workload {
    public:
     [[nodiscard]] virtual bool is_done() const = 0;
-    /// Steps so far, of steps() in all.
+    /// Number of completed steps, out of steps().
     [[nodiscard]] virtual std::uint64_t steps_done() const = 0;
     [[nodiscard]] virtual std::uint64_t steps() const = 0;
-    /// The cycle in which the last step was done, once all are.
+    /// The cycle in which the last step was completed. Requires is_done().
     [[nodiscard]] virtual std::uint64_t end() const = 0;
-    /// Describes the first unfinished rank or operation and what it waits for.
+    /// Describes the first unfinished rank or operation, and why it waits.
     [[nodiscard]] virtual std::string describe_first_waiting() const = 0;
 };
 

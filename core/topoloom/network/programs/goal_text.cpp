@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t most_ranks = std::int64_t{1} << 24;
 constexpr std::int64_t most_processors = 1024;
 constexpr std::int64_t most_bytes = 1'000'000'000'000'000;
-/// A century of work.
+/// 100 years in nanoseconds: the limit of work.
 constexpr std::int64_t most_nanoseconds = 3'000'000'000'000'000'000;
 
 class Reader {
@@ -30,25 +30,25 @@ class Reader {
     OperationGraph read() {
         next_line();
         expect("num_ranks");
-        const std::int64_t ranks = count("the number of ranks", most_ranks);
+        const std::int64_t ranks = read_count("the number of ranks", most_ranks);
         if (ranks == 0) fail_at_line(line_, "there are 0 ranks; a program has one or more");
         end_line();
         parts_.resize(static_cast<std::size_t>(ranks));
         while (next_line()) {
             expect("rank");
-            const auto rank = count("the number of a rank", ranks - 1);
+            const auto rank = read_count("the number of a rank", ranks - 1);
             expect("{");
             end_line();
             read_rank(Rank{static_cast<std::uint32_t>(rank)});
         }
-        return joined();
+        return join_parts();
     }
 
    private:
-    struct Part {
+    struct RankPart {
         bool is_given = false;
         std::vector<RankOperation> operations{};
-        std::vector<Dependence> order{};  // numbers within the rank
+        std::vector<Dependence> order{};  // operation numbers within the rank
     };
     struct Wait {
         std::string_view after, before;
@@ -56,7 +56,7 @@ class Reader {
         std::uint32_t line;
     };
 
-    /// Moves to the next token, on this line or a later one; returns false at the end.
+    /// Moves to the next token on this or a later line. Returns false at the end of the text.
     bool next_line() {
         while (!scanner_.at_end()) {
             if (!rest_.empty()) return true;
@@ -68,7 +68,8 @@ class Reader {
         }
         return false;
     }
-    /// `//` to the end of the line, or `/*` to `*/`. False, with the word kept, if it is none.
+    /// Skips a comment: `//` to the end of the line, or `/*` to `*/`. Returns false and restores the word if
+    /// it begins no comment.
     bool skip_comment() {
         std::string_view word = scanner_.read_word("a comment");
         if (word.starts_with("//")) {
@@ -98,7 +99,7 @@ class Reader {
         scanner_.end_line();
         ++line_;
     }
-    /// Up to a blank, or behind a colon or before a brace, which need no blanks.
+    /// Reads a word, which ends before a blank, after a colon or before a brace.
     std::string_view read_word(std::string_view expected) {
         std::string_view word = rest_.empty() ? scanner_.read_word(expected) : std::exchange(rest_, {});
         std::size_t end = word.find(':');
@@ -111,30 +112,31 @@ class Reader {
         if (read_word(quote(word)) != word) scanner_.fail_at_previous("expected ", quote(word));
     }
     static std::string quote(std::string_view word) { return "'" + std::string(word) + "'"; }
-    /// An integer behind which `unit` stands; nothing if it is none.
-    static std::optional<std::int64_t> integer(std::string_view word, std::string_view unit = "") {
+    /// Parses an integer followed by `unit`; returns nullopt for other words.
+    static std::optional<std::int64_t> parse_integer(std::string_view word, std::string_view unit = "") {
         std::int64_t value = 0;
         const char* const end = word.data() + word.size() - std::min(word.size(), unit.size());
         const auto [stop, error] = std::from_chars(word.data(), end, value);
         if (error != std::errc{} || stop != end || !word.ends_with(unit) || value < 0) return std::nullopt;
         return value;
     }
-    std::int64_t count(std::string_view what, std::int64_t most) {
+    std::int64_t read_count(std::string_view what, std::int64_t most) {
         const std::string_view word = read_word(what);
-        const std::optional<std::int64_t> value = integer(word);
+        const std::optional<std::int64_t> value = parse_integer(word);
         if (!value) scanner_.fail_at_previous("expected ", what, ", found ", quote(word));
         if (*value > most) scanner_.fail_at_previous(what, " is ", *value, ", but at most ", most);
         return *value;
     }
-    /// The tag of a message; some programs write -1 for any.
-    std::int64_t count_of_message(std::string_view what, std::string_view any, std::int64_t most) {
-        if (scanner_.at_line_end() || !scanner_.at('-')) return count(what, most);
+    /// Reads the peer or tag of a message. Rejects -1, which some programs write for MPI_ANY_SOURCE and
+    /// MPI_ANY_TAG.
+    std::int64_t read_peer_or_tag(std::string_view what, std::string_view any, std::int64_t most) {
+        if (scanner_.at_line_end() || !scanner_.at('-')) return read_count(what, most);
         scanner_.fail_at_previous("expected ", what, ", found ", quote(read_word(what)), ": messages from ",
                                   any, " are not read, as what they are depends on who comes first");
     }
 
     void read_rank(Rank rank) {
-        Part& part = parts_[rank.value];
+        RankPart& part = parts_[rank.value];
         if (std::exchange(part.is_given, true))
             fail_at_line(line_ - 1, "rank ", rank.value, " is given twice");
         std::unordered_map<std::string_view, OperationId> labels;
@@ -143,15 +145,15 @@ class Reader {
             if (!next_line()) fail_at_line(line_, "expected '}' behind the operations of rank ", rank.value);
             std::string_view label = read_word("an operation or '}'");
             if (label == "}") break;
-            if (is_kind(label)) {
-                part.operations.push_back(operation(rank, label));
+            if (is_operation_kind(label)) {
+                part.operations.push_back(read_operation(rank, label));
             } else if (label.ends_with(':') || (!scanner_.at_line_end() && scanner_.take(':'))) {
                 if (label.ends_with(':')) label.remove_suffix(1);
                 if (!labels.emplace(label, OperationId{part.operations.size()}).second)
                     scanner_.fail_at_previous("label '", label, "' is given twice");
-                part.operations.push_back(operation(rank, read_word("send, recv or calc")));
+                part.operations.push_back(read_operation(rank, read_word("send, recv or calc")));
             } else {
-                waits.push_back(wait(label));
+                waits.push_back(read_dependence(label));
             }
             end_line();
         }
@@ -167,7 +169,7 @@ class Reader {
         }
     }
 
-    Wait wait(std::string_view after) {
+    Wait read_dependence(std::string_view after) {
         const std::string_view how = read_word("'requires' or 'irequires'");
         if (how != "requires" && how != "irequires")
             scanner_.fail_at_previous("expected 'requires' or 'irequires' behind '", after,
@@ -175,20 +177,22 @@ class Reader {
         return {after, read_word("a label"), how == "irequires", line_};
     }
 
-    static bool is_kind(std::string_view word) { return word == "send" || word == "recv" || word == "calc"; }
+    static bool is_operation_kind(std::string_view word) {
+        return word == "send" || word == "recv" || word == "calc";
+    }
 
-    RankOperation operation(Rank rank, std::string_view kind) {
+    RankOperation read_operation(Rank rank, std::string_view kind) {
         RankOperation made;
         made.rank = rank;
         made.line = line_;
         if (kind == "calc") {
-            made.size = static_cast<std::uint64_t>(count("the nanoseconds of work", most_nanoseconds));
+            made.size = static_cast<std::uint64_t>(read_count("the nanoseconds of work", most_nanoseconds));
         } else if (kind == "send" || kind == "recv") {
             made.kind = kind == "send" ? RankOperation::Kind::send : RankOperation::Kind::receive;
-            made.size = size();
+            made.size = read_size();
             expect(kind == "send" ? "to" : "from");
             made.peer = Rank{
-                static_cast<std::uint32_t>(count_of_message("the number of a rank", "any rank", most_ranks))};
+                static_cast<std::uint32_t>(read_peer_or_tag("the number of a rank", "any rank", most_ranks))};
         } else {
             scanner_.fail_at_previous("expected send, recv or calc, found ", quote(kind));
         }
@@ -196,12 +200,12 @@ class Reader {
             const std::string_view option = read_word("tag, cpu or nic");
             if (option == "tag")
                 made.tag = static_cast<std::uint32_t>(
-                    count_of_message("a tag", "any tag", std::numeric_limits<std::uint32_t>::max()));
+                    read_peer_or_tag("a tag", "any tag", std::numeric_limits<std::uint32_t>::max()));
             else if (option == "cpu")
                 made.processor =
-                    static_cast<std::uint16_t>(count("the number of a cpu", most_processors - 1));
+                    static_cast<std::uint16_t>(read_count("the number of a cpu", most_processors - 1));
             else if (option == "nic")
-                (void)count("the number of a nic", most_processors - 1);
+                (void)read_count("the number of a nic", most_processors - 1);
             else if (option.starts_with("//"))
                 skip_words();
             else
@@ -210,18 +214,18 @@ class Reader {
         return made;
     }
 
-    std::uint64_t size() {
+    std::uint64_t read_size() {
         const std::string_view word = read_word("bytes, such as 8b");
-        const std::optional<std::int64_t> bytes = integer(word, "b");
+        const std::optional<std::int64_t> bytes = parse_integer(word, "b");
         if (!bytes || *bytes > most_bytes)
             scanner_.fail_at_previous("expected bytes, such as 8b, found ", quote(word));
         return static_cast<std::uint64_t>(*bytes);
     }
 
-    OperationGraph joined() {
+    OperationGraph join_parts() {
         std::vector<RankOperation> operations;
         std::vector<Dependence> order;
-        for (Part& part : parts_) {
+        for (RankPart& part : parts_) {
             const auto first = static_cast<std::uint32_t>(operations.size());
             operations.insert(operations.end(), part.operations.begin(), part.operations.end());
             for (const Dependence& one : part.order)
@@ -234,9 +238,9 @@ class Reader {
     }
 
     TextScanner scanner_;
-    std::string_view rest_;  // of a word that was read in parts
+    std::string_view rest_;  // the rest of a partly read word
     std::uint32_t line_ = 1;
-    std::vector<Part> parts_;
+    std::vector<RankPart> parts_;
 };
 
 }  // namespace

@@ -13,13 +13,13 @@ namespace topoloom {
 
 namespace {
 
-/// In seconds and bytes per second.
+/// Speed of a channel, in bytes per second and seconds.
 struct Speed {
     double bandwidth = 0;
     double latency = 0;
 };
 
-std::vector<Speed> speeds_of(const Fabric& fabric, const SwitchSpeeds& given) {
+std::vector<Speed> channel_speeds(const Fabric& fabric, const SwitchSpeeds& given) {
     const Machine& machine = fabric.machine();
     const NetworkView view(machine.topology());
     std::vector<Speed> speeds(fabric.channel_count());
@@ -27,7 +27,8 @@ std::vector<Speed> speeds_of(const Fabric& fabric, const SwitchSpeeds& given) {
     for (const Link link : ids<Link>(view.link_count())) {
         speeds[link.value] = {view.bandwidth(link).value, view.latency(link).value};
         if (!(speeds[link.value].bandwidth > 0))
-            fail("'", machine.text(), "' gives no bandwidths, so there is no time to simulate");
+            fail("'", machine.text(),
+                 "' has no bandwidths, which the simulation needs; give the bandwidth of all links");
         const std::uint32_t from = fabric.channel(ChannelId{link.value}).from;
         if (from != no_index) of_router[from] += speeds[link.value].bandwidth;
     }
@@ -43,7 +44,7 @@ std::vector<Speed> speeds_of(const Fabric& fabric, const SwitchSpeeds& given) {
     return speeds;
 }
 
-std::uint32_t cycles_of(double seconds, double cycle) {
+std::uint32_t to_cycles(double seconds, double cycle) {
     const double cycles = std::round(seconds / cycle);
     constexpr double most = 1U << 20;
     if (!(cycles >= 0) || cycles > most)
@@ -52,17 +53,17 @@ std::uint32_t cycles_of(double seconds, double cycle) {
     return static_cast<std::uint32_t>(cycles);
 }
 
-std::uint32_t most_inputs(const Fabric& fabric) {
+std::uint32_t max_inputs(const Fabric& fabric) {
     std::size_t most = 1;
     for (std::uint32_t router = 0; router < fabric.router_count(); ++router)
-        most = std::max(most, fabric.into(router).size());
+        most = std::max(most, fabric.inputs_of(router).size());
     return static_cast<std::uint32_t>(most);
 }
 
-/// Buffer size: what arrives during the credit round trip, plus a packet; for crosspoints in whole packets, as they
-/// return credits for whole packets.
-std::uint32_t full_speed_buffer(const std::vector<ChannelTimes>& channels, std::uint32_t steps,
-                                std::uint32_t packet, bool whole) {
+/// Returns the buffer size in flits for full speed: the flits of a credit round trip, plus a packet. Rounded
+/// up to whole packets for crosspoints, whose credits are packets.
+std::uint32_t compute_buffer_size(const std::vector<ChannelTimes>& channels, std::uint32_t steps,
+                                  std::uint32_t packet, bool whole) {
     std::uint32_t most = 0;
     for (const ChannelTimes& one : channels) {
         const std::uint64_t round_trip = 2 * (std::uint64_t{one.delay} + steps);
@@ -79,24 +80,24 @@ std::uint32_t full_speed_buffer(const std::vector<ChannelTimes>& channels, std::
 NetworkTiming compute_network_timing(const Fabric& fabric, const PacketFormat& format, SwitchOptions options,
                                      const SwitchSpeeds& speeds, std::uint32_t units) {
     require_packet_format(format);
-    const std::vector<Speed> all = speeds_of(fabric, speeds);
+    const std::vector<Speed> all = channel_speeds(fabric, speeds);
     const double fastest = std::ranges::max(all, {}, &Speed::bandwidth).bandwidth;
     const double cycle = format.flit / fastest;
     const bool is_inside = speeds.crosspoints && speeds.switch_latency;
     if (is_inside)
         options.crossing = std::max(
-            1U, std::max(cycles_of(*speeds.switch_latency, cycle), options.routing) - options.routing);
+            1U, std::max(to_cycles(*speeds.switch_latency, cycle), options.routing) - options.routing);
     const std::uint32_t steps = options.routing + options.crossing + (speeds.crosspoints ? 0 : 1);
     NetworkTiming times{
         .cycle = cycle, .channels = {}, .messages = {}, .options = options, .combine = {units}};
-    times.combine.period = std::max(1U, ChannelTimes::cycle / most_inputs(fabric));
+    times.combine.period = std::max(1U, ChannelTimes::cycle / max_inputs(fabric));
     if (speeds.combining) {
         if (!(*speeds.combining > 0))
-            fail("a unit combines more than 0 bytes per second, not ", *speeds.combining);
+            fail("the speed of combining units must be above 0 bytes per second, not ", *speeds.combining);
         const double period = std::round(ChannelTimes::cycle * fastest / *speeds.combining);
         if (!(period >= 1 && period <= CombineOptions::longest))
-            fail("a unit that combines ", *speeds.combining, " bytes per second does not fit to links of ",
-                 fastest, "; choose one that is at most ", CombineOptions::longest / ChannelTimes::cycle,
+            fail("combining units of ", *speeds.combining, " bytes per second do not match links of ",
+                 fastest, "; choose a speed at most ", CombineOptions::longest / ChannelTimes::cycle,
                  " times slower or faster");
         times.combine.period = static_cast<std::uint32_t>(period);
     }
@@ -106,7 +107,7 @@ NetworkTiming compute_network_timing(const Fabric& fabric, const PacketFormat& f
         const double latency =
             speed.latency + (from_switch && !is_inside ? speeds.switch_latency.value_or(0) : 0);
         const std::uint32_t inside = from_switch && !is_inside ? steps : 0;
-        const std::uint32_t cycles = cycles_of(latency, cycle);
+        const std::uint32_t cycles = to_cycles(latency, cycle);
         times.channels.push_back({.delay = std::max(1U, cycles - std::min(cycles, inside)),
                                   .period = static_cast<std::uint32_t>(
                                       std::lround(ChannelTimes::cycle * fastest / speed.bandwidth))});
@@ -114,13 +115,13 @@ NetworkTiming compute_network_timing(const Fabric& fabric, const PacketFormat& f
     const std::uint32_t packet = format.flits(format.payload);
     times.options.buffer = speeds.buffer
                                ? static_cast<std::uint32_t>(std::max(1.0, *speeds.buffer / format.flit))
-                               : full_speed_buffer(times.channels, steps, packet, speeds.crosspoints);
+                               : compute_buffer_size(times.channels, steps, packet, speeds.crosspoints);
     const auto& inside = fabric.machine().speeds();
-    times.messages = {.send = cycles_of(inside.startup.value, cycle),
+    times.messages = {.send = to_cycles(inside.startup.value, cycle),
                       .receive = 0,
-                      .latency = cycles_of(inside.latency.value, cycle),
+                      .latency = to_cycles(inside.latency.value, cycle),
                       .memory_rate = inside.memory.value * cycle,
-                      .memory = cycles_of(inside.memory_startup.value, cycle)};
+                      .memory = to_cycles(inside.memory_startup.value, cycle)};
     return times;
 }
 

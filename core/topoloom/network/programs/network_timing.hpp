@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts latencies and bandwidths of a machine to cycles of the simulator.
+// Conversion of a machine's latencies and bandwidths to simulator cycles.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@
 
 namespace topoloom {
 
-/// Speeds of switches and NICs that the machine does not describe. In seconds, bytes and bytes per second.
+/// Speeds of switches and NICs, which machines do not describe. In seconds, bytes and bytes per second.
 struct SwitchSpeeds {
-    std::optional<double> switch_latency{};  // of each; otherwise a part of the links' latencies
+    std::optional<double> switch_latency{};  // per switch; by default included in link latencies
     std::optional<double>
-        injection{};                 // into and out of a node that is its own router; otherwise all its links
-    std::optional<double> buffer{};  // of a virtual channel; otherwise as much as keeps the longest link busy
-    bool crosspoints =
-        false;  // switches of this kind; their own latency is inside, where results of units cross again
-    std::optional<double> combining{};  // of a unit that combines; otherwise all that comes into a switch
+        injection{};  // into and out of a node that is a router itself; default: sum of its links
+    std::optional<double> buffer{};  // per virtual channel; default: enough to keep the longest link busy
+    /// Crosspoint buffers. The switch latency then also applies to results of combining units.
+    bool crosspoints = false;
+    std::optional<double> combining{};  // per combining unit; default: all inputs of a switch
 };
 
-/// A cycle is the time per flit of the fastest channel; slower ones take several. Link latencies are from switch to
-/// switch and include the pipeline of a switch, unless the switch latency is known and added.
+/// Simulator timing. A cycle is the time per flit of the fastest channel; slower channels need several cycles
+/// per flit. Link latencies include the pipeline of a switch, unless the switch latency is given separately.
 struct NetworkTiming {
     double cycle;  // seconds
     std::vector<ChannelTimes> channels;
@@ -35,12 +35,13 @@ struct NetworkTiming {
     CombineOptions combine;
 };
 
-/// Throws Error for machines without bandwidths, and for times that exceed the range of cycles.
+/// Computes the timing. Throws Error for machines without bandwidths, and for times that exceed the range of
+/// cycles.
 [[nodiscard]] NetworkTiming compute_network_timing(const Fabric& fabric, const PacketFormat& format,
                                                    SwitchOptions options, const SwitchSpeeds& speeds,
                                                    std::uint32_t units = 1);
 
-/// Memory in bytes of channels and buffers.
+/// Memory of channels and buffers in bytes.
 [[nodiscard]] std::uint64_t simulation_memory(const Fabric& fabric, const NetworkTiming& times);
 
 }  // namespace topoloom

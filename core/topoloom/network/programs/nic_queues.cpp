@@ -39,7 +39,7 @@ std::uint64_t NicQueues::next(Node node) const {
     return next;
 }
 
-std::uint32_t NicQueues::open_at(const RankState& rank, std::uint64_t cycle) {
+std::uint32_t NicQueues::find_sendable_message(const RankState& rank, std::uint64_t cycle) {
     const auto count = static_cast<std::uint32_t>(rank.open.size());
     for (std::uint32_t i = 0; i < count; ++i) {
         const std::uint32_t at = (rank.turn + i) % count;
@@ -56,7 +56,7 @@ NicQueues::Packet NicQueues::take(Node node, std::uint64_t cycle, std::uint32_t 
     for (std::uint32_t i = 0; i < count && at == no_index; ++i) {
         const std::uint32_t place = (card.turn + i) % count;
         rank = ranks[place];
-        at = open_at(ranks_[rank], cycle);
+        at = find_sendable_message(ranks_[rank], cycle);
         if (at != no_index) card.turn = (place + 1) % count;
     }
     RankState& state = ranks_[rank];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NIC queues: which message of the ranks of a node sends the next packet.
+// NIC queues: select the rank and message of a node's next packet.
 #pragma once
 
 #include <cstddef>
@@ -12,49 +12,50 @@
 
 namespace topoloom {
 
-/// Ranks of a node share its NIC, which serves ranks round-robin, and the open messages of a rank round-robin.
+/// Queues of open messages per rank. The ranks of a node share its NIC, which serves ranks round-robin, and
+/// the open messages of a rank round-robin.
 class NicQueues {
    public:
-    /// Per rank.
+    /// Maximum number of open messages per rank.
     static constexpr std::size_t max_open_messages = 16;
 
     struct Message {
         std::uint32_t number;  // defined by the caller
-        std::uint64_t ready;   // the cycle from which on its packets can go
+        std::uint64_t ready;   // first cycle in which its packets can be sent
         std::uint64_t left;    // bytes
     };
     struct Packet {
         std::uint32_t rank;
         std::uint32_t message;  // its number
-        std::uint64_t left;     // bytes of the message before this packet
-        bool is_last;           // of the message, which is then closed
+        std::uint64_t left;     // unsent bytes of the message, including this packet
+        bool is_last;           // last packet of the message, which is then closed
     };
 
-    /// Throws Error unless every rank has a node of the machine.
+    /// Throws Error unless every rank has a valid node.
     NicQueues(std::size_t ranks, std::span<const Node> node_of_rank, std::size_t nodes);
 
     [[nodiscard]] std::size_t rank_count() const { return node_of_.size(); }
     [[nodiscard]] Node node_of(std::uint32_t rank) const { return node_of_[rank]; }
-    [[nodiscard]] bool is_inside(std::uint32_t from, std::uint32_t to) const {
+    [[nodiscard]] bool are_on_same_node(std::uint32_t from, std::uint32_t to) const {
         return node_of_[from] == node_of_[to];
     }
     [[nodiscard]] std::span<const std::uint32_t> ranks_of(Node node) const {
         return std::span(by_node_).subspan(nodes_[node.value].first,
                                            nodes_[node.value].end - nodes_[node.value].first);
     }
-    /// Index among the ranks of its node.
+    /// Index of the rank among the ranks of its node.
     [[nodiscard]] std::uint32_t place(std::uint32_t rank) const { return place_[rank]; }
 
-    /// Whether the rank may open another message.
-    [[nodiscard]] bool has_room(std::uint32_t rank) const {
+    /// Whether the rank can open another message.
+    [[nodiscard]] bool can_open_message(std::uint32_t rank) const {
         return ranks_[rank].open.size() < max_open_messages;
     }
     [[nodiscard]] std::span<const Message> open(std::uint32_t rank) const { return ranks_[rank].open; }
     void add(std::uint32_t rank, const Message& message) { ranks_[rank].open.push_back(message); }
 
-    /// The cycle in which the next packet of a node can go; `never`: no message is open.
+    /// The cycle in which the next packet of a node can be sent, or `never` without open messages.
     [[nodiscard]] std::uint64_t next(Node node) const;
-    /// Takes a packet in this cycle, not before next().
+    /// Takes the next packet of a node; `cycle` must not be before next().
     [[nodiscard]] Packet take(Node node, std::uint64_t cycle, std::uint32_t payload);
 
    private:
@@ -63,11 +64,11 @@ class NicQueues {
         std::vector<Message> open{};
     };
     struct NodeState {
-        std::uint32_t first = 0, end = 0;  // its ranks in by_node_
+        std::uint32_t first = 0, end = 0;  // range in by_node_
         std::uint32_t turn = 0;
     };
-    /// The rank's open message whose turn it is, among those that can send in this cycle; no_index: none can.
-    [[nodiscard]] static std::uint32_t open_at(const RankState& rank, std::uint64_t cycle);
+    /// The next open message of a rank, in round-robin order, that can send in this cycle, or no_index.
+    [[nodiscard]] static std::uint32_t find_sendable_message(const RankState& rank, std::uint64_t cycle);
 
     std::vector<RankState> ranks_;
     std::vector<NodeState> nodes_;

@@ -41,9 +41,10 @@ OperationRun::OperationRun(const OperationGraph& graph, std::span<const Node> no
         std::vector<Processor>& processors = ranks_[one.rank.value].processors;
         if (one.processor >= processors.size()) processors.resize(one.processor + 1U);
         if (one.kind == RankOperation::Kind::work) work += static_cast<double>(one.size) * nanosecond;
-        if (work > max_cycles) fail(graph_.name(id), ": the work up to there is more than can be counted");
+        if (work > max_cycles)
+            fail(graph_.name(id), ": the total work up to this operation is too long to simulate");
         if (one.kind == RankOperation::Kind::receive)
-            state.packets = nics_.is_inside(one.rank.value, one.peer.value)
+            state.packets = nics_.are_on_same_node(one.rank.value, one.peer.value)
                                 ? 1
                                 : format_.packets(Bytes{static_cast<std::int64_t>(one.size)});
         state.waits = graph_.waits(id);
@@ -74,7 +75,7 @@ void OperationRun::on_sent(Node /*from*/, const PacketRequest& order, std::uint6
 
 void OperationRun::on_received(Node at, const PacketRequest& order, std::uint64_t cycle) {
     if (cycle > 0) process_until(nodes_[at.value], cycle - 1);
-    arrive(receive_of(order), cycle);
+    record_arrival(receive_of(order), cycle);
 }
 
 OperationRun::Processor& OperationRun::processor_of(const RankOperation& operation) {
@@ -89,11 +90,11 @@ void OperationRun::process_until(NodeState& node, std::uint64_t until) {
     while (!node.events.empty() && node.events.top().cycle <= until) {
         const Event event = node.events.top();
         node.events.pop();
-        process(event);
+        process_event(event);
     }
 }
 
-void OperationRun::process(const Event& event) {
+void OperationRun::process_event(const Event& event) {
     const RankOperation& operation = graph_[event.operation];
     switch (event.kind) {
         case EventKind::starts:
@@ -105,51 +106,51 @@ void OperationRun::process(const Event& event) {
             return release_dependents(event.operation, false, event.cycle);
         }
         case EventKind::can_begin:
-            return begin(event.operation, event.cycle);
+            return begin_operation(event.operation, event.cycle);
         case EventKind::can_go:
-            return open(event.operation, event.cycle);
+            return open_send(event.operation, event.cycle);
         case EventKind::arrives:
-            return arrive(event.operation, event.cycle);
+            return record_arrival(event.operation, event.cycle);
     }
 }
 
-/// Releases operations that waited for its start or end.
+/// Releases operations that waited for the start or end of an operation.
 void OperationRun::release_dependents(OperationId id, bool on_start, std::uint64_t cycle) {
     for (const OperationGraph::Dependent& dependent : graph_.dependents(id))
         if (dependent.on_start == on_start && --states_[dependent.operation.value].waits == 0)
             schedule(dependent.operation, EventKind::can_begin, cycle);
 }
 
-void OperationRun::start(OperationId id, std::uint64_t cycle) {
+void OperationRun::start_operation(OperationId id, std::uint64_t cycle) {
     if (std::ranges::any_of(graph_.dependents(id), &OperationGraph::Dependent::on_start))
         schedule(id, EventKind::starts, cycle);
 }
 
-void OperationRun::begin(OperationId id, std::uint64_t cycle) {
+void OperationRun::begin_operation(OperationId id, std::uint64_t cycle) {
     const RankOperation& operation = graph_[id];
     OperationState& state = states_[id.value];
     if (operation.kind == RankOperation::Kind::receive) {
         state.has_begun = true;
-        start(id, cycle);
+        start_operation(id, cycle);
         if (state.handled != never) schedule(id, EventKind::ends, std::max(cycle, state.handled));
         return;
     }
     Processor& processor = processor_of(operation);
     std::uint64_t& until = processor.busy;
     until = std::max(until, cycle);
-    start(id, until);
+    start_operation(id, until);
     if (operation.kind == RankOperation::Kind::work) {
         const double exact = static_cast<double>(operation.size) * nanosecond_ + processor.rest;
         processor.rest = exact - std::floor(exact);
         until += static_cast<std::uint64_t>(exact);
         return schedule(id, EventKind::ends, until);
     }
-    if (nics_.is_inside(operation.rank.value, operation.peer.value)) return send_inside(id, until);
+    if (nics_.are_on_same_node(operation.rank.value, operation.peer.value)) return send_intra_node(id, until);
     until += costs_.send;
     schedule(id, EventKind::can_go, until);
 }
 
-void OperationRun::send_inside(OperationId id, std::uint64_t cycle) {
+void OperationRun::send_intra_node(OperationId id, std::uint64_t cycle) {
     const RankOperation& operation = graph_[id];
     NodeState& node = node_of(operation);
     std::uint64_t there = processor_of(operation).busy = cycle + costs_.memory;
@@ -162,7 +163,7 @@ void OperationRun::send_inside(OperationId id, std::uint64_t cycle) {
     schedule(operation.match, EventKind::arrives, there);
 }
 
-void OperationRun::open(OperationId send, std::uint64_t cycle) {
+void OperationRun::open_send(OperationId send, std::uint64_t cycle) {
     const std::uint32_t rank = graph_[send].rank.value;
     ranks_[rank].sends.push_back(send);
     open_messages(rank, cycle);
@@ -170,7 +171,7 @@ void OperationRun::open(OperationId send, std::uint64_t cycle) {
 
 void OperationRun::open_messages(std::uint32_t rank, std::uint64_t cycle) {
     RankState& state = ranks_[rank];
-    for (; state.opened < state.sends.size() && nics_.has_room(rank); ++state.opened) {
+    for (; state.opened < state.sends.size() && nics_.can_open_message(rank); ++state.opened) {
         const OperationId send = state.sends[state.opened];
         nics_.add(rank, {send.value, cycle, graph_[send].size});
     }
@@ -179,12 +180,12 @@ void OperationRun::open_messages(std::uint32_t rank, std::uint64_t cycle) {
     state.opened = 0;
 }
 
-/// A packet has come to its receive, or all of a message inside a node.
-void OperationRun::arrive(OperationId receive, std::uint64_t cycle) {
+/// Records the arrival of a packet, or of a whole intra-node message, at its receive.
+void OperationRun::record_arrival(OperationId receive, std::uint64_t cycle) {
     const RankOperation& operation = graph_[receive];
     OperationState& state = states_[receive.value];
     if (--state.packets > 0) return;
-    const bool is_inside = nics_.is_inside(operation.rank.value, operation.peer.value);
+    const bool is_inside = nics_.are_on_same_node(operation.rank.value, operation.peer.value);
     const std::uint64_t handling = is_inside ? 0 : costs_.receive;
     const std::uint64_t there = cycle + (is_inside ? 0 : costs_.latency) + handling;
     std::uint64_t& until = processor_of(operation).busy;

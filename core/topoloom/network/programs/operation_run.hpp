@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs an operation graph as a workload: each operation starts when its dependences are done.
+// Execution of an operation graph as a workload: each operation starts when its dependences are done.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,16 @@
 
 namespace topoloom {
 
-/// Work takes its processor for its time, a send for what a message costs its rank; a processor takes operations in the order
-/// in which they could begin, and equals in that of their numbers. A send ends when its last packet has left, a receive when it has
-/// begun and its message has come and been handled, by its processor. Messages inside a node go past the network, those to
-/// other nodes by the card, which has the first of a rank that can go. Memory: a few words for each operation.
+/// Executes an operation graph. Work occupies its processor for its duration, a send for the sender overhead.
+/// A processor executes operations in the order in which they become ready, then by number. A send ends when
+/// its last packet has left. A receive ends when it has begun and its processor has handled the arrived
+/// message. Intra-node messages bypass the network; inter-node messages use the NIC, which has the first
+/// ready messages of each rank. Memory: a few words per operation.
 class OperationRun final : public FiniteWorkload {
    public:
-    /// Keeps a reference to the graph. A nanosecond of work takes `nanosecond` cycles; of a cycle what one operation does not fill counts for
-    /// the next one of its processor. Throws Error for what NicQueues and require_packet_format() reject, and work of more cycles than
-    /// can be counted.
+    /// The run refers to the graph. `nanosecond` is the number of cycles per nanosecond of work. Fractions of
+    /// a cycle carry over to the next operation of the processor. Throws the same errors as NicQueues and
+    /// require_packet_format(), and Error for work that overflows the cycle count.
     OperationRun(const OperationGraph& graph, std::span<const Node> node_of_rank, std::size_t nodes,
                  const PacketFormat& format, const MessageCycles& costs, double nanosecond);
 
@@ -37,18 +38,18 @@ class OperationRun final : public FiniteWorkload {
     void on_received(Node node, const PacketRequest& order, std::uint64_t cycle) override;
 
     [[nodiscard]] std::size_t rank_count() const { return ranks_.size(); }
-    /// The cycle in which a rank had done its last operation.
+    /// The cycle in which the rank completed its last operation.
     [[nodiscard]] std::uint64_t finish(Rank rank) const { return ranks_[rank.value].since; }
     [[nodiscard]] bool is_done() const override { return steps_done() == steps(); }
-    /// Operations.
+    /// Number of completed operations.
     [[nodiscard]] std::uint64_t steps_done() const override;
     [[nodiscard]] std::uint64_t steps() const override { return graph_.operations().size(); }
     [[nodiscard]] std::uint64_t end() const override;
-    /// An operation.
+    /// Describes an operation.
     [[nodiscard]] std::string describe_first_waiting() const override;
 
    private:
-    /// In order of processing within a cycle.
+    /// Events of one cycle are processed in this order.
     enum class EventKind : std::uint8_t { starts, ends, can_begin, can_go, arrives };
 
     struct Event {
@@ -62,19 +63,19 @@ class OperationRun final : public FiniteWorkload {
         }
     };
     struct OperationState {
-        std::uint32_t waits;            // operations before it that have not ended
-        bool has_begun = false;         // a receive
-        std::uint64_t packets = 0;      // of a receive, that have not come
-        std::uint64_t handled = never;  // the cycle in which its message was
+        std::uint32_t waits;            // unfinished dependences
+        bool has_begun = false;         // for a receive
+        std::uint64_t packets = 0;      // missing packets of a receive
+        std::uint64_t handled = never;  // cycle in which the message was handled
     };
     struct Processor {
-        std::uint64_t busy = 0;  // the cycle until which it is
-        double rest = 0;         // of a cycle of work
+        std::uint64_t busy = 0;  // cycle until which the processor is busy
+        double rest = 0;         // fraction of a cycle carried over
     };
     struct RankState {
         std::vector<Processor> processors{};
         std::uint64_t since = 0;
-        std::vector<OperationId> sends{};  // that can go, of which the first have been opened
+        std::vector<OperationId> sends{};  // ready sends; the first `opened` are open
         std::size_t opened = 0;
     };
     struct NodeState {
@@ -88,15 +89,15 @@ class OperationRun final : public FiniteWorkload {
     }
     [[nodiscard]] Processor& processor_of(const RankOperation& operation);
     void schedule(OperationId id, EventKind kind, std::uint64_t cycle);
-    /// Processes events of a node up to a cycle.
+    /// Processes the events of a node up to a cycle.
     void process_until(NodeState& node, std::uint64_t until);
-    void process(const Event& event);
-    void begin(OperationId id, std::uint64_t cycle);
-    void start(OperationId id, std::uint64_t cycle);
-    void send_inside(OperationId id, std::uint64_t cycle);
-    void open(OperationId send, std::uint64_t cycle);
+    void process_event(const Event& event);
+    void begin_operation(OperationId id, std::uint64_t cycle);
+    void start_operation(OperationId id, std::uint64_t cycle);
+    void send_intra_node(OperationId id, std::uint64_t cycle);
+    void open_send(OperationId send, std::uint64_t cycle);
     void open_messages(std::uint32_t rank, std::uint64_t cycle);
-    void arrive(OperationId receive, std::uint64_t cycle);
+    void record_arrival(OperationId receive, std::uint64_t cycle);
     void release_dependents(OperationId id, bool on_start, std::uint64_t cycle);
 
     const OperationGraph& graph_;
@@ -106,7 +107,7 @@ class OperationRun final : public FiniteWorkload {
     std::vector<OperationState> states_;
     std::vector<RankState> ranks_;
     std::vector<NodeState> nodes_;
-    NicQueues nics_;  // numbers of messages: their sends
+    NicQueues nics_;  // a message's number is its send operation
 };
 
 }  // namespace topoloom

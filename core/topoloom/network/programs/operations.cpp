@@ -12,18 +12,18 @@ namespace topoloom {
 
 namespace {
 
-/// Describes a dependency cycle for error messages.
-constexpr std::size_t most_named = 8;
+/// Maximum number of operations of a dependency cycle in an error message.
+constexpr std::size_t max_listed = 8;
 
-/// Sender, receiver and tag of a message.
-std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> ends(const RankOperation& operation) {
+/// Returns sender, receiver and tag of a message.
+std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> message_key(const RankOperation& operation) {
     const bool sends = operation.kind == RankOperation::Kind::send;
     const std::uint32_t own = operation.rank.value, peer = operation.peer.value;
     return {sends ? own : peer, sends ? peer : own, operation.tag};
 }
 
-/// The start and the end of operations, as vertices of what waits for what.
-struct Times {
+/// The dependency graph, whose vertices are the start and the end of each operation.
+struct DependencyGraph {
     static std::uint32_t start(OperationId id) { return 2 * id.value; }
     static std::uint32_t end(OperationId id) { return 2 * id.value + 1; }
     static OperationId operation(std::uint32_t time) { return OperationId{time / 2}; }
@@ -48,7 +48,7 @@ OperationGraph::OperationGraph(std::size_t ranks, std::vector<RankOperation> ope
                                std::span<const Dependence> order)
     : ranks_(ranks), operations_(std::move(operations)), waits_(operations_.size()) {
     if (operations_.size() > no_index / 2)
-        fail(operations_.size(), " operations are more than can be counted");
+        fail(operations_.size(), " operations are too many: at most ", no_index / 2, " are supported");
     first_.assign(operations_.size() + 1, 0);
     for (const Dependence& one : order) {
         ++first_[one.before.value + 1];
@@ -59,7 +59,7 @@ OperationGraph::OperationGraph(std::size_t ranks, std::vector<RankOperation> ope
     std::vector<std::uint64_t> next(first_.begin(), first_.end() - 1);
     for (const Dependence& one : order) dependents_[next[one.before.value]++] = {one.after, one.on_start};
     match_messages();
-    require_order();
+    require_acyclic();
 }
 
 void OperationGraph::match_messages() {
@@ -72,7 +72,7 @@ void OperationGraph::match_messages() {
         (one.kind == RankOperation::Kind::send ? sends : receives).push_back(id);
     }
     const auto by_ends = [&](OperationId a, OperationId b) {
-        return ends(operations_[a.value]) < ends(operations_[b.value]);
+        return message_key(operations_[a.value]) < message_key(operations_[b.value]);
     };
     std::ranges::stable_sort(sends, by_ends);
     std::ranges::stable_sort(receives, by_ends);
@@ -91,9 +91,9 @@ void OperationGraph::match_messages() {
     }
 }
 
-/// Removes operations without dependences until none or only cycles remain.
-void OperationGraph::require_order() const {
-    const Times times{*this};
+/// Removes vertices without dependences until none or only cycles remain.
+void OperationGraph::require_acyclic() const {
+    const DependencyGraph times{*this};
     std::vector<std::uint32_t> left(2 * operations_.size(), 0), ready;
     const auto count = static_cast<std::uint32_t>(left.size());
     for (std::uint32_t time = 0; time < count; ++time)
@@ -106,7 +106,7 @@ void OperationGraph::require_order() const {
             if (--left[after] == 0) ready.push_back(after);
         });
     if (done == count) return;
-    // Each of the rest waits for another of the rest: going back from one to another comes to a circle.
+    // Each remaining vertex waits for a remaining vertex, so following dependences backwards finds a cycle.
     std::vector<std::uint32_t> before(count, no_index), seen(count, 0), way;
     for (std::uint32_t time = 0; time < count; ++time)
         if (left[time] > 0) times.for_each_after(time, [&](std::uint32_t after) { before[after] = time; });
@@ -116,14 +116,14 @@ void OperationGraph::require_order() const {
     for (std::uint32_t time = at; way.empty() || time != at; time = before[time]) way.push_back(time);
     std::vector<OperationId> circle;
     for (const std::uint32_t time : way)
-        if (circle.empty() || circle.back() != Times::operation(time))
-            circle.push_back(Times::operation(time));
+        if (circle.empty() || circle.back() != DependencyGraph::operation(time))
+            circle.push_back(DependencyGraph::operation(time));
     if (circle.size() > 1 && circle.back() == circle.front()) circle.pop_back();
     std::string text;
-    for (std::size_t i = 0; i < std::min(circle.size(), most_named); ++i)
+    for (std::size_t i = 0; i < std::min(circle.size(), max_listed); ++i)
         text += (i == 0 ? "" : ", ") + name(circle[i]);
-    if (circle.size() > most_named) text += ", and " + std::to_string(circle.size() - most_named) + " more";
-    fail("operations wait for each other in a circle, each for the next: ", text);
+    if (circle.size() > max_listed) text += ", and " + std::to_string(circle.size() - max_listed) + " more";
+    fail("operations wait for each other in a cycle, each for the next: ", text);
 }
 
 std::string OperationGraph::name(OperationId id) const {

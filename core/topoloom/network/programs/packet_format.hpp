@@ -10,7 +10,8 @@
 
 namespace topoloom {
 
-/// In bytes. Each packet carries at most `payload` bytes of one message behind its header; an empty message is a header, or a flit.
+/// Sizes in bytes. A packet is a header and at most `payload` bytes of one message. A packet has at least one
+/// flit, even without header and payload.
 struct PacketFormat {
     std::uint32_t flit = 32;
     std::uint32_t payload = 256;
@@ -20,7 +21,7 @@ struct PacketFormat {
         return std::max<std::uint64_t>(1,
                                        (static_cast<std::uint64_t>(message.value) + payload - 1) / payload);
     }
-    /// Flits of a packet that carries the first of the remaining bytes.
+    /// Flits of the next packet if `left` bytes of the message remain.
     [[nodiscard]] std::uint32_t flits(std::uint64_t left) const {
         const auto bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, payload)) + header;
         return std::max((bytes + flit - 1) / flit, 1U);

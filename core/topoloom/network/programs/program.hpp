@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interface of programs: the messages of each rank, step by step.
+// Interface of programs: messages of each rank in each step.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@ struct ProgramMessage {
     Bytes bytes;
 };
 
-/// In each step a rank sends its messages, one after the other, and receives those of others; when the last one has left and
-/// the last one has come, it begins the next step. Steps are described, not stored: a machine's ranks may have millions of
-/// messages. A rank that sends in a step sends what its peer receives in the step of the same number. Calls for different
-/// ranks may be made at the same time.
+/// A program of steps. In each step a rank sends its messages one after the other, and receives the messages
+/// of other ranks. The next step begins when all sends have left and all receives have arrived. A message is
+/// sent and received in the same step number. Messages are computed on demand, since all ranks together can
+/// have millions. Different threads can call the functions for different ranks.
 class Program {
    public:
     Program() = default;
@@ -30,7 +30,7 @@ class Program {
 
     [[nodiscard]] virtual std::size_t rank_count() const = 0;
     [[nodiscard]] virtual std::uint64_t step_count() const = 0;
-    /// Adds what a rank sends in a step, in this order.
+    /// Appends the messages that a rank sends in a step, in sending order.
     virtual void list_sends(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const = 0;
     virtual void list_receives(Rank rank, std::uint64_t step,
                                std::vector<ProgramMessage>& messages) const = 0;

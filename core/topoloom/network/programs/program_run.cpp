@@ -12,7 +12,8 @@ namespace topoloom {
 
 namespace {
 
-/// Label of a packet: the receiver's index on its node, the step, and whether it is the last of its message.
+/// Label of a packet: index of the receiver on its node, step, and whether the packet is the last of its
+/// message.
 struct Label {
     static constexpr unsigned place_bits = 20;
     static constexpr std::uint64_t most_places = std::uint64_t{1} << place_bits;
@@ -62,7 +63,8 @@ ProgramRun::ProgramRun(const Program& program, std::span<const Node> node_of_ran
     }
 }
 
-/// Advances all ranks of a node that finished their steps. One may complete the step of another.
+/// Advances all ranks of a node that finished their steps. Beginning a step can complete the step of another
+/// rank.
 void ProgramRun::begin_steps(NodeState& node) {
     while (!node.advancing.empty()) {
         const std::uint32_t rank = node.advancing.back();
@@ -76,15 +78,16 @@ void ProgramRun::begin_steps(NodeState& node) {
     }
 }
 
-/// Begins `state.step` and returns whether it is over already.
+/// Begins `state.step`. Returns whether the step is complete at once.
 bool ProgramRun::begin_step(NodeState& node, std::uint32_t rank) {
     RankState& state = ranks_[rank];
     node.receives.clear();
     program_.list_receives(Rank{rank}, state.step, node.receives);
     for (const ProgramMessage& message : node.receives)
-        state.expected += nics_.is_inside(rank, message.peer.value) ? 1 : format_.packets(message.bytes);
+        state.expected +=
+            nics_.are_on_same_node(rank, message.peer.value) ? 1 : format_.packets(message.bytes);
     state.busy = std::max(state.busy, state.since);
-    const auto early = std::ranges::find(state.early, state.step, &Early::step);
+    const auto early = std::ranges::find(state.early, state.step, &EarlyPackets::step);
     if (early != state.early.end()) {
         state.expected -= early->packets;
         state.since = std::max(state.since, early->since);
@@ -101,10 +104,10 @@ bool ProgramRun::begin_step(NodeState& node, std::uint32_t rank) {
 /// Opens further inter-node messages of a rank.
 void ProgramRun::open_messages(NodeState& node, std::uint32_t rank) {
     RankState& state = ranks_[rank];
-    for (; state.opened < state.sends.size() && nics_.has_room(rank); ++state.opened) {
+    for (; state.opened < state.sends.size() && nics_.can_open_message(rank); ++state.opened) {
         const ProgramMessage message = state.sends[state.opened];
-        if (nics_.is_inside(rank, message.peer.value)) {
-            deliver_inside(node, rank, message);
+        if (nics_.are_on_same_node(rank, message.peer.value)) {
+            deliver_intra_node(node, rank, message);
             continue;
         }
         state.busy += costs_.send;
@@ -112,7 +115,7 @@ void ProgramRun::open_messages(NodeState& node, std::uint32_t rank) {
     }
 }
 
-void ProgramRun::deliver_inside(NodeState& node, std::uint32_t from, const ProgramMessage& message) {
+void ProgramRun::deliver_intra_node(NodeState& node, std::uint32_t from, const ProgramMessage& message) {
     RankState& sender = ranks_[from];
     sender.busy += costs_.memory;
     std::uint64_t there = sender.busy;
@@ -122,12 +125,12 @@ void ProgramRun::deliver_inside(NodeState& node, std::uint32_t from, const Progr
         there = node.memory_free;
     }
     sender.since = std::max(sender.since, sender.busy);
-    arrive(node, message.peer.value, sender.step, 1, false, there);
+    record_arrival(node, message.peer.value, sender.step, 1, false, there);
 }
 
-/// Packets of a message have come to a rank, which may not be that far yet.
-void ProgramRun::arrive(NodeState& node, std::uint32_t rank, std::uint64_t step, std::uint64_t packets,
-                        bool is_last, std::uint64_t cycle) {
+/// Records the arrival of packets at a rank, which may not have begun the step yet.
+void ProgramRun::record_arrival(NodeState& node, std::uint32_t rank, std::uint64_t step,
+                                std::uint64_t packets, bool is_last, std::uint64_t cycle) {
     RankState& state = ranks_[rank];
     if (is_last) {
         const std::uint64_t there = cycle + costs_.latency + costs_.receive;
@@ -135,7 +138,7 @@ void ProgramRun::arrive(NodeState& node, std::uint32_t rank, std::uint64_t step,
         cycle = std::max(state.busy, there);
     }
     if (step != state.step) {
-        const auto early = std::ranges::find(state.early, step, &Early::step);
+        const auto early = std::ranges::find(state.early, step, &EarlyPackets::step);
         if (early == state.early.end()) {
             state.early.push_back({step, packets, cycle});
         } else {
@@ -181,7 +184,7 @@ void ProgramRun::on_sent(Node from, const PacketRequest& /*order*/, std::uint64_
 void ProgramRun::on_received(Node at, const PacketRequest& order, std::uint64_t cycle) {
     NodeState& node = nodes_[at.value];
     const Label label = Label::of(order.message);
-    arrive(node, nics_.ranks_of(at)[label.place], label.step, 1, label.is_last, cycle);
+    record_arrival(node, nics_.ranks_of(at)[label.place], label.step, 1, label.is_last, cycle);
     begin_steps(node);
     node.next = nics_.next(at);
 }

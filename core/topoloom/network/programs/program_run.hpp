@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a program as a workload: ranks on nodes, messages as packets.
+// Execution of a program as a workload: ranks on nodes, messages as packets.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +17,19 @@ namespace topoloom {
 
 /// Overheads per message in cycles; a rank handles one message at a time.
 struct MessageCycles {
-    std::uint64_t send = 0;     // before the first packet of a message can go
-    std::uint64_t receive = 0;  // once its last packet has come
-    std::uint64_t latency = 0;  // besides, while the rank may handle others
-    double memory_rate = 0;     // bytes per cycle inside a node, of all its ranks together; 0: no time
-    std::uint64_t memory = 0;   // before a message inside a node goes
+    std::uint64_t send = 0;     // sender overhead, before the first packet
+    std::uint64_t receive = 0;  // receiver overhead, after the last packet
+    std::uint64_t latency = 0;  // additional latency, during which the rank can handle other messages
+    double memory_rate = 0;     // bytes per cycle of all intra-node messages of a node; 0: unlimited
+    std::uint64_t memory = 0;   // sender overhead of an intra-node message
 };
 
-/// A rank opens the first messages that it has not sent yet on the card of its node. Messages inside a node go past the
-/// network. Times are worked out when what they depend on is known, so that a node has no events but packets. Memory: a few
-/// words for each rank, and its messages of one step.
+/// Executes a program. A rank opens its first unsent messages on the NIC of its node. Intra-node messages
+/// bypass the network. Times are computed as soon as their inputs are known, so packets are a node's only
+/// events. Memory: a few words per rank, and the rank's messages of one step.
 class ProgramRun final : public FiniteWorkload {
    public:
-    /// Keeps a reference to the program. Throws Error for what NicQueues and require_packet_format() reject.
+    /// The run refers to the program. Throws the same errors as NicQueues and require_packet_format().
     ProgramRun(const Program& program, std::span<const Node> node_of_rank, std::size_t nodes,
                const PacketFormat& format, const MessageCycles& costs);
 
@@ -40,48 +40,48 @@ class ProgramRun final : public FiniteWorkload {
     void on_received(Node node, const PacketRequest& order, std::uint64_t cycle) override;
 
     [[nodiscard]] std::size_t rank_count() const { return ranks_.size(); }
-    /// The cycle in which a rank had done its last step.
+    /// The cycle in which the rank completed its last step.
     [[nodiscard]] std::uint64_t finish(Rank rank) const { return ranks_[rank.value].since; }
     /// Whether all ranks are done.
     [[nodiscard]] bool is_done() const override;
     [[nodiscard]] std::uint64_t steps_done() const override;
     [[nodiscard]] std::uint64_t steps() const override { return program_.step_count() * ranks_.size(); }
     [[nodiscard]] std::uint64_t end() const override;
-    /// A rank.
+    /// Describes a rank.
     [[nodiscard]] std::string describe_first_waiting() const override;
 
    private:
     /// Packets that arrived before the rank started the step.
-    struct Early {
+    struct EarlyPackets {
         std::uint64_t step;
         std::uint64_t packets;
         std::uint64_t since;  // cycle
     };
     struct RankState {
-        std::uint64_t step = never;  // it has not begun
-        std::uint64_t since = 0;     // the cycle in which all that has happened to the step was over
-        std::uint64_t busy = 0;      // the cycle until which the rank handles messages
-        std::uint64_t expected = 0;  // packets of the step that have not come
-        std::uint32_t opened = 0;    // messages of the step
-        bool is_leaving = false;     // the last packet of one of them
+        std::uint64_t step = never;  // `never` before the first step
+        std::uint64_t since = 0;     // cycle in which the latest event of the step ended
+        std::uint64_t busy = 0;      // cycle until which the rank handles messages
+        std::uint64_t expected = 0;  // missing packets of the step
+        std::uint32_t opened = 0;    // number of opened messages of the step
+        bool is_leaving = false;     // the last packet of a message is leaving
         std::vector<ProgramMessage> sends{};
-        std::vector<Early> early{};
+        std::vector<EarlyPackets> early{};
     };
     struct NodeState {
         std::uint64_t next = never;
         std::uint64_t memory_free = 0;
         std::uint64_t steps_done = 0;
-        std::uint32_t leaving = no_index;        // the rank whose last packet of a message is
-        std::vector<std::uint32_t> advancing{};  // ranks that may have done their steps
+        std::uint32_t leaving = no_index;        // rank whose last packet of a message is leaving
+        std::vector<std::uint32_t> advancing{};  // ranks that may have completed their steps
         std::vector<ProgramMessage> receives{};
     };
 
     void begin_steps(NodeState& node);
     bool begin_step(NodeState& node, std::uint32_t rank);
     void open_messages(NodeState& node, std::uint32_t rank);
-    void deliver_inside(NodeState& node, std::uint32_t from, const ProgramMessage& message);
-    void arrive(NodeState& node, std::uint32_t rank, std::uint64_t step, std::uint64_t packets, bool is_last,
-                std::uint64_t cycle);
+    void deliver_intra_node(NodeState& node, std::uint32_t from, const ProgramMessage& message);
+    void record_arrival(NodeState& node, std::uint32_t rank, std::uint64_t step, std::uint64_t packets,
+                        bool is_last, std::uint64_t cycle);
     [[nodiscard]] bool is_step_complete(std::uint32_t rank) const {
         const RankState& state = ranks_[rank];
         return state.expected == 0 && !state.is_leaving && nics_.open(rank).empty() &&
@@ -93,7 +93,7 @@ class ProgramRun final : public FiniteWorkload {
     MessageCycles costs_;
     std::vector<RankState> ranks_;
     std::vector<NodeState> nodes_;
-    NicQueues nics_;  // numbers of messages: the rank that it is to
+    NicQueues nics_;  // a message's number is the receiving rank
 };
 
 }  // namespace topoloom

@@ -9,10 +9,11 @@ namespace topoloom {
 
 namespace {
 
-/// Between two looks.
-constexpr std::uint64_t cycles_at_once = 1024;
-/// Nothing crosses a switch for as long as this, and what channels take, though flits are in the network.
-constexpr std::uint64_t patience = 1 << 16;
+/// Cycles between two checks.
+constexpr std::uint64_t cycles_between_checks = 1024;
+/// Cycles without a flit crossing any switch, in addition to channel delays, after which a deadlock is
+/// reported.
+constexpr std::uint64_t stall_timeout = 1 << 16;
 
 }  // namespace
 
@@ -21,7 +22,7 @@ std::uint64_t run_to_end(PacketNetwork& network, const FiniteWorkload& senders, 
     std::uint64_t moved = network.cycle(), hops = 0, steps = 0;
     while (!senders.is_done()) {
         const std::uint64_t next = network.next_event();
-        network.run(next == never ? cycles_at_once : next - network.cycle() + cycles_at_once);
+        network.run(next == never ? cycles_between_checks : next - network.cycle() + cycles_between_checks);
         if (!meter.poll()) return never;
         if (network.flit_hops() != hops || senders.steps_done() != steps ||
             network.next_event() != network.cycle()) {
@@ -30,11 +31,10 @@ std::uint64_t run_to_end(PacketNetwork& network, const FiniteWorkload& senders, 
             moved = network.cycle();
         }
         if (network.next_event() == never && !senders.is_done())
-            fail("the program waits for itself: ", senders.describe_first_waiting());
-        if (network.cycle() - moved <= patience + longest_delay) continue;
+            fail("the program deadlocks: ", senders.describe_first_waiting());
+        if (network.cycle() - moved <= stall_timeout + longest_delay) continue;
         const std::string circle = network.describe_deadlock();
-        fail("packets wait for each other for ever: ",
-             circle.empty() ? senders.describe_first_waiting() : circle);
+        fail("packets are deadlocked: ", circle.empty() ? senders.describe_first_waiting() : circle);
     }
     return senders.end();
 }

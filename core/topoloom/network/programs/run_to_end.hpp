@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a finite workload on a simulated network to completion.
+// Simulation of a finite workload to completion.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace topoloom {
 
-/// Runs a new network until all nodes have finished. Returns the cycle of the last step, or `never` if the meter
-/// stopped the run. Throws Error on deadlock; channels have delays of at most `longest_delay` cycles.
+/// Runs a new network until all nodes have finished. Returns the cycle of the last step, or `never` if the
+/// meter stopped the run. `longest_delay` is the maximum channel delay in cycles. Throws Error on deadlock.
 [[nodiscard]] std::uint64_t run_to_end(PacketNetwork& network, const FiniteWorkload& senders, Meter& meter,
                                        std::uint64_t longest_delay = 0);
 

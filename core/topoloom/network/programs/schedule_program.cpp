@@ -14,14 +14,14 @@ ScheduleProgram::ScheduleProgram(const AnySchedule& schedule) : schedule_(schedu
         first_step_.push_back(first_step_.back() + 1 + (has_barrier(schedule, round) ? barrier : 0));
 }
 
-ScheduleProgram::Part ScheduleProgram::part(std::uint64_t step) const {
+ScheduleProgram::RoundStep ScheduleProgram::round_step(std::uint64_t step) const {
     const auto after = std::ranges::upper_bound(first_step_, step);
     const auto round = static_cast<std::uint64_t>(after - first_step_.begin()) - 1;
     return {round, step - first_step_[round]};
 }
 
 void ScheduleProgram::list_sends(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const {
-    const auto [round, behind] = part(step);
+    const auto [round, behind] = round_step(step);
     if (behind > 0) {
         const std::uint64_t far = std::uint64_t{1} << (behind - 1);
         messages.push_back({Rank{(rank.value + far) % ranks_}, Bytes{0}});
@@ -32,7 +32,7 @@ void ScheduleProgram::list_sends(Rank rank, std::uint64_t step, std::vector<Prog
 
 void ScheduleProgram::list_receives(Rank rank, std::uint64_t step,
                                     std::vector<ProgramMessage>& messages) const {
-    const auto [round, behind] = part(step);
+    const auto [round, behind] = round_step(step);
     if (behind > 0) {
         const std::uint64_t far = std::uint64_t{1} << (behind - 1);
         messages.push_back({Rank{(rank.value + ranks_ - far) % ranks_}, Bytes{0}});

@@ -10,12 +10,12 @@
 
 namespace topoloom {
 
-/// A step is a round; if all wait for each other after one, rounds of empty messages follow it, as a dissemination
-/// barrier has them (D. Hensgen, R. Finkel, U. Manber, Two Algorithms for Barrier Synchronization, International
-/// Journal of Parallel Programming 17, 1988).
+/// Executes a schedule with one step per round. If a barrier follows a round, further steps perform a
+/// dissemination barrier with empty messages (D. Hensgen, R. Finkel, U. Manber, Two Algorithms for Barrier
+/// Synchronization, International Journal of Parallel Programming 17, 1988).
 class ScheduleProgram final : public Program {
    public:
-    /// Keeps references to the schedule.
+    /// The program refers to the schedule.
     explicit ScheduleProgram(const AnySchedule& schedule);
 
     [[nodiscard]] std::size_t rank_count() const override { return ranks_; }
@@ -24,16 +24,17 @@ class ScheduleProgram final : public Program {
     void list_receives(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const override;
 
    private:
-    /// The round of a step, and which of those behind it: 0 is the round's own.
-    struct Part {
+    /// The round of a step, and the step's index within the round: 0 is the round itself, higher indices are
+    /// barrier steps.
+    struct RoundStep {
         std::uint64_t round;
         std::uint64_t behind;
     };
-    [[nodiscard]] Part part(std::uint64_t step) const;
+    [[nodiscard]] RoundStep round_step(std::uint64_t step) const;
 
     const AnySchedule& schedule_;
     std::size_t ranks_;
-    std::vector<std::uint64_t> first_step_;  // [round]; behind the last, the number of steps
+    std::vector<std::uint64_t> first_step_;  // [round]; last entry: number of steps
 };
 
 }  // namespace topoloom

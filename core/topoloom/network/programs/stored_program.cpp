@@ -8,7 +8,8 @@
 
 namespace topoloom {
 
-void StoredProgram::Side::list(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const {
+void StoredProgram::DirectedMessages::list(Rank rank, std::uint64_t step,
+                                           std::vector<ProgramMessage>& messages) const {
     const std::span own =
         std::span(entries).subspan(first[rank.value], first[rank.value + 1] - first[rank.value]);
     for (const Entry& entry : std::ranges::equal_range(own, step, {}, &Entry::step))
@@ -16,9 +17,10 @@ void StoredProgram::Side::list(Rank rank, std::uint64_t step, std::vector<Progra
 }
 
 template <class Own, class Peer>
-StoredProgram::Side StoredProgram::sorted(std::size_t ranks, std::span<const StoredMessage> messages, Own own,
-                                          Peer peer) {
-    Side side;
+StoredProgram::DirectedMessages StoredProgram::sort_messages(std::size_t ranks,
+                                                             std::span<const StoredMessage> messages, Own own,
+                                                             Peer peer) {
+    DirectedMessages side;
     side.first.assign(ranks + 1, 0);
     for (const StoredMessage& message : messages) ++side.first[(message.*own).value + 1];
     std::partial_sum(side.first.begin(), side.first.end(), side.first.begin());
@@ -41,8 +43,8 @@ StoredProgram::StoredProgram(std::size_t ranks, std::span<const StoredMessage> m
         if (message.bytes.value < 0) fail("a message has ", message.bytes.value, " bytes");
         steps_ = std::max(steps_, message.step + 1);
     }
-    sends_ = sorted(ranks, messages, &StoredMessage::from, &StoredMessage::to);
-    receives_ = sorted(ranks, messages, &StoredMessage::to, &StoredMessage::from);
+    sends_ = sort_messages(ranks, messages, &StoredMessage::from, &StoredMessage::to);
+    receives_ = sort_messages(ranks, messages, &StoredMessage::to, &StoredMessage::from);
 }
 
 }  // namespace topoloom

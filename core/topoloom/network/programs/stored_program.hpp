@@ -17,7 +17,7 @@ struct StoredMessage {
     Bytes bytes;
 };
 
-/// Within a step, a rank sends in list order.
+/// A program with a message list. Within a step, a rank sends in list order.
 class StoredProgram final : public Program {
    public:
     /// Throws Error for ranks out of range and negative sizes.
@@ -37,18 +37,19 @@ class StoredProgram final : public Program {
         std::uint64_t step;
         ProgramMessage message;
     };
-    /// By rank, then by step.
-    struct Side {
+    /// The messages of one direction, sorted by rank, then by step.
+    struct DirectedMessages {
         std::vector<std::uint64_t> first;  // [rank]
         std::vector<Entry> entries;
 
         void list(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const;
     };
     template <class Own, class Peer>
-    static Side sorted(std::size_t ranks, std::span<const StoredMessage> messages, Own own, Peer peer);
+    static DirectedMessages sort_messages(std::size_t ranks, std::span<const StoredMessage> messages, Own own,
+                                          Peer peer);
 
     std::uint64_t steps_ = 0;
-    Side sends_, receives_;
+    DirectedMessages sends_, receives_;
 };
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Datelines: where the structure of a machine suggests to break dependency cycles.
+// Datelines: turns at which to break dependency cycles, derived from the structure of a machine.
 #pragma once
 
 #include <functional>
@@ -8,9 +8,9 @@
 
 namespace topoloom {
 
-/// True for turns from one link to another that are to be cut, where they lie on a circle. Dragonflies: from a global link to
-/// any but one to a node, which minimal routes take once, and Valiant's twice (J. Kim et al., Technology-Driven, Highly-Scalable
-/// Dragonfly Topology, ISCA 2008, 4.1). Others: none.
+/// Returns true for turns from one link to another that break a dependency cycle. On dragonflies these are
+/// all turns from a global link, except to nodes: minimal routes have one, Valiant routes two (J. Kim et al.,
+/// Technology-Driven, Highly-Scalable Dragonfly Topology, ISCA 2008, 4.1). Other topologies have none.
 using Dateline = std::function<bool(Link, Link)>;
 [[nodiscard]] Dateline datelines(const Machine& machine);
 

@@ -31,7 +31,7 @@ Routing own_routing(const Machine& machine) {
 Detours::Detours(const Fabric& fabric) : fabric_(&fabric), node_channels_(fabric) {
     const DragonflySpec* const spec = dragonfly_of(fabric.machine());
     if (spec == nullptr)
-        fail("Valiant's routes and UGAL go over groups of a dragonfly, and '", fabric.machine().text(),
+        fail("Valiant and UGAL routing need the groups of a dragonfly, but '", fabric.machine().text(),
              "' has none; choose its own routing, or minimal-adaptive");
     groups_ = spec->groups;
     nodes_ = spec->rows * spec->columns * spec->nodes_per_router;
@@ -46,7 +46,7 @@ Node Detours::draw(Node from, Node to, Rng& rng) const {
     return Node{via * nodes_ + rng.below(nodes_)};
 }
 
-void Detours::each_turn(const std::function<void(ChannelId, Node)>& visit) const {
+void Detours::for_each_turn(const std::function<void(ChannelId, Node)>& visit) const {
     for (const ChannelId channel : ids<ChannelId>(fabric_->channel_count())) {
         if (!is_global(channel)) continue;
         const Channel& ends = fabric_->channel(channel);

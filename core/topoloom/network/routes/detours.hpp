@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Valiant's detours over the groups of a dragonfly.
+// Valiant detours over the groups of a dragonfly.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace topoloom {
 
-/// A detour goes minimally to a random group, up to the router where it enters, and then minimally to its
-/// destination.
+/// Draws Valiant detours. A detour is a minimal route to the first router in a random group, and from there a
+/// minimal route to the destination.
 class Detours {
    public:
-    /// Keeps a reference to the fabric. Throws Error for machines without groups.
+    /// Refers to the fabric. Throws Error for machines without groups.
     explicit Detours(const Fabric& fabric);
 
-    /// Whether there is another group between those of these nodes.
+    /// Whether a detour exists: the nodes are in different groups, and there is a third group.
     [[nodiscard]] bool has(Node from, Node to) const { return groups_ > 2 && group(from) != group(to); }
-    /// Draws a group; returns a node in it, towards which the detour starts.
+    /// Draws a group. Returns a node in this group, the first target of the detour.
     [[nodiscard]] Node draw(Node from, Node to, Rng& rng) const;
     /// Whether a channel leads into the group of a node.
-    [[nodiscard]] bool enters(ChannelId channel, Node node) const {
+    [[nodiscard]] bool enters_group_of(ChannelId channel, Node node) const {
         const Channel& ends = fabric_->channel(channel);
         return !ends.is_exit() && group_of_[ends.to] == group(node) && is_global(channel);
     }
@@ -32,8 +32,9 @@ class Detours {
     [[nodiscard]] Node node_behind(ChannelId channel) const {
         return node_channels_.node_at[fabric_->channel(channel).to];
     }
-    /// Calls visit(channel, node) for each channel between groups, with one node of each router in a third group.
-    void each_turn(const std::function<void(ChannelId, Node)>& visit) const;
+    /// For each channel between groups, calls visit(channel, node) with one node per router of each third
+    /// group.
+    void for_each_turn(const std::function<void(ChannelId, Node)>& visit) const;
 
    private:
     [[nodiscard]] std::uint32_t group(Node node) const { return node.value / nodes_; }

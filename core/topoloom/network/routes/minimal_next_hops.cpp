@@ -43,7 +43,7 @@ void MinimalNextHops::measure(std::size_t set, const std::vector<std::uint32_t>&
     for (const std::uint32_t router : reached) away[router] = 1;
     for (std::size_t i = 0; i < reached.size(); ++i) {
         const std::uint32_t router = reached[i];
-        for (const ChannelId before : fabric_->into(router)) {
+        for (const ChannelId before : fabric_->inputs_of(router)) {
             const std::uint32_t from = fabric_->channel(before).from;
             if (from == no_index || away[from] != no_distance || !is_usable_[before.value]) continue;
             away[from] = static_cast<std::uint16_t>(away[router] + 1U);
@@ -55,9 +55,10 @@ void MinimalNextHops::measure(std::size_t set, const std::vector<std::uint32_t>&
 
 Turns MinimalNextHops::turns() const {
     Turns turns(fabric_->channel_count());
-    std::vector<std::size_t> first(fabric_->router_count() + 1, 0);  // [router]: of its turns in `seen`
+    std::vector<std::size_t> first(fabric_->router_count() + 1, 0);  // [router]: first of its turns in `seen`
     for (std::uint32_t router = 0; router < fabric_->router_count(); ++router)
-        first[router + 1] = first[router] + fabric_->into(router).size() * fabric_->out_of(router).size();
+        first[router + 1] =
+            first[router] + fabric_->inputs_of(router).size() * fabric_->outputs_of(router).size();
     std::vector<bool> seen(first.back(), false);
     std::vector<ChannelId> next;
     for (const Node to : member_)
@@ -66,13 +67,13 @@ Turns MinimalNextHops::turns() const {
             if (here == no_distance) continue;
             next.clear();
             each(router, to, [&](ChannelId channel) { next.push_back(channel); });
-            for (const ChannelId before : fabric_->into(router)) {
+            for (const ChannelId before : fabric_->inputs_of(router)) {
                 const Channel& came = fabric_->channel(before);
                 if (!came.is_entry() && distance(came.from, to) != here + 1) continue;
                 for (const ChannelId after : next) {
                     const std::size_t place =
                         first[router] +
-                        (came.input - fabric_->first_input(router)) * fabric_->out_of(router).size() +
+                        (came.input - fabric_->first_input(router)) * fabric_->outputs_of(router).size() +
                         (fabric_->channel(after).output - fabric_->first_output(router));
                     if (seen[place]) continue;
                     seen[place] = true;

@@ -12,18 +12,18 @@
 
 namespace topoloom {
 
-/// Distances from all routers to the sets of routers by which nodes leave the network.
+/// Distances from all routers to all nodes. Nodes with the same set of last routers share a row.
 class MinimalNextHops {
    public:
-    /// Keeps a reference to the fabric. Throws Error if distances would take more than a gibibyte.
+    /// Refers to the fabric. Throws Error if distances need more than 1 GiB.
     explicit MinimalNextHops(const Fabric& fabric);
 
     [[nodiscard]] const NodeChannels& node_channels() const { return node_channels_; }
-    /// Channels from a router to a node, at least 1; no_distance: there is no route.
+    /// Number of channels from a router to a node, at least 1, or no_distance without a route.
     [[nodiscard]] std::uint32_t distance(std::uint32_t router, Node to) const {
         return distances_[std::size_t{set_of_[to.value]} * fabric_->router_count() + router];
     }
-    /// Calls visit(channel) for the outputs of a router by which a node is one channel nearer, or reached.
+    /// Calls visit(channel) for the outputs of a router that lead nearer to a node or to the node itself.
     template <class Visit>
     void each(std::uint32_t router, Node to, const Visit& visit) const {
         const std::uint16_t* const away =
@@ -33,13 +33,13 @@ class MinimalNextHops {
                 if (fabric_->channel(exit).from == router) visit(exit);
             return;
         }
-        for (const ChannelId next : fabric_->out_of(router)) {
+        for (const ChannelId next : fabric_->outputs_of(router)) {
             const Channel& channel = fabric_->channel(next);
             if (is_usable_[next.value] && !channel.is_exit() && away[channel.to] + 1U == away[router])
                 visit(next);
         }
     }
-    /// All turns of such routes.
+    /// All turns of shortest routes.
     [[nodiscard]] Turns turns() const;
     [[nodiscard]] std::uint32_t longest() const { return longest_; }
 
@@ -52,7 +52,7 @@ class MinimalNextHops {
     NodeChannels node_channels_;
     std::vector<bool> is_usable_;           // [channel]
     std::vector<std::uint32_t> set_of_;     // [node]
-    std::vector<Node> member_;              // [set]: a node of it
+    std::vector<Node> member_;              // [set]: a node with this set
     std::vector<std::uint16_t> distances_;  // [set][router]
     std::uint32_t longest_ = 0;
 };

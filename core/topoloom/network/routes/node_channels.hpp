@@ -16,7 +16,7 @@ struct NodeChannels {
 
     std::vector<std::vector<ChannelId>> entries;  // [node]
     std::vector<std::vector<ChannelId>> exits;    // [node]
-    std::vector<Node> node_at;  // [router]: the first that enters there; none: there is none
+    std::vector<Node> node_at;                    // [router]: first node that enters there, or none
 };
 
 }  // namespace topoloom

@@ -18,20 +18,20 @@
 
 namespace topoloom {
 
-/// Packets with their paths. The shard that made a packet reuses its number; numbers carry no meaning. One shard uses
-/// a packet at a time.
+/// Packets with their paths. The shard that made a packet reuses its number after the packet was freed. Only
+/// one shard accesses a packet at a time.
 class PacketPool {
    public:
-    /// Whether a packet has a path, or chooses adaptively at each router, possibly with an escape path.
+    /// Whether a packet has a fixed path or chooses adaptively at each router, possibly with an escape path.
     enum class RouteMode : std::uint8_t { planned, adaptive, may_escape };
     struct Packet {
         PacketRequest order;
-        std::uint16_t hop = 0;  // of the path: where its head is, or goes
+        std::uint16_t hop = 0;  // index in the path of the head's current or next channel
         std::uint16_t hops = 0;
         RouteMode mode = RouteMode::planned;
     };
 
-    /// Holds up to `most` packets at a time.
+    /// A pool of at most `most` packets at a time.
     PacketPool(std::size_t longest_path, std::size_t most, std::size_t shards)
         : longest_(longest_path), free_lists_(shards), chunks_(most / chunk_size + shards + 1) {
         for (FreeList& free_list : free_lists_)
@@ -48,21 +48,22 @@ class PacketPool {
         std::ranges::copy(path, hops(packet));
         return packet;
     }
-    /// Replaces the path of a packet, which is at its first hop.
-    void plan(std::uint32_t packet, std::span<const Hop> path) {
+    /// Replaces the path of a packet and moves the packet to the first hop.
+    void replace_path(std::uint32_t packet, std::span<const Hop> path) {
         std::ranges::copy(path, hops(packet));
         (*this)[packet].hop = 0;
         (*this)[packet].hops = static_cast<std::uint16_t>(path.size());
     }
-    /// Frees a packet from any shard. Its maker gets it back at its second next collect().
-    void free(std::size_t shard, std::uint32_t packet) {
+    /// Frees a packet; any shard can do this. The shard that made the packet reclaims it at the second
+    /// reclaim_packets() from now.
+    void free_packet(std::size_t shard, std::uint32_t packet) {
         FreeList& free_list = free_lists_[shard];
         const std::size_t maker = chunks_[packet / chunk_size]->maker;
         (maker == shard ? free_list.unused : free_list.returned[free_list.turn][maker]).push_back(packet);
     }
-    /// Reclaims packets that other shards freed before their last collect(). All shards call this in the same
+    /// Reclaims packets that other shards freed before their last reclaim_packets(). All shards call this in the same
     /// cycles, between barriers.
-    void collect(std::size_t shard) {
+    void reclaim_packets(std::size_t shard) {
         FreeList& own = free_lists_[shard];
         const std::size_t before = own.turn;
         own.turn = 1 - own.turn;
@@ -81,13 +82,13 @@ class PacketPool {
     }
     /// The current hop of the head.
     [[nodiscard]] const Hop& hop(std::uint32_t packet) const { return hops(packet)[(*this)[packet].hop]; }
-    /// The hop after that; null if it leads to a node.
+    /// The hop after the current hop, or null if the current hop leads to a node.
     [[nodiscard]] const Hop* next_hop(std::uint32_t packet) const {
         const Packet& one = (*this)[packet];
         return one.hop + 1 < one.hops ? hops(packet) + one.hop + 1 : nullptr;
     }
     /// Advances to the next hop.
-    const Hop& step(std::uint32_t packet) { return hops(packet)[++(*this)[packet].hop]; }
+    const Hop& advance(std::uint32_t packet) { return hops(packet)[++(*this)[packet].hop]; }
 
    private:
     static constexpr std::uint32_t chunk_size = 256;
@@ -99,7 +100,7 @@ class PacketPool {
     /// Free list of a shard, on its own cache line.
     struct alignas(64) FreeList {
         std::vector<std::uint32_t> unused;
-        /// [turn][maker]: freed here. One turn is filled while makers empty the other.
+        /// [turn][maker]: packets freed by this shard. One turn is filled while makers empty the other.
         std::array<std::vector<std::vector<std::uint32_t>>, 2> returned;
         std::size_t turn = 0;
     };
@@ -117,7 +118,7 @@ class PacketPool {
 
     std::size_t longest_;
     std::vector<FreeList> free_lists_;            // [shard]
-    std::vector<std::unique_ptr<Chunk>> chunks_;  // as many as may ever be, so that none moves
+    std::vector<std::unique_ptr<Chunk>> chunks_;  // has its final size from the start, so chunks never move
     std::atomic<std::uint32_t> chunk_count_ = 0;
 };
 

@@ -37,28 +37,28 @@ Paths::Paths(const Fabric& fabric, Routing routing, const Poll& poll)
       routing_(routing == Routing::own ? own_routing(fabric.machine()) : routing),
       longest_(view_.diameter() + std::size_t{2}) {
     if (routing_ == Routing::own && view_.is_adaptive())
-        fail("'", fabric.machine().text(),
-             "' routes messages by the load, which is not simulated in switches; choose minimal-adaptive");
+        fail(
+            "'", fabric.machine().text(),
+            "' adapts routes to the load, which switch simulation does not support; choose minimal-adaptive");
     if (routing_ == Routing::valiant || routing_ == Routing::ugal) detours_.emplace(fabric);
-    if (routing_ == Routing::minimal_adaptive && choose_steps()) return;
-    class_routes(poll);
+    if (routing_ == Routing::minimal_adaptive && set_up_adaptive_routing()) return;
+    assign_classes(poll);
     if (!steps_) return;
     escape_classes_ = class_count_;
     ++class_count_;
 }
 
-/// False if packets that choose need routes to escape by.
-bool Paths::choose_steps() {
+/// Sets up adaptive routing. Returns false if adaptive packets need escape paths.
+bool Paths::set_up_adaptive_routing() {
     steps_.emplace(*fabric_);
     longest_ = std::max<std::size_t>(longest_, steps_->longest() + 1);
     circles_ = break_cycles(steps_->turns(), [](ChannelId, ChannelId) { return false; });
     if (circles_.circle.empty()) return true;
     for (const Node node : steps_->node_channels().node_at)
         if (node == Node::none)
-            fail("packets that choose their channels on '", fabric_->machine().text(),
-                 "' could wait for each other in a circle, and switches without nodes have no routes to "
-                 "leave it "
-                 "by; choose the machine's own routing");
+            fail("adaptive routing on '", fabric_->machine().text(),
+                 "' can deadlock, and switches without nodes have no escape routes; choose the machine's "
+                 "own routing");
     return false;
 }
 
@@ -90,22 +90,25 @@ bool Paths::follows(const RouteChannel& before, const RouteChannel& after) const
     return at != no_index && at == fabric_->channel(after.channel).from;
 }
 
-/// Throws Error unless all paths of the route are shortest: then so is any path that changes from one to another.
+/// Throws Error unless all paths of the route are shortest paths. Then any path that switches between them is
+/// shortest too.
 void Paths::require_no_detours(Node from, Node to, const std::vector<RouteChannel>& route) const {
     double links = 0;
     for (const RouteChannel& part : route)
         if (part.channel.value < view_.link_count()) links += part.share;
     if (links > view_.hops(from, to) + 1e-6)
         fail("'", fabric_->machine().text(),
-             "' routes messages over detours, which are not simulated in switches; choose a minimal routing");
+             "' routes messages over detours, which switch simulation does not support; choose a minimal "
+             "routing");
 }
 
-/// Finds successions by the routers that channels leave.
+/// Finds pairs of consecutive channels of a route, by router.
 class Paths::Successions {
    public:
     explicit Successions(const Fabric& fabric) : fabric_(fabric), first_(fabric.router_count(), no_index) {}
 
-    /// Ordered by the second channel, unless the route is split: then a channel may follow several.
+    /// Sorted by the second channel if the route is not split. In a split route a channel can follow several
+    /// channels.
     const std::vector<Succession>& of(const std::vector<RouteChannel>& route) {
         found_.clear();
         if (!is_split(route)) {
@@ -128,8 +131,8 @@ class Paths::Successions {
 
    private:
     const Fabric& fabric_;
-    std::vector<std::uint32_t> first_;  // [router]: a channel that leaves it
-    std::vector<std::uint32_t> next_;   // [channel of the route]: another that leaves the same router
+    std::vector<std::uint32_t> first_;  // [router]: an outgoing channel
+    std::vector<std::uint32_t> next_;   // [channel of the route]: next outgoing channel of the same router
     std::vector<Succession> found_;
 };
 
@@ -148,7 +151,7 @@ void Paths::for_each_route(const Poll& poll, const Visit& visit) const {
         show();
     });
     if (!detours_) return;
-    detours_->each_turn([&](ChannelId global, Node to) {
+    detours_->for_each_turn([&](ChannelId global, Node to) {
         list_route(detours_->node_behind(global), to, route);
         route.front() = {global, 1};
         show();
@@ -173,7 +176,7 @@ std::function<bool(ChannelId, ChannelId)> Paths::dateline_turns() const {
     };
 }
 
-void Paths::class_routes(const Poll& poll) {
+void Paths::assign_classes(const Poll& poll) {
     circles_ = break_cycles(find_turns(poll), dateline_turns());
     classes_.assign(circles_.parts, 1);
     count_classes(poll);
@@ -184,11 +187,11 @@ void Paths::count_classes(const Poll& poll) {
     std::vector<std::uint32_t> rises, lengths;
     for_each_route(
         poll, [&](const std::vector<RouteChannel>& route, const std::vector<Succession>& successions) {
-            /// Whether it has changed what is known of the path behind a turn.
+            /// Updates rises and length of the path behind a turn. Returns whether they changed.
             const auto lengthen = [&](std::size_t before, std::size_t after) {
                 const ChannelId one = route[before].channel, next = route[after].channel;
                 const std::uint32_t rise =
-                    share_part(one, next) ? rises[before] + (circles_.cut.has(one, next) ? 1 : 0) : 0;
+                    are_in_same_part(one, next) ? rises[before] + (circles_.cut.has(one, next) ? 1 : 0) : 0;
                 if (rises[after] >= rise && lengths[after] > lengths[before]) return false;
                 rises[after] = std::max(rises[after], rise);
                 lengths[after] = std::max(lengths[after], lengths[before] + 1);
@@ -214,13 +217,14 @@ void Paths::count_classes(const Poll& poll) {
 std::span<const Hop> Paths::find(Node from, Node to, Rng& rng, Workspace& workspace,
                                  const Queued& queued) const {
     workspace.is_fixed = false;
-    if (steps_) return enter(from, to, workspace, queued);
+    if (steps_) return choose_entry(from, to, workspace, queued);
     workspace.path.clear();
     add_route(from, to, rng, workspace, workspace.path);
     workspace.is_fixed = !detours_ && !is_split(workspace.route);
     if (detours_ && detours_->has(from, to)) {
         add_detour(from, to, rng, workspace);
-        /// Cost of the channels between routers; the channel from the node comes before them.
+        /// Cost of a path: queue of its first channel between routers times their number. path[0] is the
+        /// channel from the node.
         const auto cost = [&](const std::vector<Hop>& path) {
             return std::uint64_t{queued(path[1].channel)} * (path.size() - 2);
         };
@@ -245,13 +249,14 @@ void Paths::add_detour(Node from, Node to, Rng& rng, Workspace& workspace) const
     std::vector<Hop>& path = workspace.detour;
     path.clear();
     add_route(from, via, rng, workspace, path);
-    while (!detours_->enters(path.back().channel, via)) path.pop_back();
+    while (!detours_->enters_group_of(path.back().channel, via)) path.pop_back();
     const std::size_t begin = path.size();
     add_route(detours_->node_behind(path.back().channel), to, rng, workspace, path);
-    path.erase(path.begin() + static_cast<std::ptrdiff_t>(begin));  // into the router where it is already
+    path.erase(path.begin() + static_cast<std::ptrdiff_t>(begin));  // the channel into that router
 }
 
-std::span<const Hop> Paths::enter(Node from, Node to, Workspace& workspace, const Queued& queued) const {
+std::span<const Hop> Paths::choose_entry(Node from, Node to, Workspace& workspace,
+                                         const Queued& queued) const {
     ChannelId best;
     std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
     for (const ChannelId entry : steps_->node_channels().entries[from.value]) {
@@ -265,7 +270,8 @@ std::span<const Hop> Paths::enter(Node from, Node to, Workspace& workspace, cons
     return workspace.path;
 }
 
-std::span<const Hop> Paths::escape(std::uint32_t router, Node to, Rng& rng, Workspace& workspace) const {
+std::span<const Hop> Paths::find_escape_path(std::uint32_t router, Node to, Rng& rng,
+                                             Workspace& workspace) const {
     workspace.path.clear();
     add_route(steps_->node_channels().node_at[router], to, rng, workspace, workspace.path);
     set_classes(workspace.path);
@@ -298,10 +304,10 @@ void Paths::draw_path(Rng& rng, const std::vector<RouteChannel>& route, std::vec
 void Paths::set_classes(std::vector<Hop>& path) const {
     for (std::size_t i = 1; i < path.size(); ++i) {
         const ChannelId before = path[i - 1].channel, here = path[i].channel;
-        path[i].follows = share_part(before, here);
+        path[i].follows = are_in_same_part(before, here);
         path[i].rise = path[i].follows && circles_.cut.has(before, here) ? 1 : 0;
     }
-    std::uint32_t rises = 0;  // from here to where the path leaves the part
+    std::uint32_t rises = 0;  // from here to the end of the part
     for (std::size_t i = path.size(); i-- > 0;) {
         Hop& hop = path[i];
         const std::uint32_t classes = classes_[circles_.part[hop.channel.value]];

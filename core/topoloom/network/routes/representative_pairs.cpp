@@ -17,13 +17,13 @@ void visit_pairs(const std::vector<Node>& nodes, const Visit& visit) {
             if (from != to) visit(from, to);
 }
 
-/// Neighbor positions on a ring or line.
-std::set<std::uint32_t> steps(std::uint32_t extent) {
+/// Returns the neighbor positions on a ring or line.
+std::set<std::uint32_t> neighbor_steps(std::uint32_t extent) {
     return extent == 1 ? std::set<std::uint32_t>{} : std::set<std::uint32_t>{1, extent - 1};
 }
 
 template <std::size_t Width>
-void tell(const BasicTorus<Width>& torus, const Visit& visit) {
+void visit_representatives(const BasicTorus<Width>& torus, const Visit& visit) {
     const std::vector<std::uint32_t>& extents = torus.grid();
     const auto axes = static_cast<std::uint32_t>(extents.size());
     const std::uint32_t nodes_per_router = torus.spec().nodes_per_router;
@@ -38,20 +38,20 @@ void tell(const BasicTorus<Width>& torus, const Visit& visit) {
             for (std::uint32_t by = 1; by < extents[axis]; ++by)
                 visit(Node{node}, Node{moved(node, axis, by)});
             for (std::uint32_t other = 0; other < axis; ++other)
-                for (const std::uint32_t by : steps(extents[axis]))
-                    for (const std::uint32_t aside : steps(extents[other]))
+                for (const std::uint32_t by : neighbor_steps(extents[axis]))
+                    for (const std::uint32_t aside : neighbor_steps(extents[other]))
                         visit(Node{node}, Node{moved(moved(node, axis, by), other, aside)});
         }
 }
 
-void tell(const Tree&, const Visit&) {}
-void tell(const FatTree&, const Visit&) {}
+void visit_representatives(const Tree&, const Visit&) {}
+void visit_representatives(const FatTree&, const Visit&) {}
 
 template <class Base>
-void tell(const Hosted<Base>& hosted, const Visit& visit) {
+void visit_representatives(const Hosted<Base>& hosted, const Visit& visit) {
     const Base& base = hosted.between_routers();
-    if constexpr (requires { tell(base, visit); }) {
-        tell(base, visit);
+    if constexpr (requires { visit_representatives(base, visit); }) {
+        visit_representatives(base, visit);
     } else {
         std::vector<Node> one_of_each;
         std::vector<bool> seen(base.vertex_count(), false);
@@ -67,8 +67,8 @@ void tell(const Hosted<Base>& hosted, const Visit& visit) {
 
 void for_each_representative_pair(const Machine& machine, const Visit& visit) {
     with_topology(machine, [&](const auto& topology) {
-        if constexpr (requires { tell(topology, visit); }) {
-            tell(topology, visit);
+        if constexpr (requires { visit_representatives(topology, visit); }) {
+            visit_representatives(topology, visit);
         } else {
             std::vector<Node> all;
             for (const Node node : ids<Node>(topology.node_count())) all.push_back(node);

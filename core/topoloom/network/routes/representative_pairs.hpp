@@ -8,13 +8,13 @@
 
 namespace topoloom {
 
-/// Calls visit(from, to) for pairs of nodes that differ. Any turn of a route that can be a part of a circle of turns is one
-/// of a route between them, and no route has more turns of one circle than theirs have.
+/// Calls visit(from, to) for pairs of different nodes. The routes of these pairs contain all turns that can
+/// be part of a dependency cycle. No other route has more turns of the same cycle.
 ///
-/// trees    none: routes climb, then descend, so that no turns make a circle
-/// tori     from each router to those on its rings, and to those a step away on two axes: routes correct axis by axis
-/// others of routers with nodes  one node of each router: routes depend on the routers alone
-/// others   all
+/// trees    none: routes go up, then down, so turns form no cycle
+/// tori     each router to the routers on its rings, and to those a step away on two axes: dimension-ordered routes
+/// others of routers with nodes  one node per router: routes depend only on the routers
+/// others   all pairs
 void for_each_representative_pair(const Machine& machine, const std::function<void(Node, Node)>& visit);
 
 }  // namespace topoloom

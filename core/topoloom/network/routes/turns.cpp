@@ -7,15 +7,15 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::uint32_t fresh = no_index;
+constexpr std::uint32_t not_visited = no_index;
 
-/// Tarjan's search for strongly connected components (Depth-first search and linear graph algorithms, SIAM Journal on
-/// Computing 1, 1972). A turn to a channel from which the search has come, and has not returned to, closes a circle.
-class Search {
+/// Tarjan's search for strongly connected components (Depth-first search and linear graph algorithms, SIAM
+/// Journal on Computing 1, 1972). A turn to a channel on the search stack closes a cycle.
+class CycleSearch {
    public:
-    explicit Search(const Turns& turns)
+    explicit CycleSearch(const Turns& turns)
         : turns_(turns),
-          number_(turns.channel_count(), fresh),
+          number_(turns.channel_count(), not_visited),
           lowest_(turns.channel_count()),
           is_open_(turns.channel_count(), false),
           found_{std::vector<std::uint32_t>(turns.channel_count(), no_index),
@@ -23,36 +23,36 @@ class Search {
                  Turns(turns.channel_count()),
                  {}} {}
 
-    void from(ChannelId start) {
-        if (number_[start.value] == fresh) enter(start);
+    void search_from(ChannelId start) {
+        if (number_[start.value] == not_visited) enter_channel(start);
         while (!open_.empty()) {
             Visit& last = open_.back();
             if (last.left.empty()) {
-                leave(last.channel);
+                leave_channel(last.channel);
                 continue;
             }
             const ChannelId next = last.left.front();
             last.left = last.left.subspan(1);
-            turn(last.channel, next);
+            follow_turn(last.channel, next);
         }
     }
-    [[nodiscard]] BrokenCycles found() && { return std::move(found_); }
+    [[nodiscard]] BrokenCycles take_result() && { return std::move(found_); }
 
    private:
     struct Visit {
         ChannelId channel;
-        std::span<const ChannelId> left;  // turns that have not been looked at
+        std::span<const ChannelId> left;  // turns not yet visited
     };
 
-    void enter(ChannelId channel) {
+    void enter_channel(ChannelId channel) {
         number_[channel.value] = lowest_[channel.value] = numbers_++;
         is_open_[channel.value] = true;
         open_.push_back({channel, turns_.after(channel)});
         unassigned_.push_back(channel);
     }
 
-    void turn(ChannelId channel, ChannelId next) {
-        if (number_[next.value] == fresh) return enter(next);
+    void follow_turn(ChannelId channel, ChannelId next) {
+        if (number_[next.value] == not_visited) return enter_channel(next);
         if (found_.part[next.value] != no_index) return;
         std::uint32_t& own = lowest_[channel.value];
         own = std::min(own, number_[next.value]);
@@ -63,7 +63,7 @@ class Search {
         for (auto one = begin; one != open_.end(); ++one) found_.circle.push_back(one->channel);
     }
 
-    void leave(ChannelId channel) {
+    void leave_channel(ChannelId channel) {
         is_open_[channel.value] = false;
         open_.pop_back();
         const std::uint32_t own = lowest_[channel.value];
@@ -94,9 +94,9 @@ class Search {
 
 BrokenCycles break_cycles(const Turns& turns, const std::function<bool(ChannelId, ChannelId)>& is_dateline) {
     const auto found_in = [](const Turns& some) {
-        Search search(some);
-        for (const ChannelId start : ids<ChannelId>(some.channel_count())) search.from(start);
-        return std::move(search).found();
+        CycleSearch search(some);
+        for (const ChannelId start : ids<ChannelId>(some.channel_count())) search.search_from(start);
+        return std::move(search).take_result();
     };
     BrokenCycles found = found_in(turns);
     Turns cut(turns.channel_count()), rest(turns.channel_count());

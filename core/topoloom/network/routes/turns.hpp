@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Channel dependencies of routes, and where their cycles are broken.
+// Channel dependencies of routes, and the turns that break their cycles.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace topoloom {
 
-/// A set of turns, from channels to those that follow.
+/// A set of turns. A turn is a pair of consecutive channels of a route.
 class Turns {
    public:
     explicit Turns(std::size_t channels) : after_(channels) {}
@@ -37,7 +37,7 @@ struct BrokenCycles {
     std::vector<std::uint32_t> part;  // [channel]
     std::uint32_t parts = 0;
     Turns cut{0};
-    std::vector<ChannelId> circle;  // one of them, in its order; empty: there is none
+    std::vector<ChannelId> circle;  // one of the cycles, in order, or empty
 };
 
 /// Breaks cycles at datelines first, then at back edges of a depth-first search from the first channel.

@@ -7,7 +7,7 @@ namespace topoloom {
 
 namespace {
 
-/// Encodes in `message` the sender, which gets the reply, or marks a reply.
+/// Message number: the sender, which receives the reply, or the mark of a reply.
 constexpr std::uint64_t is_reply = std::uint64_t{1} << 32;
 
 }  // namespace
@@ -26,7 +26,7 @@ ClosedLoop::ClosedLoop(const TrafficPattern& traffic, std::size_t nodes, std::ui
     }
 }
 
-std::uint64_t ClosedLoop::held_back(Node node, std::uint64_t cycle) const {
+std::uint64_t ClosedLoop::held_back_cycles(Node node, std::uint64_t cycle) const {
     if (!traffic_.sends(node)) return 0;
     return cycle - std::min(cycle, senders_[node.value].source.next());
 }
@@ -60,7 +60,7 @@ void ClosedLoop::on_received(Node node, const PacketRequest& order, std::uint64_
         if (sender.open-- == window_) sender.since = cycle;
         return;
     }
-    // Drops sent packets, so that a node that never catches up stores only waiting ones.
+    // Removes sent replies, so that even an overloaded node stores only waiting replies.
     if (sender.first > 64 && sender.first * 2 > sender.replies.size()) {
         sender.replies.erase(sender.replies.begin(),
                              sender.replies.begin() + static_cast<std::ptrdiff_t>(sender.first));

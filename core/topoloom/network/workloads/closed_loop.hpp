@@ -12,22 +12,22 @@
 
 namespace topoloom {
 
-/// Each node that the pattern lets send makes packets at the same mean rate. A packet enters the network while less than
-/// `window` of its node's packets have no reply, and waits at the node otherwise; latencies count from when it may enter. The
-/// receiver replies at once, before its own packets.
+/// A closed-loop workload. All sending nodes of the pattern create packets at the same mean rate. A node with
+/// `window` packets without a reply holds back further packets. Latency counts from the cycle in which a
+/// packet is no longer held back. A receiver replies immediately, before sending its own packets.
 class ClosedLoop final : public LoadSource {
    public:
-    /// `load`: flits that each sending node makes per cycle, without replies. Keeps a reference to the traffic. Throws Error for what a
-    /// Source refuses, and nodes or windows that cannot be counted.
+    /// `load` is in flits per sending node and cycle, without replies. Refers to the traffic. Throws the same
+    /// errors as PacketSource, and Error for nodes or windows beyond 32 bits.
     ClosedLoop(const TrafficPattern& traffic, std::size_t nodes, std::uint32_t packet, double load,
                std::uint64_t seed, const Injection& injection);
 
     [[nodiscard]] double load() const override { return load_; }
     [[nodiscard]] bool sends(Node node) const override { return traffic_.sends(node); }
     [[nodiscard]] std::size_t sender_count() const override { return sender_count_; }
-    [[nodiscard]] double copies() const override { return 1 + static_cast<double>(reply_) / packet_; }
+    [[nodiscard]] double mean_copies() const override { return 1 + static_cast<double>(reply_) / packet_; }
     [[nodiscard]] std::uint32_t longest_packet() const override { return std::max(packet_, reply_); }
-    [[nodiscard]] std::uint64_t held_back(Node node, std::uint64_t cycle) const override;
+    [[nodiscard]] std::uint64_t held_back_cycles(Node node, std::uint64_t cycle) const override;
     [[nodiscard]] std::uint64_t next(Node node) const override;
     [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
     void on_received(Node node, const PacketRequest& order, std::uint64_t cycle) override;
@@ -40,8 +40,8 @@ class ClosedLoop final : public LoadSource {
     struct Sender {
         PacketSource source;
         std::uint32_t open = 0;        // packets without a reply
-        std::uint64_t since = 0;       // the cycle in which the window had room again
-        std::vector<Reply> replies{};  // to be sent from `first` on
+        std::uint64_t since = 0;       // cycle in which the window last got a free place
+        std::vector<Reply> replies{};  // replies to send, from index `first` on
         std::size_t first = 0;
     };
 

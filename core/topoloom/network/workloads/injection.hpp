@@ -10,16 +10,16 @@
 
 namespace topoloom {
 
-/// An injection process. All have the same mean rate, that of the load.
+/// An injection process. The load determines the mean rate.
 struct Injection {
     enum class Kind { bernoulli, poisson, on_off, closed };
 
-    /// bernoulli                   a packet in any cycle with the same chance
-    /// poisson                     exponential times between packets, of which a cycle may have several
-    /// on-off(length=100,peak=100) bursts of `length` cycles on average, in which a node makes `peak` per cent of a flit per
+    /// bernoulli                   a packet with the same probability in each cycle
+    /// poisson                     exponential times between packets; a cycle can have several
+    /// on-off(length=100,peak=100) bursts of `length` cycles on average, with `peak` per cent of a flit per
     ///                             cycle (a two-state Markov source)
-    /// closed(window=4,reply=0)    each packet is answered by one of `reply` flits, 0: as long as the packet; a node has at most
-    ///                             `window` packets that have no answer yet
+    /// closed(window=4,reply=0)    a reply of `reply` flits to each packet (0: as long as the packet); a node has at most
+    ///                             `window` packets without a reply
     /// Throws Error for unknown names and options.
     explicit Injection(std::string_view text = "bernoulli");
 
@@ -31,12 +31,12 @@ struct Injection {
 };
 
 inline constexpr std::array<Alternative, 4> injections{{
-    {"bernoulli", "a packet in any cycle with the same chance"},
-    {"poisson", "exponential times between packets, of which a cycle may have several"},
+    {"bernoulli", "a packet with the same probability in each cycle"},
+    {"poisson", "exponential times between packets; a cycle can have several"},
     {"on-off(length=100,peak=100)",
      "bursts of `length` cycles on average, at `peak` per cent of a flit per cycle (two-state Markov)"},
     {"closed(window=4,reply=0)",
-     "a node has at most `window` packets without a reply of `reply` flits; 0: as many as a packet has"},
+     "a node has at most `window` packets without a reply of `reply` flits (0: as long as the packet)"},
 }};
 
 }  // namespace topoloom

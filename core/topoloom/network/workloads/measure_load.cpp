@@ -18,7 +18,8 @@ constexpr std::uint64_t first_batch = 500;  // cycles
 constexpr std::size_t batches = 20;
 /// Student's t of 19 degrees of freedom, two-sided 95 %.
 constexpr double student = 2.093;
-/// Shares of the time by which nodes fall behind, all of them or one: a steady queue's length changes by less.
+/// Saturation thresholds: growth of the lag per cycle, on average over nodes or of one node. Steady queues
+/// change less.
 constexpr double all_behind = 0.02;
 constexpr double one_behind = 0.1;
 
@@ -26,21 +27,21 @@ double mean(std::span<const double> values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-double squares(std::span<const double> values) {
+double sum_squared_deviations(std::span<const double> values) {
     const double middle = mean(values);
     double sum = 0;
     for (const double value : values) sum += (value - middle) * (value - middle);
     return sum;
 }
 
-/// Number of initial values that MSER discards.
-std::size_t truncation(const std::vector<double>& values) {
+/// Returns the number of initial values that MSER discards.
+std::size_t find_warm_up_length(const std::vector<double>& values) {
     std::size_t best = 0;
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t left_out = 0; left_out + 2 < values.size(); ++left_out) {
         const std::span<const double> rest = std::span(values).subspan(left_out);
         const auto count = static_cast<double>(rest.size());
-        const double error = squares(rest) / (count * count);
+        const double error = sum_squared_deviations(rest) / (count * count);
         if (error < least) {
             least = error;
             best = left_out;
@@ -49,7 +50,7 @@ std::size_t truncation(const std::vector<double>& values) {
     return best;
 }
 
-/// Cycles at or below which this share of the packets took.
+/// Returns the latency, in cycles, that this share of the packets does not exceed.
 double percentile(const Received& received, double share) {
     const double wanted = share * static_cast<double>(received.packets);
     std::uint64_t seen = 0;
@@ -70,8 +71,8 @@ void add(Received& sum, const Received& more) {
     for (std::size_t i = 0; i < more.sent.size(); ++i) sum.sent[i] += more.sent[i];
 }
 
-/// Means of pairs.
-void pair_up(std::vector<double>& means) {
+/// Replaces each pair of batch means by its mean.
+void merge_pairs(std::vector<double>& means) {
     for (std::size_t i = 0; i < means.size() / 2; ++i) means[i] = (means[2 * i] + means[2 * i + 1]) / 2;
     means.resize(means.size() / 2);
 }
@@ -81,29 +82,29 @@ class LoadRun {
     LoadRun(PacketNetwork& network, const LoadSource& senders, Meter& meter)
         : network_(network), senders_(senders), meter_(meter), lags_(lags()) {}
 
-    /// False once it is to end.
-    bool batch(std::uint64_t cycles, Received& received) {
+    /// Runs a batch of cycles. Returns false if the meter stopped the run.
+    bool run_batch(std::uint64_t cycles, Received& received) {
         for (std::uint64_t done = 0; done < cycles; done += first_batch) {
             const std::uint64_t hops = network_.flit_hops();
             network_.run(first_batch);
-            if (network_.flit_hops() == hops) require_moving();
+            if (network_.flit_hops() == hops) require_progress();
             if (!meter_.poll()) return false;
         }
         received = network_.take_received();
         return true;
     }
-    void require_moving() const {
+    void require_progress() const {
         const std::string circle = network_.describe_deadlock();
         if (!circle.empty())
-            throw Stalled("packets wait for each other in cycle " + std::to_string(network_.cycle()) + ": " +
-                          circle);
+            throw DeadlockError("packets wait for each other in cycle " + std::to_string(network_.cycle()) +
+                                ": " + circle);
     }
-    /// From here on nodes may fall behind.
-    void begin_watch() {
+    /// Sets the reference of is_saturated() to the current lags.
+    void reset_lags() {
         lags_ = lags();
         since_ = network_.cycle();
     }
-    /// Whether nodes fall behind: on average, or one of them.
+    /// Whether lags grow above a threshold, on average or at one node.
     [[nodiscard]] bool is_saturated() const {
         const std::vector<std::uint64_t> lags = this->lags();
         const auto cycles = static_cast<double>(network_.cycle() - since_);
@@ -115,16 +116,16 @@ class LoadRun {
         }
         const auto count = static_cast<double>(senders_.sender_count());
         const bool is_behind = sum > all_behind * count * cycles || most > one_behind * cycles;
-        if (is_behind) require_moving();
+        if (is_behind) require_progress();
         return is_behind;
     }
 
    private:
-    /// [node]: how far it is behind, in the network and before it.
+    /// Lag of each node in cycles: age of the oldest unsent packet, at the network or held back.
     [[nodiscard]] std::vector<std::uint64_t> lags() const {
         std::vector<std::uint64_t> lags = network_.lags();
         for (std::uint32_t node = 0; node < lags.size(); ++node)
-            lags[node] = std::max(lags[node], senders_.held_back(Node{node}, network_.cycle()));
+            lags[node] = std::max(lags[node], senders_.held_back_cycles(Node{node}, network_.cycle()));
         return lags;
     }
 
@@ -141,13 +142,13 @@ double latency(const Received& received) {
                : static_cast<double>(received.latency) / static_cast<double>(received.packets);
 }
 
-LoadSample sample(const PacketNetwork& network, const Received& received, std::uint64_t hops,
-                  std::uint64_t cycles, const LoadSource& senders) {
+LoadSample make_sample(const PacketNetwork& network, const Received& received, std::uint64_t hops,
+                       std::uint64_t cycles, const LoadSource& senders) {
     const Usage usage = network.usage();
     const auto over = static_cast<double>(cycles);
     return {.cycle = network.cycle(),
             .accepted = static_cast<double>(received.flits) / over /
-                        (static_cast<double>(senders.sender_count()) * senders.copies()),
+                        (static_cast<double>(senders.sender_count()) * senders.mean_copies()),
             .channel_use = usage.outputs == 0
                                ? 0
                                : static_cast<double>(hops) / over / static_cast<double>(usage.outputs),
@@ -155,8 +156,8 @@ LoadSample sample(const PacketNetwork& network, const Received& received, std::u
                 usage.room == 0 ? 0 : static_cast<double>(usage.stored) / static_cast<double>(usage.room)};
 }
 
-/// Totals per cycle.
-void set_counts(LoadMeasure& measure, const Received& all, const LoadSource& senders) {
+/// Sets the latency histogram and the rate of each source.
+void set_histogram_and_rates(LoadMeasure& measure, const Received& all, const LoadSource& senders) {
     measure.by_latency = all.by_latency;
     while (!measure.by_latency.empty() && measure.by_latency.back() == 0) measure.by_latency.pop_back();
     for (std::uint32_t node = 0; node < all.sent.size(); ++node)
@@ -184,8 +185,8 @@ LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders, cons
     Received received;
     std::vector<double> means;
     for (;;) {
-        if (means.size() % batches == 0) run.begin_watch();
-        if (!run.batch(first_batch, received)) {
+        if (means.size() % batches == 0) run.reset_lags();
+        if (!run.run_batch(first_batch, received)) {
             measure.complete = false;
             return measure;
         }
@@ -193,38 +194,39 @@ LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders, cons
         if (means.size() % batches != 0) continue;
         measure.warm_up = network.cycle();
         measure.saturated = run.is_saturated();
-        if (measure.saturated || truncation(means) < means.size() / 2) break;
+        if (measure.saturated || find_warm_up_length(means) < means.size() / 2) break;
         if (measure.warm_up >= effort.max_cycles / 2) break;
     }
     means.clear();
-    run.begin_watch();
+    run.reset_lags();
     Received all;
     std::uint64_t cycles = first_batch;
     for (;;) {
         const std::uint64_t hops = network.flit_hops();
-        if (!run.batch(cycles, received)) {
+        if (!run.run_batch(cycles, received)) {
             measure.complete = false;
             break;
         }
-        measure.series.push_back(sample(network, received, network.flit_hops() - hops, cycles, senders));
+        measure.series.push_back(make_sample(network, received, network.flit_hops() - hops, cycles, senders));
         add(all, received);
         measure.measured += cycles;
         means.push_back(latency(received));
         if (means.size() < batches) continue;
-        measure.half_width = student * std::sqrt(squares(means) / static_cast<double>(batches - 1) /
-                                                 static_cast<double>(batches));
+        measure.half_width =
+            student * std::sqrt(sum_squared_deviations(means) / static_cast<double>(batches - 1) /
+                                static_cast<double>(batches));
         measure.saturated = run.is_saturated();
         if (measure.saturated || measure.half_width <= effort.precision * mean(means)) break;
         if (network.cycle() >= effort.max_cycles) break;
-        pair_up(means);
+        merge_pairs(means);
         cycles *= 2;
     }
     if (all.packets == 0) return measure;
     const double node_cycles =
         static_cast<double>(measure.measured) * static_cast<double>(senders.sender_count());
-    set_counts(measure, all, senders);
+    set_histogram_and_rates(measure, all, senders);
     measure.packets = all.packets;
-    measure.accepted = static_cast<double>(all.flits) / (node_cycles * senders.copies());
+    measure.accepted = static_cast<double>(all.flits) / (node_cycles * senders.mean_copies());
     measure.latency_mean = latency(all);
     measure.latency_p50 = percentile(all, 0.5);
     measure.latency_p99 = percentile(all, 0.99);

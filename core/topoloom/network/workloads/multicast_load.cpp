@@ -72,7 +72,7 @@ std::vector<SwitchGroup> multicast_groups(const Machine& machine, const Multicas
 
 MulticastLoad::MulticastLoad(const MulticastSets& sets, std::size_t nodes, std::uint32_t packet, double load,
                              std::uint64_t seed, const Injection& injection)
-    : sets_(sets), packet_(packet), load_(load), number_(nodes, no_index), begun_(sets.senders.size()) {
+    : sets_(sets), packet_(packet), load_(load), number_(nodes, no_index), open_(sets.senders.size()) {
     if (injection.kind == Injection::Kind::closed)
         fail("multicasts have no replies; choose another injection than 'closed', or other traffic");
     for (const Node sender : sets.senders) {
@@ -84,13 +84,13 @@ MulticastLoad::MulticastLoad(const MulticastSets& sets, std::size_t nodes, std::
 std::uint64_t MulticastLoad::next(Node node) const {
     const std::uint32_t number = number_[node.value];
     if (number == no_index) return never;
-    return begun_[number].left > 0 ? begun_[number].made : sources_[number].next();
+    return open_[number].left > 0 ? open_[number].made : sources_[number].next();
 }
 
 PacketRequest MulticastLoad::take(Node node, std::uint64_t /*cycle*/) {
     const std::uint32_t number = number_[node.value];
     PacketSource& source = sources_[number];
-    Begun& begun = begun_[number];
+    OpenMulticast& begun = open_[number];
     if (begun.left == 0) {
         const std::uint32_t drawn = source.rng().below(static_cast<std::uint32_t>(sets_.sets_per_sender));
         begun.set = number * sets_.sets_per_sender + drawn;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Open-loop workload: nodes make packets at random, regardless of backpressure.
+// Open-loop workload: nodes create packets at random, regardless of backpressure.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,12 @@
 
 namespace topoloom {
 
-/// Each node that the pattern lets send makes packets of the same length at the same mean rate.
+/// An open-loop workload. All sending nodes of the pattern create packets of the same length at the same mean
+/// rate.
 class OpenLoop final : public LoadSource {
    public:
-    /// `load`: flits that each sending node makes per cycle. Keeps a reference to the traffic. Throws Error for what a Source
-    /// refuses.
+    /// `load` is in flits per sending node and cycle. Refers to the traffic. Throws the same errors as
+    /// PacketSource.
     OpenLoop(const TrafficPattern& traffic, std::size_t nodes, std::uint32_t packet, double load,
              std::uint64_t seed, const Injection& injection = Injection{});
 

@@ -20,24 +20,24 @@ PacketSource::PacketSource(const Injection& injection, double load, std::uint32_
         const double peak = injection.peak / 100.0;
         const double length = injection.length;
         if (load > peak)
-            fail("a load of ", load, " is more than bursts have, ", peak,
+            fail("a load of ", load, " is more than the peak of bursts, ", peak,
                  " flits per cycle; raise their peak");
         chance_ = peak / packet;
-        const double share = load / peak;  // of cycles that belong to bursts
+        const double share = load / peak;  // share of cycles in bursts
         if (share < 1) {
             const double begins = share / (1 - share) / length;
             if (begins > 1)
                 fail("bursts of ", injection.length,
-                     " cycles with a cycle or more between them do not come to ", "a load of ", load,
+                     " cycles, at least one cycle apart, cannot reach a load of ", load,
                      "; make them longer, or raise their peak");
             log_stays_on_ = std::log1p(-1 / length);
             log_stays_off_ = std::log1p(-begins);
             const bool is_on = rng_.uniform() < share;
-            left_ = is_on ? gap(log_stays_on_) : 0;
+            left_ = is_on ? draw_gap(log_stays_on_) : 0;
         }
     }
     log_none_ = std::log1p(-chance_);
-    next_ = kind_ == Injection::Kind::on_off ? burst_gap() - 1 : gap(log_none_) - 1;
+    next_ = kind_ == Injection::Kind::on_off ? draw_burst_gap() - 1 : draw_gap(log_none_) - 1;
 }
 
 }  // namespace topoloom

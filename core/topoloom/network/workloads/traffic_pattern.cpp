@@ -27,7 +27,7 @@ struct HotSpotOptions {
     }
 };
 
-/// Bits of a node's number.
+/// Returns the number of bits of a node number.
 unsigned address_bits(std::string_view traffic, std::size_t nodes, bool in_halves) {
     const auto bits = static_cast<unsigned>(std::bit_width(nodes) - 1);
     if (!std::has_single_bit(nodes) || (in_halves && bits % 2 != 0))
@@ -36,14 +36,14 @@ unsigned address_bits(std::string_view traffic, std::size_t nodes, bool in_halve
     return bits;
 }
 
-std::uint32_t reversed(std::uint32_t number, unsigned bits) {
+std::uint32_t reverse_bits(std::uint32_t number, unsigned bits) {
     std::uint32_t result = 0;
     for (unsigned bit = 0; bit < bits; ++bit) result = result << 1 | (number >> bit & 1U);
     return result;
 }
 
-/// Sattolo's shuffle: one cycle through all nodes, so that none sends to itself.
-std::vector<Node> drawn_permutation(std::size_t nodes, std::uint64_t seed) {
+/// Sattolo's shuffle: one cycle through all nodes, so no node sends to itself.
+std::vector<Node> draw_permutation(std::size_t nodes, std::uint64_t seed) {
     std::vector<Node> to(nodes);
     for (std::uint32_t i = 0; i < nodes; ++i) to[i] = Node{i};
     Rng rng(seed, nodes);
@@ -52,7 +52,7 @@ std::vector<Node> drawn_permutation(std::size_t nodes, std::uint64_t seed) {
 }
 
 template <class To>
-std::vector<Node> each_to(std::size_t nodes, const To& to) {
+std::vector<Node> map_nodes(std::size_t nodes, const To& to) {
     std::vector<Node> all(nodes);
     for (std::uint32_t i = 0; i < nodes; ++i) all[i] = Node{static_cast<std::uint32_t>(to(i))};
     return all;
@@ -66,7 +66,7 @@ TrafficPattern::TrafficPattern(std::string_view text, std::size_t nodes, std::ui
     const auto [name, options] = read_named_options("traffic", text);
     if (name == "shift") {
         const auto by = read_options<ShiftOptions>("traffic 'shift'", options).by;
-        fixed_ = each_to(nodes, [&](std::size_t i) { return (i + by) % nodes; });
+        fixed_ = map_nodes(nodes, [&](std::size_t i) { return (i + by) % nodes; });
         return;
     }
     if (name == "hot-spot") {
@@ -80,15 +80,16 @@ TrafficPattern::TrafficPattern(std::string_view text, std::size_t nodes, std::ui
     (void)read_options<NoOptions>(name, options);
     if (name == "transpose") {
         const unsigned half = address_bits(name, nodes, true) / 2;
-        fixed_ = each_to(nodes, [&](std::size_t i) { return i >> half | (i << half & (nodes - 1)); });
+        fixed_ = map_nodes(nodes, [&](std::size_t i) { return i >> half | (i << half & (nodes - 1)); });
     } else if (name == "reversal") {
         const unsigned bits = address_bits(name, nodes, false);
-        fixed_ = each_to(nodes, [&](std::size_t i) { return reversed(static_cast<std::uint32_t>(i), bits); });
+        fixed_ = map_nodes(nodes,
+                           [&](std::size_t i) { return reverse_bits(static_cast<std::uint32_t>(i), bits); });
     } else if (name == "complement") {
         address_bits(name, nodes, false);
-        fixed_ = each_to(nodes, [&](std::size_t i) { return ~i & (nodes - 1); });
+        fixed_ = map_nodes(nodes, [&](std::size_t i) { return ~i & (nodes - 1); });
     } else if (name == "permutation") {
-        fixed_ = drawn_permutation(nodes, seed);
+        fixed_ = draw_permutation(nodes, seed);
     } else if (name != "uniform") {
         fail_unknown_alternative("traffic", name, traffics);
     }

@@ -18,16 +18,16 @@ namespace topoloom {
 class TrafficPattern {
    public:
     /// uniform      any other node
-    /// transpose    node i of 2^2b: the halves of its number change places
-    /// reversal     of 2^b: its bits in reversed order
-    /// complement   of 2^b: all bits flipped
-    /// shift(by=1)  i + by, round the end
-    /// permutation  drawn once, without nodes that keep to themselves
-    /// hot-spot(node=0,percent=10)  this share to one node, the rest uniform
-    /// Throws Error for unknown names and options, and numbers of nodes that do not fit.
+    /// transpose    for 2^2b nodes: swaps the two halves of the node number's bits
+    /// reversal     for 2^b nodes: reverses the bits of the node number
+    /// complement   for 2^b nodes: flips all bits of the node number
+    /// shift(by=1)  node i sends to (i + by) mod nodes
+    /// permutation  a random permutation without fixed points
+    /// hot-spot(node=0,percent=10)  `percent` of the packets to one node, the rest uniform
+    /// Throws Error for unknown names and options, and for unsupported node counts.
     TrafficPattern(std::string_view text, std::size_t nodes, std::uint64_t seed);
 
-    /// Whether the node sends; it does not send to itself.
+    /// Whether the node sends. Nodes that would send to themselves do not.
     [[nodiscard]] bool sends(Node node) const { return fixed_.empty() || fixed_[node.value] != node; }
     [[nodiscard]] Node next(Node from, Rng& rng) const {
         if (!fixed_.empty()) return fixed_[from.value];
@@ -38,21 +38,21 @@ class TrafficPattern {
 
    private:
     std::uint32_t nodes_;
-    std::vector<Node> fixed_;  // [from]; empty: drawn
+    std::vector<Node> fixed_;  // [from]; empty if drawn per packet
     Node hot_;
     std::uint32_t hot_percent_ = 0;
 };
 
 inline constexpr std::array<Alternative, 9> traffics{{
     {"uniform", "any other node"},
-    {"transpose", "the halves of a node's number change places"},
-    {"reversal", "the bits of its number in reversed order"},
-    {"complement", "all bits of its number flipped"},
-    {"shift(by=1)", "the node that many further on, round the end"},
-    {"permutation", "one that is drawn for each node"},
-    {"hot-spot(node=0,percent=10)", "this share to one node, the rest to any"},
-    {"multicast(fanout=4,sets=8,senders=0)", "to drawn sets of nodes, copied by output-queued switches"},
-    {"copies(fanout=4,sets=8,senders=0)", "to such sets, a packet to each node from the sender's card"},
+    {"transpose", "swaps the two halves of the node number's bits"},
+    {"reversal", "reverses the bits of the node number"},
+    {"complement", "flips all bits of the node number"},
+    {"shift(by=1)", "the node with the number plus `by`, wrapping around"},
+    {"permutation", "a random permutation of the nodes"},
+    {"hot-spot(node=0,percent=10)", "`percent` of the packets to one node, the rest to any"},
+    {"multicast(fanout=4,sets=8,senders=0)", "to random sets of nodes, copied by output-queued switches"},
+    {"copies(fanout=4,sets=8,senders=0)", "to random sets of nodes, a packet per node from the sender's NIC"},
 }};
 
 }  // namespace topoloom

@@ -10,10 +10,10 @@ namespace topoloom {
 
 namespace {
 
-/// The members of the groups of some axes: their numbers, and the ranks with other ones.
-class Members {
+/// Member numbers of ranks within groups along some axes, and conversion back to ranks.
+class GroupMembers {
    public:
-    Members(std::span<const std::uint32_t> extents, std::span<const std::uint32_t> axes)
+    GroupMembers(std::span<const std::uint32_t> extents, std::span<const std::uint32_t> axes)
         : ranks_(mesh_size(extents)) {
         std::vector<std::size_t> stride{1};
         for (const std::uint32_t extent : extents) stride.push_back(stride.back() * extent);
@@ -32,7 +32,7 @@ class Members {
         for (const Digit& digit : digits_) number += u.value / digit.stride % digit.extent * digit.below;
         return number;
     }
-    /// In u's group.
+    /// Returns the member of u's group with this number.
     [[nodiscard]] Rank member(Rank u, std::size_t number) const {
         std::size_t rank = u.value;
         for (const Digit& digit : digits_) {
@@ -51,8 +51,8 @@ class Members {
     std::vector<Digit> digits_;
 };
 
-Bytes share(Bytes bytes, std::size_t part, std::size_t parts) {
-    // In quotient and remainder, since the product may exceed 64 bits.
+Bytes divide_rounding_up(Bytes bytes, std::size_t part, std::size_t parts) {
+    // Uses quotient and remainder, because the product can exceed 64 bits.
     const auto n = static_cast<std::int64_t>(parts);
     const auto k = static_cast<std::int64_t>(part);
     return Bytes{bytes.value / n * k + (bytes.value % n * k + n - 1) / n};
@@ -71,11 +71,11 @@ std::size_t mesh_size(std::span<const std::uint32_t> extents) {
 }
 
 std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents, const MeshTraffic& traffic) {
-    const Members members(extents, traffic.axes);
+    const GroupMembers members(extents, traffic.axes);
     check_pattern("mesh", members.ranks(), traffic.bytes);
     const std::size_t n = members.count();
     if (n == 1) return {};
-    /// One phase, where emit(i, send) calls send(j, bytes) for every message of member i.
+    /// Makes a phase. emit(i, send) calls send(j, bytes) for every message of member i.
     const auto phase = [&](const auto& emit) {
         return CommGraph::from_rows(members.ranks(), [&](Rank u, const auto& add) {
             emit(members.number(u),
@@ -83,7 +83,7 @@ std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents, const
         });
     };
     std::vector<CommGraph> phases;
-    const Bytes half = share(traffic.bytes, 1, 2);
+    const Bytes half = divide_rounding_up(traffic.bytes, 1, 2);
     switch (traffic.collective) {
         case MeshCollective::ring:
             phases.push_back(phase([&](std::size_t i, const auto& send) {
@@ -96,7 +96,7 @@ std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents, const
                 fail("all-to-all in groups of ", n, " has more than 2^31 messages; use smaller groups");
             phases.push_back(phase([&](std::size_t i, const auto& send) {
                 for (std::size_t j = 0; j < n; ++j) {
-                    if (j != i) send(j, share(traffic.bytes, 1, n - 1));
+                    if (j != i) send(j, divide_rounding_up(traffic.bytes, 1, n - 1));
                 }
             }));
             break;
@@ -107,7 +107,7 @@ std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents, const
             }
             for (std::size_t distance = 1; distance < n; distance *= 2) {
                 phases.push_back(phase([&](std::size_t i, const auto& send) {
-                    send(i ^ distance, share(traffic.bytes, n / 2 / distance, n - 1));
+                    send(i ^ distance, divide_rounding_up(traffic.bytes, n / 2 / distance, n - 1));
                 }));
             }
             break;

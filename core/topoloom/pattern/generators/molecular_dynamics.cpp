@@ -20,7 +20,8 @@ std::uint32_t count_patches(const Cells& cells) {
     std::size_t patches = 1;
     for (const std::uint32_t extent : cells) {
         if (extent == 0)
-            fail("cells of ", cells[0], "x", cells[1], "x", cells[2], " have an axis without any");
+            fail("cells of ", cells[0], "x", cells[1], "x", cells[2],
+                 " have an axis of 0 cells; give at least 1 per axis");
         if (extent > max_patches / patches)
             fail("cells of ", cells[0], "x", cells[1], "x", cells[2],
                  " have too many patches and computes: at most 2^31 - 1 ranks are supported");
@@ -29,8 +30,9 @@ std::uint32_t count_patches(const Cells& cells) {
     return static_cast<std::uint32_t>(patches);
 }
 
-/// The patch itself and its neighbors, those with lower numbers left out: who shares a compute that is listed here.
-std::vector<std::uint32_t> partners_from(std::uint32_t patch, const Cells& cells) {
+/// Returns the patches that share a compute with `patch`, without lower numbers: the patch itself and its
+/// neighbors.
+std::vector<std::uint32_t> list_partners(std::uint32_t patch, const Cells& cells) {
     const Cells at{patch / cells[2] / cells[1], patch / cells[2] % cells[1], patch % cells[2]};
     std::vector<std::uint32_t> partners;
     const auto along = [&](std::size_t axis, std::uint32_t step) {
@@ -44,7 +46,7 @@ std::vector<std::uint32_t> partners_from(std::uint32_t patch, const Cells& cells
             }
         }
     }
-    // On a short axis several neighbors are one patch.
+    // On a short axis several neighbors are the same patch.
     std::ranges::sort(partners);
     partners.erase(std::ranges::unique(partners).begin(), partners.end());
     return partners;
@@ -75,7 +77,7 @@ CommGraph molecular_dynamics(const Cells& cells, std::size_t atoms, std::uint64_
         bytes.insert(bytes.end(), {sent, sent});
     };
     for (std::uint32_t patch = 0; patch < patches; ++patch) {
-        for (const std::uint32_t other : partners_from(patch, cells)) {
+        for (const std::uint32_t other : list_partners(patch, cells)) {
             const Rank compute{load.size()};
             both_ways(patch, compute);
             if (other != patch) both_ways(other, compute);

@@ -21,26 +21,26 @@ struct Point {
 };
 
 /// Probability that two random points of the unit square are closer than r, for r <= 1.
-double share_within(double r) { return r * r * (std::numbers::pi - r * (8.0 / 3) + r * r / 2); }
+double pair_probability(double r) { return r * r * (std::numbers::pi - r * (8.0 / 3) + r * r / 2); }
 
-/// The r with share_within(r) = share, by bisection to the last bit.
-double radius_for(double share) {
+/// Returns r with share_within(r) = share, by bisection to the last bit.
+double find_radius(double share) {
     double low = 0;
     double high = 1;
     for (int halving = 0; halving < 64; ++halving) {
         const double middle = (low + high) / 2;
-        (share_within(middle) < share ? low : high) = middle;
+        (pair_probability(middle) < share ? low : high) = middle;
     }
     return high;
 }
 
-/// The points sorted into square cells at least as wide as the radius: neighbors lie in the 3 x 3 cells
-/// around.
+/// Points sorted into square cells at least as wide as the radius, so neighbors are in the surrounding 3 x 3
+/// cells.
 class CellGrid {
    public:
     CellGrid(const std::vector<Point>& points, double radius) : points_(points), radius_(radius) {
         const double most = std::sqrt(static_cast<double>(points.size()));
-        // A little wider than the radius, so that rounding cannot put a neighbor two cells away.
+        // Slightly wider than the radius, so that despite rounding no neighbor is two cells away.
         side_ = static_cast<std::size_t>(std::max(1.0, std::floor(std::min(most, (1 - 1e-9) / radius))));
         start_.assign(side_ * side_ + 1, 0);
         for (const Point& point : points) ++start_[cell(point) + 1];
@@ -90,9 +90,9 @@ class CellGrid {
 CommGraph random_geometric(std::size_t rank_count, Bytes bytes, std::uint64_t seed, double average_degree) {
     check_pattern("random geometric graph", rank_count, bytes);
     const double others = static_cast<double>(rank_count) - 1;
-    if (!(average_degree >= 0 && average_degree <= share_within(1) * others)) {
+    if (!(average_degree >= 0 && average_degree <= pair_probability(1) * others)) {
         fail("the average degree of a random geometric graph of ", rank_count, " ranks cannot be ",
-             average_degree, "; give 0 to ", share_within(1) * others);
+             average_degree, "; give 0 to ", pair_probability(1) * others);
     }
     if (average_degree == 0) return CommGraph::from_rows(rank_count, [](Rank, const auto&) {});
     Rng rng(seed);
@@ -101,7 +101,7 @@ CommGraph random_geometric(std::size_t rank_count, Bytes bytes, std::uint64_t se
         point.x = rng.uniform();
         point.y = rng.uniform();
     }
-    const CellGrid cells(points, radius_for(average_degree / others));
+    const CellGrid cells(points, find_radius(average_degree / others));
     return CommGraph::from_rows(rank_count, [&](Rank u, const auto& add) {
         cells.each_neighbor(u, [&](Rank v) { add(Edge{v, bytes}); });
     });

@@ -9,8 +9,8 @@
 
 namespace topoloom {
 
-/// Rank i sends `bytes` to i + 1 mod n, but one rank alone sends nothing. Throws Error for n = 0, 2^31 or more ranks, and
-/// bytes < 0.
+/// Makes a graph in which rank i sends `bytes` to i + 1 mod n. A single rank sends nothing. Throws Error for
+/// n = 0, 2^31 or more ranks, and bytes < 0.
 [[nodiscard]] CommGraph ring(std::size_t rank_count, Bytes bytes);
 
 }  // namespace topoloom

@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::size_t max_ranks = (std::size_t{1} << 31) - 1;
 constexpr std::size_t max_axes = 32;
-// 3^10 neighbors per rank; beyond it no memory holds the graph.
+// 3^10 neighbors per rank; larger graphs do not fit in memory.
 constexpr std::size_t max_box_axes = 10;
 
-std::string text_of(std::span<const GridAxis> grid) {
+std::string format_grid(std::span<const GridAxis> grid) {
     std::string text;
     for (const GridAxis& axis : grid) {
         if (!text.empty()) text += 'x';
@@ -27,16 +27,17 @@ std::string text_of(std::span<const GridAxis> grid) {
 std::size_t count_ranks(std::span<const GridAxis> grid) {
     std::size_t count = 1;
     for (const GridAxis& axis : grid) {
-        if (axis.extent == 0) fail("the grid ", text_of(grid), " has an extent of 0; give at least 1");
+        if (axis.extent == 0) fail("the grid ", format_grid(grid), " has an extent of 0; give at least 1");
         if (axis.extent > max_ranks / count) {
-            fail("the grid ", text_of(grid), " has too many ranks: at most 2^31 - 1 are supported");
+            fail("the grid ", format_grid(grid), " has too many ranks: at most 2^31 - 1 are supported");
         }
         count *= axis.extent;
     }
     return count;
 }
 
-/// A rank's place in the grid: coordinate per axis, and how many ranks one step along the axis is.
+/// A rank's position in the grid: the coordinate on each axis, and the difference in rank per step along the
+/// axis.
 class Cell {
    public:
     Cell(std::span<const GridAxis> grid, Rank rank) : grid_(grid) {
@@ -50,9 +51,9 @@ class Cell {
         }
     }
 
-    /// Calls use(rank) with `from` moved by one along the axis, unless that leaves the grid.
+    /// Calls use(rank) for both neighbors of `from` along the axis, if inside the grid.
     template <class Use>
-    void step(std::size_t axis, bool up, std::uint32_t from, const Use& use) const {
+    void for_each_axis_neighbor(std::size_t axis, bool up, std::uint32_t from, const Use& use) const {
         const auto [extent, periodic] = grid_[axis];
         const bool at_border = coordinate_[axis] == (up ? extent - 1 : 0);
         if (at_border && !periodic) return;
@@ -64,17 +65,17 @@ class Cell {
         }
     }
 
-    /// Calls use(rank) for all 3^d combinations of steps along the axes from `axis` on, including none.
+    /// Calls use(rank) for all 3^d combinations of steps -1, 0, 1 along the axes from `axis` on.
     template <class Use>
-    void box(std::size_t axis, std::uint32_t from, const Use& use) const {
+    void for_each_box_neighbor(std::size_t axis, std::uint32_t from, const Use& use) const {
         if (axis == grid_.size()) {
             use(from);
             return;
         }
-        const auto deeper = [&](std::uint32_t to) { box(axis + 1, to, use); };
-        step(axis, false, from, deeper);
+        const auto deeper = [&](std::uint32_t to) { for_each_box_neighbor(axis + 1, to, use); };
+        for_each_axis_neighbor(axis, false, from, deeper);
         deeper(from);
-        step(axis, true, from, deeper);
+        for_each_axis_neighbor(axis, true, from, deeper);
     }
 
    private:
@@ -98,7 +99,7 @@ CommGraph stencil(std::span<const GridAxis> grid, StencilShape shape, Bytes byte
     if (grid.empty()) fail("a stencil needs a grid with at least one axis, such as 8x8x8");
     const std::size_t axes_allowed = shape == StencilShape::star ? max_axes : max_box_axes;
     if (grid.size() > axes_allowed) {
-        fail("the grid ", text_of(grid), " has ", grid.size(), " axes; this stencil takes at most ",
+        fail("the grid ", format_grid(grid), " has ", grid.size(), " axes; this stencil takes at most ",
              axes_allowed);
     }
     const std::size_t rank_count = count_ranks(grid);
@@ -109,12 +110,12 @@ CommGraph stencil(std::span<const GridAxis> grid, StencilShape shape, Bytes byte
             if (to != u.value) add(Edge{Rank{to}, bytes});
         };
         if (shape == StencilShape::box) {
-            cell.box(0, u.value, send);
+            cell.for_each_box_neighbor(0, u.value, send);
             return;
         }
         for (std::size_t axis = 0; axis < grid.size(); ++axis) {
-            cell.step(axis, false, u.value, send);
-            cell.step(axis, true, u.value, send);
+            cell.for_each_axis_neighbor(axis, false, u.value, send);
+            cell.for_each_axis_neighbor(axis, true, u.value, send);
         }
     });
 }

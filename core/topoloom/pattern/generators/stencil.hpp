@@ -21,15 +21,15 @@ enum class StencilShape {
     box,   ///< diagonal neighbors too: 9 points in 2-D, 27 in 3-D
 };
 
-/// The shape that has this number of points, the middle one included: 2d + 1 for the star, 3^d for the box.
-/// Throws Error for any other number.
+/// Returns the shape with this number of points, including the center: 2d + 1 for the star, 3^d for the box.
+/// Throws Error for other numbers.
 [[nodiscard]] StencilShape stencil_shape(std::size_t dimensions, std::size_t points);
 
-/// Every rank sends `bytes` in one message to each of its neighbors. Ranks are numbered row-major: the last
-/// axis is the fastest, as in MPI_Cart_create. On a short periodic axis several neighbors are one rank:
-/// messages to the same rank are summed (extent 2) and those to oneself dropped (extent 1). O(edges), no
-/// memory besides the graph. Throws Error for no axes, an extent of 0, 2^31 or more ranks, more than 32 axes
-/// (10 for a box), or bytes < 0. Source: A. Bhatele, L. V. Kale, Benefits of Topology Aware Mapping for Mesh
+/// Makes a graph in which every rank sends one message of `bytes` to each neighbor. Ranks are numbered
+/// row-major: the last axis varies fastest, as in MPI_Cart_create. On a periodic axis of extent 2, both
+/// messages to the same neighbor are summed; with extent 1, self-messages are dropped. O(edges), no memory
+/// besides the graph. Throws Error for no axes, an extent of 0, 2^31 or more ranks, more than 32 axes (10 for
+/// a box), or bytes < 0. Source: A. Bhatele, L. V. Kale, Benefits of Topology Aware Mapping for Mesh
 /// Interconnects, PPL 18(4), 2008, sec. 3.
 [[nodiscard]] CommGraph stencil(std::span<const GridAxis> grid, StencilShape shape, Bytes bytes);
 

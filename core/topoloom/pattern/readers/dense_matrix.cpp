@@ -11,8 +11,8 @@ namespace topoloom {
 
 namespace {
 
-/// Room for a full matrix, or for what the rest of the text can hold: at least two characters a number.
-/// Memory that is not written to costs nothing.
+/// Reserve memory for a full matrix, but not for more numbers than the text can contain (two characters
+/// each). Reserved pages are free until written.
 void reserve(CommRows& rows, std::size_t order, std::size_t remaining) {
     const std::size_t most = order + std::min((order - 1) * order, remaining / 2 + 1);
     rows.first.reserve(order + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads communication matrices written as plain numbers, one row per line: TreeMatch's .mat, numpy.savetxt.
+// Reader of communication matrices as plain numbers, one row per line: TreeMatch's .mat, numpy.savetxt.
 #pragma once
 
 #include <string_view>
@@ -8,12 +8,12 @@
 
 namespace topoloom {
 
-/// Row i, column j is the bytes that rank i sends to rank j, in one message; zeros send nothing, the diagonal
-/// is messages to oneself. N lines of N numbers between blanks; integers, also spelled as reals. Empty
-/// lines are skipped. O(text). Throws Error for rows of different lengths and for other than square matrices.
-/// Source: E. Jeannot, G. Mercier, F. Tessier, Process Placement in Multicore Clusters: Algorithmic Issues
-/// and Practical Techniques (TreeMatch), IEEE TPDS 25(4), 2014. Open MPI's profile2mat.pl writes the mean of
-/// both directions into such a file; it is read as it stands.
+/// Reads N lines of N numbers, separated by blanks. Row i, column j is the bytes of one message from rank i
+/// to rank j. Zeros are no message; the diagonal is self-messages. Numbers are integers, but can be written
+/// as reals. Skips empty lines. O(text). Throws Error for rows of different lengths and for matrices that are
+/// not square. Source: E. Jeannot, G. Mercier, F. Tessier, Process Placement in Multicore Clusters:
+/// Algorithmic Issues and Practical Techniques (TreeMatch), IEEE TPDS 25(4), 2014. Open MPI's profile2mat.pl
+/// writes the mean of both directions to such a file; the numbers are read unchanged.
 [[nodiscard]] CommGraph read_dense_matrix(std::string_view text);
 
 }  // namespace topoloom

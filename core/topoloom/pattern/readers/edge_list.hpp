@@ -12,7 +12,7 @@
 
 namespace topoloom {
 
-/// Upper limit on ranks in a file. A damaged header or id must not allocate gigabytes.
+/// Upper limit on ranks in a file, so that a damaged header or id does not allocate gigabytes.
 inline constexpr std::int64_t max_ranks_read = std::int64_t{1} << 26;
 
 /// Edges in file order; CommGraph::from_edges sums duplicates.

@@ -104,7 +104,7 @@ EdgeList read_coordinates(TextScanner& scan, const MarketHeader& header, std::si
     const auto count = static_cast<std::size_t>(scan.read_count("the number of entries"));
     scan.end_line();
     EdgeList edges;
-    // Four characters an entry at least: the text itself bounds what is allocated.
+    // An entry has at least four characters, so the length of the text limits the allocation.
     edges.reserve(std::min(count, scan.remaining() / 4 + 1) * (header.symmetric ? 2 : 1));
     for (std::size_t i = 0; i < count; ++i) {
         scan.skip_empty_lines();
@@ -124,7 +124,7 @@ EdgeList read_coordinates(TextScanner& scan, const MarketHeader& header, std::si
     return edges;
 }
 
-/// Column by column; of a symmetric matrix from the diagonal down.
+/// Reads entries column by column; columns of a symmetric matrix begin at the diagonal.
 EdgeList read_array(TextScanner& scan, const MarketHeader& header, std::size_t order) {
     scan.end_line();
     EdgeList edges;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads communication matrices in Matrix Market format (.mtx).
+// Reader of communication matrices in Matrix Market format (.mtx).
 #pragma once
 
 #include <string_view>
@@ -8,13 +8,13 @@
 
 namespace topoloom {
 
-/// Row i + 1, column j + 1 is the bytes that rank i sends to rank j, in one message; zeros send nothing.
-/// Coordinate and array, integer, real (integers in any spelling) and pattern (1 byte per entry), general
-/// and symmetric. Repeated entries are summed, entries of the diagonal are messages to oneself. O(text).
-/// Throws Error for complex, skew-symmetric and Hermitian matrices, since those have entries that are not
-/// bytes; for matrices that are not square; entries above the diagonal of a symmetric one; and too few or too
-/// many entries. Source: R. F. Boisvert, R. Pozo, K. Remington, The Matrix Market Exchange Formats: Initial
-/// Design, NISTIR 5935, 1996.
+/// Reads a matrix. Row i + 1, column j + 1 is the bytes of one message from rank i to rank j; zeros are no
+/// message. Supports coordinate and array; integer, real (only integers, written as reals) and pattern (1
+/// byte per entry); general and symmetric. Repeated entries are summed; diagonal entries are self-messages.
+/// O(text). Throws Error for complex, skew-symmetric and Hermitian matrices, whose entries are not bytes.
+/// Also for matrices that are not square, entries above the diagonal of a symmetric matrix, and too few or
+/// too many entries. Source: R. F. Boisvert, R. Pozo, K. Remington, The Matrix Market Exchange Formats:
+/// Initial Design, NISTIR 5935, 1996.
 [[nodiscard]] CommGraph read_matrix_market(std::string_view text);
 
 }  // namespace topoloom

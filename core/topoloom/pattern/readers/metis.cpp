@@ -51,7 +51,7 @@ MetisHeader read_metis_header(TextScanner& scan) {
     header.edges = static_cast<std::size_t>(scan.read_count("the number of edges"));
     if (!scan.at_line_end()) read_format(scan, header);
     scan.end_line();
-    // A line per vertex and twice ` v` per edge: the text itself bounds what is allocated.
+    // The text has a line per vertex and ` v` twice per edge, so its length limits the allocation.
     if (header.vertices > scan.remaining() + 1 || header.edges > scan.remaining() / 2) {
         scan.fail_at_previous("the header announces ", header.vertices, " vertices and ", header.edges,
                               " edges, but only ", scan.remaining(), " bytes follow");
@@ -59,9 +59,9 @@ MetisHeader read_metis_header(TextScanner& scan) {
     return header;
 }
 
-/// Throws Error about the line of vertex u, which is found by walking to it once more.
+/// Throws Error with the line of vertex u, which is found by scanning the text again.
 template <class... Parts>
-[[noreturn]] void refuse_vertex(std::string_view text, Rank u, const Parts&... parts) {
+[[noreturn]] void fail_at_vertex(std::string_view text, Rank u, const Parts&... parts) {
     TextScanner scan(text);
     std::uint64_t lines_before = std::uint64_t{u.value} + 1;
     while (lines_before > 0 || scan.at('%')) {
@@ -74,7 +74,7 @@ template <class... Parts>
 
 void read_vertex(TextScanner& scan, const MetisHeader& header, std::size_t u, CommRows& lists) {
     while (scan.at('%')) scan.skip_line();
-    // The last line may lack its end, and with it everything if the vertex is isolated.
+    // The last line can lack its line end; if the last vertex is isolated, the line is missing entirely.
     if (scan.at_end() && u + 1 < header.vertices) {
         scan.fail_expected("the line of vertex " + std::to_string(u + 1) + " of " +
                            std::to_string(header.vertices));
@@ -99,7 +99,7 @@ void read_vertex(TextScanner& scan, const MetisHeader& header, std::size_t u, Co
     lists.first.push_back(lists.peers.size());
 }
 
-/// Sorts the list of u by neighbor, weights along.
+/// Sorts the neighbors of u together with their weights.
 void sort_list(CommRows& lists, std::size_t u, std::vector<std::pair<Rank, Bytes>>& pairs) {
     const auto begin = static_cast<std::ptrdiff_t>(lists.first[u]);
     const auto end = static_cast<std::ptrdiff_t>(lists.first[u + 1]);
@@ -121,13 +121,13 @@ void sort_list(CommRows& lists, std::size_t u, std::vector<std::pair<Rank, Bytes
 void check_no_parallel_edges(std::string_view text, const CommRows& lists, std::size_t u) {
     for (std::uint64_t i = lists.first[u]; i + 1 < lists.first[u + 1]; ++i) {
         if (lists.peers[i] == lists.peers[i + 1]) {
-            refuse_vertex(text, Rank{u}, "names neighbor ", lists.peers[i].value + 1, " twice");
+            fail_at_vertex(text, Rank{u}, "names neighbor ", lists.peers[i].value + 1, " twice");
         }
     }
 }
 
-/// Both directions of every edge, with one weight. Vertices are visited in ascending order, so that u is each
-/// time the first entry of its neighbor's sorted list that has not been asked for yet.
+/// Throws Error unless every edge has both directions with the same weight. Vertices are visited in ascending
+/// order, so u must be the first entry not yet visited in its neighbor's sorted list.
 void check_symmetric(std::string_view text, const CommRows& lists) {
     BigVector<std::uint64_t> next(lists.first.begin(), lists.first.end() - 1);
     for (std::size_t u = 0; u + 1 < lists.first.size(); ++u) {
@@ -136,17 +136,17 @@ void check_symmetric(std::string_view text, const CommRows& lists) {
             const std::uint64_t back = next[v.value]++;
             const bool there = back < lists.first[v.value + 1];
             if (there && lists.peers[back].value < u) {
-                refuse_vertex(text, v, "has neighbor ", lists.peers[back].value + 1,
-                              ", but not in the other direction; METIS graphs list both");
+                fail_at_vertex(text, v, "has neighbor ", lists.peers[back].value + 1,
+                               ", but not in the other direction; METIS graphs list both");
             }
             if (!there || lists.peers[back].value != u) {
-                refuse_vertex(text, Rank{u}, "has neighbor ", v.value + 1,
-                              ", but not in the other direction; METIS graphs list both");
+                fail_at_vertex(text, Rank{u}, "has neighbor ", v.value + 1,
+                               ", but not in the other direction; METIS graphs list both");
             }
             if (!lists.bytes.empty() && lists.bytes[back] != lists.bytes[i]) {
-                refuse_vertex(text, Rank{u}, "has an edge of weight ", lists.bytes[i].value, " to vertex ",
-                              v.value + 1, ", which has weight ", lists.bytes[back].value,
-                              " in the other direction");
+                fail_at_vertex(text, Rank{u}, "has an edge of weight ", lists.bytes[i].value, " to vertex ",
+                               v.value + 1, ", which has weight ", lists.bytes[back].value,
+                               " in the other direction");
             }
         }
     }

@@ -12,16 +12,16 @@ namespace topoloom {
 
 namespace {
 
-enum class Use { skip, count, fail_at_previous };
+enum class LineUse { skip, count, reject };
 
-Use use_of(std::string_view kind, const MonitoringKinds& kinds) {
-    const auto when = [](bool wanted) { return wanted ? Use::count : Use::skip; };
+LineUse choose_line_use(std::string_view kind, const MonitoringKinds& kinds) {
+    const auto when = [](bool wanted) { return wanted ? LineUse::count : LineUse::skip; };
     if (kind == "E") return when(kinds.external);
     if (kind == "I") return when(kinds.internal);
     if (kind == "S" || kind == "R") return when(kinds.one_sided);
     if (kind == "C") return when(kinds.collective);
-    if (kind == "D" || kind == "O2A" || kind == "A2O" || kind == "A2A") return Use::skip;
-    return Use::fail_at_previous;
+    if (kind == "D" || kind == "O2A" || kind == "A2O" || kind == "A2A") return LineUse::skip;
+    return LineUse::reject;
 }
 
 void expect_word(TextScanner& scan, std::string_view word) {
@@ -50,12 +50,12 @@ CommGraph read_monitoring(std::string_view text, MonitoringKinds kinds, std::siz
     std::size_t highest = 0;
     for (scan.skip_empty_lines('#'); !scan.at_end(); scan.skip_empty_lines('#')) {
         const std::string_view kind = scan.read_word("a kind of message");
-        const Use use = use_of(kind, kinds);
-        if (use == Use::fail_at_previous) {
+        const LineUse use = choose_line_use(kind, kinds);
+        if (use == LineUse::reject) {
             scan.fail_at_previous("expected a kind of message (E, I, S, R or C), found '",
                                   TextScanner::quoted(kind), "'");
         }
-        if (use == Use::count) {
+        if (use == LineUse::count) {
             Rank source = read_rank(scan, "the source", rank_count);
             Rank peer = read_rank(scan, "the destination", rank_count);
             highest = std::max<std::size_t>({highest, source.value, peer.value});
@@ -66,7 +66,7 @@ CommGraph read_monitoring(std::string_view text, MonitoringKinds kinds, std::siz
             expect_word(scan, "msgs");
             expect_word(scan, "sent");
         }
-        // The rest is a size histogram, or a line kind that is not counted.
+        // The rest of the line is a size histogram, or the line is of a kind that is not counted.
         scan.skip_line();
     }
     if (messages.empty()) fail("no line has messages of the kinds asked for; is this monitoring output?");

@@ -10,13 +10,13 @@ namespace topoloom {
 
 namespace {
 
-/// A plus sign is fine before a number, but std::from_chars does not read it.
-const char* behind_plus(std::string_view word) {
+/// std::from_chars does not accept a plus sign before a number.
+const char* skip_plus(std::string_view word) {
     return word.data() + (word.size() > 1 && word[0] == '+' && word[1] != '-' ? 1 : 0);
 }
 
-/// Reads digits[.digits][e[+|-]digits] exactly. False when that is not an integer of at most 18 digits,
-/// or not of this form.
+/// Reads digits[.digits][e[+|-]digits] exactly. Returns false for other forms, and if the value is not an
+/// integer of at most 18 digits.
 bool read_decimal(std::string_view word, std::int64_t& value) {
     std::size_t at = word.starts_with('+') ? 1 : 0;
     std::int64_t mantissa = 0;
@@ -82,10 +82,10 @@ std::string_view TextScanner::read_word(std::string_view expected) {
     return {previous_, static_cast<std::size_t>(at_ - previous_)};
 }
 
-std::int64_t TextScanner::read_count_slowly(std::string_view expected) {
+std::int64_t TextScanner::read_general_count(std::string_view expected) {
     const std::string_view word = read_word(expected);
     std::int64_t value = 0;
-    const auto [end, problem] = std::from_chars(behind_plus(word), at_, value);
+    const auto [end, problem] = std::from_chars(skip_plus(word), at_, value);
     if (problem == std::errc::result_out_of_range && end == at_) {
         fail_at_previous(expected, " ", quoted(word), " does not fit in 64 bits");
     }
@@ -99,7 +99,7 @@ std::int64_t TextScanner::read_real_bytes(std::string_view expected) {
     const std::string_view word = read_word(expected);
     std::int64_t whole = 0;
     if (read_decimal(word, whole)) return whole;
-    const char* start = behind_plus(word);
+    const char* start = skip_plus(word);
     const auto as_integer = std::from_chars(start, at_, whole);
     if (as_integer.ec != std::errc{} || as_integer.ptr != at_) {
         double real = 0;

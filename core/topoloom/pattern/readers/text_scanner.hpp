@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scans numbers and words of in-memory text line by line; errors name the line and the token.
+// Scanner of numbers and words in a text; errors contain the line number and the token.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@
 
 namespace topoloom {
 
-/// A cursor in text. Blanks are spaces, tabs and carriage returns, so CR LF line ends work. All functions throw Error
-/// with the line number, the expected and the found token. Lines are counted only for errors.
+/// A cursor in text. Blanks are spaces, tabs and carriage returns, so CR LF line ends are supported. All
+/// functions throw Error with the line number, the expected and the found token. Lines are counted only for
+/// errors.
 class TextScanner {
    public:
     explicit TextScanner(std::string_view text)
@@ -27,10 +28,10 @@ class TextScanner {
         return at_ == end_ || *at_ == '\n';
     }
 
-    /// Whether the next character is this one.
+    /// Whether the next character is `c`.
     [[nodiscard]] bool at(char c) const { return at_ != end_ && *at_ == c; }
 
-    /// Consumes `c` if it is the next character; returns whether it was.
+    /// Consumes the next character if it is `c`. Returns whether it was `c`.
     bool take(char c) {
         if (!at(c)) return false;
         ++at_;
@@ -40,7 +41,7 @@ class TextScanner {
     /// Skips the rest of this line.
     void skip_line();
 
-    /// Moves to the next line; only blanks may remain on this one.
+    /// Moves to the next line. Throws Error unless only blanks remain on this line.
     void end_line() {
         if (!at_line_end()) fail_expected("the end of the line");
         if (at_ != end_) ++at_;
@@ -52,7 +53,7 @@ class TextScanner {
     /// Reads an integer in 0 .. 2^63 - 1.
     std::int64_t read_count(std::string_view expected) {
         std::int64_t value = 0;
-        if (!read_digits(value)) value = read_count_slowly(expected);
+        if (!read_digits(value)) value = read_general_count(expected);
         return value;
     }
 
@@ -86,7 +87,7 @@ class TextScanner {
         return at_ == end_ || *at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r';
     }
 
-    /// The common case: at most 18 digits, then a separator. Otherwise returns false without consuming anything.
+    /// Fast path: reads at most 18 digits and a separator. Otherwise returns false and consumes nothing.
     bool read_digits(std::int64_t& value) {
         skip_blanks();
         previous_ = at_;
@@ -102,7 +103,7 @@ class TextScanner {
         value = static_cast<std::int64_t>(digits);
         return true;
     }
-    std::int64_t read_count_slowly(std::string_view expected);
+    std::int64_t read_general_count(std::string_view expected);
     std::int64_t read_real_bytes(std::string_view expected);
     [[nodiscard]] std::size_t line_of(const char* place) const;
 

@@ -49,7 +49,7 @@ class Adjacency {
         each_common(u, v, [&](std::uint32_t) { return ++count != 0; });
         return count;
     }
-    /// Common neighbors of two adjacent vertices, including the two.
+    /// Counts the common neighbors of two adjacent vertices, including the two vertices.
     [[nodiscard]] std::uint32_t closed_common_count(std::uint32_t u, std::uint32_t v) const {
         return common_count(u, v) + 2;
     }

@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// Lists the partners of one cell after the other.
+/// Lists the communication partners of cells.
 class Partners {
    public:
     struct Partner {
@@ -21,7 +21,7 @@ class Partners {
     explicit Partners(const GridPattern& pattern)
         : pattern_(pattern), stride_(strides_of(pattern.axes)), at_(pattern.axes.size()) {}
 
-    const std::vector<Partner>& of(std::uint32_t cell) {
+    const std::vector<Partner>& list_of(std::uint32_t cell) {
         std::uint32_t rest = cell;
         for (std::size_t i = 0; i < at_.size(); ++i) {
             at_[i] = rest / stride_[i];
@@ -30,7 +30,7 @@ class Partners {
         found_.clear();
         if (pattern_.shape == StencilShape::star) {
             for (std::uint32_t i = 0; i < at_.size(); ++i) {
-                along(i, cell, [&](std::uint32_t to) { found_.push_back({to, i}); });
+                for_each_along(i, cell, [&](std::uint32_t to) { found_.push_back({to, i}); });
             }
         } else {
             found_.push_back({cell, 0});
@@ -38,8 +38,9 @@ class Partners {
                 const std::size_t before = found_.size();
                 for (std::size_t k = 0; k < before; ++k) {
                     const Partner from = found_[k];
-                    along(i, from.cell,
-                          [&](std::uint32_t to) { found_.push_back({to, from.of_class | 1U << i}); });
+                    for_each_along(i, from.cell, [&](std::uint32_t to) {
+                        found_.push_back({to, from.of_class | 1U << i});
+                    });
                 }
             }
             found_.erase(found_.begin());
@@ -49,7 +50,7 @@ class Partners {
 
    private:
     template <class Use>
-    void along(std::uint32_t i, std::uint32_t from, const Use& use) const {
+    void for_each_along(std::uint32_t i, std::uint32_t from, const Use& use) const {
         const auto [extent, kind] = pattern_.axes[i];
         const std::uint32_t x = at_[i];
         const std::uint32_t first = from - x * stride_[i];
@@ -72,7 +73,7 @@ class Partners {
     std::vector<Partner> found_;
 };
 
-/// Bytes of the messages of one class.
+/// Statistics of the bytes per message of one class.
 struct ClassSum {
     std::int64_t bytes = 0;
     std::int64_t count = 0;
@@ -93,7 +94,8 @@ struct ClassSum {
     }
 };
 
-/// Sums of the cells [begin, end); empty if a rank there has other partners than it should.
+/// Returns the sums per class of the cells [begin, end), or an empty list if the partners of a rank do not
+/// match the pattern.
 std::vector<ClassSum> check_cells(const CommGraph& graph, const GridPattern& pattern, Chunk cells) {
     std::vector<ClassSum> sums(pattern.class_count());
     Partners partners(pattern);
@@ -101,7 +103,7 @@ std::vector<ClassSum> check_cells(const CommGraph& graph, const GridPattern& pat
         const Rank u = pattern.rank_of_cell[cell];
         const auto peers = graph.peers(u);
         const auto bytes = graph.bytes(u);
-        const auto& expected = partners.of(static_cast<std::uint32_t>(cell));
+        const auto& expected = partners.list_of(static_cast<std::uint32_t>(cell));
         if (expected.size() != peers.size()) return {};
         for (const auto& [to, of_class] : expected) {
             const Rank v = pattern.rank_of_cell[to];

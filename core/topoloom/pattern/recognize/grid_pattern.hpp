@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A communication graph that is a product of simple axes: stencils, rings, hypercubes, rows and columns that talk.
+// Communication graphs that are products of simple axes: stencils, rings, hypercubes, all-to-all in rows and
+// columns.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@ namespace topoloom {
 
 /// Which ranks communicate along an axis.
 enum class AxisKind : std::uint8_t {
-    path,    ///< neighbors; the ends do not meet. Two ranks are always a path.
-    ring,    ///< neighbors, and the first with the last; at least four ranks
+    path,    ///< neighbors, with two ends; two ranks are always a path
+    ring,    ///< neighbors, cyclically; at least four ranks
     clique,  ///< all-to-all; at least three ranks
     apart,   ///< no communication: disjoint copies of the other axes
 };
@@ -27,33 +28,35 @@ struct PatternAxis {
     friend bool operator==(const PatternAxis&, const PatternAxis&) = default;
 };
 
-/// Ranks in the cells of a grid; cells are numbered row-major, the last axis fastest. In a star two ranks talk if
-/// they are partners along one axis and equal on all others, in a box if they are partners or equal on every axis.
+/// A pattern with one rank per grid cell. Cells are numbered row-major: the last axis varies fastest. In a
+/// star, two ranks communicate if they are partners on one axis and equal on all others. In a box, they
+/// communicate if they are partners or equal on every axis.
 struct GridPattern {
     std::vector<PatternAxis> axes;
     StencilShape shape = StencilShape::star;
     std::vector<Rank> rank_of_cell;
-    /// Mean bytes of a message by class. Star: one class per axis. Box: bit i of the class says that axis i is moved
-    /// on.
+    /// Mean bytes per message, by class. Star: one class per axis. Box: bit i of the class is set if the
+    /// ranks differ on axis i.
     std::vector<double> weight;
-    bool uniform = false;  ///< all messages of a class carry the same bytes
+    bool uniform = false;  ///< all messages of a class have the same bytes
 
     [[nodiscard]] std::size_t class_count() const {
         return shape == StencilShape::star ? axes.size() : std::size_t{1} << axes.size();
     }
-    /// A description such as `16x16 grid, 5 points, rings: 10`.
+    /// Returns a description such as `16x16 star grid, axes o|`.
     [[nodiscard]] std::string text() const;
 };
 
-/// Distance in cell numbers between neighbors along each axis.
+/// Returns the difference in cell numbers between neighbors along each axis.
 [[nodiscard]] Extents strides_of(std::span<const PatternAxis> axes);
 [[nodiscard]] Extents extents_of(std::span<const PatternAxis> axes);
 
-/// Returns whether the edges of the graph are exactly those of the pattern. If so, sets weight and uniform. O(edges *
+/// Returns whether the graph has exactly the edges of the pattern. If so, sets weight and uniform. O(edges *
 /// log degree), on all cores.
 [[nodiscard]] bool measure(const CommGraph& symmetric, GridPattern& pattern, int threads);
 
-/// Ordered pairs of partners along an axis of `extent` cells, of which `whole` says that the axis is not cut.
+/// Returns the number of ordered pairs of partners along `extent` cells of an axis. `whole` is false if these
+/// are only a part of the axis.
 [[nodiscard]] inline double partner_pairs(AxisKind kind, std::uint32_t extent, bool whole) {
     const double n = extent;
     switch (kind) {

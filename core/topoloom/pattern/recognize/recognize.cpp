@@ -8,14 +8,14 @@ namespace topoloom {
 
 namespace {
 
-/// Properties derived from the degrees alone.
+/// Properties derived only from the degrees.
 struct Degrees {
-    std::uint32_t corner = 0;  // a rank of least degree; on open axes, one of the grid's corners
+    std::uint32_t corner = 0;  // a rank of minimum degree; on open axes a corner of the grid
     std::uint64_t least = 0;
     std::uint64_t most = 0;
 };
 
-Degrees look_at(const Adjacency& graph) {
+Degrees measure_degrees(const Adjacency& graph) {
     Degrees degrees{0, graph.degree(0), graph.degree(0)};
     for (std::uint32_t u = 1; u < graph.size(); ++u) {
         const std::uint64_t degree = graph.degree(u);
@@ -28,11 +28,11 @@ Degrees look_at(const Adjacency& graph) {
     return degrees;
 }
 
-/// Inside, a path has twice the partners of its end.
-bool may_be_star(const Degrees& degrees) { return degrees.least > 0 && degrees.most <= 2 * degrees.least; }
+/// On a path, an inner rank has twice the partners of an end.
+bool can_be_star(const Degrees& degrees) { return degrees.least > 0 && degrees.most <= 2 * degrees.least; }
 
-/// A corner where `a` paths meet has 2^a of a closed neighborhood where the inside has 3^a.
-bool may_be_box(const Degrees& degrees) {
+/// With `a` paths, the closed neighborhood of a corner has the factor 2^a, and of an inner rank 3^a.
+bool can_be_box(const Degrees& degrees) {
     if (degrees.least == 0) return false;
     std::uint64_t most = degrees.least + 1;
     for (std::uint64_t rest = most; rest % 2 == 0; rest /= 2) most = most / 2 * 3;
@@ -44,21 +44,21 @@ bool may_be_box(const Degrees& degrees) {
 std::optional<GridPattern> recognize(const CommGraph& symmetric, int threads) {
     if (symmetric.rank_count() < 2 || symmetric.edge_count() == 0) return std::nullopt;
     const Adjacency graph(symmetric.first(), symmetric.all_peers());
-    const Degrees degrees = look_at(graph);
+    const Degrees degrees = measure_degrees(graph);
     if (degrees.least + 1 == graph.size()) {
         GridPattern pattern;
         pattern.axes = {{graph.size(), graph.size() == 2 ? AxisKind::path : AxisKind::clique}};
         for (const Rank u : ids<Rank>(graph.size())) pattern.rank_of_cell.push_back(u);
-        // All-to-all with heavy groups is known better by its groups.
+        // For all-to-all with heavy groups, the groups describe the pattern better.
         if (measure(symmetric, pattern, threads) && pattern.uniform) return pattern;
         if (auto groups = find_groups(symmetric)) return groups;
         return pattern;
     }
-    if (may_be_star(degrees)) {
+    if (can_be_star(degrees)) {
         auto pattern = propose_star(graph, degrees.corner);
         if (pattern && measure(symmetric, *pattern, threads)) return pattern;
     }
-    if (may_be_box(degrees)) {
+    if (can_be_box(degrees)) {
         auto pattern = propose_box(graph, degrees.corner);
         if (pattern && measure(symmetric, *pattern, threads)) return pattern;
     }

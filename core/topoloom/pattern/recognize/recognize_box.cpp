@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Strong products: how many neighbors two ranks share, and how many each has, shows along how many axes they differ.
+// Recognition of strong products: the numbers of neighbors and of common neighbors of two ranks determine the
+// number of axes on which the ranks differ.
 //
-// Let N be closed neighborhoods. On a ring of four or more, |N(x)| = 3 and partners share 2; on a path of three or
-// more, an end has |N| = 2, all of it shared with its partner, which has 3. In a product both numbers multiply.
+// Let N(x) be the closed neighborhood of x. On a ring of four or more ranks, |N(x)| = 3, and partners share
+// 2. On a path of three or more ranks, an end has |N(x)| = 2, and shares both with its partner, which has 3.
+// In a product these numbers are multiplied.
 #include <bit>
 
 #include "topoloom/base/id.hpp"
@@ -13,16 +15,16 @@ namespace topoloom {
 
 namespace {
 
-/// Ranks with the same closed neighborhood taken as one vertex, as short axes make them.
+/// A graph in which ranks with the same closed neighborhood (twins) are one vertex. Short axes create twins.
 struct Quotient {
-    std::uint32_t twins = 1;  // ranks in a vertex, the same number in all
+    std::uint32_t twins = 1;  // ranks per vertex, equal for all vertices
     std::vector<std::uint64_t> first{0};
     std::vector<Rank> peers;
-    std::vector<std::vector<Rank>> members;  // of every vertex
+    std::vector<std::vector<Rank>> members;  // of each vertex
 };
 
 std::optional<Quotient> join_twins(const Adjacency& graph, std::uint32_t twins) {
-    std::vector<std::uint64_t> mark(graph.size());  // the same for the same neighborhood
+    std::vector<std::uint64_t> mark(graph.size());  // hash of the closed neighborhood
     for (std::uint32_t u = 0; u < graph.size(); ++u) {
         const auto draw = [](std::uint32_t v) {
             const auto block = philox({v, 0, 0, 0}, {1, 2});
@@ -57,12 +59,13 @@ std::optional<Quotient> join_twins(const Adjacency& graph, std::uint32_t twins) 
     return joined;
 }
 
-/// A grid without twins, grown from a corner: rings of four and more, paths of three and more.
-class BoxGrowth {
+/// Builds a grid without twins from a corner: rings of four or more ranks, paths of three or more.
+class BoxBuilder {
    public:
-    BoxGrowth(const Adjacency& graph, std::uint32_t corner) : graph_(graph), corner_(corner) {}
+    BoxBuilder(const Adjacency& graph, std::uint32_t corner) : graph_(graph), corner_(corner) {}
 
-    /// The ranks along every axis, the corner first; empty if this is not such a grid.
+    /// Finds the ranks along every axis, starting with the corner. Returns false if the graph is not such a
+    /// grid.
     bool find_lines() {
         const std::uint32_t closed = graph_.degree(corner_) + 1;
         std::vector<std::uint32_t> ring_partners;
@@ -101,8 +104,8 @@ class BoxGrowth {
         return axes;
     }
 
-    /// Rank of every cell, row-major; empty if the neighborhoods do not fit together.
-    std::vector<std::uint32_t> fill() {
+    /// Returns the rank of every cell, row-major, or an empty list if the neighborhoods are inconsistent.
+    std::vector<std::uint32_t> fill_cells() {
         stride_ = strides_of(axes());
         across_ = 0;
         for (const std::uint32_t stride : stride_) across_ += stride;
@@ -130,8 +133,9 @@ class BoxGrowth {
                                                                                  : AxisKind::path;
     }
 
-    /// Of all that lie one step farther, the one that moves along no other axis: it shares most with `at`, and at
-    /// the border of the grid, where all share the same, it has the least neighbors.
+    /// Returns the next rank along an axis. Of all ranks one step farther, this rank has the most common
+    /// neighbors with `at`. At the border of the grid all have the same number; there this rank has the
+    /// fewest neighbors.
     [[nodiscard]] std::uint32_t next_on_line(std::uint32_t before, std::uint32_t at) const {
         std::uint32_t next = no_index;
         std::uint32_t most = 0;
@@ -156,18 +160,18 @@ class BoxGrowth {
         }
         if (moved == 0) return corner_;
         if (moved == 1) return lines_[longest][at[longest]];
-        if (moved == at.size() && at[longest] > 1) return inside(cell);
-        if (at[longest] == 1) return beside_corner(at);
+        if (moved == at.size() && at[longest] > 1) return inner_rank(cell);
+        if (at[longest] == 1) return rank_beside_corner(at);
         return next_on_line(cells_[cell - 2 * stride_[longest]], cells_[cell - stride_[longest]]);
     }
 
-    /// The one neighbor of the cell before on all axes that has no place yet.
-    [[nodiscard]] std::uint32_t inside(std::uint32_t cell) const {
+    /// Returns the only unplaced neighbor of the cell that is one step back on all axes.
+    [[nodiscard]] std::uint32_t inner_rank(std::uint32_t cell) const {
         const std::uint32_t from = cell - across_;
         std::uint32_t found = no_index;
         for (const Rank w : graph_.of(cells_[from])) {
             if (taken_[w.value] != 0) continue;
-            // On a closed ring, the cells at its far end have no place either.
+            // On a ring, the cells at its far end are unplaced too, so check adjacency.
             const bool fits = std::all_of(stride_.begin(), stride_.end(), [&](std::uint32_t stride) {
                 return graph_.are_adjacent(w.value, cells_[from + stride]);
             });
@@ -178,10 +182,10 @@ class BoxGrowth {
         return found;
     }
 
-    /// A neighbor of the corner that moves by one on just the axes with at[i] = 1.
-    [[nodiscard]] std::uint32_t beside_corner(const std::vector<std::uint32_t>& at) const {
+    /// Returns the neighbor of the corner that differs by one step exactly on the axes with at[i] = 1.
+    [[nodiscard]] std::uint32_t rank_beside_corner(const std::vector<std::uint32_t>& at) const {
         const std::uint32_t closed = graph_.degree(corner_) + 1;
-        std::uint64_t shared = closed;  // with the corner
+        std::uint64_t shared = closed;  // neighbors shared with the corner
         std::uint64_t theirs = closed;
         for (std::size_t i = 0; i < at.size(); ++i) {
             if (at[i] == 0) continue;
@@ -200,7 +204,7 @@ class BoxGrowth {
             bool fits = true;
             for (std::size_t i = 0; i < at.size() && fits; ++i) {
                 if (at[i] == 0) continue;
-                // With its partner on axis i it shares a whole neighborhood of that axis, not just an edge.
+                // With its partner on axis i, w shares a whole neighborhood of that axis, not only an edge.
                 fits = graph_.are_adjacent(w.value, lines_[i][1]) &&
                        2 * graph_.closed_common_count(w.value, lines_[i][1]) == 3 * shared;
             }
@@ -255,10 +259,10 @@ std::optional<GridPattern> propose_box(const Adjacency& graph, std::uint32_t cor
     pattern.shape = StencilShape::box;
     std::vector<std::uint32_t> cells(1, 0);
     if (grid.size() > 1) {
-        BoxGrowth growth(grid, corner);
+        BoxBuilder growth(grid, corner);
         if (!growth.find_lines()) return std::nullopt;
         pattern.axes = growth.axes();
-        cells = growth.fill();
+        cells = growth.fill_cells();
         if (cells.empty()) return std::nullopt;
     }
     if (twins > 1) pattern.axes.push_back({twins, twins == 2 ? AxisKind::path : AxisKind::clique});

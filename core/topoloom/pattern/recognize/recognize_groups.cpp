@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Equal groups of ranks that all talk to each other, alone or with lighter messages between the groups.
+// Recognition of equal groups with all-to-all inside, and no or lighter messages between groups.
 #include <algorithm>
 
 #include "topoloom/base/id.hpp"
@@ -9,8 +9,8 @@ namespace topoloom {
 
 namespace {
 
-/// The partners of a rank, those with the most bytes first.
-std::vector<Edge> by_bytes(const CommGraph& graph, Rank u) {
+/// Returns the edges of a rank, sorted by decreasing bytes.
+std::vector<Edge> sort_by_bytes(const CommGraph& graph, Rank u) {
     std::vector<Edge> edges;
     for (const Edge edge : graph.sends(u)) edges.push_back(edge);
     std::stable_sort(edges.begin(), edges.end(),
@@ -20,8 +20,8 @@ std::vector<Edge> by_bytes(const CommGraph& graph, Rank u) {
 
 /// Whether every rank exchanges at least `heavy` bytes with exactly the `size` - 1 others of its group.
 /// Sets the group of every rank. Stops at the first rank that does not fit. O(edges * log degree).
-bool find_group_of(const CommGraph& graph, std::int64_t heavy, std::size_t size,
-                   std::vector<std::vector<Rank>>& groups) {
+bool split_into_groups(const CommGraph& graph, std::int64_t heavy, std::size_t size,
+                       std::vector<std::vector<Rank>>& groups) {
     std::vector<std::uint32_t> group_of(graph.rank_count(), no_index);
     groups.clear();
     for (const Rank u : ids<Rank>(graph.rank_count())) {
@@ -54,7 +54,7 @@ bool find_group_of(const CommGraph& graph, std::int64_t heavy, std::size_t size,
 
 std::optional<GridPattern> find_groups(const CommGraph& symmetric) {
     const std::size_t n = symmetric.rank_count();
-    const std::vector<Edge> edges = by_bytes(symmetric, Rank{0});
+    const std::vector<Edge> edges = sort_by_bytes(symmetric, Rank{0});
     constexpr int max_tries = 4;
     int tries = 0;
     for (std::size_t k = 1; k <= edges.size() && tries < max_tries; ++k) {
@@ -62,11 +62,11 @@ std::optional<GridPattern> find_groups(const CommGraph& symmetric) {
         if (heavy == 0) break;
         const std::int64_t light = k < edges.size() ? edges[k].bytes.value : 0;
         if (2 * light > heavy || n % (k + 1) != 0 || k + 1 == n) continue;
-        // Elsewhere both kinds may differ a little from here: the limit is half way down the gap.
+        // Bytes can vary slightly between ranks, so the limit is in the middle of the gap.
         const std::int64_t limit = k < edges.size() ? heavy - (heavy - light) / 2 : 1;
         ++tries;
         std::vector<std::vector<Rank>> groups;
-        if (!find_group_of(symmetric, limit, k + 1, groups)) continue;
+        if (!split_into_groups(symmetric, limit, k + 1, groups)) continue;
         GridPattern pattern;
         const auto size = static_cast<std::uint32_t>(k + 1);
         pattern.axes = {{static_cast<std::uint32_t>(groups.size()), AxisKind::apart},

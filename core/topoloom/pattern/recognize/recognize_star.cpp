@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cartesian products: two edges at a rank lie on different axes exactly if they span one square and no triangle.
+// Recognition of Cartesian products: two edges at a rank are on different axes exactly if they span one
+// square and no triangle.
 #include <bit>
 
 #include "topoloom/base/id.hpp"
@@ -9,19 +10,21 @@ namespace topoloom {
 
 namespace {
 
-/// Whether the neighbors v and w of u lie on one axis with it.
-bool same_axis(const Adjacency& graph, std::uint32_t v, std::uint32_t w) {
+/// Whether the neighbors v and w of a rank are on the same axis through the rank.
+bool are_on_same_axis(const Adjacency& graph, std::uint32_t v, std::uint32_t w) {
     return graph.are_adjacent(v, w) || graph.common_count(v, w) == 1;
 }
 
-/// The neighbors of a corner, those of one axis together; empty if there are too many axes for the ranks.
-std::vector<std::vector<std::uint32_t>> axes_at(const Adjacency& graph, std::uint32_t corner) {
+/// Returns the neighbors of a corner, grouped by axis, or an empty list if there are too many axes for the
+/// number of ranks.
+std::vector<std::vector<std::uint32_t>> group_neighbors_by_axis(const Adjacency& graph,
+                                                                std::uint32_t corner) {
     const auto max_axes = static_cast<std::size_t>(std::bit_width(graph.size()));
     std::vector<std::vector<std::uint32_t>> axes;
     for (const Rank v : graph.of(corner)) {
         bool found = false;
         for (auto& axis : axes) {
-            if (!same_axis(graph, axis.front(), v.value)) continue;
+            if (!are_on_same_axis(graph, axis.front(), v.value)) continue;
             axis.push_back(v.value);
             found = true;
             break;
@@ -32,11 +35,11 @@ std::vector<std::vector<std::uint32_t>> axes_at(const Adjacency& graph, std::uin
     return axes;
 }
 
-/// The rank that follows `at` on the path from `before`; none at an end or a fork.
+/// Returns the rank after `at` on the path from `before`, or no_index at an end or a fork.
 std::uint32_t next_on_line(const Adjacency& graph, std::uint32_t before, std::uint32_t at) {
     std::uint32_t next = no_index;
     for (const Rank w : graph.of(at)) {
-        if (w.value == before || same_axis(graph, before, w.value) == false) continue;
+        if (w.value == before || are_on_same_axis(graph, before, w.value) == false) continue;
         if (next != no_index) return no_index;
         next = w.value;
     }
@@ -45,11 +48,11 @@ std::uint32_t next_on_line(const Adjacency& graph, std::uint32_t before, std::ui
 
 struct Line {
     AxisKind kind;
-    std::vector<std::uint32_t> ranks;  // the corner first
+    std::vector<std::uint32_t> ranks;  // starting with the corner
 };
 
-std::optional<Line> walk(const Adjacency& graph, std::uint32_t corner,
-                         const std::vector<std::uint32_t>& beside) {
+std::optional<Line> trace_line(const Adjacency& graph, std::uint32_t corner,
+                               const std::vector<std::uint32_t>& beside) {
     Line line{AxisKind::path, {corner}};
     if (beside.size() > 1 && graph.are_adjacent(beside[0], beside[1])) {
         line.kind = AxisKind::clique;
@@ -65,15 +68,16 @@ std::optional<Line> walk(const Adjacency& graph, std::uint32_t corner,
         line.ranks.push_back(next);
         if (line.ranks.size() > graph.size()) return std::nullopt;
     }
-    // A corner has its lines on one side only, unless they come back to it.
+    // A path leaves the corner on one side only, a ring on both.
     if ((line.kind == AxisKind::ring) != (beside.size() == 2)) return std::nullopt;
     return line;
 }
 
-/// Fills the grid in row-major order: beside two neighbors that are known stands just one rank but their other corner.
-class StarFill {
+/// Fills the grid in row-major order: two known neighbors of a cell have exactly one other common neighbor
+/// besides the opposite corner of their square.
+class StarBuilder {
    public:
-    StarFill(const Adjacency& graph, const std::vector<Line>& lines, GridPattern& pattern)
+    StarBuilder(const Adjacency& graph, const std::vector<Line>& lines, GridPattern& pattern)
         : graph_(graph),
           lines_(lines),
           stride_(strides_of(pattern.axes)),
@@ -128,8 +132,8 @@ class StarFill {
 std::optional<GridPattern> propose_star(const Adjacency& graph, std::uint32_t corner) {
     std::vector<Line> lines;
     std::uint64_t cells = 1;
-    for (const auto& beside : axes_at(graph, corner)) {
-        std::optional<Line> line = walk(graph, corner, beside);
+    for (const auto& beside : group_neighbors_by_axis(graph, corner)) {
+        std::optional<Line> line = trace_line(graph, corner, beside);
         if (!line) return std::nullopt;
         cells *= line->ranks.size();
         if (cells > graph.size()) return std::nullopt;
@@ -143,7 +147,7 @@ std::optional<GridPattern> propose_star(const Adjacency& graph, std::uint32_t co
         pattern.axes.push_back({static_cast<std::uint32_t>(line.ranks.size()), line.kind});
     }
     pattern.rank_of_cell.resize(graph.size());
-    if (!StarFill(graph, lines, pattern).run()) return std::nullopt;
+    if (!StarBuilder(graph, lines, pattern).run()) return std::nullopt;
     return pattern;
 }
 

@@ -31,14 +31,14 @@ void require_memory(const Problem& problem, double bytes, std::string_view what)
          " slots; use fewer slots or another mapper, and `topoloom bound` for a weaker proof");
 }
 
-/// The largest that is not more: not all integers are doubles.
-double rounded_down(std::int64_t value) {
+/// The largest double that does not exceed `value`; large integers may have no exact double.
+double round_down_to_double(std::int64_t value) {
     const auto near = static_cast<double>(value);
     return static_cast<std::int64_t>(near) > value ? std::nextafter(near, 0) : near;
 }
 
-/// A placement to start from: a better one is worth a little of the time that it saves.
-Placement good_placement(const Problem& problem, Meter& meter) {
+/// The placement that the search starts from; a good start saves more time than it costs.
+Placement find_start_placement(const Problem& problem, Meter& meter) {
     const auto slots = static_cast<double>(problem.allocation().slot_count());
     const Budget rest = meter.remaining();
     const Budget share{.work = std::min(static_cast<std::uint64_t>(1e3 * std::pow(slots, 3)), rest.work / 10),
@@ -49,8 +49,9 @@ Placement good_placement(const Problem& problem, Meter& meter) {
     return std::move(found.placement);
 }
 
-/// Nothing unless all assignments of the ranks to the slots of a ring bus are known to compare by numbers of messages.
-std::optional<Placement> best_on_bus(const Problem& problem) {
+/// The best placement on a ring bus; none unless message counts alone order all assignments of its ranks
+/// to slots.
+std::optional<Placement> find_best_on_bus(const Problem& problem) {
     constexpr std::size_t elements = 8;
     const auto* const bus = std::get_if<RingBus>(&problem.machine().topology());
     const Allocation& allocation = problem.allocation();
@@ -68,14 +69,14 @@ std::optional<Placement> best_on_bus(const Problem& problem) {
     return placement_of(problem, std::vector<std::uint32_t>(best.begin(), best.end()));
 }
 
-qap::QuadraticAssignment exact_assignment(const Problem& problem) {
+qap::QuadraticAssignment make_quadratic_assignment(const Problem& problem) {
     const auto ranks = static_cast<std::uint32_t>(problem.rank_count());
     return {ranks, static_cast<std::uint32_t>(problem.allocation().slot_count()),
             dense_bytes(problem.graph(), ranks), dense_distances(problem.allocation()),
             dense_migration_costs(problem)};
 }
 
-qap::GeneralizedAssignment generalized_assignment(const Problem& problem) {
+qap::GeneralizedAssignment make_generalized_assignment(const Problem& problem) {
     const auto ranks = static_cast<std::uint32_t>(problem.rank_count());
     const Capacity& capacity = problem.capacity();
     return {.ranks = ranks,
@@ -90,8 +91,8 @@ qap::GeneralizedAssignment generalized_assignment(const Problem& problem) {
 Placement place_sharing(const Problem& problem, Meter& meter) {
     const auto numbers = static_cast<double>(problem.rank_count() + problem.allocation().slot_count());
     require_memory(problem, 32 * std::pow(numbers, 2), "bytes and distances of all pairs");
-    const SharingProof found = improve_sharing(problem, good_placement(problem, meter), meter);
-    meter.set_lower_bound(rounded_down(found.lower_bound));
+    const SharingProof found = improve_sharing(problem, find_start_placement(problem, meter), meter);
+    meter.set_lower_bound(round_down_to_double(found.lower_bound));
     return found.placement;
 }
 
@@ -99,17 +100,17 @@ Placement place_for_hop_bytes(const Problem& problem, Meter& meter) {
     require_memory(problem,
                    qap::branch_and_bound_bytes(problem.rank_count(), problem.allocation().slot_count()),
                    "costs of all pairs of ranks at all pairs of slots");
-    const Placement start = good_placement(problem, meter);
-    const qap::QuadraticAssignment assignment = exact_assignment(problem);
+    const Placement start = find_start_placement(problem, meter);
+    const qap::QuadraticAssignment assignment = make_quadratic_assignment(problem);
     const qap::ExactResult found = qap::branch_and_bound(
         assignment, rank_positions(problem.allocation(), start.slots()), meter, problem.threads());
-    meter.set_lower_bound(rounded_down(found.lower_bound));
+    meter.set_lower_bound(round_down_to_double(found.lower_bound));
     return placement_at(problem.allocation(), found.position_of_rank);
 }
 
 Placement place_for_congestion(const Problem& problem, Meter& meter) {
     const Allocation& allocation = problem.allocation();
-    if (std::optional<Placement> best = best_on_bus(problem)) {
+    if (std::optional<Placement> best = find_best_on_bus(problem)) {
         meter.spend(40'320);  // 8!
         meter.set_lower_bound(problem.objective_value(best->slots()));
         return std::move(*best);
@@ -117,7 +118,7 @@ Placement place_for_congestion(const Problem& problem, Meter& meter) {
     const double pairs = std::pow(static_cast<double>(allocation.slot_count()), 2);
     require_memory(problem, pairs * (32 + 16 * problem.machine().max_distance()),
                    "routes between all pairs of slots");
-    const Placement start = good_placement(problem, meter);
+    const Placement start = find_start_placement(problem, meter);
     const BoundProblem bounds(problem.graph(), allocation, {}, problem.threads());
     const double known = congestion_bound(bounds, meter).value;
     const bound::ExactCongestion found =
@@ -130,7 +131,7 @@ Placement place_for_congestion(const Problem& problem, Meter& meter) {
 
 SharingProof improve_sharing(const Problem& problem, const Placement& start, Meter& meter) {
     const qap::ExactResult found = qap::branch_and_bound(
-        generalized_assignment(problem), rank_positions(problem.allocation(), start.slots()), meter);
+        make_generalized_assignment(problem), rank_positions(problem.allocation(), start.slots()), meter);
     return {placement_at(problem.allocation(), found.position_of_rank, SlotUse::shared), found.lower_bound};
 }
 

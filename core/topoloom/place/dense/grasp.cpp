@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t work_per_round = std::uint64_t{1} << 22;
 
-std::size_t share(std::uint32_t per_mille, std::size_t count) {
+std::size_t count_per_mille(std::uint32_t per_mille, std::size_t count) {
     return std::max<std::size_t>(1, count * per_mille / 1000);
 }
 
@@ -30,8 +30,9 @@ struct FirstPair {
 };
 
 /// Data shared by all starts: flows and distances, both directions combined, and the starting point.
-struct Ground {
-    Ground(const qap::Qap& q, const GraspOptions& o) : qap(q), options(o), order(qap.order()), searches(qap) {
+struct RestartData {
+    RestartData(const qap::Qap& q, const GraspOptions& o)
+        : qap(q), options(o), order(qap.order()), searches(qap) {
         for (std::size_t i = 0; i < order; ++i) {
             for (std::size_t j = 0; j < order; ++j) {
                 flow.push_back(i == j ? 0 : qap.a(i, j) + qap.a(j, i));
@@ -54,12 +55,13 @@ struct Ground {
         std::uint32_t i, j;
     };
 
-    [[nodiscard]] std::vector<Entry> least(const std::vector<std::int64_t>& matrix, std::int64_t sign) const {
+    [[nodiscard]] std::vector<Entry> smallest_entries(const std::vector<std::int64_t>& matrix,
+                                                      std::int64_t sign) const {
         std::vector<Entry> all;
         for (std::uint32_t i = 0; i < order; ++i) {
             for (std::uint32_t j = 0; j < i; ++j) all.push_back({sign * matrix[i * order + j], i, j});
         }
-        const auto end = all.begin() + static_cast<std::ptrdiff_t>(share(options.beta, all.size()));
+        const auto end = all.begin() + static_cast<std::ptrdiff_t>(count_per_mille(options.beta, all.size()));
         const auto before = [](const Entry& a, const Entry& b) {
             return a.value != b.value ? a.value < b.value : a.i != b.i ? a.i < b.i : a.j < b.j;
         };
@@ -70,29 +72,31 @@ struct Ground {
 
     void list_first_pairs() {
         if (order < 2) return;
-        const std::vector<Entry> flows = least(flow, -1);
-        const std::vector<Entry> distances = least(distance, 1);
+        const std::vector<Entry> flows = smallest_entries(flow, -1);
+        const std::vector<Entry> distances = smallest_entries(distance, 1);
         std::vector<std::uint32_t> at(flows.size());
         std::iota(at.begin(), at.end(), 0U);
         std::stable_sort(at.begin(), at.end(), [&](std::uint32_t a, std::uint32_t b) {
-            // Products of the largest flows and least distances, in doubles: their order matters, not their size.
+            // Products of the largest flows and the smallest distances. Doubles suffice, because only
+            // their order is used.
             const auto product = [&](std::uint32_t k) {
                 return static_cast<double>(-flows[k].value) * static_cast<double>(distances[k].value);
             };
             return product(a) < product(b);
         });
-        at.resize(share(options.alpha, at.size()));
+        at.resize(count_per_mille(options.alpha, at.size()));
         for (const std::uint32_t k : at)
             first_pairs.push_back({flows[k].i, flows[k].j, distances[k].i, distances[k].j});
     }
 };
 
-/// One restart, in pieces.
-class Start {
+/// One restart that can be interrupted and continued.
+class Restart {
    public:
-    Start(const Ground& ground, Rng rng) : ground_(ground), rng_(rng), search_(ground.searches.search()) {}
+    Restart(const RestartData& restart_data, Rng rng)
+        : data_(restart_data), rng_(rng), search_(restart_data.searches.search()) {}
 
-    /// Begins with the greedy construction, or with the local search of an assignment.
+    /// Starts with the greedy construction, or with local search from the assignment `warm`.
     void begin(const qap::Permutation* warm, Rng rng) {
         rng_ = rng;
         done_ = false;
@@ -101,23 +105,23 @@ class Start {
             search_->start(*warm, rng_);
             return;
         }
-        const std::size_t n = ground_.order;
+        const std::size_t n = data_.order;
         location_.assign(n, no_index);
         touched_.assign(n, false);
         cost_.assign(n * n, 0);
         open_items_.resize(n);
         std::iota(open_items_.begin(), open_items_.end(), 0U);
         open_locations_ = open_items_;
-        const auto pairs = static_cast<std::uint32_t>(ground_.first_pairs.size());
-        FirstPair first = ground_.first_pairs[rng_.below(pairs)];
+        const auto pairs = static_cast<std::uint32_t>(data_.first_pairs.size());
+        FirstPair first = data_.first_pairs[rng_.below(pairs)];
         if (rng_.below(2) == 1) std::swap(first.x, first.y);
         assign(first.i, first.x);
         assign(first.j, first.y);
     }
 
-    /// Continues for about this much work; returns the work done.
+    /// Continues for about `work` steps; returns the work done.
     std::uint64_t run(std::uint64_t work) {
-        const std::uint64_t pairs = ground_.order * (ground_.order - 1) / 2;
+        const std::uint64_t pairs = data_.order * (data_.order - 1) / 2;
         std::uint64_t spent = 0;
         while (!done_ && spent < work) {
             if (searching_) {
@@ -130,14 +134,14 @@ class Start {
                 searching_ = true;
                 spent += pairs;
             } else {
-                spent += extend();
+                spent += assign_next_item();
             }
         }
         return spent;
     }
-    [[nodiscard]] bool done() const { return done_; }
+    [[nodiscard]] bool is_done() const { return done_; }
 
-    /// The partial assignment; open items go to open locations in order.
+    /// The partial assignment, completed by assigning open items to open locations in order.
     [[nodiscard]] qap::Permutation assignment() const {
         if (searching_) return search_->best();
         qap::Permutation p = location_;
@@ -151,18 +155,19 @@ class Start {
         std::uint32_t i, x;
     };
 
-    /// One more item. Those that exchange nothing with what is placed cost nothing anywhere: they wait.
-    std::uint64_t extend() {
+    /// Assigns one more item. Items without flow to assigned items wait, because all locations cost them
+    /// the same.
+    std::uint64_t assign_next_item() {
         candidates_.clear();
         const bool any_touched =
             std::ranges::any_of(open_items_, [&](std::uint32_t i) { return touched_[i] != 0; });
         for (const std::uint32_t i : open_items_) {
             if (any_touched && touched_[i] == 0) continue;
             for (const std::uint32_t x : open_locations_)
-                candidates_.push_back({cost_[i * ground_.order + x], i, x});
+                candidates_.push_back({cost_[i * data_.order + x], i, x});
         }
         const auto drawn =
-            rng_.below(static_cast<std::uint32_t>(share(ground_.options.alpha, candidates_.size())));
+            rng_.below(static_cast<std::uint32_t>(count_per_mille(data_.options.alpha, candidates_.size())));
         const auto place = candidates_.begin() + drawn;
         std::nth_element(candidates_.begin(), place, candidates_.end(),
                          [](const Candidate& a, const Candidate& b) {
@@ -173,20 +178,20 @@ class Start {
     }
 
     std::uint64_t assign(std::uint32_t i, std::uint32_t x) {
-        const std::size_t n = ground_.order;
+        const std::size_t n = data_.order;
         location_[i] = x;
         std::erase(open_items_, i);
         std::erase(open_locations_, x);
-        const std::int64_t* distance = ground_.distance.data() + x * n;
+        const std::int64_t* distance = data_.distance.data() + x * n;
         std::uint64_t work = 0;
         for (const std::uint32_t j : open_items_) {
-            const std::int64_t flow = ground_.flow[j * n + i];
+            const std::int64_t flow = data_.flow[j * n + i];
             if (flow == 0) continue;
             work += open_locations_.size();
             std::int64_t* cost = cost_.data() + j * n;
             if (touched_[j] == 0) {
                 touched_[j] = true;
-                const qap::Qap& qap = ground_.qap;
+                const qap::Qap& qap = data_.qap;
                 for (std::size_t y = 0; y < n; ++y)
                     cost[y] = 2 * (qap.a(j, j) * qap.b(y, y) + qap.linear(j, y));
             }
@@ -195,19 +200,19 @@ class Start {
         return work;
     }
 
-    const Ground& ground_;
+    const RestartData& data_;
     Rng rng_;
     std::unique_ptr<qap::QapTabu> search_;
     bool searching_ = false;
     bool done_ = true;
     qap::Permutation location_;  // by item
     std::vector<char> touched_;
-    std::vector<std::int64_t> cost_;  // item by location, towards what is placed
+    std::vector<std::int64_t> cost_;  // [item * order + location]: cost relative to the assigned items
     std::vector<std::uint32_t> open_items_, open_locations_;
     std::vector<Candidate> candidates_;
 };
 
-std::size_t restarts_by_size(std::size_t order) {
+std::size_t choose_restart_count(std::size_t order) {
     constexpr double wanted_work = 2e6;
     const double each = std::pow(static_cast<double>(order), 3) / 4;
     return static_cast<std::size_t>(std::clamp(wanted_work / each, 1.0, 16.0));
@@ -222,33 +227,34 @@ qap::Permutation grasp(const qap::Qap& qap, std::span<const qap::Permutation> wa
     std::iota(best.begin(), best.end(), 0U);
     if (!warm.empty()) best = warm.front();
     if (order < 2 || meter.is_exhausted()) return best;
-    const Ground ground(qap, options);
-    const std::size_t restarts = options.restarts == 0 ? restarts_by_size(order) : options.restarts;
+    const RestartData restart_data(qap, options);
+    const std::size_t restarts = options.restarts == 0 ? choose_restart_count(order) : options.restarts;
     const std::size_t total = warm.size() + restarts;
-    std::vector<Start> starts;
-    for (std::size_t k = 0; k < std::min(total, grasp_searches); ++k) starts.emplace_back(ground, Rng(seed));
+    std::vector<Restart> starts;
+    for (std::size_t k = 0; k < std::min(total, grasp_searches); ++k)
+        starts.emplace_back(restart_data, Rng(seed));
     std::size_t begun = 0;
     std::int64_t value = qap.value(best);
-    const auto consider = [&](const Start& start) {
+    const auto consider = [&](const Restart& start) {
         qap::Permutation p = start.assignment();
         const std::int64_t its = qap.value(p);
         if (its >= value) return;
         value = its;
         best = std::move(p);
     };
-    std::vector<std::size_t> beginning(starts.size());
+    std::vector<std::size_t> start_number(starts.size());
     for (bool busy = true; busy && !meter.is_exhausted();) {
         busy = false;
         for (std::size_t k = 0; k < starts.size(); ++k) {
-            beginning[k] = starts[k].done() && begun < total ? begun++ : total;
-            busy |= beginning[k] < total || !starts[k].done();
+            start_number[k] = starts[k].is_done() && begun < total ? begun++ : total;
+            busy |= start_number[k] < total || !starts[k].is_done();
         }
         std::vector<std::uint64_t> work(starts.size());
         parallel_for(starts.size(), threads, [&](std::size_t k, int) {
-            const std::size_t number = beginning[k];
+            const std::size_t number = start_number[k];
             if (number < total)
                 starts[k].begin(number < warm.size() ? &warm[number] : nullptr, Rng(seed, number + 1));
-            if (!starts[k].done()) work[k] = starts[k].run(work_per_round);
+            if (!starts[k].is_done()) work[k] = starts[k].run(work_per_round);
         });
         for (std::size_t k = 0; k < starts.size(); ++k) {
             if (work[k] > 0) {

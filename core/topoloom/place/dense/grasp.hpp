@@ -35,17 +35,18 @@ struct GraspOptions {
     }
 };
 
-/// The best of several restarts (Li, Pardalos, Resende, DIMACS Series 16, 1994): the first pair is drawn from the least
-/// products of large flows and small distances; then pairs of an item and a location are drawn from those of least cost
-/// towards what is placed already, items that exchange something with it first; then the best of all exchanges is
-/// performed until none helps. `warm` assignments are improved in the same way before all others. A restart costs
-/// O(order^3) at most; memory about 500 * order^2 bytes. Same result for any number of threads.
+/// The best of several restarts (Li, Pardalos, Resende, DIMACS Series 16, 1994): The first pair is drawn
+/// from the smallest products of large flows and small distances. Then (item, location) pairs are drawn
+/// from the cheapest ones relative to the assigned items; items with flow to assigned items come first.
+/// Then the best pair exchange is performed until none helps. Assignments in `warm` are improved first, in
+/// the same way. A restart costs O(order^3) at most; memory about 500 * order^2 bytes. The result does not
+/// depend on the number of threads.
 [[nodiscard]] qap::Permutation grasp(const qap::Qap& qap, std::span<const qap::Permutation> warm,
                                      std::uint64_t seed, int threads, Meter& meter,
                                      const GraspOptions& options);
 
-/// grasp() on the whole problem up to `dense` slots, above it greedy::grasp_along_edges(). Throws Error when the
-/// matrices do not fit in memory.
+/// Runs grasp() on the whole problem up to `dense` slots, and greedy::grasp_along_edges() on larger ones.
+/// Throws Error if the matrices do not fit in memory.
 [[nodiscard]] Placement place_grasp(const Problem& problem, Meter& meter, const GraspOptions& options);
 
 /// Number of concurrent starts.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dense search for problems too large for it: on parts, then inside each of them.
+// Dense search for problems that are too large for it: between parts first, then inside each part.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -24,9 +24,9 @@ struct HybridOptions {
     }
 };
 
-using Parts = std::vector<std::vector<Vertex>>;  // ranks, or slots
+using Parts = std::vector<std::vector<Vertex>>;  // the ranks or slots of each part
 
-partition::WeightedGraph from_rows(std::vector<std::map<std::uint32_t, std::int64_t>> rows) {
+partition::WeightedGraph make_graph_from_rows(std::vector<std::map<std::uint32_t, std::int64_t>> rows) {
     partition::WeightedGraph graph;
     for (const auto& row : rows) {
         for (const auto& [peer, weight] : row) {
@@ -39,18 +39,19 @@ partition::WeightedGraph from_rows(std::vector<std::map<std::uint32_t, std::int6
     return graph;
 }
 
-/// Ranks, and as many vertices without edges as there are free slots.
-partition::WeightedGraph rank_graph(const Problem& problem) {
+/// The communication graph, plus one vertex without edges per free slot.
+partition::WeightedGraph make_rank_graph(const Problem& problem) {
     std::vector<std::map<std::uint32_t, std::int64_t>> rows(problem.allocation().slot_count());
     for (const Rank u : ids<Rank>(problem.rank_count())) {
         for (const Edge edge : problem.symmetric().sends(u))
             rows[u.value][edge.peer.value] = edge.bytes.value;
     }
-    return from_rows(std::move(rows));
+    return make_graph_from_rows(std::move(rows));
 }
 
-/// Slots joined with the nearest ones: the nearer the heavier, so that a small cut separates what is far apart.
-partition::WeightedGraph closeness_graph(const SlotSpace& space, const Problem& problem) {
+/// A graph that joins each slot to its nearest slots, with weights that fall with distance: a small cut
+/// separates distant slots.
+partition::WeightedGraph make_closeness_graph(const SlotSpace& space, const Problem& problem) {
     constexpr std::uint32_t nearest = 32;
     constexpr std::int64_t scale = 1 << 20;
     const Allocation& allocation = problem.allocation();
@@ -62,12 +63,12 @@ partition::WeightedGraph closeness_graph(const SlotSpace& space, const Problem& 
             rows[x.value][y.value] = rows[y.value][x.value] = scale / (1 + apart);
         }
     }
-    return from_rows(std::move(rows));
+    return make_graph_from_rows(std::move(rows));
 }
 
-/// The graph of some vertices, renumbered in their order.
-partition::WeightedGraph induced(const partition::WeightedGraph& graph, const std::vector<Vertex>& vertices,
-                                 std::vector<Vertex>& number) {
+/// The subgraph of some vertices, renumbered in their order.
+partition::WeightedGraph make_subgraph(const partition::WeightedGraph& graph,
+                                       const std::vector<Vertex>& vertices, std::vector<Vertex>& number) {
     for (std::size_t i = 0; i < vertices.size(); ++i) number[vertices[i].value] = Vertex{i};
     partition::WeightedGraph part;
     for (const Vertex v : vertices) {
@@ -85,14 +86,15 @@ partition::WeightedGraph induced(const partition::WeightedGraph& graph, const st
     return part;
 }
 
-/// Parts of exactly `size` vertices, but for the last, by recursive bisection.
+/// Splits a graph by recursive bisection into parts of exactly `size` vertices; only the last part may be
+/// smaller.
 class Partition {
    public:
     Partition(const partition::WeightedGraph& graph, std::size_t size, std::uint64_t seed, Meter& meter)
         : graph_(graph), size_(size), seed_(seed), meter_(meter), number_(graph.size(), Vertex::none) {
         split(id_list<Vertex>(graph.size()));
     }
-    [[nodiscard]] Parts take() { return std::move(parts_); }
+    [[nodiscard]] Parts take_parts() { return std::move(parts_); }
 
    private:
     void split(std::vector<Vertex> vertices) {
@@ -109,7 +111,7 @@ class Partition {
         } else {
             const std::array<std::int64_t, 2> capacity{static_cast<std::int64_t>(first),
                                                        static_cast<std::int64_t>(vertices.size() - first)};
-            const partition::Bisection cut = partition::bisect(induced(graph_, vertices, number_), {},
+            const partition::Bisection cut = partition::bisect(make_subgraph(graph_, vertices, number_), {},
                                                                capacity, {}, Rng(seed_, ++splits_));
             for (std::size_t k = 0; k < vertices.size(); ++k)
                 sides[static_cast<std::size_t>(cut.side[k])].push_back(vertices[k]);
@@ -128,32 +130,33 @@ class Partition {
     Parts parts_;
 };
 
-std::vector<Part> part_of(const Parts& parts, std::size_t vertices) {
-    std::vector<Part> of(vertices);
+std::vector<Part> number_parts(const Parts& parts, std::size_t vertices) {
+    std::vector<Part> part(vertices);
     for (std::size_t k = 0; k < parts.size(); ++k) {
-        for (const Vertex v : parts[k]) of[v.value] = Part{k};
+        for (const Vertex v : parts[k]) part[v.value] = Part{k};
     }
-    return of;
+    return part;
 }
 
-/// Bytes between parts of ranks against average distances (times 256) between parts of slots.
-qap::Qap coarse_problem(const SlotSpace& space, const partition::WeightedGraph& graph, const Parts& ranks,
-                        const Parts& slots) {
+/// The QAP between parts: bytes between parts of ranks, and 256 times the average distance between parts
+/// of slots.
+qap::Qap make_coarse_qap(const SlotSpace& space, const partition::WeightedGraph& graph, const Parts& ranks,
+                         const Parts& slots) {
     const std::size_t count = ranks.size();
     std::vector<std::int64_t> bytes(count * count);
-    const std::vector<Part> of = part_of(ranks, graph.size());
+    const std::vector<Part> part = number_parts(ranks, graph.size());
     double all_bytes = 0;
     for (const Vertex u : graph.vertices()) {
         const auto peers = graph.peers(u);
         for (std::size_t k = 0; k < peers.size(); ++k) {
-            const Part mine = of[u.value];
-            const Part other = of[peers[k].value];
+            const Part mine = part[u.value];
+            const Part other = part[peers[k].value];
             if (mine == other) continue;
             bytes[mine.value * count + other.value] += graph.weights(u)[k];
             all_bytes += static_cast<double>(graph.weights(u)[k]);
         }
     }
-    // Rounded where exact sums could be too large.
+    // Sums are rounded if exact sums could overflow.
     const auto unit = static_cast<std::int64_t>(all_bytes * 0x1.0p-30) + 1;
     for (std::int64_t& b : bytes) b /= unit;
     std::vector<std::int64_t> distance(count * count);
@@ -170,7 +173,8 @@ qap::Qap coarse_problem(const SlotSpace& space, const partition::WeightedGraph& 
             farthest = std::max(farthest, distance[a * count + b]);
         }
     }
-    // Only parts of one size fit each other: the last one costs more than everything anywhere but at the last.
+    // Only parts of equal size fit each other. A smaller last part of ranks is too expensive on all but
+    // the last part of slots.
     if (ranks.back().size() != ranks.front().size()) {
         bytes.back() = std::accumulate(bytes.begin(), bytes.end(), std::int64_t{1});
         for (std::size_t k = 0; k + 1 < count; ++k) distance[k * count + k] = 2 * farthest;
@@ -178,12 +182,12 @@ qap::Qap coarse_problem(const SlotSpace& space, const partition::WeightedGraph& 
     return {count, std::move(bytes), std::move(distance)};
 }
 
-/// The ranks of a part (and its share of free slots) on the slots of another.
-qap::Qap inner_problem(const SlotSpace& space, const partition::WeightedGraph& graph,
-                       const std::vector<Vertex>& ranks, const std::vector<Vertex>& slots,
-                       std::vector<Vertex>& number) {
+/// The QAP of placing one part of ranks, with its share of free slots, on one part of slots.
+qap::Qap make_inner_qap(const SlotSpace& space, const partition::WeightedGraph& graph,
+                        const std::vector<Vertex>& ranks, const std::vector<Vertex>& slots,
+                        std::vector<Vertex>& number) {
     const std::size_t order = ranks.size();
-    const partition::WeightedGraph inside = induced(graph, ranks, number);
+    const partition::WeightedGraph inside = make_subgraph(graph, ranks, number);
     std::vector<std::int64_t> bytes(order * order);
     for (const Vertex u : inside.vertices()) {
         const auto peers = inside.peers(u);
@@ -203,16 +207,17 @@ Placement place_in_parts(const Problem& problem, Meter& meter, std::size_t size)
     const auto machine_slots = make_slot_space(problem.machine(), problem.allocation().slots());
     const SlotSpace& space = *machine_slots;
     const std::size_t slot_count = problem.allocation().slot_count();
-    const partition::WeightedGraph graph = rank_graph(problem);
-    const Parts ranks = Partition(graph, size, problem.seed(), meter).take();
-    const Parts slots = Partition(closeness_graph(space, problem), size, problem.seed() + 1, meter).take();
+    const partition::WeightedGraph graph = make_rank_graph(problem);
+    const Parts ranks = Partition(graph, size, problem.seed(), meter).take_parts();
+    const Parts slots =
+        Partition(make_closeness_graph(space, problem), size, problem.seed() + 1, meter).take_parts();
     const GraspOptions options;
     require_dense_memory("hybrid", std::max(ranks.size(), size), grasp_searches);
     qap::Permutation to(ranks.size());
     std::iota(to.begin(), to.end(), 0U);
     if (!meter.is_exhausted()) {
-        const qap::Permutation in_order = to;  // fits the sizes
-        to = grasp(coarse_problem(space, graph, ranks, slots), std::span(&in_order, 1), problem.seed(),
+        const qap::Permutation in_order = to;  // the identity, which respects the sizes of the parts
+        to = grasp(make_coarse_qap(space, graph, ranks, slots), std::span(&in_order, 1), problem.seed(),
                    problem.threads(), meter, options);
     }
     std::vector<Vertex> number(slot_count, Vertex::none);
@@ -222,7 +227,7 @@ Placement place_in_parts(const Problem& problem, Meter& meter, std::size_t size)
         qap::Permutation p(there.size());
         std::iota(p.begin(), p.end(), 0U);
         if (!meter.is_exhausted()) {
-            p = grasp(inner_problem(space, graph, ranks[k], there, number), {}, problem.seed() + k,
+            p = grasp(make_inner_qap(space, graph, ranks[k], there, number), {}, problem.seed() + k,
                       problem.threads(), meter, options);
         }
         for (std::size_t i = 0; i < p.size(); ++i) position[ranks[k][i].value] = Position{there[p[i]].value};
@@ -231,10 +236,10 @@ Placement place_in_parts(const Problem& problem, Meter& meter, std::size_t size)
     return placement_at(problem.allocation(), position);
 }
 
-/// Splits ranks and slots into parts of equal sizes, the slots by closeness (1 / distance to the nearest ones), the
-/// ranks by bytes; maps parts of ranks to parts of slots by grasp() on the bytes and the average distances between
-/// parts; then the ranks of each part to its slots by grasp() (Sudheer 2012, sec. 6.2.3). A part is only exchanged
-/// for one of its size. About O(slots * part^2 + edges * log parts) on all cores.
+/// Splits ranks and slots into parts of equal sizes: slots by closeness (1 / distance to the nearest
+/// slots), ranks by bytes. grasp() maps parts of ranks to parts of slots by bytes and average distances,
+/// and then the ranks of each part to its slots (Sudheer 2012, sec. 6.2.3). Only parts of equal size are
+/// exchanged. About O(slots * part^2 + edges * log parts) on all cores.
 Placement place_hybrid(const Problem& problem, Meter& meter, const HybridOptions& options) {
     return place_in_parts(problem, meter, options.part);
 }

@@ -16,20 +16,22 @@ Centroid::Centroid(const Allocation& allocation) : wraps_(allocation.machine().w
     }
 }
 
-/// The centroid times the weight of all partners: whole, as long as coordinates and weights are.
-double Centroid::along(std::size_t axis, const FreeSlots::Partners& partners, double weight) const {
+/// The centroid times the total weight of the partners: an integer if coordinates and weights are
+/// integers.
+double Centroid::weighted_centroid(std::size_t axis, const FreeSlots::Partners& partners,
+                                   double weight) const {
     std::vector<std::pair<double, double>> points;  // coordinate, weight
     double sum = 0;
     double squares = 0;
     for (std::size_t i = 0; i < partners.positions.size(); ++i) {
-        const double x = at(partners.positions[i].value, axis);
+        const double x = coordinate_of(partners.positions[i].value, axis);
         const auto w = static_cast<double>(partners.weights[i]);
         points.emplace_back(x, w);
         sum += w * x;
         squares += w * x * x;
     }
     if (!wraps_[axis]) return sum;
-    // The ring is opened between any two points: what lies before the cut comes after the end.
+    // Opens the ring between every two neighboring points: points before the cut move behind the end.
     std::ranges::sort(points);
     const double around = extent_[axis];
     double best = sum;
@@ -45,11 +47,12 @@ double Centroid::along(std::size_t axis, const FreeSlots::Partners& partners, do
     return best < weight * around ? best : best - weight * around;
 }
 
-FreeSlots::Found Centroid::nearest(const FreeSlots& free, const FreeSlots::Partners& partners) const {
+FreeSlots::Found Centroid::find_nearest(const FreeSlots& free, const FreeSlots::Partners& partners) const {
     double weight = 0;
     for (const std::uint64_t w : partners.weights) weight += static_cast<double>(w);
     std::vector<double> center;
-    for (std::size_t axis = 0; axis < extent_.size(); ++axis) center.push_back(along(axis, partners, weight));
+    for (std::size_t axis = 0; axis < extent_.size(); ++axis)
+        center.push_back(weighted_centroid(axis, partners, weight));
     FreeSlots::Found found;
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t position = 0; position * extent_.size() < coordinate_.size(); ++position) {
@@ -57,7 +60,7 @@ FreeSlots::Found Centroid::nearest(const FreeSlots& free, const FreeSlots::Partn
         ++found.evaluated;
         double apart = 0;
         for (std::size_t axis = 0; axis < extent_.size(); ++axis) {
-            const double line = std::abs(weight * at(position, axis) - center[axis]);
+            const double line = std::abs(weight * coordinate_of(position, axis) - center[axis]);
             apart += wraps_[axis] ? std::min(line, weight * extent_[axis] - line) : line;
         }
         if (apart >= least) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the free slot closest to the centroid of some slots, by node coordinates.
+// Finds the free slot closest to the weighted centroid of occupied slots, by node coordinates.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,28 @@
 
 namespace topoloom::greedy {
 
-/// Along a line the centroid is the weighted mean; along a ring the point with the least weighted sum of squared
-/// distances. Closest is what has the least sum of distances to it over the axes; among equals the first in the
-/// allocation.
+/// Along a line, the centroid is the weighted mean; along a ring, the point with the smallest weighted sum
+/// of squared distances. The closest slot has the smallest sum of distances to the centroid over the axes;
+/// ties go to the first in the allocation.
 class Centroid {
    public:
-    /// Nodes must have coordinates.
+    /// Requires nodes with coordinates.
     explicit Centroid(const Allocation& allocation);
 
-    /// By positions and weights only. O(slots).
-    [[nodiscard]] FreeSlots::Found nearest(const FreeSlots& free, const FreeSlots::Partners& partners) const;
+    /// Uses only the positions and weights of the partners. O(slots).
+    [[nodiscard]] FreeSlots::Found find_nearest(const FreeSlots& free,
+                                                const FreeSlots::Partners& partners) const;
 
    private:
-    [[nodiscard]] double along(std::size_t axis, const FreeSlots::Partners& partners, double weight) const;
-    [[nodiscard]] double at(std::size_t position, std::size_t axis) const {
+    [[nodiscard]] double weighted_centroid(std::size_t axis, const FreeSlots::Partners& partners,
+                                           double weight) const;
+    [[nodiscard]] double coordinate_of(std::size_t position, std::size_t axis) const {
         return coordinate_[position * extent_.size() + axis];
     }
 
     std::vector<double> extent_;  // by axis
     std::vector<bool> wraps_;
-    std::vector<double> coordinate_;  // by position, then axis
+    std::vector<double> coordinate_;  // coordinates by position, then axis
 };
 
 }  // namespace topoloom::greedy

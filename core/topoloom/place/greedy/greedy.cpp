@@ -48,34 +48,40 @@ Placement grow(const Problem& problem, Meter& meter, const GrowthRule& rule,
             growth.run(context.by_degree.front(), [&](std::uint64_t work) { return meter.spend(work); })};
 }
 
-/// The i-th of `count` first ranks, spread evenly over all of them.
+/// The i-th of `count` start ranks, evenly spaced in the order of degrees.
 Rank start_rank(const std::vector<Rank>& by_degree, std::size_t i, std::size_t count) {
     return by_degree[i * by_degree.size() / count];
 }
 
-/// GGE, the comparator of the same chapter: like MAHD, but beside the most recently placed partner only.
+/// GGE, a comparator in the same chapter: MAHD that looks only at the most recently placed partner.
 Placement place_gge(const Problem& problem, Meter& meter, const GrowthOptions& options) {
     return grow(problem, meter, {.key = options.key, .latest_only = true});
 }
 
-/// MAHD (Sudheer 2012, ch. 6, algorithm 1): starts with the rank of most partners on the node nearest to all others,
-/// then always takes one of the neighbors of placed ranks, and puts it on the free slot with the least average distance
-/// to its placed partners. The source leaves open which neighbor. Read literally it is that of most partners
-/// (key=degree;weighted=0), which leaves MAHD at three times the hop-bytes of GRASP where its table 6.1 has 1.25; with
-/// bytes, in both places, that ratio comes out. Ties go to the lowest index. Every component of the graph restarts at
-/// the most central free slot. About O(edges * log ranks + ranks * log slots) on a torus.
+/// MAHD (Sudheer 2012, ch. 6, algorithm 1): starts with the rank of highest degree on the most central
+/// node. Then it repeatedly selects a neighbor of the placed ranks and puts it on the free slot with the
+/// smallest average distance to its placed partners.
+///
+/// The source leaves the choice of the neighbor open. Read literally, it is the neighbor of highest degree
+/// (key=degree;weighted=0), which gives three times the hop-bytes of GRASP; table 6.1 of the source has a
+/// ratio of 1.25. Selecting and weighting by bytes reproduces that ratio.
+///
+/// Ties go to the lowest index. Every component of the graph restarts at the most central free slot. About
+/// O(edges * log ranks + ranks * log slots) on a torus.
 Placement place_mahd(const Problem& problem, Meter& meter, const WeightedOptions& options) {
     return grow(problem, meter, options.rule());
 }
 
-/// MAHD from every first rank (or an evenly spaced choice of them), on all cores; keeps the best by the objective.
+/// MAHD from every start rank, or from evenly spaced ones, on all cores; returns the best placement by the
+/// objective.
 Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& options) {
     struct Run {
         std::vector<Slot> slots;
         CongestionKey key;
         std::uint64_t work = 0;
     };
-    // Rounds of a fixed size, so that a work budget ends the search at the same place for any number of threads.
+    // Rounds have a fixed size, so that a work budget ends the search at the same point for any number of
+    // threads.
     constexpr std::size_t round_size = 32;
     const std::size_t starts = options.starts == 0
                                    ? problem.rank_count()
@@ -104,9 +110,9 @@ Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& 
     return {problem.allocation(), std::move(best.slots)};
 }
 
-/// MHT, the comparator of the same chapter for meshes: like MAHD, but on the free slot closest to the centroid of the
-/// placed partners; each component of the graph starts on a free slot drawn by the seed. On a ring the centroid is the
-/// point of least squared distances. Throws Error if nodes have no coordinates. O(ranks * slots).
+/// MHT, the comparator for meshes in the same chapter: MAHD with the free slot closest to the centroid of
+/// the placed partners. Each component of the graph starts on a random free slot. On a ring, the centroid
+/// minimizes the sum of squared distances. Throws Error if nodes have no coordinates. O(ranks * slots).
 Placement place_mht(const Problem& problem, Meter& meter, const WeightedOptions& options) {
     const Allocation& allocation = problem.allocation();
     if (!problem.machine().has_grid()) {
@@ -116,7 +122,7 @@ Placement place_mht(const Problem& problem, Meter& meter, const WeightedOptions&
     const Centroid centroid(allocation);
     GrowthRule rule = options.rule();
     rule.nearest = [&](const FreeSlots& free, const FreeSlots::Partners& partners) {
-        return centroid.nearest(free, partners);
+        return centroid.find_nearest(free, partners);
     };
     const Randomization chance{.rng = Rng(problem.seed())};
     return grow(problem, meter, rule, &chance);

@@ -8,10 +8,10 @@ namespace topoloom::greedy {
 
 namespace {
 
-/// Candidates that wait are put back one by one.
+/// Limits the candidates that are popped and pushed back one by one.
 constexpr std::size_t max_candidates = 16;
 
-std::vector<Position> by_centrality(const Allocation& allocation) {
+std::vector<Position> sort_by_centrality(const Allocation& allocation) {
     std::vector<std::uint64_t> total(allocation.slot_count());
     with_space(allocation.machine(), [&]<class Space>(const Space& space) {
         std::vector<typename Space::Network::Point> points;
@@ -33,7 +33,7 @@ GrowthContext::GrowthContext(const Problem& problem)
     : allocation(problem.allocation()),
       graph(problem.symmetric()),
       free(problem.allocation()),
-      central(by_centrality(problem.allocation())),
+      central(sort_by_centrality(problem.allocation())),
       by_degree(id_list<Rank>(graph.rank_count())) {
     std::ranges::stable_sort(by_degree, std::greater<>{}, [&](Rank u) { return graph.degree(u); });
 }
@@ -45,28 +45,29 @@ Growth::Growth(const GrowthContext& context, const GrowthRule& rule, const Rando
       rng_(chance != nullptr ? chance->rng : Rng(0)),
       free_(context.free),
       position_(context.graph.rank_count(), Position::none),
-      drawn_(context.graph.rank_count(), 0),
+      key_of_rank_(context.graph.rank_count(), 0),
       latest_(rule.latest_only ? context.graph.rank_count() : 0) {}
 
 std::vector<Slot> Growth::run(Rank first, const std::function<bool(std::uint64_t)>& spend) {
-    put(first, center());
+    place_rank(first, choose_start_position());
     std::size_t next_start = 0;
     for (bool go_on = true; go_on;) {
         while (go_on) {
-            const Rank s = next();
+            const Rank s = pop_next_rank();
             if (s == Rank::none) break;
-            const FreeSlots::Found found = best_slot(s);
-            put(s, found.position);
+            const FreeSlots::Found found = find_best_slot(s);
+            place_rank(s, found.position);
             go_on = spend(found.evaluated);
         }
-        while (next_start < context_.by_degree.size() && placed(context_.by_degree[next_start])) ++next_start;
+        while (next_start < context_.by_degree.size() && is_placed(context_.by_degree[next_start]))
+            ++next_start;
         if (next_start == context_.by_degree.size()) break;
-        if (go_on) put(context_.by_degree[next_start], center());
+        if (go_on) place_rank(context_.by_degree[next_start], choose_start_position());
     }
-    return finish();
+    return place_remaining_ranks();
 }
 
-Position Growth::center() {
+Position Growth::choose_start_position() {
     const std::vector<Position>& central = context_.central;
     if (chance_ == nullptr) {
         while (!free_.is_free(central[next_central_])) ++next_central_;
@@ -78,48 +79,50 @@ Position Growth::center() {
     return central[at];
 }
 
-void Growth::put(Rank u, Position position) {
+void Growth::place_rank(Rank u, Position position) {
     free_.take(position);
     position_[u.value] = position;
     for (const Edge edge : context_.graph.sends(u)) {
         const Rank v = edge.peer;
-        if (placed(v)) continue;
+        if (is_placed(v)) continue;
         if (rule_.latest_only) latest_[v.value] = u;
-        if (raise(v, edge.bytes)) queue_.push({drawn_[v.value], v});
+        if (raise_key(v, edge.bytes)) queue_.push({key_of_rank_[v.value], v});
     }
 }
 
-/// Whether the key of v rises: it counts one more placed partner. Older entries of the queue are passed over.
-bool Growth::raise(Rank v, Bytes bytes) {
-    const std::uint64_t before = drawn_[v.value];
+/// Adds a placed partner to the key of v. Returns whether the key grew; older queue entries of v become
+/// stale.
+bool Growth::raise_key(Rank v, Bytes bytes) {
+    const std::uint64_t before = key_of_rank_[v.value];
     switch (rule_.key) {
         case RankKey::degree:
-            drawn_[v.value] = context_.graph.degree(v);
+            key_of_rank_[v.value] = context_.graph.degree(v);
             break;
         case RankKey::neighbors:
-            ++drawn_[v.value];
+            ++key_of_rank_[v.value];
             break;
         case RankKey::bytes:
-            // Messages of no bytes make partners, too.
-            drawn_[v.value] += static_cast<std::uint64_t>(bytes.value) + (before == 0 ? 1 : 0);
+            // A partner counts even if its messages have no bytes.
+            key_of_rank_[v.value] += static_cast<std::uint64_t>(bytes.value) + (before == 0 ? 1 : 0);
             break;
     }
-    return drawn_[v.value] > before;
+    return key_of_rank_[v.value] > before;
 }
 
-/// The rank that waits at the head of the queue, without entries of ranks that were placed or have risen since.
-Rank Growth::drop_stale() {
+/// Removes stale entries (of placed ranks or with old keys) from the head of the queue; returns the rank
+/// at the head.
+Rank Growth::drop_stale_entries() {
     while (!queue_.empty()) {
-        const Waiting& top = queue_.top();
-        if (!placed(top.rank) && top.key == drawn_[top.rank.value]) return top.rank;
+        const QueuedRank& top = queue_.top();
+        if (!is_placed(top.rank) && top.key == key_of_rank_[top.rank.value]) return top.rank;
         queue_.pop();
     }
     return Rank::none;
 }
 
-/// Takes the best rank that waits, or by chance one of the best; none if no rank waits.
-Rank Growth::next() {
-    Rank found = drop_stale();
+/// Removes and returns the best candidate, or a random one of the best; none if the queue is empty.
+Rank Growth::pop_next_rank() {
+    Rank found = drop_stale_entries();
     if (found == Rank::none) return found;
     const std::size_t more = chance_ == nullptr ? 0 : queue_.size() * chance_->ranks / 1000;
     std::size_t skipped =
@@ -127,20 +130,20 @@ Rank Growth::next() {
     for (; skipped > 0 && found != Rank::none; --skipped) {
         passed_over_.push_back(queue_.top());
         queue_.pop();
-        found = drop_stale();
+        found = drop_stale_entries();
     }
-    if (found == Rank::none) {  // fewer wait than the queue has entries
+    if (found == Rank::none) {  // the queue contains more entries than candidates
         found = passed_over_.back().rank;
         passed_over_.pop_back();
     } else {
         queue_.pop();
     }
-    for (const Waiting& waiting : passed_over_) queue_.push(waiting);
+    for (const QueuedRank& waiting : passed_over_) queue_.push(waiting);
     passed_over_.clear();
     return found;
 }
 
-FreeSlots::Found Growth::best_slot(Rank s) {
+FreeSlots::Found Growth::find_best_slot(Rank s) {
     near_.clear();
     weights_.clear();
     if (rule_.latest_only) {
@@ -150,16 +153,16 @@ FreeSlots::Found Growth::best_slot(Rank s) {
         const auto peers = context_.graph.peers(s);
         const auto bytes = context_.graph.bytes(s);
         for (std::size_t i = 0; i < peers.size(); ++i) {
-            if (!placed(peers[i])) continue;
+            if (!is_placed(peers[i])) continue;
             near_.push_back(position_[peers[i].value]);
             weights_.push_back(rule_.weighted ? static_cast<std::uint64_t>(bytes[i].value) : 1);
         }
     }
     const FreeSlots::Partners partners{near_, weights_};
-    return rule_.nearest ? rule_.nearest(free_, partners) : free_.nearest(partners);
+    return rule_.nearest ? rule_.nearest(free_, partners) : free_.find_nearest(partners);
 }
 
-std::vector<Slot> Growth::finish() {
+std::vector<Slot> Growth::place_remaining_ranks() {
     std::vector<Slot> slots;
     Position next{0};
     for (Position& position : position_) {

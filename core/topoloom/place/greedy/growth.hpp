@@ -15,64 +15,65 @@
 
 namespace topoloom::greedy {
 
-/// The quantity by which the next rank is chosen.
+/// The quantity that selects the next rank.
 enum class RankKey : std::uint8_t { degree, neighbors, bytes };
 inline const Choices rank_key_names{"degree", "neighbors", "bytes"};
 
-/// Which slot a rank is put on: that of the least distance to all placed partners, or to the latest of them; or what
-/// `nearest` finds for all of them.
+/// How ranks and slots are selected. A rank goes to the slot with the smallest distance to all placed
+/// partners, or to the latest of them, or to the slot that `nearest` returns.
 struct GrowthRule {
     RankKey key = RankKey::bytes;
-    bool weighted = true;  // by the bytes to each partner
+    bool weighted = true;  // weight distances by the bytes to each partner
     bool latest_only = false;
     std::function<FreeSlots::Found(const FreeSlots&, const FreeSlots::Partners&)> nearest = {};
 };
 
-/// Draws from restricted candidate lists, as GRASP does.
+/// Random draws from restricted candidate lists, as in GRASP.
 struct Randomization {
     Rng rng;
-    std::uint32_t ranks = 0;  // beside the best one, as many per mille of those that wait may come next
+    std::uint32_t ranks = 0;  // per mille of the waiting ranks that may come next, besides the best one
     std::uint32_t centers =
-        1000;  // per mille of the slots, the most central ones, on which a component may start
+        1000;  // per mille of the slots, the most central ones, that may hold a component's first rank
 };
 
-/// Shared by all growths on one problem; state that a growth changes is copied.
+/// Data shared by all growths on one problem; each growth copies the part that it changes.
 struct GrowthContext {
     const Allocation& allocation;
     const CommGraph& graph;  // symmetric
     FreeSlots free;
-    std::vector<Position> central;  // least total distance to all allocated slots first
-    std::vector<Rank> by_degree;    // most partners first
+    std::vector<Position> central;  // slots by total distance to all allocated slots, ascending
+    std::vector<Rank> by_degree;    // ranks by number of partners, descending
 
     explicit GrowthContext(const Problem& problem);
 };
 
-/// One growth of a placement from a first rank. Every component of the graph restarts, with its rank of most
-/// partners, at the most central free slot, or where chance says. Ties go to the lowest index.
+/// Grows one placement from a first rank. Every component of the graph starts with its rank of highest
+/// degree, at the most central free slot or a random one. Ties go to the lowest index.
 class Growth {
    public:
     Growth(const GrowthContext& context, const GrowthRule& rule, const Randomization* chance = nullptr);
 
-    /// Spends one unit per slot examined; once `spend` returns false, the other ranks take free slots in order.
+    /// Spends one unit per slot examined. Once `spend` returns false, the remaining ranks fill the free
+    /// slots in order.
     [[nodiscard]] std::vector<Slot> run(Rank first, const std::function<bool(std::uint64_t)>& spend);
 
    private:
-    struct Waiting {
+    struct QueuedRank {
         std::uint64_t key;
         Rank rank;
-        friend bool operator<(const Waiting& a, const Waiting& b) {
+        friend bool operator<(const QueuedRank& a, const QueuedRank& b) {
             return std::tie(a.key, b.rank) < std::tie(b.key, a.rank);
         }
     };
 
-    [[nodiscard]] bool placed(Rank u) const { return position_[u.value] != Position::none; }
-    Position center();
-    void put(Rank u, Position position);
-    bool raise(Rank v, Bytes bytes);
-    Rank next();
-    Rank drop_stale();
-    FreeSlots::Found best_slot(Rank s);
-    std::vector<Slot> finish();
+    [[nodiscard]] bool is_placed(Rank u) const { return position_[u.value] != Position::none; }
+    Position choose_start_position();
+    void place_rank(Rank u, Position position);
+    bool raise_key(Rank v, Bytes bytes);
+    Rank pop_next_rank();
+    Rank drop_stale_entries();
+    FreeSlots::Found find_best_slot(Rank s);
+    std::vector<Slot> place_remaining_ranks();
 
     const GrowthContext& context_;
     const GrowthRule& rule_;
@@ -80,12 +81,12 @@ class Growth {
     Rng rng_;
     FreeSlots free_;
     std::vector<Position> position_;
-    std::vector<std::uint64_t> drawn_;  // by rank: its key; 0: no partner is placed
+    std::vector<std::uint64_t> key_of_rank_;  // key by rank; 0: no partner is placed
     std::vector<Rank> latest_;
-    std::priority_queue<Waiting> queue_;
-    std::vector<Waiting> passed_over_;
+    std::priority_queue<QueuedRank> queue_;
+    std::vector<QueuedRank> passed_over_;
     std::size_t next_central_ = 0;
-    std::vector<Position> near_;  // kept to save allocations
+    std::vector<Position> near_;  // a member only to save allocations
     std::vector<std::uint64_t> weights_;
 };
 

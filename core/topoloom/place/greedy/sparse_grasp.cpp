@@ -13,7 +13,7 @@ namespace topoloom::greedy {
 
 namespace {
 
-std::size_t restarts_by_size(std::size_t edges) {
+std::size_t choose_restart_count(std::size_t edges) {
     constexpr std::size_t wanted_edges = 100'000;
     return std::clamp<std::size_t>(wanted_edges / std::max<std::size_t>(1, edges), 2, 16);
 }
@@ -25,7 +25,7 @@ Placement grasp_along_edges(const Problem& problem, std::span<const Placement> w
     const GrowthContext context(problem);
     const GrowthRule rule;
     const std::size_t restarts =
-        options.restarts == 0 ? restarts_by_size(context.graph.edge_count()) : options.restarts;
+        options.restarts == 0 ? choose_restart_count(context.graph.edge_count()) : options.restarts;
     const auto start = [&](std::size_t i, Meter& own) -> Placement {
         if (i < warm.size()) return warm[i];
         Rng rng(problem.seed(), i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GRASP without matrices: randomized growth along the graph, each followed by exchange along its edges.
+// GRASP without matrices: randomized greedy growth along the graph, followed by exchanges along edges.
 #pragma once
 
 #include <span>
@@ -9,16 +9,17 @@
 namespace topoloom::greedy {
 
 struct SparseGraspOptions {
-    std::uint32_t alpha = 20;  // per mille of the ranks that wait, of which any may come next
+    std::uint32_t alpha = 20;  // per mille of the waiting ranks that may come next
     std::uint32_t beta =
-        100;  // per mille of the slots, the most central ones, on which a component may start
-    std::uint32_t restarts = 0;  // 0: fewer for more messages
+        100;  // per mille of the slots, the most central ones, that may hold a component's first rank
+    std::uint32_t restarts = 0;  // 0: chosen by the number of messages; more messages, fewer restarts
 };
 
-/// The best of several starts, which run side by side: a random first rank, then those that exchange most with placed
-/// ones, drawn from the best of them, each on the free slot with the least distance to its partners; then pairs of
-/// ranks that are near in the graph are exchanged until none helps. `warm` placements are improved in the same way
-/// before all others. A start costs about O(edges * log ranks) and swap's time; memory O(edges + slots).
+/// The best of several parallel starts. Each start places a random first rank; then it draws ranks from
+/// those that exchange most with placed ones, and puts each on the free slot with the smallest distance to
+/// its partners. Then pairs of ranks that are near in the graph are exchanged until no exchange helps.
+/// Placements in `warm` are improved first, in the same way. A start costs about O(edges * log ranks) and
+/// swap's time; memory O(edges + slots).
 [[nodiscard]] Placement grasp_along_edges(const Problem& problem, std::span<const Placement> warm,
                                           Meter& meter, const SparseGraspOptions& options);
 

@@ -10,16 +10,16 @@
 
 namespace topoloom::grid {
 
-/// Axes of the machine for every axis of the grid, the slowest first: {{0}, {2, 1}} lays the second axis along planes of
-/// z, and inside each plane along y.
+/// Axes of the machine for every axis of the grid, slowest first. In {{0}, {2, 1}}, the second axis is mapped
+/// along planes of z, and along y inside each plane.
 using AxisMapping = std::vector<std::vector<std::uint32_t>>;
 
-/// From a text such as x+zy. Throws Error unless it names every axis of the machine once and has a part for every axis
-/// of the grid.
+/// Parses a text such as x+zy. Throws Error unless the text names every axis of the machine once and contains
+/// one part per axis of the grid.
 [[nodiscard]] AxisMapping parse_axis_mapping(std::string_view text, std::size_t grid_axes,
                                              std::size_t machine_axes);
 
-/// Routers along every axis of the grid.
-[[nodiscard]] Extents mapped_extents(const AxisMapping& laid, const Extents& machine);
+/// Number of routers along every axis of the grid.
+[[nodiscard]] Extents mapped_extents(const AxisMapping& mapping, const Extents& machine);
 
 }  // namespace topoloom::grid

@@ -30,7 +30,7 @@ Placement place_box(const Problem& problem, Meter& meter, const BoxOptions& opti
     shared::fail_to_fit();
 }
 
-std::optional<Placement> box_grid(const Problem& problem, const RankGrid& grid, Meter& meter) {
+std::optional<Placement> place_grid_in_boxes(const Problem& problem, const RankGrid& grid, Meter& meter) {
     return place_boxes(problem, grid, problem.allocation().slots(), meter);
 }
 

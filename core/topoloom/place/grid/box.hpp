@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Assigns equal boxes of a rank grid to slots, ignoring distances.
+// Assigns equal boxes of a rank grid to slots and ignores distances.
 #pragma once
 
 #include "topoloom/place/mapper.hpp"
@@ -15,12 +15,14 @@ struct BoxOptions : GridOptions {
     }
 };
 
-/// Cuts the grid into one box for every slot, all equal to within a layer, in the shape of the least surface in bytes;
-/// box i, row-major, on slot i of the allocation, as block-distributed arrays do, or on a random slot: the variants of
-/// Bhatele, Kale, PPL 18(4), 2008, that keep neighbors together but not near. O(ranks log ranks).
+/// Cuts the grid into one box per slot. Boxes are equal to within a layer, and their shape has the smallest
+/// surface in bytes. Box i (row-major) goes to slot i of the allocation, as in block-distributed arrays, or
+/// to a random slot. Both variants of Bhatele, Kale, PPL 18(4), 2008, group neighbors without regard to
+/// distance. O(ranks log ranks).
 [[nodiscard]] Placement place_box(const Problem& problem, Meter& meter, const BoxOptions& options);
 
 /// place_box() for a known grid; none if the ranks do not fit.
-[[nodiscard]] std::optional<Placement> box_grid(const Problem& problem, const RankGrid& grid, Meter& meter);
+[[nodiscard]] std::optional<Placement> place_grid_in_boxes(const Problem& problem, const RankGrid& grid,
+                                                           Meter& meter);
 
 }  // namespace topoloom::grid

@@ -12,8 +12,8 @@ constexpr std::uint32_t no_cut = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t cut_bits = 24;
 constexpr std::uint32_t max_extent = 1U << cut_bits;
 
-/// Pairs of partners (in one direction) on an axis that a cut at `cut_at` parts.
-double pairs_cut(const PatternAxis& axis, std::uint32_t extent, std::uint32_t cut_at) {
+/// Number of partner pairs along an axis, counted in one direction, that a cut at `cut_at` separates.
+double count_cut_pairs(const PatternAxis& axis, std::uint32_t extent, std::uint32_t cut_at) {
     switch (axis.kind) {
         case AxisKind::path:
             return 1;
@@ -87,14 +87,14 @@ double BoxBlocking::inner_bytes(const Box& box) const {
     return bytes;
 }
 
-double BoxBlocking::solve(std::size_t level, Box& box) {
+double BoxBlocking::find_cheapest_cuts(std::size_t level, Box& box) {
     constexpr auto impossible = std::numeric_limits<float>::infinity();
     const double distance = static_cast<double>(levels_[level].distance);
-    // Single ranks: all of the box is cut, however.
+    // A group of single ranks: every cut sequence separates all pairs.
     if (level == 0) return inner_bytes(box) * distance;
     const std::uint64_t part = size_[level];
     const std::uint64_t cells = volume(box);
-    if (cells == part) return solve(level - 1, box);
+    if (cells == part) return find_cheapest_cuts(level - 1, box);
     if (known_[level].empty()) known_[level].resize(pattern_.rank_of_cell.size());
     const std::size_t at = index(box);
     if (known_[level][at].cost >= 0) return known_[level][at].cost;
@@ -108,12 +108,12 @@ double BoxBlocking::solve(std::size_t level, Box& box) {
             static_cast<std::uint32_t>(std::min<std::uint64_t>(part / std::gcd(part, area), extent));
         const double pair = 2 * bytes_per_pair(box, i) * distance;
         for (std::uint32_t cut_at = step; cut_at <= extent / 2; cut_at += step) {
-            double sum = pair * pairs_cut(pattern_.axes[i], extent, cut_at);
+            double sum = pair * count_cut_pairs(pattern_.axes[i], extent, cut_at);
             if (sum >= best) continue;
             box[i] = cut_at;
-            sum += solve(level, box);
+            sum += find_cheapest_cuts(level, box);
             box[i] = extent - cut_at;
-            if (sum < best) sum += solve(level, box);
+            if (sum < best) sum += find_cheapest_cuts(level, box);
             box[i] = extent;
             if (sum < best) {
                 best = sum;
@@ -129,12 +129,13 @@ std::optional<double> BoxBlocking::cost(const Extents& box) {
     if (levels_.empty()) return 0;
     if (volume(box) != size_.back()) return std::nullopt;
     Box work = box;
-    const double value = solve(levels_.size() - 1, work);
+    const double value = find_cheapest_cuts(levels_.size() - 1, work);
     if (value == std::numeric_limits<float>::infinity()) return std::nullopt;
     return value;
 }
 
-void BoxBlocking::list(std::size_t level, Box& box, GridCell origin, std::vector<GridCell>& cells) const {
+void BoxBlocking::list_groups(std::size_t level, Box& box, GridCell origin,
+                              std::vector<GridCell>& cells) const {
     while (level > 0 && volume(box) == size_[level]) --level;
     if (level == 0) {
         Box at(box.size(), 0);
@@ -154,9 +155,9 @@ void BoxBlocking::list(std::size_t level, Box& box, GridCell origin, std::vector
     const std::uint32_t cut_at = cut & (max_extent - 1);
     const std::uint32_t extent = box[axis];
     box[axis] = cut_at;
-    list(level, box, origin, cells);
+    list_groups(level, box, origin, cells);
     box[axis] = extent - cut_at;
-    list(level, box, GridCell{origin.value + cut_at * stride_[axis]}, cells);
+    list_groups(level, box, GridCell{origin.value + cut_at * stride_[axis]}, cells);
     box[axis] = extent;
 }
 
@@ -166,7 +167,7 @@ void BoxBlocking::list_cells(const Extents& box, GridCell origin, std::vector<Gr
         cells.push_back(origin);
         return;
     }
-    list(levels_.size() - 1, work, origin, cells);
+    list_groups(levels_.size() - 1, work, origin, cells);
 }
 
 }  // namespace topoloom::grid

@@ -13,13 +13,13 @@ namespace topoloom::grid {
 
 namespace {
 
-/// Up to this number of ranks several variants are tried, and halving may weigh every cut by what it costs.
+/// Up to this number of ranks, several variants are tried, and halving may compute the cost of every cut.
 constexpr std::size_t max_weighed = 20'000;
 
-GridPattern pattern_of(const RankGrid& grid) {
+GridPattern make_pattern(const RankGrid& grid) {
     GridPattern pattern;
     pattern.rank_of_cell = grid.rank_of_cell;
-    const std::vector<PlaneBytes> planes = plane_bytes(grid);
+    const std::vector<PlaneBytes> planes = count_plane_bytes(grid);
     for (std::size_t i = 0; i < grid.axes(); ++i) {
         const bool ring = planes[i].around > 0 && grid.extents[i] > 2;
         pattern.axes.push_back({grid.extents[i], ring ? AxisKind::ring : AxisKind::path});
@@ -28,9 +28,9 @@ GridPattern pattern_of(const RankGrid& grid) {
     return pattern;
 }
 
-/// Halves grid and slots together.
-std::optional<Placement> halve(const Problem& problem, const GridPattern& pattern, CutChoice cuts) {
-    // Cuts by shape do not need the graph.
+/// Halves the grid and the slots together.
+std::optional<Placement> place_by_halves(const Problem& problem, const GridPattern& pattern, CutChoice cuts) {
+    // CutChoice::by_shape does not use the symmetric graph.
     const CommGraph& graph = cuts == CutChoice::by_shape ? problem.graph() : problem.symmetric();
     std::vector<Slot> slots =
         place_by_halving(pattern, graph, problem.allocation(), SlotChoice::by_number, cuts);
@@ -38,54 +38,55 @@ std::optional<Placement> halve(const Problem& problem, const GridPattern& patter
     return shared::try_to_fit(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
 }
 
-/// Requirements of a fold; those not given are chosen.
-struct Wanted {
+/// Requirements of a fold; empty fields are chosen automatically.
+struct FoldRequirements {
     Extents boxes;
     bool reflect = true;
     std::string onto;
 };
 
-AxisMapping axes_wanted(const RankGrid& grid, const SlotGrid& slots, const Wanted& wanted) {
-    if (wanted.onto.empty()) return {};
-    AxisMapping laid = parse_axis_mapping(wanted.onto, grid.axes(), slots.extent.size());
-    const Extents routers = mapped_extents(laid, slots.extent);
-    const Extents& boxes = wanted.boxes.empty() ? grid.extents : wanted.boxes;
+AxisMapping parse_onto(const RankGrid& grid, const SlotGrid& slots, const FoldRequirements& requirements) {
+    if (requirements.onto.empty()) return {};
+    AxisMapping mapping = parse_axis_mapping(requirements.onto, grid.axes(), slots.extent.size());
+    const Extents routers = mapped_extents(mapping, slots.extent);
+    const Extents& boxes = requirements.boxes.empty() ? grid.extents : requirements.boxes;
     for (std::size_t i = 0; i < boxes.size(); ++i) {
-        const bool whole = wanted.boxes.empty() ? boxes[i] >= routers[i] : boxes[i] % routers[i] == 0;
+        const bool whole = requirements.boxes.empty() ? boxes[i] >= routers[i] : boxes[i] % routers[i] == 0;
         if (!whole)
-            fail("fold: onto=", wanted.onto, " lays ", format_extents(boxes),
-                 wanted.boxes.empty() ? " cells" : " boxes", " onto ", format_extents(routers),
+            fail("fold: onto=", requirements.onto, " lays ", format_extents(boxes),
+                 requirements.boxes.empty() ? " cells" : " boxes", " onto ", format_extents(routers),
                  " routers, which does not divide them; leave out onto");
     }
-    return laid;
+    return mapping;
 }
 
 std::optional<Placement> fold_boxes(const Problem& problem, const RankGrid& grid, std::size_t count,
-                                    const Wanted& wanted) {
+                                    const FoldRequirements& requirements) {
     const auto slots = slot_grid(problem.allocation(), count);
     if (!slots) return std::nullopt;
     const NodeSpec& inside = problem.machine().node_spec();
-    const auto plan = plan_fold({grid, *slots, inside.hop_weight, 2 * inside.host_distance, wanted.reflect,
-                                 wanted.boxes, axes_wanted(grid, *slots, wanted)});
+    const auto plan =
+        plan_fold({grid, *slots, inside.hop_weight, 2 * inside.host_distance, requirements.reflect,
+                   requirements.boxes, parse_onto(grid, *slots, requirements)});
     if (!plan) return std::nullopt;
     return place_in_boxes(problem, grid, plan->boxes, plan->slot_of_box);
 }
 
-/// The best of several variants, for ragged allocations and grids that do not fit otherwise.
-std::optional<Placement> fold_anyhow(const Problem& problem, const RankGrid& grid) {
-    const GridPattern pattern = pattern_of(grid);
+/// The best of several variants, for ragged allocations and grids that fit no other way.
+std::optional<Placement> fold_with_fallbacks(const Problem& problem, const RankGrid& grid) {
+    const GridPattern pattern = make_pattern(grid);
     std::optional<Placement> best;
     const auto offer = [&](std::optional<Placement> found) {
         if (!found) return;
         if (!best || problem.value(found->slots()) < problem.value(best->slots())) best = std::move(found);
     };
-    // A few slots stay empty, evenly spread.
+    // A few evenly spaced slots stay empty.
     if (problem.capacity().one_rank_per_slot())
         best = fold_boxes(problem, grid, problem.allocation().slot_count(), {});
     const bool few = problem.rank_count() <= max_weighed;
     if (best && !few) return best;
-    offer(halve(problem, pattern, CutChoice::by_shape));
-    if (few) offer(halve(problem, pattern, CutChoice::by_cost));
+    offer(place_by_halves(problem, pattern, CutChoice::by_shape));
+    if (few) offer(place_by_halves(problem, pattern, CutChoice::by_cost));
     return best;
 }
 
@@ -104,19 +105,21 @@ void check_boxes(const Problem& problem, const RankGrid& grid, const Extents& bo
     }
 }
 
-std::optional<Placement> fold(const Problem& problem, const RankGrid& grid, Wanted wanted, Meter& meter) {
+std::optional<Placement> fold_with_requirements(const Problem& problem, const RankGrid& grid,
+                                                FoldRequirements requirements, Meter& meter) {
     meter.spend(problem.rank_count());
     const bool alone = problem.capacity().one_rank_per_slot();
     const std::size_t count = alone ? problem.rank_count() : problem.allocation().slot_count();
-    const bool anyhow = wanted.boxes.empty();
-    if (alone) wanted.boxes = grid.extents;
-    if (auto folded = fold_boxes(problem, grid, count, wanted)) return folded;
+    const bool anyhow = requirements.boxes.empty();
+    if (alone) requirements.boxes = grid.extents;
+    if (auto folded = fold_boxes(problem, grid, count, requirements)) return folded;
     if (!anyhow)
-        fail("fold: ", format_extents(wanted.boxes), " boxes do not fold onto these slots; leave out boxes");
-    if (!wanted.onto.empty())
-        fail("fold: the slots are not a complete torus or mesh that onto=", wanted.onto,
+        fail("fold: ", format_extents(requirements.boxes),
+             " boxes do not fold onto these slots; leave out boxes");
+    if (!requirements.onto.empty())
+        fail("fold: the slots are not a complete torus or mesh that onto=", requirements.onto,
              " could lay the grid along; leave out onto");
-    return fold_anyhow(problem, grid);
+    return fold_with_fallbacks(problem, grid);
 }
 
 }  // namespace
@@ -128,13 +131,14 @@ Placement place_fold(const Problem& problem, Meter& meter, const FoldOptions& op
              "fold(grid=64x1024;onto=x+zy)");
     const RankGrid grid = rank_grid(problem, options.grid, "fold");
     check_boxes(problem, grid, options.boxes);
-    if (auto folded = fold(problem, grid, {options.boxes, options.reflect, options.onto}, meter))
+    if (auto folded =
+            fold_with_requirements(problem, grid, {options.boxes, options.reflect, options.onto}, meter))
         return *std::move(folded);
     shared::fail_to_fit();
 }
 
-std::optional<Placement> fold_grid(const Problem& problem, const RankGrid& grid, Meter& meter) {
-    return fold(problem, grid, {}, meter);
+std::optional<Placement> place_grid_by_folding(const Problem& problem, const RankGrid& grid, Meter& meter) {
+    return fold_with_requirements(problem, grid, {}, meter);
 }
 
 MapperEntry fold_mapper() {

@@ -24,18 +24,20 @@ struct FoldOptions : GridOptions {
     }
 };
 
-/// Cuts the grid into one box for every slot, in the shape that has the fewest hop-bytes: axes of the grid go to axes of
-/// a torus or mesh, long ones are split over several and short ones share one; the box of a node is split among its
-/// sockets and cores; a tree is cut from the top. With a slot for every rank, boxes are single cells. Exact counts of
-/// hops decide, so on a machine of the grid's own shape every step is one hop. Where the allocation is ragged, or the
-/// grid does not fit it, both are halved side by side instead. O(ranks log ranks).
-/// With `onto` it searches no foldings: a plane x+zy has its short axis along x, its long one along the planes of z and
-/// inside each plane along y.
-/// Bhatele, Kale, Benefits of Topology Aware Mapping for Mesh Interconnects, PPL 18(4), 2008, sec. 4: their foldings of
-/// a plane onto a torus are those without reflection, x+zy with y inside.
+/// Cuts the grid into one box per slot, in the shape with the fewest hop-bytes. Axes of the grid map to axes
+/// of a torus or mesh; long axes are split over several, and short ones share one. The box of a node is split
+/// among its sockets and cores; a tree is split from the top. With a slot per rank, boxes are single cells.
+/// Shapes are compared by exact hop counts, so on a machine with the shape of the grid every step is one hop.
+///
+/// If the allocation is ragged or the grid does not fit it, both are halved together instead. O(ranks log
+/// ranks). `onto` fixes the folding: a plane x+zy has its short axis along x, its long axis along the planes
+/// of z, and along y inside each plane. Bhatele, Kale, Benefits of Topology Aware Mapping for Mesh
+/// Interconnects, PPL 18(4), 2008, sec. 4: their foldings of a plane onto a torus have no reflection and are
+/// x+zy with y inside.
 [[nodiscard]] Placement place_fold(const Problem& problem, Meter& meter, const FoldOptions& options);
 
 /// place_fold() for a known grid, with default options; none if the ranks do not fit.
-[[nodiscard]] std::optional<Placement> fold_grid(const Problem& problem, const RankGrid& grid, Meter& meter);
+[[nodiscard]] std::optional<Placement> place_grid_by_folding(const Problem& problem, const RankGrid& grid,
+                                                             Meter& meter);
 
 }  // namespace topoloom::grid

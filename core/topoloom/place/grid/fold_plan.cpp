@@ -14,8 +14,8 @@ namespace {
 class FoldSearch {
    public:
     explicit FoldSearch(const FoldProblem& task)
-        : task_(task), planes_(plane_bytes(task.grid)), axes_(task.grid.axes()) {
-        // Levels of a single part divide nothing, but blocking would still look at all boxes of them.
+        : task_(task), planes_(count_plane_bytes(task.grid)), axes_(task.grid.axes()) {
+        // Levels with a single part divide nothing, but BoxBlocking would enumerate all their boxes.
         std::ranges::copy_if(task.slots.inside, std::back_inserter(levels_),
                              [](const GroupLevel& level) { return level.arity > 1; });
     }
@@ -27,7 +27,7 @@ class FoldSearch {
             try_cut(cut.routers);
         }
         if (best_.hop_bytes == infinite) return std::nullopt;
-        return FoldPlan{best_.boxes(), slots_of_boxes(), best_.hop_bytes};
+        return FoldPlan{best_.boxes(), find_slots_of_boxes(), best_.hop_bytes};
     }
 
    private:
@@ -35,17 +35,17 @@ class FoldSearch {
     static constexpr std::size_t max_tried = 200;
     static constexpr std::size_t foldings_kept = 8;
     static constexpr std::size_t foldings_seen = 600;
-    static constexpr std::size_t max_placed = 2'000'000;  // routers, while nested reflections are tried
+    static constexpr std::size_t max_placed = 2'000'000;  // limit of routers placed for nested reflections
 
-    /// Boxes of routers along every axis of the grid.
+    /// Number of router boxes along every axis of the grid.
     struct Cut {
-        double least;  // hop-bytes if all that is cut goes one hop
+        double least;  // hop-bytes if every cut pair is one hop apart
         Extents routers;
     };
     struct Best {
         Extents routers;
-        Extents inside;                    // boxes along every axis of a router's own
-        std::vector<std::uint32_t> index;  // of these, row-major: their index among a router's slots
+        Extents inside;                    // boxes along every axis inside one router
+        std::vector<std::uint32_t> index;  // slot index inside the router, by row-major box number
         Folding folding;
         Reflection reflection = Reflection::rows;
         double hop_bytes = infinite;
@@ -62,21 +62,21 @@ class FoldSearch {
         const std::uint64_t routers = count / task_.slots.slots_per_router;
         const auto add = [&](const Extents& cut) {
             double least = 0;
-            for (std::size_t i = 0; i < axes_; ++i) least += planes_[i].cut(cut[i]);
+            for (std::size_t i = 0; i < axes_; ++i) least += planes_[i].cut_bytes(cut[i]);
             cuts_.push_back({least * (task_.hop_weight + task_.to_routers), cut});
         };
         if (!task_.onto.empty()) {
             add(mapped_extents(task_.onto, task_.slots.extent));
         } else if (task_.boxes.empty()) {
-            for_each_filling(routers, task_.grid.extents, add);
+            for_each_box_shape(routers, task_.grid.extents, add);
         } else {
-            for_each_factorization(routers, task_.boxes, Factors::dividing, add);
+            for_each_factorization(routers, task_.boxes, FactorRule::dividing, add);
         }
         std::ranges::stable_sort(cuts_, {}, &Cut::least);
     }
 
-    /// The one folding that is asked for.
-    [[nodiscard]] Folding laid_folding() const {
+    /// The folding that the option `onto` selects.
+    [[nodiscard]] Folding make_required_folding() const {
         Folding folding;
         for (std::uint32_t i = 0; i < axes_; ++i) {
             std::uint32_t below = 1;
@@ -90,12 +90,13 @@ class FoldSearch {
         return folding;
     }
 
-    [[nodiscard]] std::vector<Folding> foldings(const Extents& routers) const {
-        if (!task_.onto.empty()) return {laid_folding()};
+    [[nodiscard]] std::vector<Folding> list_foldings_for(const Extents& routers) const {
+        if (!task_.onto.empty()) return {make_required_folding()};
         std::vector<FoldedAxis> axes;
         for (std::size_t i = 0; i < axes_; ++i) {
             const bool ring = planes_[i].around > 0 && routers[i] > 2;
-            axes.push_back({routers[i], ring ? AxisKind::ring : AxisKind::path, planes_[i].cut(routers[i])});
+            axes.push_back(
+                {routers[i], ring ? AxisKind::ring : AxisKind::path, planes_[i].cut_bytes(routers[i])});
         }
         return list_foldings(axes, task_.slots.extent, task_.slots.wraps, foldings_kept, foldings_seen);
     }
@@ -103,19 +104,20 @@ class FoldSearch {
     void try_cut(const Extents& routers) {
         ++tried_;
         Best found;
-        for (const Folding& folding : foldings(routers)) {
+        for (const Folding& folding : list_foldings_for(routers)) {
             const auto offer = [&](Reflection reflection) {
                 const double hops = hop_bytes(routers, folding, reflection);
                 if (hops < found.hop_bytes) found = {routers, {}, {}, folding, reflection, hops};
             };
             offer(task_.reflect ? Reflection::rows : Reflection::none);
-            if (task_.reflect && folding.nests() && placed_ + axes_ * cell_count(routers) <= max_placed)
+            if (task_.reflect && folding.has_nested_digits() &&
+                placed_ + axes_ * cell_count(routers) <= max_placed)
                 offer(Reflection::nested);
         }
         if (found.hop_bytes < best_.hop_bytes) split_routers(std::move(found));
     }
 
-    /// The box of a router among its slots, level by level, in the best shape.
+    /// Cuts the box of a router into boxes for its slots, level by level, in the best shape.
     void split_routers(Best found) {
         const Extents& routers = found.routers;
         const double outside = found.hop_bytes;
@@ -123,14 +125,14 @@ class FoldSearch {
         Extents limits = task_.boxes.empty() ? task_.grid.extents : task_.boxes;
         for (std::size_t i = 0; i < axes_; ++i) limits[i] = std::max(1U, limits[i] / routers[i]);
         const auto add = [&](const Extents& inside) { shapes.push_back(inside); };
-        for_each_filling(task_.slots.slots_per_router, limits, add);
+        for_each_box_shape(task_.slots.slots_per_router, limits, add);
         std::ranges::stable_sort(shapes, {},
-                                 [&](const Extents& inside) { return cut_bytes(routers, inside); });
+                                 [&](const Extents& inside) { return count_cut_bytes(routers, inside); });
         const std::size_t most =
             std::clamp<std::size_t>(200'000 / task_.slots.slots_per_router, 2, shapes.size() + 2);
         if (shapes.size() > most) shapes.resize(most);
         for (const Extents& inside : shapes) {
-            GridPattern own = pattern_inside(routers, inside);
+            GridPattern own = make_pattern_inside(routers, inside);
             BoxBlocking blocking(own, levels_);
             const std::optional<double> cost = blocking.cost(inside);
             if (!cost) continue;
@@ -146,21 +148,22 @@ class FoldSearch {
         }
     }
 
-    /// Bytes between boxes, all in all.
-    [[nodiscard]] double cut_bytes(const Extents& routers, const Extents& inside) const {
+    /// Total bytes between boxes.
+    [[nodiscard]] double count_cut_bytes(const Extents& routers, const Extents& inside) const {
         double bytes = 0;
-        for (std::size_t i = 0; i < axes_; ++i) bytes += planes_[i].cut(routers[i] * inside[i]);
+        for (std::size_t i = 0; i < axes_; ++i) bytes += planes_[i].cut_bytes(routers[i] * inside[i]);
         return bytes;
     }
 
-    /// The boxes of one router as a pattern; around only where the router has the whole axis.
-    [[nodiscard]] GridPattern pattern_inside(const Extents& routers, const Extents& inside) const {
+    /// The pattern of the boxes inside one router; an axis wraps around only if the router contains the whole
+    /// axis.
+    [[nodiscard]] GridPattern make_pattern_inside(const Extents& routers, const Extents& inside) const {
         GridPattern pattern;
         for (const Rank box : ids<Rank>(cell_count(inside))) pattern.rank_of_cell.push_back(box);
         for (std::size_t i = 0; i < axes_; ++i) {
             const bool whole = routers[i] == 1 && planes_[i].around > 0;
             pattern.axes.push_back({inside[i], whole && inside[i] > 2 ? AxisKind::ring : AxisKind::path});
-            // In both directions, between all boxes beside a plane; if there are two boxes, they meet on both sides.
+            // Pairs of boxes beside a plane. Two boxes on a ring meet on both sides.
             const double meet =
                 static_cast<double>(cell_count(routers) * cell_count(inside)) / routers[i] / inside[i];
             const double around = whole && inside[i] == 2 ? planes_[i].around : 0;
@@ -178,15 +181,15 @@ class FoldSearch {
             if (routers[i] == 1) continue;
             std::uint64_t hops = 0;
             std::uint64_t around = 0;
-            // Positions add up over the axes: one row is enough, unless nested digits turn each other round.
+            // Distances add up over the axes, so one row suffices unless nested digits reverse each other.
             Extents rows(axes_, 1);
             if (reflection == Reflection::nested) rows = routers;
             rows[i] = 1;
             for_each_cell(rows, [&](Extents row) {
-                folding.place(row, reflection, at);
+                folding.locate_block(row, reflection, at);
                 const Extents first = at;
                 while (++row[i] < routers[i]) {
-                    folding.place(row, reflection, next);
+                    folding.locate_block(row, reflection, next);
                     hops += hops_between(at, next);
                     std::swap(at, next);
                 }
@@ -198,7 +201,7 @@ class FoldSearch {
                        (planes_[i].between * static_cast<double>(hops) +
                         planes_[i].around * static_cast<double>(around)) /
                        counted +
-                   task_.to_routers * planes_[i].cut(routers[i]);
+                   task_.to_routers * planes_[i].cut_bytes(routers[i]);
         }
         return sum;
     }
@@ -211,11 +214,11 @@ class FoldSearch {
         return hops;
     }
 
-    [[nodiscard]] std::vector<Slot> slots_of_boxes() const {
+    [[nodiscard]] std::vector<Slot> find_slots_of_boxes() const {
         std::vector<std::uint64_t> router_of_block;
         Extents at(task_.slots.extent.size());
         for_each_cell(best_.routers, [&](const Extents& block) {
-            best_.folding.place(block, best_.reflection, at);
+            best_.folding.locate_block(block, best_.reflection, at);
             std::uint64_t router = 0;
             for (std::size_t d = 0; d < at.size(); ++d) router = router * task_.slots.extent[d] + at[d];
             router_of_block.push_back(router);

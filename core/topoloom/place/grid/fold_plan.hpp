@@ -13,9 +13,9 @@
 namespace topoloom::grid {
 
 struct FoldPlan {
-    Extents boxes;                  // along every axis of the grid
-    std::vector<Slot> slot_of_box;  // boxes are numbered row-major
-    double hop_bytes;               // exact for stars with the same bytes in every message
+    Extents boxes;                  // number of boxes along every axis of the grid
+    std::vector<Slot> slot_of_box;  // slot of each box, row-major
+    double hop_bytes;               // hop-bytes; exact for star patterns with equal bytes per message
 };
 
 /// The input of plan_fold().
@@ -23,14 +23,14 @@ struct FoldProblem {
     const RankGrid& grid;
     const SlotGrid& slots;
     std::uint32_t hop_weight;
-    std::uint32_t to_routers;  // cost of messages between routers besides hops: host links
+    std::uint32_t to_routers;  // cost of a message between routers besides hops: host links
     bool reflect;
-    Extents boxes;     // if they are given; else any, one for every slot
-    AxisMapping onto;  // if they are given; else whichever are best
+    Extents boxes;     // fixed extents; empty: any extents with one box per slot
+    AxisMapping onto;  // fixed mapping of axes; empty: the best one found
 };
 
-/// Returns the plan with the fewest hop-bytes among those tried; none if the boxes do not fold onto the machine.
-/// Tries cuts in the order of their lower bounds, until the bound exceeds the best cost.
+/// Returns the plan with the fewest hop-bytes among those tried; none if the boxes do not fold onto the
+/// machine. Tries cuts in the order of their lower bounds until the bound exceeds the best cost.
 [[nodiscard]] std::optional<FoldPlan> plan_fold(const FoldProblem& task);
 
 }  // namespace topoloom::grid

@@ -12,22 +12,22 @@ namespace {
 
 class Factorizations {
    public:
-    Factorizations(const Extents& limits, Factors kind, const std::function<void(const Extents&)>& visit)
+    Factorizations(const Extents& limits, FactorRule kind, const std::function<void(const Extents&)>& visit)
         : limits_(limits), kind_(kind), visit_(visit), now_(limits.size()), most_(limits.size() + 1, 1) {
         for (std::size_t i = limits.size(); i-- > 0;) most_[i] = most_[i + 1] * limits[i];
     }
 
-    void list(std::size_t axis, std::uint64_t rest) {
+    void visit_from(std::size_t axis, std::uint64_t rest) {
         if (left_ == 0 || static_cast<double>(rest) > most_[axis]) return;
         if (axis == limits_.size()) {
             --left_;
             return visit_(now_);
         }
         for (const std::uint32_t factor : divisors(rest)) {
-            if (factor > limits_[axis] || (kind_ == Factors::dividing && limits_[axis] % factor != 0))
+            if (factor > limits_[axis] || (kind_ == FactorRule::dividing && limits_[axis] % factor != 0))
                 continue;
             now_[axis] = factor;
-            list(axis + 1, rest / factor);
+            visit_from(axis + 1, rest / factor);
         }
     }
 
@@ -45,15 +45,15 @@ class Factorizations {
     }
 
     const Extents& limits_;
-    Factors kind_;
+    FactorRule kind_;
     const std::function<void(const Extents&)>& visit_;
     Extents now_;
-    std::vector<double> most_;  // that the axes from i on can hold
+    std::vector<double> most_;  // largest product of factors on the axes from i on
     std::size_t left_ = 100'000;
 };
 
-/// Boxes are numbered as parts.
-std::vector<Part> boxes_by_layer(const Extents& extents, const Extents& boxes) {
+/// Assigns cells to boxes, which are numbered row-major, so that boxes differ by at most one layer per axis.
+std::vector<Part> assign_layers_to_boxes(const Extents& extents, const Extents& boxes) {
     std::vector<Part> box_of_cell{Part{0}};
     for (std::size_t i = 0; i < extents.size(); ++i) {
         std::vector<Part> next;
@@ -67,7 +67,7 @@ std::vector<Part> boxes_by_layer(const Extents& extents, const Extents& boxes) {
     return box_of_cell;
 }
 
-/// Cuts the cells at equal loads along the first axis, what comes out along the second, and so on.
+/// Cuts the cells into equal loads along the first axis, each piece along the second axis, and so on.
 class CutByLoad {
    public:
     CutByLoad(const RankGrid& grid, const Extents& boxes, std::span<const std::int64_t> masses)
@@ -79,12 +79,12 @@ class CutByLoad {
 
     std::vector<Part> run() {
         std::vector<GridCell> cells = id_list<GridCell>(grid_.cells());
-        cut(cells, 0, Part{0});
+        cut_bytes(cells, 0, Part{0});
         return std::move(box_of_cell_);
     }
 
    private:
-    void cut(std::span<GridCell> cells, std::size_t axis, Part box) {
+    void cut_bytes(std::span<GridCell> cells, std::size_t axis, Part box) {
         if (axis == boxes_.size()) {
             for (const GridCell cell : cells) box_of_cell_[cell.value] = box;
             return;
@@ -97,13 +97,13 @@ class CutByLoad {
         std::size_t begin = 0;
         for (std::uint32_t part = 0; part < boxes_[axis]; ++part) {
             std::size_t end = begin;
-            // A cell belongs where its middle is.
+            // A cell belongs to the part that contains the middle of its load.
             while (end < cells.size() &&
                    (part + 1 == boxes_[axis] ||
                     (2 * before + mass(cells[end])) * boxes_[axis] < 2 * load * (part + 1.0))) {
                 before += mass(cells[end++]);
             }
-            cut(cells.subspan(begin, end - begin), axis + 1, Part{box.value * boxes_[axis] + part});
+            cut_bytes(cells.subspan(begin, end - begin), axis + 1, Part{box.value * boxes_[axis] + part});
             begin = end;
         }
     }
@@ -120,36 +120,36 @@ class CutByLoad {
 
 }  // namespace
 
-std::vector<PlaneBytes> plane_bytes(const RankGrid& grid) {
+std::vector<PlaneBytes> count_plane_bytes(const RankGrid& grid) {
     std::vector<PlaneBytes> planes;
     for (std::size_t i = 0; i < grid.axes(); ++i)
         planes.push_back({grid.bytes[i] / std::max(1U, grid.extents[i] - 1), grid.wrap_bytes[i]});
     return planes;
 }
 
-void for_each_factorization(std::uint64_t product, const Extents& limits, Factors kind,
+void for_each_factorization(std::uint64_t product, const Extents& limits, FactorRule kind,
                             const std::function<void(const Extents&)>& visit) {
-    Factorizations(limits, kind, visit).list(0, product);
+    Factorizations(limits, kind, visit).visit_from(0, product);
 }
 
-void for_each_filling(std::uint64_t product, const Extents& limits,
-                      const std::function<void(const Extents&)>& visit) {
+void for_each_box_shape(std::uint64_t product, const Extents& limits,
+                        const std::function<void(const Extents&)>& visit) {
     bool any = false;
-    for_each_factorization(product, limits, Factors::up_to, [&](const Extents& factors) {
+    for_each_factorization(product, limits, FactorRule::up_to, [&](const Extents& factors) {
         any = true;
         visit(factors);
     });
     const Extents unlimited(limits.size(), static_cast<std::uint32_t>(product));
-    if (!any) for_each_factorization(product, unlimited, Factors::up_to, visit);
+    if (!any) for_each_factorization(product, unlimited, FactorRule::up_to, visit);
 }
 
 Extents boxes_of_least_surface(const RankGrid& grid, std::uint64_t count) {
-    const std::vector<PlaneBytes> planes = plane_bytes(grid);
+    const std::vector<PlaneBytes> planes = count_plane_bytes(grid);
     Extents best;
     double least = std::numeric_limits<double>::infinity();
-    for_each_filling(count, grid.extents, [&](const Extents& boxes) {
+    for_each_box_shape(count, grid.extents, [&](const Extents& boxes) {
         double surface = 0;
-        for (std::size_t i = 0; i < boxes.size(); ++i) surface += planes[i].cut(boxes[i]);
+        for (std::size_t i = 0; i < boxes.size(); ++i) surface += planes[i].cut_bytes(boxes[i]);
         if (surface >= least) return;
         least = surface;
         best = boxes;
@@ -167,7 +167,7 @@ std::optional<Placement> place_in_boxes(const Problem& problem, const RankGrid& 
         return Placement(problem.allocation(), std::move(slots), alone ? SlotUse::one_rank : SlotUse::shared);
     };
     if (!alone || boxes == grid.extents) {
-        Placement equal = placed(boxes_by_layer(grid.extents, boxes));
+        Placement equal = placed(assign_layers_to_boxes(grid.extents, boxes));
         if (alone || shared::fits(problem, equal)) return equal;
     }
     Placement even = placed(CutByLoad(grid, boxes, problem.capacity().masses()).run());

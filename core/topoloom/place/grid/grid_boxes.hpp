@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A grid of ranks cut into boxes, one for every slot: the blocks of a block distribution in any dimension.
+// Cuts a rank grid into one box per slot: a block distribution in any dimension.
 #pragma once
 
 #include <cstdint>
@@ -11,38 +11,38 @@
 
 namespace topoloom::grid {
 
-/// Bytes, in both directions, across a plane between neighboring cells of an axis; and around, from its last cell to
-/// its first.
+/// Bytes in both directions across a plane: `between` neighboring cells of an axis, and `around` from the
+/// last cell of the axis to the first.
 struct PlaneBytes {
     double between;
     double around;
 
-    /// Across all planes that this number of boxes along the axis cut.
-    [[nodiscard]] double cut(std::uint32_t boxes) const {
+    /// Bytes across all planes that cut the axis into this number of boxes.
+    [[nodiscard]] double cut_bytes(std::uint32_t boxes) const {
         return boxes > 1 ? between * (boxes - 1.0) + around : 0;
     }
 };
-[[nodiscard]] std::vector<PlaneBytes> plane_bytes(const RankGrid& grid);
+[[nodiscard]] std::vector<PlaneBytes> count_plane_bytes(const RankGrid& grid);
 
-/// Which factors an axis may have.
-enum class Factors { up_to, dividing };
+/// The factors that are allowed on an axis: up to its limit, or divisors of its limit.
+enum class FactorRule { up_to, dividing };
 
-/// Visits the factorizations of `product` into one factor per axis, each at most the axis's limit, or dividing it; in
-/// lexicographic order, and at most 10^5 of them.
-void for_each_factorization(std::uint64_t product, const Extents& limits, Factors kind,
+/// Visits the factorizations of `product` into one factor per axis, in lexicographic order, at most 10^5 of
+/// them.
+void for_each_factorization(std::uint64_t product, const Extents& limits, FactorRule kind,
                             const std::function<void(const Extents&)>& visit);
 
-/// The same, each at most the axis's limit if there are such factorizations, else without limits.
-void for_each_filling(std::uint64_t product, const Extents& limits,
-                      const std::function<void(const Extents&)>& visit);
+/// Visits the factorizations with factors up to the axis limits; if there are none, all factorizations.
+void for_each_box_shape(std::uint64_t product, const Extents& limits,
+                        const std::function<void(const Extents&)>& visit);
 
-/// Boxes along every axis, `count` in all, that cut the fewest bytes; with no more boxes than cells on any axis, if
-/// there is such a factorization.
+/// Boxes along every axis, `count` in total, that cut the fewest bytes; if possible, with at most as many
+/// boxes as cells per axis.
 [[nodiscard]] Extents boxes_of_least_surface(const RankGrid& grid, std::uint64_t count);
 
-/// Every rank on the slot of its box; boxes are numbered row-major. Boxes differ by at most one layer on every axis;
-/// where so equal boxes do not fit into the slots' capacities, they are cut at equal loads instead, with borders that
-/// have steps, and then repaired. O(ranks log ranks). None if the ranks do not fit even so.
+/// Puts every rank on the slot of its box; boxes are numbered row-major. Boxes differ by at most one layer
+/// per axis. If these boxes exceed the capacities of slots, the grid is cut at equal loads instead, with
+/// stepped borders, and then repaired. None if the ranks still do not fit. O(ranks log ranks).
 [[nodiscard]] std::optional<Placement> place_in_boxes(const Problem& problem, const RankGrid& grid,
                                                       const Extents& boxes,
                                                       std::span<const Slot> slot_of_box);

@@ -26,25 +26,27 @@ class FoldingSearch {
     }
 
     std::vector<Folding> run() {
-        choose(0, 0, extent_.empty() ? 1 : extent_[0]);
+        choose_digits(0, 0, extent_.empty() ? 1 : extent_[0]);
         sort_best();
         return std::move(found_);
     }
 
    private:
-    /// Chooses the digits of machine axis j, from pattern axis i on, with room for a product of at most `free`.
-    void choose(std::size_t j, std::size_t i, std::uint32_t free) {
+    /// Chooses the digits of machine axis j, from pattern axis i on; the product of their sizes is at most
+    /// `free`.
+    void choose_digits(std::size_t j, std::size_t i, std::uint32_t free) {
         if (left_ == 0 || steps_ == 0) return;
         --steps_;
         if (j == extent_.size()) {
             const bool all = std::all_of(rest_.begin(), rest_.end(), [](std::uint32_t r) { return r == 1; });
-            if (all) complete();
+            if (all) complete_folding();
             return;
         }
         if (i == axes_.size()) {
             std::uint64_t blocks = 1;
             for (const std::uint32_t r : rest_) blocks *= r;
-            if (blocks <= capacity_[j + 1]) choose(j + 1, 0, j + 1 < extent_.size() ? extent_[j + 1] : 1);
+            if (blocks <= capacity_[j + 1])
+                choose_digits(j + 1, 0, j + 1 < extent_.size() ? extent_[j + 1] : 1);
             return;
         }
         const std::uint32_t rest = rest_[i];
@@ -54,14 +56,14 @@ class FoldingSearch {
                 chosen_.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j), size});
             }
             rest_[i] = rest / size;
-            choose(j, i + 1, free / size);
+            choose_digits(j, i + 1, free / size);
             rest_[i] = rest;
             if (size > 1) chosen_.pop_back();
         }
     }
 
-    /// All digits have their machine axes: tries some orders of the digits of every pattern axis.
-    void complete() {
+    /// Completes a choice of digits: tries several orders of the digits of every pattern axis.
+    void complete_folding() {
         for (std::uint32_t order = 0; order < 6 && left_ > 0; ++order) {
             --left_;
             Folding folding;
@@ -71,7 +73,7 @@ class FoldingSearch {
                 for (const Digit& digit : chosen_) {
                     if (digit.pattern_axis == i) own.push_back(digit);
                 }
-                is_new = permute(own, order) || is_new;
+                is_new = permute_digits(own, order) || is_new;
                 std::uint32_t below = 1;
                 for (Digit& digit : own) {
                     digit.below = below;
@@ -80,15 +82,15 @@ class FoldingSearch {
                 }
             }
             if (!is_new) break;
-            nest(folding);
+            nest_digits(folding);
             folding.score = score(folding);
             found_.push_back(std::move(folding));
             if (found_.size() >= 4 * keep_ + 64) sort_best();
         }
     }
 
-    /// The order-th permutation of up to three digits; false if that has come before.
-    static bool permute(std::vector<Digit>& digits, std::uint32_t order) {
+    /// Applies the order-th permutation of up to three digits; false if a lower order gave the same one.
+    static bool permute_digits(std::vector<Digit>& digits, std::uint32_t order) {
         if (digits.size() == 2) {
             if (order % 2 == 1) std::swap(digits[0], digits[1]);
             return order < 2;
@@ -100,8 +102,8 @@ class FoldingSearch {
         return true;
     }
 
-    /// How often steps along the digit's axis change this digit, in bytes.
-    [[nodiscard]] double traffic(const Digit& digit) const {
+    /// Bytes of the messages along the digit's axis that change this digit.
+    [[nodiscard]] double digit_traffic(const Digit& digit) const {
         const FoldedAxis& axis = axes_[digit.pattern_axis];
         const double q = axis.extent;
         if (axis.kind == AxisKind::clique) return axis.bytes * (digit.size - 1) / digit.size;
@@ -109,16 +111,16 @@ class FoldingSearch {
         return axis.bytes * changes / (q - (axis.kind == AxisKind::ring ? 0 : 1));
     }
 
-    /// On a machine axis the digits with most traffic come innermost.
-    void nest(Folding& folding) const {
+    /// Nests the digits of a machine axis: digits with the most traffic become innermost.
+    void nest_digits(Folding& folding) const {
         for (std::uint32_t j = 0; j < extent_.size(); ++j) {
             std::vector<std::size_t> here;
             for (std::size_t k = 0; k < folding.digits.size(); ++k) {
                 if (folding.digits[k].machine_axis == j) here.push_back(k);
             }
-            // Taking a digit inside costs all others its size.
+            // Moving a digit inside multiplies the strides of the digits outside it by its size.
             const auto pull = [&](std::size_t k) {
-                return traffic(folding.digits[k]) / (folding.digits[k].size - 1.0);
+                return digit_traffic(folding.digits[k]) / (folding.digits[k].size - 1.0);
             };
             std::stable_sort(here.begin(), here.end(),
                              [&](std::size_t a, std::size_t b) { return pull(a) > pull(b); });
@@ -130,7 +132,7 @@ class FoldingSearch {
         }
     }
 
-    [[nodiscard]] bool closes(const Digit& digit) const {
+    [[nodiscard]] bool closes_ring(const Digit& digit) const {
         return wraps_[digit.machine_axis] && digit.size * digit.stride == extent_[digit.machine_axis];
     }
 
@@ -140,14 +142,14 @@ class FoldingSearch {
             const FoldedAxis& axis = axes_[digit.pattern_axis];
             const double g = digit.size;
             if (axis.kind == AxisKind::clique) {
-                const double mean = closes(digit) ? g / 4 : (g * g - 1) / (3 * g);
+                const double mean = closes_ring(digit) ? g / 4 : (g * g - 1) / (3 * g);
                 sum += axis.bytes * mean * digit.stride * axis.extent / (axis.extent - 1.0);
                 continue;
             }
-            sum += traffic(digit) * digit.stride;
+            sum += digit_traffic(digit) * digit.stride;
             if (axis.kind == AxisKind::ring) {
                 const std::uint32_t last = digit.value(axis.extent - 1, true);
-                const std::uint32_t back = closes(digit) ? std::min(last, digit.size - last) : last;
+                const std::uint32_t back = closes_ring(digit) ? std::min(last, digit.size - last) : last;
                 sum += axis.bytes / axis.extent * back * digit.stride;
             }
         }
@@ -164,17 +166,17 @@ class FoldingSearch {
     const Extents& extent_;
     const std::vector<bool>& wraps_;
     std::size_t keep_;
-    std::size_t left_;   // foldings that may still be looked at
-    std::size_t steps_;  // choices that may still be made, as most lead nowhere if extents do not divide
+    std::size_t left_;                     // remaining number of foldings to score
+    std::size_t steps_;                    // remaining choices; most choices fail if extents do not divide
     std::vector<std::uint64_t> capacity_;  // product of the machine axes from j on
-    Extents rest_;                         // of every pattern axis, not yet on the machine
+    Extents rest_;                         // factor of every pattern axis that has no digit yet
     std::vector<Digit> chosen_;
     std::vector<Folding> found_;
 };
 
 }  // namespace
 
-bool Folding::nests() const {
+bool Folding::has_nested_digits() const {
     return std::any_of(digits.begin(), digits.end(), [](const Digit& digit) { return digit.stride > 1; });
 }
 
@@ -182,17 +184,18 @@ bool Folding::is_plain() const {
     for (std::size_t k = 1; k < digits.size(); ++k) {
         if (digits[k].pattern_axis == digits[k - 1].pattern_axis) return false;
     }
-    return !nests();
+    return !has_nested_digits();
 }
 
-void Folding::place(const Extents& block, Reflection reflection, Extents& coordinates) const {
+void Folding::locate_block(const Extents& block, Reflection reflection, Extents& coordinates) const {
     const bool reflect = reflection != Reflection::none;
     std::fill(coordinates.begin(), coordinates.end(), 0U);
     for (const Digit& digit : digits) {
         coordinates[digit.machine_axis] += digit.stride * digit.value(block[digit.pattern_axis], reflect);
     }
     if (reflection != Reflection::nested) return;
-    // Position p of a machine axis in mixed radix, from the outermost digit: an odd digit turns all inside it round.
+    // Position p of a machine axis in mixed radix, from the outermost digit: an odd digit reverses all digits
+    // inside it.
     for (const Digit& outer : digits) {
         if (outer.stride == 1) continue;
         std::uint32_t& p = coordinates[outer.machine_axis];

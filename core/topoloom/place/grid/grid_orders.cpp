@@ -6,19 +6,19 @@
 
 namespace topoloom::grid {
 
-std::size_t line_count(const GridPoints& points) {
+std::size_t count_lines(const GridPoints& points) {
     const std::size_t axes = points.axes();
     return axes == 1 ? 1 : axes == 2 ? 4 : 12;
 }
 
-std::vector<std::uint32_t> line_through(const GridPoints& points, std::size_t i) {
+std::vector<std::uint32_t> list_line(const GridPoints& points, std::size_t i) {
     std::vector<std::size_t> axes(points.axes());
     std::iota(axes.begin(), axes.end(), std::size_t{0});
     for (std::size_t k = 0; k < i / 2; ++k) std::next_permutation(axes.begin(), axes.end());
     const bool to_and_fro = i % 2 == 1;
     std::vector<std::uint64_t> key(points.size());
     for (std::size_t p = 0; p < points.size(); ++p) {
-        std::uint64_t sum = 0;  // of the slower coordinates: odd in every other row
+        std::uint64_t sum = 0;  // sum of the slower coordinates; odd in every other row
         for (const std::size_t axis : axes) {
             const std::uint32_t x = points.at[p * points.axes() + axis];
             const std::uint32_t extent = points.extent[axis];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lines through all points of a grid, complete or not: row by row, back and forth, with any axis the fastest.
+// Lines through all points of a complete or incomplete grid: row by row or back and forth, with any axis
+// fastest.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +10,21 @@
 
 namespace topoloom::grid {
 
-/// Points with coordinates on a few axes, `axes` numbers each.
+/// Points on a grid, stored as `axes` coordinates each.
 struct GridPoints {
     Extents extent;
-    std::vector<std::uint32_t> at;  // point by point
+    std::vector<std::uint32_t> at;  // coordinates of the points, point by point
 
     [[nodiscard]] std::size_t axes() const { return extent.size(); }
     [[nodiscard]] std::size_t size() const { return at.size() / extent.size(); }
 };
 
-/// The i-th line through the points, as their indices: lines with odd i run every other row backwards (a reflected
-/// mixed-radix Gray code, so that on a complete grid each step is one hop), the others all rows forward; i / 2 is the
-/// number of the permutation of the axes, in lexicographic order from slowest to fastest. O(n log n).
-[[nodiscard]] std::vector<std::uint32_t> line_through(const GridPoints& points, std::size_t i);
+/// The i-th line through the points, as point indices. Odd lines run every other row backwards (a reflected
+/// mixed-radix Gray code: on a complete grid each step is one hop); even lines run all rows forward. i / 2
+/// numbers the permutation of the axes from slowest to fastest, in lexicographic order. O(n log n).
+[[nodiscard]] std::vector<std::uint32_t> list_line(const GridPoints& points, std::size_t i);
 
-/// How many lines there are: two for every permutation, but of at most six permutations.
-[[nodiscard]] std::size_t line_count(const GridPoints& points);
+/// Number of lines: two per permutation of the axes, for at most six permutations.
+[[nodiscard]] std::size_t count_lines(const GridPoints& points);
 
 }  // namespace topoloom::grid

@@ -12,49 +12,49 @@ namespace topoloom::grid {
 
 namespace {
 
-/// Pairs of neighbors along an axis, all lines together.
-double neighbor_pairs(const RankGrid& grid, std::size_t axis) {
+/// Number of neighbor pairs along an axis, summed over all lines.
+double count_neighbor_pairs(const RankGrid& grid, std::size_t axis) {
     const double extent = grid.extents[axis];
     const double around = grid.wrap_bytes[axis] > 0 ? 1 : 0;
     return static_cast<double>(grid.cells()) / extent * (extent - 1 + around);
 }
 
-/// The grid as a star, for searches that want a pattern; weights are of one direction.
-GridPattern star_of(const RankGrid& grid) {
+/// The grid as a star pattern; weights count one direction.
+GridPattern make_star_pattern(const RankGrid& grid) {
     GridPattern pattern;
     pattern.rank_of_cell = grid.rank_of_cell;
     pattern.uniform = true;
-    pattern.weight = weighted(grid).weight;
+    pattern.weight = weigh_grid(grid).weight;
     for (double& weight : pattern.weight) weight /= 2;
     for (std::size_t i = 0; i < grid.axes(); ++i)
         pattern.axes.push_back({grid.extents[i], grid.wrap_bytes[i] > 0 ? AxisKind::ring : AxisKind::path});
     return pattern;
 }
 
-/// Orders of the cells, the best of which it keeps.
-class Blockings {
+/// Tries orders of the cells and stores the best.
+class BlockingSearch {
    public:
-    Blockings(const Problem& problem, const RankGrid& grid, const FilledNodes& nodes, Meter& meter)
+    BlockingSearch(const Problem& problem, const RankGrid& grid, const FilledNodes& nodes, Meter& meter)
         : problem_(problem),
           grid_(grid),
           nodes_(nodes),
           meter_(meter),
-          weighted_(weighted(grid)),
+          weighted_(weigh_grid(grid)),
           cores_(*std::ranges::max_element(nodes.sizes)),
           tries_(std::clamp<std::size_t>(8'000'000 / (problem.graph().edge_count() + 1), 2, 200)) {}
 
-    /// All orders that fill the nodes with the fewest bytes between them that were found, at most a few.
-    std::vector<NodeBlocking> best() {
+    /// The orders with the fewest inter-node bytes among those tried; at most a few.
+    std::vector<NodeBlocking> find_best() {
         const bool many = grid_.cells() > max_ranks_superlinear;
         if (nodes_.has_equal_sizes()) {
             const bool square = try_tiles();
-            // Little is left to gain, and much to be spent.
+            // The other orders would gain little and take long.
             if (square && many) return std::move(found_);
             if (!many) try_boxes();
         }
         try_strips();
         if (!many) try_bisection();
-        try_order(halving_order(weighted_));
+        try_order(order_by_halving(weighted_));
         return std::move(found_);
     }
 
@@ -62,14 +62,14 @@ class Blockings {
     void try_order(std::vector<GridCell> cells, const Extents& tile = {}) {
         constexpr std::size_t max_equals = 4;
         if (meter_.is_exhausted() && !found_.empty()) return;
-        const std::int64_t bytes = bytes_between_nodes(cells);
+        const std::int64_t bytes = count_inter_node_bytes(cells);
         meter_.spend(cells.size());
         if (!found_.empty() && bytes < found_.front().inter_node_bytes) found_.clear();
         if (found_.empty() || (bytes == found_.front().inter_node_bytes && found_.size() < max_equals))
             found_.push_back({std::move(cells), tile, bytes});
     }
 
-    [[nodiscard]] std::int64_t bytes_between_nodes(const std::vector<GridCell>& cells) const {
+    [[nodiscard]] std::int64_t count_inter_node_bytes(const std::vector<GridCell>& cells) const {
         std::vector<Node> node_of_rank(cells.size());
         std::size_t next = 0;
         for (std::size_t node = 0; node < nodes_.sizes.size(); ++node) {
@@ -79,11 +79,11 @@ class Blockings {
         return inter_node_bytes(problem_.graph(), node_of_rank, problem_.threads());
     }
 
-    /// Whether one has nearly the surface of a cube.
+    /// Tries tiles; returns whether the best tile's surface is close to that of a cube.
     bool try_tiles() {
         const std::vector<Extents> tiles = node_tiles(weighted_, cores_);
         for (std::size_t i = 0; i < std::min(tiles.size(), tries_); ++i)
-            try_order(tile_order(grid_.extents, tiles[i]), tiles[i]);
+            try_order(order_by_tiles(grid_.extents, tiles[i]), tiles[i]);
         if (tiles.empty()) return false;
         const double axes = static_cast<double>(grid_.axes());
         const double side_cost = std::pow(weight_product() / cores_, 1 / axes);
@@ -91,7 +91,7 @@ class Blockings {
     }
 
     void try_boxes() {
-        const GridPattern pattern = star_of(grid_);
+        const GridPattern pattern = make_star_pattern(grid_);
         BoxBlocking boxes(pattern, {{cores_, 0}, {nodes_.sizes.size(), 1}});
         if (!boxes.cost(grid_.extents)) return;
         std::vector<GridCell> cells;
@@ -99,8 +99,8 @@ class Blockings {
         try_order(std::move(cells));
     }
 
-    /// Along every axis in strips about as wide as the sides of the box that would hold a node's cells at least cost:
-    /// sides are as their weights.
+    /// Tries strips along every axis. Their widths approximate the cheapest box with the cells of one node,
+    /// whose sides are proportional to the weights.
     void try_strips() {
         const double scale = std::pow(cores_ / weight_product(), 1 / static_cast<double>(grid_.axes()));
         for (std::size_t along = 0; along < grid_.axes(); ++along) {
@@ -108,7 +108,7 @@ class Blockings {
             for (std::size_t i = 0; i < grid_.axes(); ++i) {
                 if (i != along) axes.push_back(i);
             }
-            // In either direction through a layer.
+            // Traverses each layer in both axis orders.
             for (const bool reversed : {false, true}) {
                 if (reversed && (axes.size() < 3 || grid_.cells() > max_ranks_superlinear)) continue;
                 if (reversed) std::reverse(axes.begin() + 1, axes.end());
@@ -130,14 +130,14 @@ class Blockings {
         if (left == 0) return;
         if (axis == grid_.axes()) {
             --left;
-            try_order(strip_order(grid_.extents, axes, strips));
+            try_order(order_by_strips(grid_.extents, axes, strips));
             return;
         }
         if (axis == axes.front()) return try_widths(axis + 1, axes, scale, strips, left);
         const double extent = grid_.extents[axis];
         const double ideal = extent / std::max(1.0, scale * weighted_.weight[axis]);
         const auto nearest = static_cast<std::uint32_t>(std::max(1.0, std::round(ideal)));
-        // Away from the ideal, alternating: n, n + 1, n - 1, ...
+        // Tries n, n + 1, n - 1, ..., where n is the nearest integer to the ideal.
         for (std::uint32_t i = 0; i < 2 * nearest; ++i) {
             const std::uint32_t count = i % 2 == 0 ? nearest - i / 2 : nearest + (i + 1) / 2;
             if (count == 0 || count > grid_.extents[axis]) continue;
@@ -181,15 +181,15 @@ bool FilledNodes::has_equal_sizes() const {
     return std::ranges::adjacent_find(sizes, std::not_equal_to<>{}) == sizes.end();
 }
 
-std::vector<NodeBlocking> best_blockings(const Problem& problem, const RankGrid& grid,
-                                         const FilledNodes& nodes, Meter& meter) {
-    return Blockings(problem, grid, nodes, meter).best();
+std::vector<NodeBlocking> find_best_blockings(const Problem& problem, const RankGrid& grid,
+                                              const FilledNodes& nodes, Meter& meter) {
+    return BlockingSearch(problem, grid, nodes, meter).find_best();
 }
 
-WeightedGrid weighted(const RankGrid& grid) {
+WeightedGrid weigh_grid(const RankGrid& grid) {
     WeightedGrid found{grid.extents, {}};
     for (std::size_t i = 0; i < grid.axes(); ++i) {
-        const double pairs = neighbor_pairs(grid, i);
+        const double pairs = count_neighbor_pairs(grid, i);
         found.weight.push_back(pairs > 0 ? (grid.bytes[i] + grid.wrap_bytes[i]) / pairs : 0);
     }
     return found;

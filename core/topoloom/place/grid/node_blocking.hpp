@@ -15,7 +15,7 @@ namespace topoloom::grid {
 /// Above this number of ranks only O(ranks) methods are tried.
 inline constexpr std::size_t max_ranks_superlinear = 20'000;
 
-/// The nodes that block order fills, and the slots that it takes on each, in the order of their numbers.
+/// The nodes that block order fills, and the slots that it uses on each node, in ascending order.
 struct FilledNodes {
     explicit FilledNodes(const Problem& problem);
     [[nodiscard]] bool has_equal_sizes() const;
@@ -28,17 +28,18 @@ struct FilledNodes {
 /// Cells in the order in which they fill the nodes.
 struct NodeBlocking {
     std::vector<GridCell> cells;
-    Extents tile;  // where each node takes one such; else empty
+    Extents tile;  // the shape of every node's piece; empty: shapes differ
     std::int64_t inter_node_bytes;
 };
 
-/// Orders that fill the nodes, by node_tile.hpp and BoxBlocking, with the fewest inter-node bytes; at most a few. The
-/// more edges, the fewer are tried. O(edges) each.
-[[nodiscard]] std::vector<NodeBlocking> best_blockings(const Problem& problem, const RankGrid& grid,
-                                                       const FilledNodes& nodes, Meter& meter);
+/// Cell orders with the fewest inter-node bytes, by node_tile.hpp and BoxBlocking; at most a few. Tries fewer
+/// orders if the graph has more edges. O(edges) per order.
+[[nodiscard]] std::vector<NodeBlocking> find_best_blockings(const Problem& problem, const RankGrid& grid,
+                                                            const FilledNodes& nodes, Meter& meter);
 
-/// Mean bytes that two neighbors along an axis exchange, both directions together.
-[[nodiscard]] WeightedGrid weighted(const RankGrid& grid);
+/// The grid, weighted with the mean bytes that two neighbors along an axis exchange, in both directions
+/// together.
+[[nodiscard]] WeightedGrid weigh_grid(const RankGrid& grid);
 
 /// Bytes of all messages between ranks on different nodes.
 [[nodiscard]] std::int64_t inter_node_bytes(const CommGraph& graph, std::span<const Node> node_of_rank,

@@ -28,26 +28,27 @@ void list_tiles(const Extents& grid, std::uint64_t cores, Extents& tile, std::ve
     }
 }
 
-/// A box of cells: from `begin` up to `end` on every axis.
+/// A box of cells: the range [begin, end) on every axis.
 struct Box {
     Extents begin;
     Extents end;
 };
 
-/// Lists cells box by box, with `axes` from the slowest to the fastest.
-class Walk {
+/// Lists cells box by box, with `axes` from slowest to fastest.
+class CellLister {
    public:
-    Walk(const Extents& grid, std::vector<std::size_t> axes)
+    CellLister(const Extents& grid, std::vector<std::size_t> axes)
         : stride_(row_major_strides(grid)), axes_(std::move(axes)) {
         cells_.reserve(std::size_t{stride_[0]} * grid[0]);
     }
-    void forward(const Box& box) { step(box, 0, 0); }
-    /// Every other layer across the slowest axis is listed backward; the layers too, if told so.
-    void back_and_forth(const Box& box, bool backward) {
+    void list_forward(const Box& box) { list_cells_from(box, 0, 0); }
+    /// Lists every other layer of the slowest axis backward; `backward` also reverses the order of the
+    /// layers.
+    void list_back_and_forth(const Box& box, bool backward) {
         const std::size_t axis = axes_[0];
         for (std::uint32_t i = box.begin[axis]; i < box.end[axis]; ++i) {
             const std::uint32_t layer = backward ? box.begin[axis] + box.end[axis] - 1 - i : i;
-            step(box, 1, layer * stride_[axis]);
+            list_cells_from(box, 1, layer * stride_[axis]);
             backward_ = !backward_;
         }
         backward_ = false;
@@ -55,7 +56,7 @@ class Walk {
     [[nodiscard]] std::vector<GridCell> cells() && { return std::move(cells_); }
 
    private:
-    void step(const Box& box, std::size_t depth, std::uint32_t cell) {
+    void list_cells_from(const Box& box, std::size_t depth, std::uint32_t cell) {
         if (depth == axes_.size()) {
             cells_.push_back(GridCell{cell});
             return;
@@ -63,28 +64,28 @@ class Walk {
         const std::size_t axis = axes_[depth];
         for (std::uint32_t i = box.begin[axis]; i < box.end[axis]; ++i) {
             const std::uint32_t x = backward_ ? box.begin[axis] + box.end[axis] - 1 - i : i;
-            step(box, depth + 1, cell + x * stride_[axis]);
+            list_cells_from(box, depth + 1, cell + x * stride_[axis]);
         }
     }
 
     Extents stride_;
-    std::vector<std::size_t> axes_;  // from the slowest to the fastest
+    std::vector<std::size_t> axes_;  // axes from slowest to fastest
     bool backward_ = false;
     std::vector<GridCell> cells_;
 };
 
-std::vector<std::size_t> all_axes(std::size_t count) {
+std::vector<std::size_t> list_axes(std::size_t count) {
     std::vector<std::size_t> axes(count);
     std::iota(axes.begin(), axes.end(), std::size_t{0});
     return axes;
 }
 
-void halve(const WeightedGrid& grid, const Extents& stride, Box& box, std::vector<GridCell>& cells) {
+void halve_box(const WeightedGrid& grid, const Extents& stride, Box& box, std::vector<GridCell>& cells) {
     std::size_t longest = 0;
     double most = 0;
     for (std::size_t i = 0; i < stride.size(); ++i) {
         const std::uint32_t extent = box.end[i] - box.begin[i];
-        // a pair may exchange nothing
+        // the weight of an axis may be 0
         const double ratio = extent / std::max(grid.weight[i], 1e-9);
         if (extent > 1 && ratio > most) {
             most = ratio;
@@ -101,10 +102,10 @@ void halve(const WeightedGrid& grid, const Extents& stride, Box& box, std::vecto
     const std::uint32_t end = box.end[longest];
     const std::uint32_t middle = begin + (end - begin) / 2;
     box.end[longest] = middle;
-    halve(grid, stride, box, cells);
+    halve_box(grid, stride, box, cells);
     box.end[longest] = end;
     box.begin[longest] = middle;
-    halve(grid, stride, box, cells);
+    halve_box(grid, stride, box, cells);
     box.begin[longest] = begin;
 }
 
@@ -114,7 +115,7 @@ class Bisection {
 
     void split(std::span<GridCell> cells, std::span<const std::uint32_t> sizes) const {
         if (sizes.size() < 2 || cells.size() < 2) return;
-        const Cut cut = best_cut(bounds_of(cells), cells.size(), sizes);
+        const Cut cut = find_best_cut(find_bounds(cells), cells.size(), sizes);
         const auto left = static_cast<std::ptrdiff_t>(cut.cells);
         std::nth_element(cells.begin(), cells.begin() + left, cells.end(), [&](GridCell a, GridCell b) {
             const std::uint32_t x = at(a, cut.axis);
@@ -128,7 +129,7 @@ class Bisection {
    private:
     struct Cut {
         std::size_t axis = 0;
-        std::size_t groups = 0;  // on the left
+        std::size_t groups = 0;  // number of groups on the lower side of the cut
         std::size_t cells = 0;   // in these
     };
 
@@ -136,7 +137,7 @@ class Bisection {
         return cell.value / stride_[axis] % grid_.extents[axis];
     }
 
-    [[nodiscard]] Box bounds_of(std::span<const GridCell> cells) const {
+    [[nodiscard]] Box find_bounds(std::span<const GridCell> cells) const {
         Box box{grid_.extents, Extents(stride_.size(), 0)};
         for (const GridCell cell : cells) {
             for (std::size_t i = 0; i < stride_.size(); ++i) {
@@ -148,9 +149,9 @@ class Bisection {
         return box;
     }
 
-    [[nodiscard]] Cut best_cut(const Box& box, std::size_t count,
-                               std::span<const std::uint32_t> sizes) const {
-        // Further from the middle than a quarter, a plane that fits does not pay.
+    [[nodiscard]] Cut find_best_cut(const Box& box, std::size_t count,
+                                    std::span<const std::uint32_t> sizes) const {
+        // A plane at a group boundary pays only in the middle half.
         const std::size_t first = std::max<std::size_t>(1, sizes.size() / 4);
         const std::size_t last = sizes.size() - first;
         std::size_t before = 0;
@@ -173,7 +174,7 @@ class Bisection {
         return best;
     }
 
-    /// Traffic cut by the edge of a part of a layer.
+    /// Bytes across the edge of an incomplete layer.
     [[nodiscard]] double step_cost(const Box& box, std::size_t axis, double area) const {
         for (std::size_t i = 0; i < stride_.size(); ++i) {
             if (i != axis && box.end[i] - box.begin[i] > 1)
@@ -198,51 +199,51 @@ std::vector<Extents> node_tiles(const WeightedGrid& grid, std::uint64_t cores) {
     return tiles;
 }
 
-std::vector<GridCell> tile_order(const Extents& grid, const Extents& tile) {
-    Walk walk(grid, all_axes(grid.size()));
+std::vector<GridCell> order_by_tiles(const Extents& grid, const Extents& tile) {
+    CellLister lister(grid, list_axes(grid.size()));
     Box box{Extents(grid.size(), 0), tile};
     for (;;) {
-        walk.forward(box);
+        lister.list_forward(box);
         std::size_t i = grid.size();
         while (i > 0 && (box.end[i - 1] += tile[i - 1]) > grid[i - 1]) {
             --i;
             box.begin[i] = 0;
             box.end[i] = tile[i];
         }
-        if (i == 0) return std::move(walk).cells();
+        if (i == 0) return std::move(lister).cells();
         box.begin[i - 1] += tile[i - 1];
     }
 }
 
-std::vector<GridCell> strip_order(const Extents& grid, const std::vector<std::size_t>& axes,
-                                  const Extents& strips) {
-    Walk walk(grid, axes);
-    // The strips themselves are cells of a small grid, and gone through back and forth too.
+std::vector<GridCell> order_by_strips(const Extents& grid, const std::vector<std::size_t>& axes,
+                                      const Extents& strips) {
+    CellLister lister(grid, axes);
+    // The strips form a small grid, which is also traversed back and forth.
     Extents count = strips;
     count[axes.front()] = 1;
     std::vector<std::size_t> across = axes;
     std::rotate(across.begin(), across.begin() + 1, across.end());
-    Walk through(count, across);
-    through.back_and_forth({Extents(grid.size(), 0), count}, false);
+    CellLister strip_lister(count, across);
+    strip_lister.list_back_and_forth({Extents(grid.size(), 0), count}, false);
     bool backward = false;
     const Extents stride = row_major_strides(count);
-    for (const GridCell strip : std::move(through).cells()) {
+    for (const GridCell strip : std::move(strip_lister).cells()) {
         Box box{Extents(grid.size(), 0), grid};
         for (std::size_t i = 0; i < grid.size(); ++i) {
             const std::uint64_t x = strip.value / stride[i] % count[i];
             box.begin[i] = static_cast<std::uint32_t>(x * grid[i] / count[i]);
             box.end[i] = static_cast<std::uint32_t>((x + 1) * grid[i] / count[i]);
         }
-        walk.back_and_forth(box, backward);
+        lister.list_back_and_forth(box, backward);
         backward = !backward;
     }
-    return std::move(walk).cells();
+    return std::move(lister).cells();
 }
 
-std::vector<GridCell> halving_order(const WeightedGrid& grid) {
+std::vector<GridCell> order_by_halving(const WeightedGrid& grid) {
     std::vector<GridCell> cells;
     Box box{Extents(grid.extents.size(), 0), grid.extents};
-    halve(grid, row_major_strides(grid.extents), box, cells);
+    halve_box(grid, row_major_strides(grid.extents), box, cells);
     return cells;
 }
 

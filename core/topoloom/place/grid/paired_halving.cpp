@@ -13,7 +13,7 @@ namespace topoloom::grid {
 
 namespace {
 
-/// Slots or cells as points with whole coordinates, one array of them.
+/// Integer coordinates of slots or cells in one array.
 template <class Point>
 class Points {
    public:
@@ -25,7 +25,7 @@ class Points {
     }
 
     /// Smallest and largest coordinate on every axis.
-    void bounds(std::span<const Point> points, Extents& low, Extents& high) const {
+    void find_bounds(std::span<const Point> points, Extents& low, Extents& high) const {
         low.assign(axes_, std::numeric_limits<std::uint32_t>::max());
         high.assign(axes_, 0);
         for (const Point p : points) {
@@ -37,8 +37,9 @@ class Points {
         }
     }
 
-    /// Puts the `count` lowest on `axis` first; equal ones by the other axes in turn.
-    void part(std::span<Point> points, std::size_t axis, std::size_t count) const {
+    /// Moves the `count` points with the lowest coordinate on `axis` to the front; ties are broken by the
+    /// other axes in turn.
+    void move_lowest_first(std::span<Point> points, std::size_t axis, std::size_t count) const {
         std::nth_element(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(count), points.end(),
                          [&](Point a, Point b) {
                              const std::uint32_t* x = (*this)[a];
@@ -51,9 +52,10 @@ class Points {
                          });
     }
 
-    /// The count nearest to half that ends between two planes, if it is nearer than a quarter; else half.
-    [[nodiscard]] std::size_t even_count(std::span<const Point> points, std::size_t axis, std::uint32_t low,
-                                         std::uint32_t high) const {
+    /// The count nearest to half that ends between two planes, if it is off by less than a quarter; else
+    /// half.
+    [[nodiscard]] std::size_t find_even_split(std::span<const Point> points, std::size_t axis,
+                                              std::uint32_t low, std::uint32_t high) const {
         std::vector<std::size_t> in_plane(high - low + 1, 0);
         for (const Point p : points) ++in_plane[(*this)[p][axis] - low];
         const std::size_t half = points.size() / 2;
@@ -87,7 +89,7 @@ class GridHalving {
           cells_(pattern.axes.size(), pattern.rank_of_cell.size()),
           slots_(machine_.grid().size(), std::min(pattern.rank_of_cell.size(), allocation.slot_count())),
           has_axes_(machine_.has_grid()) {
-        take_slots(allocation, choice);
+        choose_slots(allocation, choice);
         space_ = make_slot_space(machine_, taken_);
         if (has_axes_) locate_slots();
         const Extents stride = strides_of(pattern.axes);
@@ -98,7 +100,7 @@ class GridHalving {
                 rest %= stride[i];
             }
         }
-        for (std::size_t i = 0; i < pattern.axes.size(); ++i) plane_bytes_.push_back(bytes_across(i));
+        for (std::size_t i = 0; i < pattern.axes.size(); ++i) plane_bytes_.push_back(count_bytes_across(i));
     }
 
     std::vector<Slot> run() {
@@ -109,7 +111,7 @@ class GridHalving {
         center_.assign(n, Position{taken_.size() / 2});
         part_of_.assign(n, Part{0});
         side_.assign(n, 0);
-        // Level by level, so that the surroundings of a part are always known equally well.
+        // Proceeds level by level, so that all parts are equally far divided when costs are computed.
         std::vector<Piece> level{{cells, slots}};
         while (!level.empty()) {
             std::vector<Piece> next;
@@ -118,9 +120,9 @@ class GridHalving {
                     for (const GridCell cell : piece.cells) placed_[rank(cell).value] = slot(piece.slots[0]);
                     continue;
                 }
-                const std::size_t first = part_slots(piece.slots);
+                const std::size_t first = split_slots(piece.slots);
                 const std::size_t first_cells = piece.cells.size() * first / piece.slots.size();
-                part_cells(piece.cells, first_cells, piece.slots, first);
+                split_cells(piece.cells, first_cells, piece.slots, first);
                 next.push_back({piece.cells.first(first_cells), piece.slots.first(first)});
                 next.push_back({piece.cells.subspan(first_cells), piece.slots.subspan(first)});
             }
@@ -130,7 +132,7 @@ class GridHalving {
     }
 
    private:
-    void take_slots(const Allocation& allocation, SlotChoice choice) {
+    void choose_slots(const Allocation& allocation, SlotChoice choice) {
         const std::size_t n = std::min(pattern_.rank_of_cell.size(), allocation.slot_count());
         if (choice == SlotChoice::hilbert) {
             const std::vector<std::uint32_t> order = curve_order(Curve::hilbert, allocation);
@@ -143,7 +145,7 @@ class GridHalving {
         }
     }
 
-    /// Coordinates of the slots; those of a ring counted from behind its largest gap.
+    /// Stores the coordinates of the slots; on a ring, coordinates start behind the largest gap.
     void locate_slots() {
         const Extents extent = machine_.grid();
         const std::vector<bool> wraps = machine_.wraps();
@@ -171,8 +173,8 @@ class GridHalving {
         }
     }
 
-    /// Bytes of all messages along an axis, per step that they could be cut at and rank in a plane.
-    [[nodiscard]] double bytes_across(std::size_t axis) const {
+    /// Bytes of all messages along an axis, per cut position and per rank in a plane.
+    [[nodiscard]] double count_bytes_across(std::size_t axis) const {
         const AxisKind kind = pattern_.axes[axis].kind;
         if (kind == AxisKind::apart) return 0;
         double weight = 0;
@@ -183,9 +185,9 @@ class GridHalving {
         return kind == AxisKind::clique ? weight * pattern_.axes[axis].extent / 2 : weight;
     }
 
-    /// The axis along which a cut of the cells parts the fewest bytes.
-    [[nodiscard]] std::size_t axis_of_cells(std::span<const GridCell> cells) {
-        cells_.bounds(cells, low_, high_);
+    /// The axis along which a cut of the cells separates the fewest bytes.
+    [[nodiscard]] std::size_t choose_cell_axis(std::span<const GridCell> cells) {
+        cells_.find_bounds(cells, low_, high_);
         std::size_t best = 0;
         double least = std::numeric_limits<double>::infinity();
         for (std::size_t i = 0; i < cells_.axes(); ++i) {
@@ -202,13 +204,13 @@ class GridHalving {
 
     struct Cut {
         std::size_t axis = 0;
-        std::size_t count = 0;  // 0: there is none
+        std::size_t count = 0;  // 0: no cut
     };
 
-    /// The plane with an eighth of the slots on each side, at least, where the fewest of them meet for the size of
-    /// the smaller side; so gaps are found before they are halved across.
-    [[nodiscard]] Cut thinnest_cut(std::span<const Position> slots) {
-        slots_.bounds(slots, low_, high_);
+    /// The plane with the fewest adjacent slots relative to the smaller side, if each side has at least an
+    /// eighth of the slots. Gaps are cut before connected regions.
+    [[nodiscard]] Cut find_thinnest_cut(std::span<const Position> slots) {
+        slots_.find_bounds(slots, low_, high_);
         Cut best;
         double least = std::numeric_limits<double>::infinity();
         std::vector<std::size_t> in_plane;
@@ -230,28 +232,29 @@ class GridHalving {
         return best;
     }
 
-    /// Orders the slots and says how many come first.
-    std::size_t part_slots(std::span<Position> slots) {
+    /// Orders the slots; returns the number of slots in the first half.
+    std::size_t split_slots(std::span<Position> slots) {
         if (has_axes_) {
             if (cuts_ == CutChoice::by_cost) {
-                const Cut cut = thinnest_cut(slots);
+                const Cut cut = find_thinnest_cut(slots);
                 if (cut.count > 0) {
-                    slots_.part(slots, cut.axis, cut.count);
+                    slots_.move_lowest_first(slots, cut.axis, cut.count);
                     return cut.count;
                 }
             }
-            slots_.bounds(slots, low_, high_);
+            slots_.find_bounds(slots, low_, high_);
             std::size_t axis = 0;
             for (std::size_t d = 1; d < slots_.axes(); ++d) {
                 if (high_[d] - low_[d] > high_[axis] - low_[axis]) axis = d;
             }
             if (high_[axis] > low_[axis]) {
-                const std::size_t count = slots_.even_count(slots, axis, low_[axis], high_[axis]);
-                slots_.part(slots, axis, count);
+                const std::size_t count = slots_.find_even_split(slots, axis, low_[axis], high_[axis]);
+                slots_.move_lowest_first(slots, axis, count);
                 return count;
             }
         }
-        // By number, between the two neighbors that are farthest apart; of several the nearest to the middle.
+        // Without axes: cuts by slot number between the two neighbors that are farthest apart; ties go to the
+        // cut nearest to the middle.
         std::sort(slots.begin(), slots.end());
         const std::size_t half = slots.size() / 2;
         std::size_t best = half;
@@ -272,8 +275,8 @@ class GridHalving {
     [[nodiscard]] Rank rank(GridCell cell) const { return pattern_.rank_of_cell[cell.value]; }
     [[nodiscard]] Slot slot(Position position) const { return taken_[position.value]; }
 
-    /// The slot nearest to the middle of these.
-    [[nodiscard]] Position center(std::span<const Position> slots) const {
+    /// The slot nearest to the mean of these coordinates.
+    [[nodiscard]] Position find_center_slot(std::span<const Position> slots) const {
         if (!has_axes_) return slots[slots.size() / 2];
         const std::size_t axes = slots_.axes();
         std::vector<std::int64_t> sum(axes, 0);
@@ -294,30 +297,30 @@ class GridHalving {
         return best;
     }
 
-    /// Orders the cells so that the `count` for the first slots come first.
-    void part_cells(std::span<GridCell> cells, std::size_t count, std::span<const Position> slots,
-                    std::size_t slot_count) {
+    /// Orders the cells so that the `count` cells for the first slots come first.
+    void split_cells(std::span<GridCell> cells, std::size_t count, std::span<const Position> slots,
+                     std::size_t slot_count) {
         if (cuts_ == CutChoice::by_shape) {
-            cells_.part(cells, axis_of_cells(cells), count);
+            cells_.move_lowest_first(cells, choose_cell_axis(cells), count);
             return;
         }
-        const Position here = center(slots.first(slot_count));
-        const Position there = center(slots.subspan(slot_count));
+        const Position here = find_center_slot(slots.first(slot_count));
+        const Position there = find_center_slot(slots.subspan(slot_count));
         ++parts_.value;
         for (const GridCell cell : cells) part_of_[rank(cell).value] = parts_;
         Extents low;
         Extents high;
-        cells_.bounds(cells, low, high);
+        cells_.find_bounds(cells, low, high);
         std::vector<GridCell> best;
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         for (std::size_t axis = 0; axis < cells_.axes(); ++axis) {
             if (low[axis] == high[axis]) continue;
             for (const bool turned : {false, true}) {
-                cells_.part(cells, axis, turned ? cells.size() - count : count);
+                cells_.move_lowest_first(cells, axis, turned ? cells.size() - count : count);
                 if (turned) {
                     std::rotate(cells.begin(), cells.end() - static_cast<std::ptrdiff_t>(count), cells.end());
                 }
-                const std::int64_t cost = cost_of(cells, count, here, there);
+                const std::int64_t cost = compute_cost(cells, count, here, there);
                 if (cost >= least) continue;
                 least = cost;
                 best.assign(cells.begin(), cells.end());
@@ -328,9 +331,10 @@ class GridHalving {
             center_[rank(cells[k]).value] = k < count ? here : there;
     }
 
-    /// Hop-bytes of the messages of these cells if the first `count` sit here, the others there, and the rest where
-    /// they are known to be about.
-    std::int64_t cost_of(std::span<const GridCell> cells, std::size_t count, Position here, Position there) {
+    /// Hop-bytes of the messages of these cells if the first `count` are at `here`, the others at `there`,
+    /// and all other ranks at the center of their part.
+    std::int64_t compute_cost(std::span<const GridCell> cells, std::size_t count, Position here,
+                              Position there) {
         for (std::size_t k = 0; k < cells.size(); ++k) side_[rank(cells[k]).value] = k < count ? 0 : 1;
         const auto apart = static_cast<std::int64_t>(space_->distance(here.value, there.value));
         std::int64_t between = 0;
@@ -350,7 +354,7 @@ class GridHalving {
                 }
             }
         }
-        // Messages inside were met from both ends.
+        // Messages inside were counted from both ends.
         return outside + between / 2 * apart;
     }
 
@@ -359,22 +363,22 @@ class GridHalving {
         std::span<Position> slots;
     };
 
-    std::unique_ptr<SlotSpace> space_;  // of the used slots
+    std::unique_ptr<SlotSpace> space_;  // distances between the slots in use
     const GridPattern& pattern_;
     const CommGraph& graph_;
     const Machine& machine_;
     CutChoice cuts_;
     Points<GridCell> cells_;
-    Points<Position> slots_;  // positions count the slots that are used
+    Points<Position> slots_;  // coordinates by position among the slots in use
     bool has_axes_;
-    std::vector<Slot> taken_;  // the slots that are used, ascending
+    std::vector<Slot> taken_;  // the slots in use, ascending
     std::vector<double> plane_bytes_;
-    Extents low_;  // kept to save allocations
+    Extents low_;  // a member only to save allocations
     Extents high_;
-    // by rank: the middle of its remaining slots
+    // center of the remaining slots of each rank's part
     std::vector<Position> center_;
-    std::vector<Part> part_of_;  // of every rank: its part, as far as it has been halved
-    Part parts_{0};              // the last one
+    std::vector<Part> part_of_;  // part of each rank at the current level
+    Part parts_{0};              // number of the newest part
     std::vector<char> side_;
     std::vector<Slot> placed_;
 };

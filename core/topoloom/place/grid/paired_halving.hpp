@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A grid and an allocation of any shape, halved side by side until single slots are left.
+// Halves a grid and an allocation of any shape together, down to single slots.
 #pragma once
 
 #include <vector>
@@ -9,23 +9,24 @@
 
 namespace topoloom::grid {
 
-/// Which slots the halving uses when there are more than ranks: the first along the Hilbert curve or in the order of
-/// the machine, so that they lie together.
+/// The slots that the halving uses if slots outnumber ranks: the first along the Hilbert curve, or the first
+/// in machine order.
 enum class SlotChoice { hilbert, by_number };
 
-/// How the cells are cut.
+/// How the cells of a part are cut.
 enum class CutChoice {
-    /// Along the axis with the least bytes across a plane, lower half to lower half: O(n log n).
+    /// Cut along the axis with the fewest bytes across a plane, lower half to lower half. O(n log n).
     by_shape,
-    /// Along the axis, and in the direction, that cost least given where all others are now: O(edges * axes * log n).
+    /// Cut along the axis and in the direction of the lowest cost, given the current places of all other
+    /// ranks. O(edges * axes * log n).
     by_cost,
 };
 
-/// Slots are halved along the longest axis of what is left of them, or between the groups that are farthest apart where
-/// the machine has no axes; the cells of the grid at the same part of their number, so that more cells than slots
-/// share them equally, to within one cell. The orthogonal recursive bisection of Ercal,
-/// Ramanujam, Sadayappan, Task allocation onto a hypercube by recursive mincut bipartitioning, JPDC 10 (1990), with
-/// planes for cuts.
+/// Halves the slots along the longest axis of the remaining slots, or between the two groups that are
+/// farthest apart if the machine has no axes. Cuts the cells at the same fraction, so that each slot gets the
+/// same number of cells to within one. This is the orthogonal recursive bisection of Ercal, Ramanujam,
+/// Sadayappan, Task allocation onto a hypercube by recursive mincut bipartitioning, JPDC 10 (1990), with
+/// planes as cuts.
 [[nodiscard]] std::vector<Slot> place_by_halving(const GridPattern& pattern, const CommGraph& symmetric,
                                                  const Allocation& allocation, SlotChoice choice,
                                                  CutChoice cuts);

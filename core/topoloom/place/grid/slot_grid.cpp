@@ -7,9 +7,9 @@ namespace topoloom::grid {
 
 namespace {
 
-/// Levels of the whole machine up to one router, bottom-up.
+/// The levels of the whole machine up to one router, bottom-up.
 template <class Network>
-std::vector<GroupLevel> levels_of(const Machine& machine, const Network& network) {
+std::vector<GroupLevel> list_levels(const Machine& machine, const Network& network) {
     std::vector<GroupLevel> levels;
     const Levels& inside = machine.node_spec().levels;
     for (std::uint32_t j = 0; j < inside.count(); ++j)
@@ -27,19 +27,19 @@ std::vector<GroupLevel> levels_of(const Machine& machine, const Network& network
     return levels;
 }
 
-/// Keeps of every level only as many members as the groups have; false if groups of a level differ.
-bool shrink_to(const std::vector<Slot>& slots, std::vector<GroupLevel>& levels) {
+/// Reduces the arity of every level to the allocated members; false if groups of a level differ.
+bool shrink_levels(const std::vector<Slot>& slots, std::vector<GroupLevel>& levels) {
     std::uint64_t span = 1;
     for (const GroupLevel& level : levels) span *= level.arity;
     std::vector<GroupLevel> found(levels.size());
-    std::uint64_t size = slots.size();  // of a group of the level above, counted in members of this one
+    std::uint64_t size = slots.size();  // members of this level, in all groups of the level above
     const auto groups = [&](std::uint64_t width) {
         std::uint64_t count = 0;
         for (std::size_t i = 0; i < slots.size(); ++i)
             count += i == 0 || slots[i].value / width != slots[i - 1].value / width ? 1 : 0;
         return count;
     };
-    // Groups are equal if every run of slots in one of them is as long as the next.
+    // Groups are equal if every group contains a run of `length` slots.
     const auto equal = [&](std::uint64_t width, std::uint64_t length) {
         for (std::size_t i = 0; i < slots.size(); ++i) {
             const bool starts = i == 0 || slots[i].value / width != slots[i - 1].value / width;
@@ -60,8 +60,8 @@ bool shrink_to(const std::vector<Slot>& slots, std::vector<GroupLevel>& levels) 
     return true;
 }
 
-/// Drops levels, from the top, that so few ranks do not fill; false if they do not come in whole groups.
-bool trim(std::vector<GroupLevel>& levels, std::uint64_t ranks) {
+/// Drops levels from the top that `ranks` ranks do not fill; false if the ranks do not fill whole groups.
+bool trim_levels(std::vector<GroupLevel>& levels, std::uint64_t ranks) {
     std::uint64_t size = 1;
     for (GroupLevel& level : levels) {
         if (ranks % size != 0) return false;
@@ -71,13 +71,13 @@ bool trim(std::vector<GroupLevel>& levels, std::uint64_t ranks) {
     return size == ranks;
 }
 
-/// The coordinates in use on one axis of a ring or line, those after the largest gap first.
+/// The coordinates in use on one axis of a ring or line, starting after the largest gap.
 struct UsedAxis {
-    std::vector<std::uint32_t> index;  // of a coordinate; unused ones are never asked for
+    std::vector<std::uint32_t> index;  // index by coordinate; undefined for unused coordinates
     std::uint32_t count = 0;
 };
 
-UsedAxis used_on(const std::vector<bool>& used, bool wraps) {
+UsedAxis index_used_coordinates(const std::vector<bool>& used, bool wraps) {
     const auto extent = static_cast<std::uint32_t>(used.size());
     std::uint32_t begin = 0;
     if (wraps) {
@@ -116,7 +116,7 @@ bool order_routers(const BasicTorus<Width>& torus, const Machine& machine, SlotG
     grid.extent.clear();
     grid.wraps.clear();
     for (std::uint32_t d = 0; d < size.size(); ++d) {
-        axes.push_back(used_on(used[d], torus.wraps(d)));
+        axes.push_back(index_used_coordinates(used[d], torus.wraps(d)));
         grid.extent.push_back(axes.back().count);
         grid.wraps.push_back(torus.wraps(d) && axes.back().count == size[d]);
         box *= axes.back().count;
@@ -142,14 +142,14 @@ std::optional<SlotGrid> slot_grid(const Allocation& allocation, std::size_t rank
         if constexpr (std::is_same_v<Network, HopTable>) {
             return std::nullopt;
         } else {
-            SlotGrid grid{{1}, {false}, levels_of(machine, network), 1, {}};
+            SlotGrid grid{{1}, {false}, list_levels(machine, network), 1, {}};
             grid.has_ports = machine.node_spec().max_port_distance() > 0;
             grid.slots.assign(allocation.slots().begin(), allocation.slots().end());
             std::sort(grid.slots.begin(), grid.slots.end());
-            if (!shrink_to(grid.slots, grid.inside)) return std::nullopt;
+            if (!shrink_levels(grid.slots, grid.inside)) return std::nullopt;
             for (const GroupLevel& level : grid.inside) grid.slots_per_router *= level.arity;
             if (ranks < grid.slots_per_router) {
-                if (!trim(grid.inside, ranks)) return std::nullopt;
+                if (!trim_levels(grid.inside, ranks)) return std::nullopt;
                 grid.slots_per_router = ranks;
                 grid.slots.resize(ranks);
             } else if constexpr (!std::is_same_v<Network, Tree>) {

@@ -16,9 +16,10 @@ namespace topoloom::grid {
 
 namespace {
 
-/// The levels by which nodes without coordinates are numbered, row-major: domains in units, for example.
+/// The extents of the levels by which nodes without coordinates are numbered, row-major; for example units,
+/// domains, GPUs.
 template <class T>
-Extents nesting(const T& network) {
+Extents list_level_extents(const T& network) {
     if constexpr (std::is_same_v<T, RailCluster>) {
         return {network.spec().units, network.spec().domains, network.spec().gpus};
     } else if constexpr (std::is_same_v<T, Dragonfly>) {
@@ -29,15 +30,15 @@ Extents nesting(const T& network) {
     } else if constexpr (requires { network.spec().arity; }) {
         return {network.spec().arity.rbegin(), network.spec().arity.rend()};
     } else if constexpr (requires { network.between_routers(); }) {
-        return nesting(network.between_routers());
-    } else if constexpr (std::is_same_v<T, Degraded>) {
-        return std::visit([](const auto& whole) { return nesting(whole); }, network.intact());
+        return list_level_extents(network.between_routers());
+    } else if constexpr (std::is_same_v<T, DegradedTopology>) {
+        return std::visit([](const auto& whole) { return list_level_extents(whole); }, network.intact());
     } else {
         return {static_cast<std::uint32_t>(network.node_count())};
     }
 }
 
-/// Slots of an allocation by coordinates, row-major, the last of which is the index inside the node.
+/// The slots of an allocation by coordinates, row-major; the last coordinate is the index inside the node.
 class SlotPoints {
    public:
     explicit SlotPoints(const Allocation& allocation)
@@ -46,7 +47,8 @@ class SlotPoints {
         std::sort(slots_.begin(), slots_.end());
         const Machine& machine = allocation.machine();
         const Extents network =
-            on_grid_ ? machine.grid() : with_topology(machine, [](const auto& t) { return nesting(t); });
+            on_grid_ ? machine.grid()
+                     : with_topology(machine, [](const auto& t) { return list_level_extents(t); });
         std::uint32_t index = 0;
         for (const Slot slot : slots_) {
             const Node node = machine.node(slot);
@@ -55,8 +57,9 @@ class SlotPoints {
             at.push_back(index = same ? index + 1 : 0);
             at_.push_back(std::move(at));
         }
-        // No slot in a domain is nearer to others than any other: what is allocated may move to its front.
-        for (std::size_t d = on_grid_ ? 0 : network.size(); d-- > 0;) compact(d);
+        // The slots of a domain are equally near to others, so allocated slots may move to the front of the
+        // domain.
+        for (std::size_t d = on_grid_ ? 0 : network.size(); d-- > 0;) compact_axis(d);
         extent_.assign(network.size() + 1, 0);
         for (const Extents& at : at_) {
             for (std::size_t d = 0; d < at.size(); ++d) extent_[d] = std::max(extent_[d], at[d] + 1);
@@ -66,8 +69,8 @@ class SlotPoints {
     [[nodiscard]] const Extents& extent() const { return extent_; }
     [[nodiscard]] bool on_grid() const { return on_grid_; }
 
-    /// The slots of whole blocks, block by block; none if they are too few.
-    [[nodiscard]] SlotLine line(const Extents& block, std::size_t ranks) const {
+    /// The slots of whole blocks, block by block; none if fewer than `ranks`.
+    [[nodiscard]] SlotLine make_line(const Extents& block, std::size_t ranks) const {
         Extents blocks;
         for (std::size_t d = 0; d < block.size(); ++d) blocks.push_back(extent_[d] / block[d]);
         std::vector<std::vector<Slot>> members(cell_count(blocks));
@@ -96,7 +99,7 @@ class SlotPoints {
     }
 
    private:
-    void compact(std::size_t axis) {
+    void compact_axis(std::size_t axis) {
         const auto prefix = [&](const Extents& at) { return std::span(at).first(axis); };
         std::uint32_t was = at_.front()[axis];
         at_.front()[axis] = 0;
@@ -121,9 +124,9 @@ class SlotPoints {
     Extents extent_;
 };
 
-/// Shapes of blocks whose size divides the ranks, the largest and most compact first. In domains only such as fill
-/// whatever is inside of what they have several of.
-std::vector<Extents> block_shapes(const SlotPoints& points, std::size_t ranks) {
+/// Block shapes whose size divides the ranks, largest and most compact first. In domains, a block spans
+/// several units of a level only if it fills these units.
+std::vector<Extents> list_block_shapes(const SlotPoints& points, std::size_t ranks) {
     std::vector<Extents> shapes{{}};
     for (const std::uint32_t most : points.extent() | std::views::reverse) {
         std::vector<Extents> longer;
@@ -154,7 +157,7 @@ std::vector<SlotLine> slot_lines(const Allocation& allocation, std::size_t ranks
         fail(ranks, " ranks do not fit on ", allocation.slot_count(), " slots");
     const SlotPoints points(allocation);
     const auto given = allocation.slots().first(ranks);
-    SlotLine whole = points.line(Extents(points.extent().size(), 1), ranks);
+    SlotLine whole = points.make_line(Extents(points.extent().size(), 1), ranks);
     std::vector<SlotLine> lines{{{given.begin(), given.end()}, {}}};
     const auto add = [&](SlotLine line) {
         const auto same = std::ranges::find(lines, line.slots, &SlotLine::slots);
@@ -163,9 +166,9 @@ std::vector<SlotLine> slot_lines(const Allocation& allocation, std::size_t ranks
     if (lines.front().slots == whole.slots) lines.front().turns = whole.turns;
     add(std::move(whole));
     if (ranks == cell_count(points.extent())) return lines;
-    for (const Extents& block : block_shapes(points, ranks)) {
+    for (const Extents& block : list_block_shapes(points, ranks)) {
         if (lines.size() >= most) break;
-        add(points.line(block, ranks));
+        add(points.make_line(block, ranks));
     }
     return lines;
 }

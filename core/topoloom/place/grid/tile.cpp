@@ -15,10 +15,11 @@ namespace topoloom::grid {
 
 namespace {
 
-/// A piece of the grid on the slots of its node: along the levels in which slots differ, else in the ranks' order.
+/// Places a piece of the grid on the slots of its node: by bisection along levels with different distances,
+/// else in rank order.
 class InsideNode {
    public:
-    InsideNode(const Machine& machine, const RankGrid& grid) : grid_(grid), weighted_(weighted(grid)) {
+    InsideNode(const Machine& machine, const RankGrid& grid) : grid_(grid), weighted_(weigh_grid(grid)) {
         const Levels& levels = machine.node_spec().levels;
         std::uint32_t span = 1;
         for (std::uint32_t j = 0; j + 1 < levels.count(); ++j) {
@@ -27,14 +28,14 @@ class InsideNode {
         }
     }
 
-    void settle(std::span<GridCell> cells, std::span<const Slot> slots,
-                std::vector<Slot>& slot_of_rank) const {
-        settle(cells, slots, slot_of_rank, spans_.size());
+    void place_piece(std::span<GridCell> cells, std::span<const Slot> slots,
+                     std::vector<Slot>& slot_of_rank) const {
+        place_piece(cells, slots, slot_of_rank, spans_.size());
     }
 
    private:
-    void settle(std::span<GridCell> cells, std::span<const Slot> slots, std::vector<Slot>& slot_of_rank,
-                std::size_t level) const {
+    void place_piece(std::span<GridCell> cells, std::span<const Slot> slots, std::vector<Slot>& slot_of_rank,
+                     std::size_t level) const {
         if (level == 0) {
             std::ranges::sort(cells, {}, [&](GridCell cell) { return grid_.rank_of_cell[cell.value]; });
             for (std::size_t i = 0; i < cells.size(); ++i)
@@ -50,20 +51,20 @@ class InsideNode {
         bisect_cells(weighted_, cells, sizes);
         std::size_t first = 0;
         for (const std::uint32_t size : sizes) {
-            settle(cells.subspan(first, size), slots.subspan(first, size), slot_of_rank, level - 1);
+            place_piece(cells.subspan(first, size), slots.subspan(first, size), slot_of_rank, level - 1);
             first += size;
         }
     }
 
     const RankGrid& grid_;
     WeightedGrid weighted_;
-    std::vector<std::uint32_t> spans_;  // slots of a group of every level below the node
+    std::vector<std::uint32_t> spans_;  // slots per group, for every level below the node
 };
 
-/// Keeps the placement of the fewest bytes between nodes, then of the least hop-bytes.
-class Nearest {
+/// Stores the placement with the fewest inter-node bytes; among these, the one with the fewest hop-bytes.
+class BestPlacement {
    public:
-    Nearest(const Problem& problem, const RankGrid& grid, const FilledNodes& nodes, Meter& meter)
+    BestPlacement(const Problem& problem, const RankGrid& grid, const FilledNodes& nodes, Meter& meter)
         : problem_(problem), grid_(grid), nodes_(nodes), meter_(meter), inside_(problem.machine(), grid) {}
 
     void try_slots(std::vector<Slot> slots) {
@@ -84,7 +85,7 @@ class Nearest {
         const auto in_order = [&](std::size_t piece) { return std::span<const Slot>(nodes_.slots[piece]); };
         try_pieces(blocking.cells, in_order);
         if (blocking.tile.empty()) return;
-        WeightedGrid tiles = weighted(grid_);
+        WeightedGrid tiles = weigh_grid(grid_);
         for (std::size_t i = 0; i < blocking.tile.size(); ++i) {
             tiles.extents[i] /= blocking.tile[i];
             tiles.weight[i] *= static_cast<double>(nodes_.sizes[0]) / blocking.tile[i];
@@ -93,9 +94,9 @@ class Nearest {
         try_foldings(tiles, blocking.cells);
     }
 
-    /// Pieces of one size, at most all but the last, on their nodes in another order: the best that a search finds.
+    /// Searches a better order of the nodes for pieces of equal size; only the last piece may be smaller.
     void try_searched_order(const NodeBlocking& blocking) {
-        constexpr std::size_t max_nodes = 1000;  // a tenth of a second
+        constexpr std::size_t max_nodes = 1000;  // limit of nodes; such a search takes about 0.1 s
         const Machine& machine = problem_.machine();
         const std::uint32_t cores = nodes_.sizes[0];
         const auto last =
@@ -111,8 +112,8 @@ class Nearest {
             index_of[machine.node(first.back()).value] = i;
             if (i > 0) nearest = std::min(nearest, machine.distance(first[0], first[i]));
         }
-        if (value_ <= between_ * nearest) return;  // nothing is left to gain
-        const CommGraph pieces = graph_of_pieces(blocking, count, cores);
+        if (value_ <= between_ * nearest) return;  // the best possible value is reached
+        const CommGraph pieces = make_piece_graph(blocking, count, cores);
         const Allocation nodes = Allocation::of_slots(machine, first);
         const Placement found = place(Problem(pieces, nodes, problem_.seed(), problem_.threads()),
                                       auto_chain(Effort::fast), meter_);
@@ -127,9 +128,9 @@ class Nearest {
     [[nodiscard]] Placement placement() { return {problem_.allocation(), std::move(slots_)}; }
 
    private:
-    /// The first pieces, this number of them, as ranks.
-    [[nodiscard]] CommGraph graph_of_pieces(const NodeBlocking& blocking, std::size_t count,
-                                            std::uint32_t cores) const {
+    /// The communication graph of the first `count` pieces.
+    [[nodiscard]] CommGraph make_piece_graph(const NodeBlocking& blocking, std::size_t count,
+                                             std::uint32_t cores) const {
         std::vector<Rank> piece_of(grid_.cells());
         for (std::uint32_t i = 0; i < blocking.cells.size(); ++i)
             piece_of[grid_.rank_of_cell[blocking.cells[i].value].value] = Rank{i / cores};
@@ -149,28 +150,29 @@ class Nearest {
         return CommGraph::from_edges(count, from, to, bytes);
     }
 
-    /// Piece after piece on the slots that `slots_of` names.
+    /// Places each piece on the slots that `slots_of` returns for it.
     template <class SlotsOf>
     void try_pieces(std::span<GridCell> cells, const SlotsOf& slots_of) {
         std::vector<Slot> slots(cells.size());
         for (std::size_t piece = 0, first = 0; first < cells.size(); ++piece) {
             const std::span<const Slot> taken = slots_of(piece);
-            inside_.settle(cells.subspan(first, taken.size()), taken, slots);
+            inside_.place_piece(cells.subspan(first, taken.size()), taken, slots);
             first += taken.size();
         }
         try_slots(std::move(slots));
     }
 
-    /// Nodes that follow each other, as those of a switch do, take tiles that are halves of halves of the grid.
+    /// Assigns tiles to nodes by recursive halving of the grid: consecutive nodes, such as those of one
+    /// switch, get near tiles.
     void try_halves(const WeightedGrid& tiles, std::span<GridCell> cells) {
-        const std::vector<GridCell> order = halving_order(tiles);
+        const std::vector<GridCell> order = order_by_halving(tiles);
         std::vector<std::uint32_t> node_of_tile(order.size());
         for (std::uint32_t node = 0; node < order.size(); ++node) node_of_tile[order[node].value] = node;
         try_pieces(cells,
                    [&](std::size_t tile) { return std::span<const Slot>(nodes_.slots[node_of_tile[tile]]); });
     }
 
-    /// The tiles on the axes of a torus, one per router.
+    /// Folds the tiles onto the axes of a torus, one tile per router.
     void try_foldings(const WeightedGrid& tiles, std::span<GridCell> cells) {
         const std::size_t keep =
             std::clamp<std::size_t>(4'000'000 / (problem_.graph().edge_count() + 1), 1, 4);
@@ -188,13 +190,15 @@ class Nearest {
         }
         for (const Folding& folding : list_foldings(axes, routers->extent, routers->wraps, keep, most)) {
             for (const Reflection reflection : {Reflection::rows, Reflection::nested}) {
-                if (meter_.is_exhausted() || (reflection == Reflection::nested && !folding.nests())) continue;
+                if (meter_.is_exhausted() ||
+                    (reflection == Reflection::nested && !folding.has_nested_digits()))
+                    continue;
                 Extents at(axes.size());
                 Extents coordinates(routers->extent.size(), 0);
                 try_pieces(cells, [&](std::size_t tile) {
                     for (std::size_t i = axes.size(); i-- > 0; tile /= axes[i].extent)
                         at[i] = static_cast<std::uint32_t>(tile % axes[i].extent);
-                    folding.place(at, reflection, coordinates);
+                    folding.locate_block(at, reflection, coordinates);
                     std::size_t router = 0;
                     for (std::size_t d = 0; d < coordinates.size(); ++d)
                         router = router * routers->extent[d] + coordinates[d];
@@ -217,27 +221,28 @@ class Nearest {
 }  // namespace
 
 Placement place_tile(const Problem& problem, Meter& meter, const GridOptions& options) {
-    return tile_grid(problem, rank_grid(problem, options.grid, "tile"), meter);
+    return place_grid_in_tiles(problem, rank_grid(problem, options.grid, "tile"), meter);
 }
 
-Placement tile_grid(const Problem& problem, const RankGrid& grid, Meter& meter) {
+Placement place_grid_in_tiles(const Problem& problem, const RankGrid& grid, Meter& meter) {
     const FilledNodes nodes(problem);
-    Nearest nearest(problem, grid, nodes, meter);
+    BestPlacement best(problem, grid, nodes, meter);
     const auto block = problem.allocation().slots().first(problem.rank_count());
-    nearest.try_slots({block.begin(), block.end()});
-    const std::vector<NodeBlocking> blockings = best_blockings(problem, grid, nodes, meter);
+    best.try_slots({block.begin(), block.end()});
+    const std::vector<NodeBlocking> blockings = find_best_blockings(problem, grid, nodes, meter);
     bool tiled = false;
     for (const NodeBlocking& blocking : blockings) {
         tiled = tiled || !blocking.tile.empty();
-        nearest.try_blocking(blocking);
+        best.try_blocking(blocking);
     }
-    if (problem.rank_count() <= max_ranks_superlinear) nearest.try_searched_order(blockings.front());
-    // It knows more of the network, which counts among equals, but gives nodes different pieces.
+    if (problem.rank_count() <= max_ranks_superlinear) best.try_searched_order(blockings.front());
+    // `structure` uses more of the network, which decides between equal inter-node bytes, but its pieces
+    // differ between nodes.
     if (!tiled && problem.rank_count() <= max_ranks_superlinear && !meter.is_exhausted()) {
         const Placement structured = place(problem, "structure", meter);
-        nearest.try_slots({structured.slots().begin(), structured.slots().end()});
+        best.try_slots({structured.slots().begin(), structured.slots().end()});
     }
-    return nearest.placement();
+    return best.placement();
 }
 
 MapperEntry tile_mapper() {

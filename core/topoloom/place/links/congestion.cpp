@@ -35,12 +35,13 @@ class CongestionAnnealing {
             at_.push_back(position[loads.slot(u).value]);
             rank_on_[at_.back().value] = u;
         }
-        keep();
+        record_best();
     }
     [[nodiscard]] const std::vector<Slot>& best() const { return best_; }
 
     void run(Meter& meter, std::uint32_t sweeps) {
-        // Relative to what one of the busiest links counts; found on meshes and collectives on fragments of tori.
+        // Temperatures relative to the soft value of one busiest link; tuned on meshes and collectives on
+        // fragments of tori.
         const local::Cooling cooling{0.3 * soft_unit, 0.01 * soft_unit};
         constexpr double share_for_cooling = 0.9;  // of a budget
         const double share_at_start = meter.used_share();
@@ -51,33 +52,33 @@ class CongestionAnnealing {
                 (meter.used_share() - share_at_start) / (share_for_cooling * (1 - share_at_start));
             const double progress = std::max(share, static_cast<double>(sweep) / sweeps);
             if (progress >= 1) return;
-            const std::uint32_t reach = reach_at(progress);
+            const std::uint32_t reach = reach_at_progress(progress);
             for (const Rank u : ids<Rank>(at_.size())) {
                 propose(u, reach, cooling.at(progress));
-                // On large machines a sweep takes longer than many a budget.
+                // On large machines, one sweep can exceed the budget.
                 if (u.value % 64 == 0 && !meter.poll_clock()) break;
             }
             meter.spend(at_.size());
-            if (loads_.key() < best_key_) keep();
+            if (loads_.key() < best_key_) record_best();
         }
     }
 
    private:
-    /// Number of nearest slots to choose from. It shrinks as annealing cools, because only short moves are accepted
-    /// then.
-    [[nodiscard]] std::uint32_t reach_at(double progress) const {
+    /// Number of nearest slots to choose from. It shrinks as the temperature falls, because then only short
+    /// moves are accepted.
+    [[nodiscard]] std::uint32_t reach_at_progress(double progress) const {
         constexpr double last = 6;
         const double all = std::max(last, static_cast<double>(slots_.size()));
         return static_cast<std::uint32_t>(all * std::pow(last / all, progress));
     }
-    [[nodiscard]] Position any_slot(Position from, std::uint32_t reach) {
-        if (reach <= near_.count()) return near_.of(from)[rng_.below(reach)];
+    [[nodiscard]] Position draw_slot(Position from, std::uint32_t reach) {
+        if (reach <= near_.count()) return near_.list_at(from)[rng_.below(reach)];
         return Position{rng_.below(static_cast<std::uint32_t>(slots_.size()))};
     }
-    /// A change of u's slot, made if Metropolis' rule accepts it.
+    /// Proposes another slot for u; performs the change if the Metropolis rule accepts it.
     void propose(Rank u, std::uint32_t reach, double temperature) {
         const Position from = at_[u.value];
-        const Position to = any_slot(from, reach);
+        const Position to = draw_slot(from, reach);
         if (to == from) return;
         const double loss = -temperature * std::log(1 - rng_.uniform());
         const std::int64_t most = loads_.soft() + static_cast<std::int64_t>(loss);
@@ -89,7 +90,7 @@ class CongestionAnnealing {
             if (v != Rank::none) at_[v.value] = from;
         }
     }
-    void keep() {
+    void record_best() {
         best_key_ = loads_.key();
         best_ = loads_.slots();
     }
@@ -97,7 +98,7 @@ class CongestionAnnealing {
     LoadTracker& loads_;
     std::span<const Slot> slots_;
     NearLists& near_;
-    std::vector<Rank> rank_on_;  // by position in the allocation
+    std::vector<Rank> rank_on_;  // rank on each position of the allocation
     std::vector<Position> at_;   // by rank
     Rng rng_;
     CongestionKey best_key_;
@@ -140,13 +141,13 @@ Placement improve_congestion(const Problem& problem, Placement start, Meter& met
         return improve_by_local_opt(problem, std::move(start), meter);
     }
     start = anneal_links(problem, std::move(start), meter, options);
-    // Link by link from plateau to plateau it would go on for minutes, and gain little.
+    // Bounds local-opt: a descent from plateau to plateau would take minutes and gain little.
     constexpr std::uint64_t partners = 64;
     Budget budget = meter.sub_budget(1);
     budget.work = std::min(budget.work, partners * std::min(problem.rank_count(), max_ranks_in_parallel));
-    Meter brief(budget);
-    start = improve_by_local_opt(problem, std::move(start), brief);
-    meter.spend(brief.work_done());
+    Meter limited_meter(budget);
+    start = improve_by_local_opt(problem, std::move(start), limited_meter);
+    meter.spend(limited_meter.work_done());
     return start;
 }
 

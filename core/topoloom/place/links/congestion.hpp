@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Simulated annealing under congestion: the improver for jobs that wait for their busiest link.
+// Simulated annealing that minimizes congestion.
 #pragma once
 
 #include "topoloom/place/mapper.hpp"
@@ -13,19 +13,21 @@ struct CongestionOptions {
     }
 };
 
-/// Default sweeps: a few hundred ranks take less than a second.
+/// The default number of sweeps: less than a second for a few hundred ranks.
 [[nodiscard]] std::uint32_t annealing_sweeps(const CommGraph& graph);
 
-/// Simulated annealing; the best placement by CongestionKey that was seen. The maximum alone says nothing about most
-/// exchanges; annealing goes by the sum of (congestion / maximum)^8 over all links instead, which has
-/// a slope everywhere. Ranks are exchanged with others or move to free slots, anywhere at first and among the nearest in
-/// the end. Temperatures fall by a constant factor, faster if the budget is short. Under other objectives than hop-bytes
-/// the same with their keys and soft values. Never returns a worse placement. A proposal costs O(links of the routes
-/// that change). Work counts evaluations.
+/// Simulated annealing; returns the best placement by CongestionKey that was visited. The maximum alone does
+/// not distinguish most exchanges, so annealing minimizes the sum of (congestion / maximum)^8 over all links
+/// instead. Ranks are exchanged or move to free slots: any slot at first, only near slots at the end. The
+/// temperature falls by a constant factor, faster if the budget is short.
+///
+/// Other objectives than hop-bytes use their own keys and soft values. Never returns a worse placement. A
+/// proposal costs O(links of the routes that change). Work counts evaluations.
 [[nodiscard]] Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
                                      const CongestionOptions& options);
 
-/// anneal_links() followed by local-opt; up to 1,000 ranks never worse than local-opt alone.
+/// anneal_links() followed by local-opt; up to 1,000 ranks the result is never worse than that of local-opt
+/// alone.
 [[nodiscard]] Placement improve_congestion(const Problem& problem, Placement start, Meter& meter,
                                            const CongestionOptions& options);
 

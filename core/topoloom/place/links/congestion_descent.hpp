@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// First improvement under congestion, from the busiest links down.
+// First-improvement descent on congestion, starting at the busiest links.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace topoloom::links {
 
-/// One rank on a slot.
+/// Requires at most one rank per slot.
 class CongestionDescent {
    public:
     CongestionDescent(LoadTracker& loads, const Allocation& allocation)
@@ -20,18 +20,21 @@ class CongestionDescent {
         for (const Rank u : ids<Rank>(loads.rank_count())) next_.push_back(u.value);
     }
 
-    /// Until no exchange or move of an end of a message over one of the busiest links helps, or the budget is spent.
+    /// Runs until no exchange or move of a message's endpoint on one of the busiest links helps, or the
+    /// budget is spent.
     void run(Meter& meter) {
-        // The ends of messages over nearly as busy links, too: those are the busiest next, and to find them takes time.
+        // Includes endpoints on nearly busiest links: they become the busiest next, and collecting endpoints
+        // is expensive.
         constexpr double share = 0.9;
         constexpr std::size_t few = 32;
-        // Few partners for each at first: as long as that helps some, all others need not be looked through.
+        // Starts with few partners per rank, because trying all of them is needed only if no exchange with
+        // these helps.
         std::size_t partners = few;
         while (true) {
             const std::size_t all = next_.size() + free_.size();
             bool improved = false;
             for (const Rank u : loads_.ranks_on_busy_links(share)) {
-                if (loads_.is_on_busiest_link(u) && improve(u, std::min(partners, all), meter))
+                if (loads_.is_on_busiest_link(u) && improve_rank(u, std::min(partners, all), meter))
                     improved = true;
                 if (meter.is_exhausted()) return;
             }
@@ -41,18 +44,18 @@ class CongestionDescent {
     }
 
    private:
-    /// With the next of all ranks and runs of free slots, until u leaves the busiest links.
-    bool improve(Rank u, std::size_t partners, Meter& meter) {
+    /// Tries the next `partners` ranks and runs of free slots, until u leaves the busiest links.
+    bool improve_rank(Rank u, std::size_t partners, Meter& meter) {
         bool improved = false;
         for (; partners > 0 && meter.spend(1); --partners) {
             next_[u.value] = (next_[u.value] + 1) % (next_.size() + free_.size());
-            if (!try_with(u, next_[u.value])) continue;
+            if (!try_partner(u, next_[u.value])) continue;
             improved = true;
             if (!loads_.is_on_busiest_link(u)) break;
         }
         return improved;
     }
-    bool try_with(Rank u, std::size_t partner) {
+    bool try_partner(Rank u, std::size_t partner) {
         if (partner < next_.size()) {
             const Rank v{static_cast<std::uint32_t>(partner)};
             return u != v && loads_.exchange_if_better(u, v);
@@ -66,7 +69,7 @@ class CongestionDescent {
 
     LoadTracker& loads_;
     FreeSlotGroups free_;
-    std::vector<std::size_t> next_;  // by rank: its last partner, a rank or behind them a run of free slots
+    std::vector<std::size_t> next_;  // last partner by rank: a rank, or rank_count + run of free slots
 };
 
 }  // namespace topoloom::links

@@ -25,12 +25,12 @@ namespace topoloom::local {
 
 namespace {
 
-/// Ranks renumbered in the order of their slots along the machine, so that those near each other are near in memory;
-/// those without partners come last.
+/// Ranks renumbered in the machine order of their slots, for memory locality; ranks without partners come
+/// last.
 struct Numbering {
-    std::vector<Rank> order;                 // the rank with a new number
-    std::vector<Position> position_of_rank;  // at the start, by new number
-    std::uint32_t active = 0;                // ranks with partners
+    std::vector<Rank> order;                 // old number of each renumbered rank
+    std::vector<Position> position_of_rank;  // start position of each renumbered rank
+    std::uint32_t active = 0;                // number of ranks with partners
 };
 
 Numbering number_along_machine(const Problem& problem, const Placement& start) {
@@ -53,8 +53,8 @@ Numbering number_along_machine(const Problem& problem, const Placement& start) {
     return numbering;
 }
 
-/// Chains that cool side by side, in rounds of this number of proposals each, so that neither threads nor the clock
-/// decide what becomes of them.
+/// Chains that cool in parallel. Rounds have a fixed number of proposals, so that results depend neither on
+/// threads nor on the clock.
 class Annealing {
    public:
     Annealing(std::vector<std::unique_ptr<AnnealWalker>> chains, std::uint32_t active, const Problem& problem,
@@ -69,10 +69,10 @@ class Annealing {
     }
 
    private:
-    static constexpr std::uint64_t max_per_round = 1U << 17;  // proposals of a chain: some 10 ms
-    static constexpr std::uint64_t min_per_step = 1U << 10;   // between two temperatures
+    static constexpr std::uint64_t max_per_round = 1U << 17;  // proposals per chain and round, about 10 ms
+    static constexpr std::uint64_t min_per_step = 1U << 10;   // smallest number of proposals per temperature
     static constexpr std::uint64_t sweeps_without_budget = 100;
-    /// Share of the budget for cooling; the rest is for the steps after it.
+    /// The share of the budget for cooling; the rest is for freeze() and swap.
     static constexpr double share_for_cooling = 0.95;
 
     Cooling calibrate(Meter& meter) {
@@ -95,11 +95,11 @@ class Annealing {
         double progress = 0;
         double before = 0;
         while (progress < 1 && !meter.is_exhausted()) {
-            // The first round is a short one, since it shows how fast progress is.
+            // The first round is short, because it measures the progress per round.
             const std::uint64_t round =
                 fit ? max_per_round / (done == 0 ? 16 : 1) : std::min(max_per_round, total - done);
             const double next = fit ? progress + (progress - before) : progress_after(done + round);
-            each_chain(round, meter,
+            run_chains(round, meter,
                        [&](AnnealWalker& chain) { cool(chain, round, cooling, progress, next); });
             done += round;
             before = progress;
@@ -117,7 +117,7 @@ class Annealing {
         }
     }
 
-    /// Temperature 0 until a round gains nothing.
+    /// Continues at temperature 0 until a round gains nothing.
     void freeze(Meter& meter) {
         const std::uint64_t round = std::min<std::uint64_t>(max_per_round, 4 * std::uint64_t{active_});
         const auto sum = [&] {
@@ -127,12 +127,12 @@ class Annealing {
         };
         for (std::int64_t before = sum() + 1; sum() < before && !meter.is_exhausted();) {
             before = sum();
-            each_chain(round, meter, [&](AnnealWalker& chain) { chain.run(round, Acceptance(0)); });
+            run_chains(round, meter, [&](AnnealWalker& chain) { chain.run(round, Acceptance(0)); });
         }
     }
 
     template <class Body>
-    void each_chain(std::uint64_t proposals, Meter& meter, const Body& body) {
+    void run_chains(std::uint64_t proposals, Meter& meter, const Body& body) {
         parallel_for(chains_.size(), problem_.threads(), [&](std::size_t i, int) { body(*chains_[i]); });
         meter.spend(proposals * chains_.size());
     }
@@ -148,7 +148,7 @@ class SpaceWalkerFactory final : public WalkerFactory<Graph> {
    public:
     using Point = typename Space::Point;
 
-    /// Keeps references to all arguments except `start`.
+    /// Refers to all arguments except `start`.
     SpaceWalkerFactory(const Space& space, std::span<const Point> slots, const Graph& graph,
                        const NearSlots& near, std::uint32_t active, std::vector<Position> start)
         : space_(space),
@@ -184,7 +184,8 @@ class SpaceWalkerFactory final : public WalkerFactory<Graph> {
        public:
         RegionWalker(std::vector<Point> points, const Space& space, const Region& region, Rng rng)
             : PointStorage{std::move(points)},
-              Walker(typename Walker::State(space, PointStorage::stored, region.graph(), region.start()),
+              Walker(typename Walker::State(space, PointStorage::stored, region.graph(),
+                                            region.start_positions()),
                      region.graph(), region.near(), region.active(), rng) {}
     };
 
@@ -218,7 +219,7 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
     const Allocation& allocation = problem.allocation();
     const Numbering numbering = number_along_machine(problem, start);
     if (allocation.slot_count() < 2 || numbering.active == 0 || meter.is_exhausted()) return start;
-    constexpr std::uint32_t near_count = 24;  // on a 3-D torus all slots within two hops
+    constexpr std::uint32_t near_count = 24;  // all slots within two hops on a 3-D torus
     const NearSlots near(allocation, near_count, problem.threads());
     std::vector<Position> found;
     with_walker_factory(
@@ -238,7 +239,8 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
     for (std::size_t i = 0; i < found.size(); ++i) result[numbering.order[i].value] = found[i];
     Placement placement = placement_at(allocation, result);
     if (!meter.is_exhausted()) {
-        // For many ranks or after a short search, a wider swap neighborhood would cost more than the annealing.
+        // For many ranks, or for dense graphs after a short search, a wider swap neighborhood would cost more
+        // than annealing.
         const std::size_t ranks = problem.rank_count();
         const bool brief = options.sweeps > 0 && options.sweeps < 100;
         const bool dense = problem.symmetric().edge_count() > 4 * ranks;
@@ -252,7 +254,7 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
 
 Placement improve_by_annealing(const Problem& problem, Placement start, Meter& meter,
                                const AnnealOptions& options) {
-    constexpr std::uint32_t region_size = 2048;  // ranks: what fits the caches
+    constexpr std::uint32_t region_size = 2048;  // ranks per region, sized for the caches
     return anneal_by_regions(problem, std::move(start), meter, options,
                              problem.rank_count() > max_ranks_in_parallel ? region_size : 0);
 }

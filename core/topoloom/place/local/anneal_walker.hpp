@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One search of simulated annealing: proposals that put a rank beside a partner, accepted by Metropolis' rule.
+// One simulated annealing search: proposes slots near partners and accepts by the Metropolis rule.
 #pragma once
 
 #include <array>
@@ -14,8 +14,9 @@
 
 namespace topoloom::local {
 
-/// Losses that Metropolis' rule accepts at a temperature. A loss passes with probability exp(-loss / T): if it is at
-/// most -T ln r for a random r in (0, 1). The logarithms of r in equal steps are kept, so that a proposal costs a load.
+/// Losses that the Metropolis rule accepts at a temperature T. A loss is accepted with probability exp(-loss
+/// / T), that is, if it is at most -T ln r for a random r in (0, 1). A table of ln r makes a proposal cost
+/// one load.
 class Acceptance {
    public:
     explicit Acceptance(double temperature) {
@@ -42,7 +43,7 @@ class Acceptance {
     std::array<std::int64_t, levels> loss_{};
 };
 
-/// Hides the space from the cooling schedule; one virtual call covers many proposals.
+/// Interface that hides the space from the cooling schedule; one virtual call covers many proposals.
 class AnnealWalker {
    public:
     virtual ~AnnealWalker() = default;
@@ -52,10 +53,11 @@ class AnnealWalker {
     [[nodiscard]] const std::vector<Position>& best() const { return best_; }
     [[nodiscard]] virtual const std::vector<Position>& positions() const = 0;
 
-    /// `count` proposals, for all ranks in turn. The best placement is looked for at the end: a search that cools
-    /// slowly is rarely better in between.
+    /// Makes `count` proposals, for all ranks in turn. Compares with the best placement only at the end: a
+    /// slowly cooling search is rarely better in between.
     virtual void run(std::uint64_t count, const Acceptance& acceptance) = 0;
-    /// Draws `count` proposals and returns the losses of those that would raise the cost. Accepts none of them.
+    /// Draws `count` proposals and returns the losses of those that would raise the cost. Performs none of
+    /// them.
     [[nodiscard]] virtual std::vector<std::int64_t> sample_losses(std::uint64_t count) = 0;
 
    protected:
@@ -64,7 +66,7 @@ class AnnealWalker {
     std::vector<Position> best_;
 };
 
-/// Keeps references to the graph and the near slots, which walkers share. Ranks 0 .. active - 1 have partners.
+/// Refers to the graph and the near slots, which walkers share. Ranks 0 .. active - 1 have partners.
 template <class Space, class Near, class Graph>
 class SpaceWalker : public AnnealWalker {
    public:
@@ -73,7 +75,7 @@ class SpaceWalker : public AnnealWalker {
     SpaceWalker(State start, const Graph& graph, const Near& near, std::uint32_t active, Rng rng)
         : state_(std::move(start)), graph_(graph), near_(near), active_(active), rng_(rng) {
         value_ = state_.total();
-        keep();
+        record_best();
     }
 
     [[nodiscard]] const std::vector<Position>& positions() const override { return state_.positions(); }
@@ -84,7 +86,7 @@ class SpaceWalker : public AnnealWalker {
             if (++next_rank_ == active_) next_rank_ = 0;
             const std::int64_t most = acceptance.greatest_loss(rng_.next());
             if (proposal.v == proposal.u) continue;
-            const std::int64_t gain = gain_of(proposal);
+            const std::int64_t gain = compute_gain(proposal);
             if (gain < -most) continue;
             if (proposal.v == Rank::none) {
                 state_.move(proposal.u, proposal.to);
@@ -93,7 +95,7 @@ class SpaceWalker : public AnnealWalker {
             }
             value_ -= gain;
         }
-        if (value_ < best_value_) keep();
+        if (value_ < best_value_) record_best();
     }
 
     [[nodiscard]] std::vector<std::int64_t> sample_losses(std::uint64_t count) override {
@@ -101,14 +103,14 @@ class SpaceWalker : public AnnealWalker {
         for (std::uint64_t i = 0; i < count; ++i) {
             const Proposal proposal = propose(Rank{rng_.below(active_)});
             if (proposal.v == proposal.u) continue;
-            const std::int64_t gain = gain_of(proposal);
+            const std::int64_t gain = compute_gain(proposal);
             if (gain < 0) losses.push_back(-gain);
         }
         return losses;
     }
 
    private:
-    /// Put u on the slot `to`, where v is: another rank, none, or u itself.
+    /// Move u to the slot `to`, whose occupant v is another rank, none, or u itself.
     struct Proposal {
         Rank u;
         Rank v;
@@ -117,8 +119,8 @@ class SpaceWalker : public AnnealWalker {
 
     [[nodiscard]] Proposal propose(Rank u) {
         const auto edges = graph_.sends(u);
-        // The heavier of two random partners. One random number serves twice: the high half of the product
-        // chooses, the low half is random still.
+        // Selects the heavier of two random partners. One random number serves twice: the high half of the
+        // product selects the first partner; the low half is still random.
         const std::uint64_t one = std::uint64_t{rng_.next()} * edges.size();
         const std::uint64_t two = (one & 0xFFFF'FFFFU) * edges.size();
         const auto& first = edges[one >> 32];
@@ -128,12 +130,12 @@ class SpaceWalker : public AnnealWalker {
         const Position to = near[std::uint64_t{rng_.next()} * near.size() >> 32];
         return {u, state_.occupant(to), to};
     }
-    [[nodiscard]] std::int64_t gain_of(const Proposal& proposal) {
+    [[nodiscard]] std::int64_t compute_gain(const Proposal& proposal) {
         return proposal.v == Rank::none ? state_.move_gain(proposal.u, proposal.to)
                                         : state_.exchange_gain(proposal.u, proposal.v);
     }
 
-    void keep() {
+    void record_best() {
         best_value_ = value_;
         best_ = state_.positions();
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the temperature of simulated annealing falls.
+// The cooling schedule of simulated annealing.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace topoloom::local {
 
-/// By a constant factor per step.
+/// The temperature falls by a constant factor per step.
 struct Cooling {
     double first;
     double last;
@@ -17,8 +17,8 @@ struct Cooling {
         return first * std::pow(last / first, std::min(1.0, progress));
     }
 
-    /// Temperatures relative to what a proposal loses on average in the placement that is there. At half of it even a
-    /// good placement melts; at a hundredth hardly anything is accepted that loses. We found them on meshes, random
+    /// Derives temperatures from the mean loss of a proposal in the current placement. Half of it destroys
+    /// even a good placement; at a hundredth, losses are hardly ever accepted. Tuned on meshes, random
     /// geometric graphs and collectives on tori, fragments of tori, and trees.
     [[nodiscard]] static Cooling from_losses(std::span<const std::int64_t> losses, std::uint32_t heat) {
         double sum = 0;

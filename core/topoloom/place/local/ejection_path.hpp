@@ -11,10 +11,11 @@
 
 namespace topoloom::local {
 
-/// Slots are named by their position in the allocation. The last one ejected is where the first rank was.
+/// A sequence of steps. Slots are identified by their position in the allocation. The last ejected rank is on
+/// the first rank's old slot.
 class EjectionPath {
    public:
-    /// Moves a rank to a new slot; the rank that was there, if any, takes its old one.
+    /// Moves a rank to a new slot; the previous occupant, if any, moves to its old slot.
     struct Step {
         Rank rank;
         Rank ejected;
@@ -32,7 +33,7 @@ class EjectionPath {
     [[nodiscard]] bool empty() const { return steps_.empty(); }
     [[nodiscard]] std::size_t length() const { return steps_.size(); }
     [[nodiscard]] Rank last_ejected() const { return steps_.back().ejected; }
-    /// Whether a step of it led there.
+    /// Whether a step of the path ends at this position.
     [[nodiscard]] bool leads_to(Position position) const {
         return std::ranges::find(steps_, position, &Step::to) != steps_.end();
     }

@@ -22,8 +22,8 @@
 
 namespace topoloom::local {
 
-/// Which region every slot belongs to: those of ranks that are near each other in the graph, so that a rank mostly
-/// finds the slots beside its partners in its own region.
+/// A partition of the slots into regions. Ranks that are near in the graph share a region, so that most slots
+/// near a rank's partners are in its region.
 class SlotRegions {
    public:
     [[nodiscard]] std::size_t size() const { return first_.size() - 1; }
@@ -32,17 +32,17 @@ class SlotRegions {
         return {position_.data() + first, first_[region.value + 1] - first};
     }
     [[nodiscard]] Part region_of(Position position) const { return region_of_[position.value]; }
-    /// Index of a slot within its region.
+    /// Index of a slot inside its region.
     [[nodiscard]] Position local(Position position) const { return local_[position.value]; }
 
-    /// About `region_size` ranks each, around random ranks. Ranks from `active` on have no partners; they, and the free
-    /// slots, go with what is near. O(edges).
+    /// Grows regions of about `region_size` ranks around random ranks. Ranks from `active` on have no
+    /// partners; their slots, and free slots, join the region of a near slot. O(edges).
     template <class Graph>
     SlotRegions(const Graph& graph, std::uint32_t active, const NearSlots& near,
                 std::span<const Position> position_of_rank, std::span<const Rank> occupant,
                 std::uint32_t region_size, Rng rng)
         : region_of_(occupant.size(), Part::none), local_(occupant.size()) {
-        grow(graph, active, position_of_rank, region_size, rng);
+        grow_regions(graph, active, position_of_rank, region_size, rng);
         std::vector<std::pair<Position, Part>> others;  // with regions
         for (const Position p : ids<Position>(occupant.size())) {
             if (region_of(p) != Part::none) continue;
@@ -52,13 +52,13 @@ class SlotRegions {
             if (found != beside.end()) others.emplace_back(p, region_of(*found));
         }
         for (const auto& [position, region] : others) region_of_[position.value] = region;
-        list();
+        list_positions();
     }
 
    private:
     template <class Graph>
-    void grow(const Graph& graph, std::uint32_t active, std::span<const Position> position_of_rank,
-              std::uint32_t region_size, Rng& rng) {
+    void grow_regions(const Graph& graph, std::uint32_t active, std::span<const Position> position_of_rank,
+                      std::uint32_t region_size, Rng& rng) {
         std::vector<std::uint32_t> size;
         std::vector<Rank> queue;
         queue.reserve(active);
@@ -67,28 +67,28 @@ class SlotRegions {
             ++size[region.value];
             queue.push_back(u);
         };
-        const auto taken = [&](Rank u) { return region_of(position_of_rank[u.value]) != Part::none; };
+        const auto is_taken = [&](Rank u) { return region_of(position_of_rank[u.value]) != Part::none; };
         std::size_t next = 0;
         const auto spread = [&](std::uint32_t most) {
             for (; next < queue.size(); ++next) {
                 const Part region = region_of(position_of_rank[queue[next].value]);
                 for (const auto& edge : graph.sends(queue[next])) {
                     if (size[region.value] >= most) break;
-                    if (!taken(edge.peer)) take(edge.peer, region);
+                    if (!is_taken(edge.peer)) take(edge.peer, region);
                 }
             }
         };
         for (std::uint32_t i = 0; i < active / region_size; ++i) {
             const Rank u{rng.below(active)};
-            if (taken(u)) continue;
+            if (is_taken(u)) continue;
             size.push_back(0);
             take(u, Part{size.size() - 1});
         }
         spread(2 * region_size);
-        // Ranks that full regions cut off; their numbers follow the machine.
+        // Ranks enclosed by full regions form further regions, in machine order.
         bool open = false;
         for (const Rank u : ids<Rank>(active)) {
-            if (taken(u)) continue;
+            if (is_taken(u)) continue;
             if (!open || size.back() >= region_size) size.push_back(0);
             open = true;
             take(u, Part{size.size() - 1});
@@ -97,7 +97,7 @@ class SlotRegions {
         first_.assign(size.size() + 1, 0);
     }
 
-    void list() {
+    void list_positions() {
         for (const Part region : region_of_) {
             if (region != Part::none) ++first_[region.value + 1];
         }
@@ -115,11 +115,11 @@ class SlotRegions {
 
     std::vector<Part> region_of_;       // by position
     std::vector<Position> local_;       // by position
-    std::vector<std::uint32_t> first_;  // by region, in position_
+    std::vector<std::uint32_t> first_;  // begin of each region's slots in position_
     std::vector<Position> position_;
 };
 
-/// The ranks and slots of one region, and their partners elsewhere, which are fixed.
+/// The ranks and slots of one region, and their fixed partners in other regions.
 template <class Graph>
 class RegionState {
    public:
@@ -139,7 +139,7 @@ class RegionState {
         }
     };
 
-    /// Slots of the region come first, then those of ranks that stand still.
+    /// Numbers the slots of the region first, then the slots of fixed ranks.
     RegionState(const SlotRegions& regions, Part region, const Graph& graph, const NearSlots& near,
                 std::uint32_t active, std::span<const Position> position_of_rank,
                 std::span<const Rank> occupant, std::vector<Rank>& local_rank)
@@ -187,11 +187,11 @@ class RegionState {
     [[nodiscard]] const LocalGraph& graph() const { return graph_; }
     [[nodiscard]] const LocalNear& near() const { return near_; }
     /// Local positions of the region's ranks, then of the fixed ranks outside it.
-    [[nodiscard]] const std::vector<Position>& start() const { return start_; }
+    [[nodiscard]] const std::vector<Position>& start_positions() const { return start_; }
     /// Positions in the allocation, by local position.
     [[nodiscard]] std::span<const Position> slots() const { return slots_; }
     [[nodiscard]] std::span<const Rank> ranks() const { return ranks_; }
-    /// The position in the allocation of a slot.
+    /// The position in the allocation that belongs to a local position.
     [[nodiscard]] Position position(Position local) const { return positions_[local.value]; }
 
    private:
@@ -200,14 +200,14 @@ class RegionState {
         for (const Position q : near.near(position)) {
             if (regions.region_of(q) == region) near_.slots.push_back(regions.local(q));
         }
-        // If no slot of the region is near, one is as good as another.
+        // If no slot of the region is near, any slot serves.
         if (near_.slots.size() == near_.first.back())
             near_.slots.emplace_back(slots_.size() % positions_.size());
         near_.first.push_back(static_cast<std::uint32_t>(near_.slots.size()));
     }
 
     std::span<const Position> positions_;
-    std::vector<Rank> ranks_;  // those with partners first
+    std::vector<Rank> ranks_;  // ranks of the region; ranks with partners come first
     std::uint32_t active_ = 0;
     std::vector<Position> start_;
     std::vector<Position> slots_;  // positions in the allocation, by local position
@@ -215,24 +215,25 @@ class RegionState {
     LocalNear near_;
 };
 
-/// Makes walkers. Walkers are compiled for each space; the cooling loops that use them are not.
+/// Creates walkers. Walkers are compiled for each space; the cooling loops that use them are not.
 template <class Graph>
 class WalkerFactory {
    public:
     virtual ~WalkerFactory() = default;
     /// A walker over all ranks.
     [[nodiscard]] virtual std::unique_ptr<AnnealWalker> make_global(Rng rng) const = 0;
-    /// A walker over the ranks of a region. It keeps a reference to the region.
+    /// A walker over the ranks of a region; refers to the region.
     [[nodiscard]] virtual std::unique_ptr<AnnealWalker> make_regional(const RegionState<Graph>& region,
                                                                       Rng rng) const = 0;
 };
 
-/// Each round repartitions the ranks. The regions of a round are annealed a few at a time, side by side; each sees the
-/// others as they were before those few.
+/// Repartitions the ranks in each round. A few regions at a time are annealed in parallel; each treats the
+/// other regions as fixed.
 template <class Graph>
 class RegionAnnealing {
    public:
-    /// Refers to all but the last two. Ranks are those of `graph`; the first `active` have partners.
+    /// Refers to all arguments except the last two. Ranks are numbered as in `graph`; the first `active` have
+    /// partners.
     RegionAnnealing(const WalkerFactory<Graph>& factory, const Graph& graph, const NearSlots& near,
                     const Problem& problem, std::uint32_t active, std::vector<Position> position_of_rank,
                     std::uint32_t region_size)
@@ -255,13 +256,13 @@ class RegionAnnealing {
         double progress = 0;
         double before = 0;
         for (std::uint32_t i = 0; progress < 1 && !meter.is_exhausted(); ++i) {
-            divide(i);
+            repartition(i);
             if (i == 0) cooling = calibrate(options.heat, meter);
-            // A short first round shows how fast progress is.
+            // The first round is short, because it measures the progress per round.
             const std::uint32_t now = fit ? (i == 0 ? 1 : max_sweeps / 2)
                                           : std::max(1U, sweeps * (i + 1) / rounds - sweeps * i / rounds);
             const double next = fit ? 2 * progress - before : static_cast<double>(i + 1) / rounds;
-            round(i, now, cooling, progress, next, meter);
+            anneal_round(i, now, cooling, progress, next, meter);
             before = progress;
             progress =
                 fit ? (meter.used_share() - share_at_start) / (share_for_cooling * (1 - share_at_start))
@@ -272,31 +273,31 @@ class RegionAnnealing {
 
    private:
     using Region = RegionState<Graph>;
-    static constexpr std::uint32_t max_sweeps = 32;  // before the ranks are repartitioned
+    static constexpr std::uint32_t max_sweeps = 32;  // sweeps between two repartitions
     static constexpr std::uint32_t min_rounds = 4;
     static constexpr std::uint32_t sweeps_without_budget = 100;
-    static constexpr double share_for_cooling = 0.9;  // of a budget; swap comes after
-    static constexpr std::size_t side_by_side = 16;   // regions
-    static constexpr std::uint64_t steps = 8;         // of the temperature, in a region and round
+    static constexpr double share_for_cooling = 0.9;        // of the budget; the rest is for swap
+    static constexpr std::size_t regions_in_parallel = 16;  // regions
+    static constexpr std::uint64_t steps = 8;               // temperatures per region and round
 
-    void divide(std::uint64_t round) {
+    void repartition(std::uint64_t round) {
         std::ranges::fill(occupant_, Rank::none);
         for (const Rank u : ids<Rank>(position_.size())) occupant_[position_[u.value].value] = u;
         regions_.emplace(graph_, active_, near_, position_, occupant_, region_size_,
                          Rng(problem_.seed(), round << 32));
     }
 
-    [[nodiscard]] Region region(Part r) {
+    [[nodiscard]] Region make_region(Part r) {
         return {*regions_, r, graph_, near_, active_, position_, occupant_, local_rank_};
     }
 
-    /// From the losses in a few regions.
+    /// Derives the temperatures from sampled losses in a few regions.
     Cooling calibrate(std::uint32_t heat, Meter& meter) {
         constexpr std::size_t probes = 8;
         constexpr std::uint64_t samples = 250;
         std::vector<std::int64_t> losses;
         for (std::size_t i = 0; i < probes; ++i) {
-            const Region here = region(Part{i * regions_->size() / probes});
+            const Region here = make_region(Part{i * regions_->size() / probes});
             if (here.active() == 0) continue;
             const auto more = factory_.make_regional(here, Rng(problem_.seed(), i))->sample_losses(samples);
             losses.insert(losses.end(), more.begin(), more.end());
@@ -305,15 +306,15 @@ class RegionAnnealing {
         return Cooling::from_losses(losses, heat);
     }
 
-    void round(std::uint64_t number, std::uint32_t sweeps, const Cooling& cooling, double from, double to,
-               Meter& meter) {
+    void anneal_round(std::uint64_t number, std::uint32_t sweeps, const Cooling& cooling, double from,
+                      double to, Meter& meter) {
         for (std::size_t begin = 0; begin < regions_->size() && !meter.is_exhausted();
-             begin += side_by_side) {
-            const std::size_t count = std::min(side_by_side, regions_->size() - begin);
+             begin += regions_in_parallel) {
+            const std::size_t count = std::min(regions_in_parallel, regions_->size() - begin);
             std::vector<std::vector<std::pair<Rank, Position>>> moves(count);
             std::vector<std::uint64_t> work(count, 0);
             parallel_for(count, problem_.threads(), [&](std::size_t i, int) {
-                const Region here = region(Part{begin + i});
+                const Region here = make_region(Part{begin + i});
                 if (here.active() == 0) return;
                 const auto walker =
                     factory_.make_regional(here, Rng(problem_.seed(), (number << 32) + begin + i + 1));
@@ -339,8 +340,8 @@ class RegionAnnealing {
     std::uint32_t active_;
     std::uint32_t region_size_;
     std::vector<Position> position_;  // by rank
-    std::vector<Rank> occupant_;      // by position, when the ranks were last divided
-    std::vector<Rank> local_rank_;    // by rank: its number in its region
+    std::vector<Rank> occupant_;      // rank by position, at the last repartition
+    std::vector<Rank> local_rank_;    // local number of each rank in its region
     std::optional<SlotRegions> regions_;
 };
 

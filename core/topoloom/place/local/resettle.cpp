@@ -16,9 +16,9 @@ namespace topoloom::local {
 
 namespace {
 
-class Resettling {
+class MigrationAwareSearch {
    public:
-    Resettling(Arrangement& state, const Problem& problem)
+    MigrationAwareSearch(Arrangement& state, const Problem& problem)
         : problem_(problem),
           graph_(problem.symmetric()),
           state_(state),
@@ -32,15 +32,15 @@ class Resettling {
 
     void run(Meter& meter) {
         do {
-            queue_.drain(meter, [&](Rank u) { visit(u, meter); });
+            queue_.drain(meter, [&](Rank u) { visit_rank(u, meter); });
             if (released_) queue_.add_all();
         } while (std::exchange(released_, false) && !meter.is_exhausted());
     }
 
    private:
-    void visit(Rank u, Meter& meter) {
+    void visit_rank(Rank u, Meter& meter) {
         try_position(u, home_[u.value], meter);
-        for (const Rank v : neighborhood_.around(u)) {
+        for (const Rank v : neighborhood_.ranks_around(u)) {
             if (v != u) try_position(u, state_.position(v), meter);
             if (meter.is_exhausted()) return;
         }
@@ -54,17 +54,16 @@ class Resettling {
             weights_.push_back(static_cast<std::uint64_t>(bytes[i].value));
         }
         FreeSlots::Partners partners{partners_, weights_};
-        if (const auto origin =
-                moving_.origin(u)) {  // what moving costs draws a rank home as a partner there would
+        if (const auto origin = moving_.origin(u)) {  // migration cost acts like a partner at the old slot
             partners.origin = origin;
             partners.origin_weight = static_cast<std::uint64_t>(problem_.migration()->bytes_per_rank.value);
         }
-        const auto found = free_.nearest(partners);
+        const auto found = free_.find_nearest(partners);
         meter.spend(found.evaluated);
         try_position(u, found.position, meter);
     }
 
-    /// Moves u to a position, or exchanges it with who is there, if that pays.
+    /// Moves u to a position, or exchanges it with the occupant, if the cost falls.
     void try_position(Rank u, Position position, Meter& meter) {
         const Position old = state_.position(u);
         if (position == Position::none || position == old) return;
@@ -82,9 +81,9 @@ class Resettling {
             state_.move(u, position);
         } else {
             state_.exchange(u, v);
-            queue_.wake(v);
+            queue_.add_with_partners(v);
         }
-        queue_.wake(u);
+        queue_.add_with_partners(u);
     }
 
     const Problem& problem_;
@@ -95,13 +94,13 @@ class Resettling {
     std::vector<Position> home_;
     MigrationCost moving_;
     WakeQueue queue_;
-    bool released_ = false;  // slots that may suit anybody became free
+    bool released_ = false;  // whether slots became free, which may suit any rank
     std::vector<Position> partners_;
     std::vector<std::uint64_t> weights_;
 };
 
-/// Ranks without a slot, those that exchange most first.
-std::vector<Rank> homeless(const Problem& problem, std::span<const Position> position) {
+/// Ranks without a slot, by descending bytes exchanged.
+std::vector<Rank> list_unplaced_ranks(const Problem& problem, std::span<const Position> position) {
     std::vector<Rank> ranks;
     std::vector<std::int64_t> exchanged(position.size(), 0);
     for (const Rank u : ids<Rank>(position.size())) {
@@ -112,7 +111,7 @@ std::vector<Rank> homeless(const Problem& problem, std::span<const Position> pos
     return ranks;
 }
 
-Placement share_previous(const Problem& problem, std::vector<Position> position) {
+Placement place_previous_shared(const Problem& problem, std::vector<Position> position) {
     std::vector<std::int64_t> capacity(problem.capacity().capacities().begin(),
                                        problem.capacity().capacities().end());
     const auto mass = problem.capacity().masses();
@@ -123,7 +122,7 @@ Placement share_previous(const Problem& problem, std::vector<Position> position)
         else
             capacity[position[u].value] -= mass[u];
     }
-    for (const Rank u : homeless(problem, position)) {
+    for (const Rank u : list_unplaced_ranks(problem, position)) {
         const auto emptiest = std::ranges::max_element(capacity);
         if (*emptiest < mass[u.value])
             fail("rank ", u.value, " fits on no slot any more; allow more imbalance or larger capacities");
@@ -138,19 +137,19 @@ Placement share_previous(const Problem& problem, std::vector<Position> position)
 Placement place_previous(const Problem& problem, Meter& meter) {
     if (problem.migration() == nullptr) fail("mapper 'previous' needs an earlier placement to start from");
     std::vector<Position> position = home_positions(problem);
-    if (!problem.capacity().one_rank_per_slot()) return share_previous(problem, std::move(position));
+    if (!problem.capacity().one_rank_per_slot()) return place_previous_shared(problem, std::move(position));
     FreeSlots free(problem.allocation());
-    std::vector<char> taken(problem.allocation().slot_count(), 0);
+    std::vector<char> is_taken(problem.allocation().slot_count(), 0);
     for (Position& p : position) {
         if (p == Position::none) continue;
-        // A slot that was shared keeps its first rank.
-        if (taken[p.value] != 0)
+        // The first rank of a previously shared slot stays on it.
+        if (is_taken[p.value] != 0)
             p = Position::none;
         else
-            free.take(p), taken[p.value] = 1;
+            free.take(p), is_taken[p.value] = 1;
     }
     const CommGraph& graph = problem.symmetric();
-    for (const Rank u : homeless(problem, position)) {
+    for (const Rank u : list_unplaced_ranks(problem, position)) {
         std::vector<Position> partners;
         std::vector<std::uint64_t> weights;
         for (const Edge edge : graph.sends(u)) {
@@ -158,7 +157,7 @@ Placement place_previous(const Problem& problem, Meter& meter) {
             partners.push_back(position[edge.peer.value]);
             weights.push_back(static_cast<std::uint64_t>(edge.bytes.value));
         }
-        const auto found = free.nearest({partners, weights});
+        const auto found = free.find_nearest({partners, weights});
         meter.spend(found.evaluated);
         free.take(found.position);
         position[u.value] = found.position;
@@ -170,7 +169,7 @@ Placement improve_by_resettling(const Problem& problem, Placement start, Meter& 
     const Allocation& allocation = problem.allocation();
     with_arrangement(allocation, problem.symmetric(), rank_positions(allocation, start.slots()),
                      [&](Arrangement& state) {
-                         Resettling(state, problem).run(meter);
+                         MigrationAwareSearch(state, problem).run(meter);
                          start = placement_at(allocation, state.positions());
                      });
     return start;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Remapping: starts from an earlier placement and moves a rank only if that pays.
+// Remapping: starts from an earlier placement and moves a rank only if the gain exceeds the migration cost.
 #pragma once
 
 #include "topoloom/place/mapper.hpp"
 
 namespace topoloom::local {
 
-/// Every rank where it was; those that are new or whose slot is gone go where they cost least among the free slots,
-/// those that exchange most first. Throws Error if the problem has no earlier placement.
+/// Returns the earlier placement. New ranks, and ranks whose slot is gone, are put on the cheapest free
+/// slots, in descending order of bytes exchanged. Throws Error if the problem has no earlier placement.
 [[nodiscard]] Placement place_previous(const Problem& problem, Meter& meter);
 
-/// Exchanges of two ranks, moves to free slots and moves home, each only if hop-bytes fall by more than what moving
-/// costs; until none is left. For a problem without an earlier placement it is a plain exchange search.
+/// Exchanges two ranks, moves ranks to free slots, and moves ranks home, if the hop-bytes fall by more than
+/// the migration cost; ends when no such change remains. Without an earlier placement, this is plain pair
+/// exchange.
 [[nodiscard]] Placement improve_by_resettling(const Problem& problem, Placement start, Meter& meter);
 
 }  // namespace topoloom::local

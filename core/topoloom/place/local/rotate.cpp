@@ -24,40 +24,40 @@ class RotateSearch {
         : graph_(symmetric), near_(near), length_(options.length), state_(state), queue_(graph_) {}
 
     void run(Meter& meter) {
-        queue_.drain(meter, [&](Rank u) { visit(u, meter); });
+        queue_.drain(meter, [&](Rank u) { visit_rank(u, meter); });
     }
 
    private:
-    void visit(Rank u, Meter& meter) {
+    void visit_rank(Rank u, Meter& meter) {
         for (const Rank partner : graph_.peers(u)) {
             for (const Position to : near_.near(state_.position(partner))) {
                 if (to == state_.position(u)) continue;
                 if (!meter.spend(1)) return;
-                // The rank itself must be better off, or the others have nothing to share.
+                // The first rank must gain, because the cycle redistributes its gain.
                 if (state_.move_gain(u, to) <= 0) continue;
-                if (rotate(u, to, meter)) wake();
+                if (try_cycle(u, to, meter)) queue_changed_ranks();
                 if (meter.is_exhausted()) return;
             }
         }
     }
 
-    /// Starts a cycle by moving u. True if it was worth it; else all is as it was.
-    bool rotate(Rank u, Position to, Meter& meter) {
+    /// Starts a cycle by moving u. Returns true if the cycle gains; otherwise restores the state.
+    bool try_cycle(Rank u, Position to, Meter& meter) {
         path_.clear();
-        std::int64_t gain = step(u, to);
+        std::int64_t gain = perform_step(u, to);
         while (gain <= 0 && path_.last_ejected() != Rank::none && path_.length() + 1 < length_) {
             const Rank v = path_.last_ejected();
-            const Position best = best_slot(v, meter);
+            const Position best = find_best_slot(v, meter);
             if (best == state_.position(v)) break;
-            gain += step(v, best);
+            gain += perform_step(v, best);
         }
         if (gain > 0) return true;
-        while (!path_.empty()) take_back();
+        while (!path_.empty()) undo_step();
         return false;
     }
 
-    /// Returns by how much the total fell.
-    std::int64_t step(Rank u, Position to) {
+    /// Performs a step; returns its gain.
+    std::int64_t perform_step(Rank u, Position to) {
         const Rank v = state_.occupant(to);
         path_.push({u, v, state_.position(u), to});
         if (v == Rank::none) {
@@ -70,7 +70,7 @@ class RotateSearch {
         return gain;
     }
 
-    void take_back() {
+    void undo_step() {
         const EjectionPath::Step last = path_.pop();
         if (last.ejected == Rank::none) {
             state_.move(last.rank, last.from);
@@ -79,9 +79,9 @@ class RotateSearch {
         }
     }
 
-    /// The best next slot of v, among the slots near its partners that are not in the cycle yet; its own if there
-    /// is none.
-    Position best_slot(Rank v, Meter& meter) {
+    /// The best next slot for v among the slots near its partners that are not in the cycle yet; v's own slot
+    /// if there is none.
+    Position find_best_slot(Rank v, Meter& meter) {
         Position best = state_.position(v);
         std::int64_t most = std::numeric_limits<std::int64_t>::min();
         for (const Rank partner : graph_.peers(v)) {
@@ -100,11 +100,11 @@ class RotateSearch {
         return best;
     }
 
-    /// The ranks that moved and their partners have new surroundings: look at them again.
-    void wake() {
+    /// Queues the moved ranks and their partners for another visit.
+    void queue_changed_ranks() {
         for (const EjectionPath::Step& step : path_) {
-            queue_.wake(step.rank);
-            if (step.ejected != Rank::none) queue_.wake(step.ejected);
+            queue_.add_with_partners(step.rank);
+            if (step.ejected != Rank::none) queue_.add_with_partners(step.ejected);
         }
     }
     const CommGraph& graph_;
@@ -115,13 +115,15 @@ class RotateSearch {
     EjectionPath path_;
 };
 
-/// Moves a rank to a slot near a partner, if it is better off; whoever was there goes to the best slot near its own
-/// partners, or to the slot that became free, and so on: a cycle of at most `length` ranks, or a chain that ends on a
-/// free slot, is kept as soon as it lowers hop-bytes, else taken back. Visits the ranks whose surroundings changed until
-/// none is left or the budget ends. This is ejection chains with the gain criterion of Lin and Kernighan (Glover, Ejection
-/// chains, reference structures and alternating path methods, Discrete Applied Mathematics 65 (1996)). A visit costs
-/// O(partners * near) evaluations of O(degree), and one such search more for each rank that is ejected. Work counts
-/// evaluations. Under another objective than hop-bytes: rotate_on_routes().
+/// Moves a rank to a slot near a partner if it gains. The previous occupant moves to the best slot near its
+/// own partners, or to the slot that became free, and so on. A cycle of at most `length` ranks, or a chain
+/// that ends on a free slot, is accepted as soon as it lowers hop-bytes, else undone. Visits the ranks whose
+/// surroundings changed until none remains or the budget ends.
+///
+/// These are ejection chains with the gain criterion of Lin and Kernighan (Glover, Ejection chains, reference
+/// structures and alternating path methods, Discrete Applied Mathematics 65 (1996)). A visit costs O(partners
+/// * near) evaluations of O(degree), and the same again for each ejected rank. Work counts evaluations. For
+/// objectives other than hop-bytes see rotate_on_routes().
 Placement improve_by_rotations(const Problem& problem, Placement start, Meter& meter,
                                const RotateOptions& options) {
     const Allocation& allocation = problem.allocation();

@@ -31,25 +31,25 @@ class RouteRotations {
     }
 
     void run(Meter& meter) {
-        constexpr double share = 0.9;  // of the busiest: these links are the busiest next
+        constexpr double share = 0.9;  // share of the maximum load; such links become the busiest next
         bool improved = true;
         while (std::exchange(improved, false)) {
             loads_.set_soft_scale();
             for (const Rank u : loads_.ranks_on_busy_links(share)) {
-                if (loads_.is_on_busiest_link(u) && visit(u, meter)) improved = true;
+                if (loads_.is_on_busiest_link(u) && visit_rank(u, meter)) improved = true;
                 if (!meter.poll_clock()) return;
             }
         }
     }
 
    private:
-    bool visit(Rank u, Meter& meter) {
+    bool visit_rank(Rank u, Meter& meter) {
         bool improved = false;
         for (const Rank partner : graph_.peers(u)) {
-            for (const Position to : near_.of(position_[partner.value])) {
+            for (const Position to : near_.list_at(position_[partner.value])) {
                 if (to == position_[u.value]) continue;
                 if (!meter.spend(1)) return improved;
-                if (!rotate(u, to, meter)) continue;
+                if (!try_cycle(u, to, meter)) continue;
                 improved = true;
                 if (!loads_.is_on_busiest_link(u)) return true;
             }
@@ -57,41 +57,41 @@ class RouteRotations {
         return improved;
     }
 
-    /// Starts a cycle by moving u. True if it was worth it; else all is as it was.
-    bool rotate(Rank u, Position to, Meter& meter) {
+    /// Starts a cycle by moving u. Returns true if the cycle gains; otherwise restores the state.
+    bool try_cycle(Rank u, Position to, Meter& meter) {
         const CongestionKey before = loads_.key();
         path_.clear();
-        step(u, to);
+        perform_step(u, to);
         while (!(loads_.key() < before) && path_.last_ejected() != Rank::none &&
                path_.length() + 1 < length_) {
             const Rank v = path_.last_ejected();
-            const Position best = best_position(v, meter);
+            const Position best = find_best_position(v, meter);
             if (best == position_[v.value]) break;
-            step(v, best);
+            perform_step(v, best);
         }
         if (loads_.key() < before) return true;
         while (!path_.empty()) {
             const EjectionPath::Step last = path_.pop();
-            sit(last.rank, last.from);
+            move_rank(last.rank, last.from);
         }
         return false;
     }
 
-    void step(Rank u, Position to) {
+    void perform_step(Rank u, Position to) {
         path_.push({u, occupant_[to.value], position_[u.value], to});
-        sit(u, to);
+        move_rank(u, to);
     }
-    /// There and back: whoever is there goes where u was.
-    void sit(Rank u, Position to) {
+    /// Moves u to `to`; the occupant of `to`, if any, moves to u's old slot.
+    void move_rank(Rank u, Position to) {
         const Rank v = occupant_[to.value];
         const Position from = position_[u.value];
-        change(u, v, to);
+        apply_change(u, v, to);
         position_[u.value] = to;
         occupant_[to.value] = u;
         occupant_[from.value] = v;
         if (v != Rank::none) position_[v.value] = from;
     }
-    void change(Rank u, Rank v, Position to) {
+    void apply_change(Rank u, Rank v, Position to) {
         if (v == Rank::none) {
             loads_.move(u, slots_[to.value]);
         } else {
@@ -99,16 +99,16 @@ class RouteRotations {
         }
     }
 
-    /// The position in which v loads links least, among those near its partners and not in the cycle yet; its own if
-    /// there is none.
-    Position best_position(Rank v, Meter& meter) {
+    /// The position with the lowest soft load for v among those near its partners and not in the cycle yet;
+    /// v's own position if there is none.
+    Position find_best_position(Rank v, Meter& meter) {
         Position best = position_[v.value];
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         for (const Rank partner : graph_.peers(v)) {
-            for (const Position to : near_.of(position_[partner.value])) {
+            for (const Position to : near_.list_at(position_[partner.value])) {
                 if (to == position_[v.value] || path_.leads_to(to)) continue;
                 meter.spend(1);
-                change(v, occupant_[to.value], to);
+                apply_change(v, occupant_[to.value], to);
                 const std::int64_t soft = loads_.soft();
                 loads_.undo();
                 if (soft >= least) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cyclic exchanges under an objective on links: rotate, aware of routes.
+// Cyclic exchanges for objectives on links: a route-aware version of rotate.
 #pragma once
 
 #include "topoloom/place/local/rotate_options.hpp"
@@ -7,9 +7,10 @@
 
 namespace topoloom::local {
 
-/// The ejection chains of improve_by_rotations() for problems that are not for hop-bytes: they begin with an end of a
-/// message over one of the busiest links, whoever is ejected goes where soft loads are least, and a chain is kept if it
-/// lowers the objective. A visit costs O(partners * near) chains of O(length * partners * near) changes of link loads.
+/// The ejection chains of improve_by_rotations() for objectives other than hop-bytes. A chain starts at an
+/// endpoint of a message on one of the busiest links. An ejected rank moves to the slot with the lowest soft
+/// load. A chain is accepted if it lowers the objective. A visit costs O(partners * near) chains of O(length
+/// * partners * near) changes of link loads.
 [[nodiscard]] Placement rotate_on_routes(const Problem& problem, const Placement& start, Meter& meter,
                                          const RotateOptions& options);
 

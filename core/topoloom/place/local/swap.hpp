@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pair exchange: local search by swaps of two ranks and moves to free slots.
+// Pair exchange: local search that swaps two ranks or moves a rank to a free slot.
 #pragma once
 
 #include "topoloom/place/mapper.hpp"
@@ -16,10 +16,11 @@ struct SwapOptions {
     }
 };
 
-/// Exchanges two ranks, or moves a rank to the best free slot, whenever that lowers hop-bytes; visits the ranks whose
-/// surroundings changed until none is left (a local optimum of this neighborhood) or the budget ends.
-/// Partners are near in the communication graph (Brandfass, Alrutz, Gerhold, Computers & Fluids 80 (2013), sec. 4;
-/// Schulz, Traeff, ALENEX 2017). One evaluation costs O(degree of the two). Work counts evaluations.
+/// Exchanges two ranks, or moves a rank to the best free slot, if that lowers hop-bytes. Visits the ranks
+/// whose surroundings changed until none remains (a local optimum of this neighborhood) or the budget ends.
+/// Exchange partners are near in the communication graph (Brandfass, Alrutz, Gerhold, Computers & Fluids 80
+/// (2013), sec. 4; Schulz, Traeff, ALENEX 2017). One evaluation costs O(degree of both ranks). Work counts
+/// evaluations.
 [[nodiscard]] Placement improve_by_swaps(const Problem& problem, Placement start, Meter& meter,
                                          const SwapOptions& options);
 

@@ -17,7 +17,8 @@ namespace topoloom::local {
 
 namespace {
 
-/// Tabu search with a list of the best exchange of every rank. A rank that has moved stays for a while.
+/// Tabu search with a heap of the best exchange of every rank. A rank that has moved is tabu for some
+/// iterations.
 class NearTabu {
    public:
     NearTabu(Arrangement& state, const Problem& problem)
@@ -29,68 +30,68 @@ class NearTabu {
           near_slots_(problem.allocation(), near_on_machine, problem.threads()),
           heap_(graph_.rank_count()),
           target_(graph_.rank_count()),
-          released_(max_stay),
-          staying_(graph_.rank_count(), false),
+          ends_tenure_(max_tenure),
+          is_tabu_(graph_.rank_count(), false),
           rng_(problem.seed(), 0x7AB) {}
 
     void run(std::uint64_t iterations, Meter& meter) {
         for (const Rank u : ids<Rank>(graph_.rank_count())) {
             if (meter.is_exhausted()) break;
-            evaluate(u, meter);
+            find_best_exchange(u, meter);
         }
-        for (std::uint64_t i = 0; i < iterations && !meter.is_exhausted(); ++i) iterate(meter);
-        for (; !undo_.empty(); undo_.pop_back()) put(undo_.back().rank, undo_.back().position);
+        for (std::uint64_t i = 0; i < iterations && !meter.is_exhausted(); ++i) run_iteration(meter);
+        for (; !undo_.empty(); undo_.pop_back()) move_rank(undo_.back().rank, undo_.back().position);
     }
 
    private:
     static constexpr std::uint32_t near_in_graph = 24;
     static constexpr std::uint32_t near_on_machine = 6;
     static constexpr std::uint32_t max_partners = 16;
-    static constexpr std::uint32_t max_stay = 64;
+    static constexpr std::uint32_t max_tenure = 64;
 
     struct Step {
         Rank rank;
-        Position position;  // where it was before
+        Position position;  // position of the rank before the step
     };
 
-    void iterate(Meter& meter) {
+    void run_iteration(Meter& meter) {
         ++now_;
-        std::vector<Rank>& released = released_[now_ % max_stay];
-        for (const Rank u : released) {
-            staying_[u.value] = false;
-            evaluate(u, meter);
+        std::vector<Rank>& tenure_ends = ends_tenure_[now_ % max_tenure];
+        for (const Rank u : tenure_ends) {
+            is_tabu_[u.value] = false;
+            find_best_exchange(u, meter);
         }
-        released.clear();
+        tenure_ends.clear();
         while (!heap_.empty() && !meter.is_exhausted()) {
             const Rank u{heap_.top().value};
-            const std::int64_t gain = gain_of(u, target_[u.value], meter);
-            // Moves farther away may have changed it.
-            if (gain == heap_.top_gain() && allowed(u, target_[u.value], gain)) {
-                perform(u, target_[u.value], gain, meter);
+            const std::int64_t gain = compute_gain(u, target_[u.value], meter);
+            // Distant moves may have changed this gain.
+            if (gain == heap_.top_gain() && is_allowed(u, target_[u.value], gain)) {
+                perform_exchange(u, target_[u.value], gain, meter);
                 return;
             }
             heap_.erase(Vertex{u.value});
-            evaluate(u, meter);
+            find_best_exchange(u, meter);
         }
     }
 
-    void perform(Rank u, Position to, std::int64_t gain, Meter& meter) {
+    void perform_exchange(Rank u, Position to, std::int64_t gain, Meter& meter) {
         const Rank other = state_.occupant(to);
         undo_.push_back({u, state_.position(u)});
-        put(u, to);
+        move_rank(u, to);
         gained_ += gain;
         if (gained_ > best_gained_) {
             best_gained_ = gained_;
             undo_.clear();
         }
-        stay(u);
-        if (other != Rank::none) stay(other);
-        for (const Rank v : graph_.peers(u)) evaluate(v, meter);
+        make_tabu(u);
+        if (other != Rank::none) make_tabu(other);
+        for (const Rank v : graph_.peers(u)) find_best_exchange(v, meter);
         if (other == Rank::none) return;
-        for (const Rank v : graph_.peers(other)) evaluate(v, meter);
+        for (const Rank v : graph_.peers(other)) find_best_exchange(v, meter);
     }
 
-    void put(Rank u, Position to) {
+    void move_rank(Rank u, Position to) {
         const Rank other = state_.occupant(to);
         if (other == Rank::none) {
             state_.move(u, to);
@@ -99,20 +100,20 @@ class NearTabu {
         }
     }
 
-    void stay(Rank u) {
+    void make_tabu(Rank u) {
         if (heap_.contains(Vertex{u.value})) heap_.erase(Vertex{u.value});
-        if (staying_[u.value]) return;  // moved nevertheless: its stay goes on
-        staying_[u.value] = true;
-        released_[(now_ + 1 + rng_.below(max_stay - 1)) % max_stay].push_back(u);
+        if (is_tabu_[u.value]) return;  // already tabu: its tenure continues
+        is_tabu_[u.value] = true;
+        ends_tenure_[(now_ + 1 + rng_.below(max_tenure - 1)) % max_tenure].push_back(u);
     }
 
-    [[nodiscard]] bool allowed(Rank u, Position to, std::int64_t gain) const {
+    [[nodiscard]] bool is_allowed(Rank u, Position to, std::int64_t gain) const {
         if (to == state_.position(u)) return false;
         const Rank other = state_.occupant(to);
-        return other == Rank::none || !staying_[other.value] || gained_ + gain > best_gained_;
+        return other == Rank::none || !is_tabu_[other.value] || gained_ + gain > best_gained_;
     }
 
-    [[nodiscard]] std::int64_t gain_of(Rank u, Position to, Meter& meter) {
+    [[nodiscard]] std::int64_t compute_gain(Rank u, Position to, Meter& meter) {
         meter.spend(1);
         if (to == state_.position(u)) return 0;
         const Rank other = state_.occupant(to);
@@ -122,21 +123,21 @@ class NearTabu {
         return moved + moving_.at(other, to) - moving_.at(other, from) + state_.exchange_gain(u, other);
     }
 
-    /// Finds the best exchange of a rank that need not stay.
-    void evaluate(Rank u, Meter& meter) {
-        if (staying_[u.value] || (graph_.degree(u) == 0 && home_[u.value] == Position::none)) return;
+    /// Finds the best exchange of a rank that is not tabu.
+    void find_best_exchange(Rank u, Meter& meter) {
+        if (is_tabu_[u.value] || (graph_.degree(u) == 0 && home_[u.value] == Position::none)) return;
         bool found = false;
         std::int64_t best = 0;
         const auto offer = [&](Position to) {
             if (meter.is_exhausted() || to == state_.position(u)) return;
-            const std::int64_t gain = gain_of(u, to, meter);
-            if ((found && gain <= best) || !allowed(u, to, gain)) return;
+            const std::int64_t gain = compute_gain(u, to, meter);
+            if ((found && gain <= best) || !is_allowed(u, to, gain)) return;
             found = true;
             best = gain;
             target_[u.value] = to;
         };
         if (home_[u.value] != Position::none) offer(home_[u.value]);
-        for (const Rank v : near_ranks_.around(u)) offer(state_.position(v));
+        for (const Rank v : near_ranks_.ranks_around(u)) offer(state_.position(v));
         const auto peers = graph_.peers(u);
         for (std::size_t i = 0; i < std::min<std::size_t>(peers.size(), max_partners); ++i) {
             for (const Position to : near_slots_.near(state_.position(peers[i]))) offer(to);
@@ -151,22 +152,22 @@ class NearTabu {
     const CommGraph& graph_;
     Arrangement& state_;
     MigrationCost moving_;
-    std::vector<Position> home_;  // where a rank was
+    std::vector<Position> home_;  // earlier position of each rank
     Neighborhood near_ranks_;
     NearSlots near_slots_;
-    partition::GainHeap heap_;                 // of the ranks that may move, by their best gain
-    std::vector<Position> target_;             // where each of them would go
-    std::vector<std::vector<Rank>> released_;  // by iteration, modulo
-    std::vector<char> staying_;
-    std::vector<Step> undo_;  // since the best placement
+    partition::GainHeap heap_;                    // ranks that may move, by their best gain
+    std::vector<Position> target_;                // best target position of each rank
+    std::vector<std::vector<Rank>> ends_tenure_;  // ranks by end of tenure, modulo max_tenure
+    std::vector<char> is_tabu_;
+    std::vector<Step> undo_;  // steps since the best placement was found
     std::int64_t gained_ = 0;
     std::int64_t best_gained_ = 0;
     std::uint64_t now_ = 0;
     Rng rng_;
 };
 
-Placement tabu_on_all(const Problem& problem, const Placement& start, Meter& meter,
-                      std::uint64_t iterations) {
+Placement search_on_all_slots(const Problem& problem, const Placement& start, Meter& meter,
+                              std::uint64_t iterations) {
     qap::QapSolveOptions options;
     options.seed = problem.seed();
     options.threads = problem.threads();
@@ -181,7 +182,8 @@ Placement tabu_on_all(const Problem& problem, const Placement& start, Meter& met
 Placement improve_by_tabu(const Problem& problem, Placement start, Meter& meter, const TabuOptions& options) {
     if (meter.is_exhausted() || problem.allocation().slot_count() < 2) return start;
     if (problem.allocation().slot_count() <= options.dense)
-        return tabu_on_all(problem, start, meter, options.iterations == 0 ? 1000 : options.iterations);
+        return search_on_all_slots(problem, start, meter,
+                                   options.iterations == 0 ? 1000 : options.iterations);
     const Allocation& allocation = problem.allocation();
     const std::uint64_t iterations =
         options.iterations == 0 ? 10 * std::uint64_t{problem.rank_count()} : options.iterations;

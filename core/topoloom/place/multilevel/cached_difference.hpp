@@ -13,28 +13,27 @@
 
 namespace topoloom::multilevel {
 
-/// How much farther a part is from the second of two pieces than from the first. The same parts are asked for
-/// again and again: those whose numbers do not fall together are kept.
+/// Caches a DistanceDifference in a direct-mapped table, because the same parts are looked up repeatedly.
 class CachedDifference {
    public:
-    /// `questions`: expected number of lookups among `parts` parts.
+    /// `questions`: expected number of lookups, among `parts` parts.
     CachedDifference(DistanceDifference difference, std::size_t parts, std::size_t questions)
         : difference_(std::move(difference)),
           known_(std::bit_ceil(std::clamp<std::size_t>(questions, 16, parts + 16))) {}
 
     std::int64_t operator()(Part q) {
-        Known& known = known_[q.value & (known_.size() - 1)];
+        CacheEntry& known = known_[q.value & (known_.size() - 1)];
         if (known.part != q) known = {q, difference_(q)};
         return known.value;
     }
 
    private:
-    struct Known {
+    struct CacheEntry {
         Part part = Part::none;
         std::int64_t value = 0;
     };
     DistanceDifference difference_;
-    std::vector<Known> known_;
+    std::vector<CacheEntry> known_;
 };
 
 }  // namespace topoloom::multilevel

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How rings of a torus are measured while it is divided.
+// How distances along the rings of a torus are measured while the torus is divided.
 #pragma once
 
 namespace topoloom::multilevel {
 
-/// Distances along evenly filled rings of a torus: as on lines or on rings.
+/// How evenly filled rings of a torus are measured: as lines or as rings.
 enum class FullRings { lines, rings };
 
 }  // namespace topoloom::multilevel

@@ -13,28 +13,29 @@
 
 namespace topoloom::multilevel {
 
-/// Parts of a graph, of which lefts[k] and lefts[k] + 1 may swap places. `ranks(p)` are those of part p;
-/// farther_from(left)(q) is how much farther part q is from part left + 1 than from part left, by distances
-/// that are the same for both directions.
+/// Computes the costs of swapping the parts lefts[k] and lefts[k] + 1. `ranks(p)` returns the vertices of
+/// part p. make_distance_difference(left)(q) is the distance of q to part left + 1 minus the distance of q to part left;
+/// distances must be symmetric.
 template <class Ranks, class DistanceDifference>
 class HalfSwapCosts {
    public:
-    /// Refers to everything.
+    /// Refers to all arguments.
     HalfSwapCosts(const partition::WeightedGraph& graph, std::span<const Part> part_of,
                   std::size_t part_count, std::span<const Part> lefts, const Ranks& ranks,
-                  const DistanceDifference& farther_from)
+                  const DistanceDifference& make_distance_difference)
         : graph_(graph),
           part_of_(part_of),
           lefts_(lefts),
           pair_of_(part_count, Vertex::none),
           ranks_(ranks),
-          farther_from_(farther_from) {
+          farther_from_(make_distance_difference) {
         for (std::size_t k = 0; k < lefts.size(); ++k)
             pair_of_[lefts[k].value] = pair_of_[lefts[k].value + 1] = Vertex{k};
     }
 
-    /// For BinaryLabeling. Vertex k is the pair lefts[k]; an edge is twice the cost if only one of two pairs swaps, and the
-    /// bias is the cost of a swap by itself. Masses are left to the caller. O(edges), on all cores.
+    /// Builds a graph for BinaryLabeling. Vertex k is the pair lefts[k]. An edge weight is twice the cost of
+    /// swapping only one of its two pairs; the bias is the cost of swapping one pair alone. The caller sets
+    /// the masses. O(edges), on all cores.
     void weigh(partition::WeightedGraph& choices, std::vector<std::int64_t>& bias, int threads) const {
         const Chunks chunks(lefts_.size(), 1024);
         std::vector<Rows> rows(chunks.size());
@@ -42,7 +43,7 @@ class HalfSwapCosts {
         parallel_for(chunks.size(), threads, [&](std::size_t i, int worker) {
             Scratch& own = scratch[static_cast<std::size_t>(worker)];
             own.bytes.resize(pair_of_.size(), {0, 0});
-            for (std::size_t k = chunks[i].begin; k < chunks[i].end; ++k) weigh(Vertex{k}, own, rows[i]);
+            for (std::size_t k = chunks[i].begin; k < chunks[i].end; ++k) weigh_pair(Vertex{k}, own, rows[i]);
         });
         for (const Rows& row : rows) {
             const auto before = static_cast<std::uint32_t>(choices.peer.size());
@@ -61,11 +62,11 @@ class HalfSwapCosts {
         std::vector<std::int64_t> bias;
     };
     struct Scratch {
-        std::vector<std::array<std::int64_t, 2>> bytes;  // of both halves of a pair with every part
-        std::vector<Part> met;                           // parts that have some
+        std::vector<std::array<std::int64_t, 2>> bytes;  // bytes between each half of the pair and every part
+        std::vector<Part> met;                           // parts with nonzero entries in `bytes`
     };
 
-    void weigh(Vertex k, Scratch& scratch, Rows& rows) const {
+    void weigh_pair(Vertex k, Scratch& scratch, Rows& rows) const {
         auto& [bytes, met] = scratch;
         const Part left = lefts_[k.value];
         for (const std::uint32_t half : {0U, 1U}) {
@@ -82,16 +83,17 @@ class HalfSwapCosts {
             }
         }
         auto farther = farther_from_(left);
-        std::int64_t alone = 0;  // twice the cost of swapping this pair if no other is swapped
+        std::int64_t alone = 0;  // twice the cost of swapping only this pair
         for (const Part q : met) {
-            if (bytes[q.value][0] == 0 && bytes[q.value][1] == 0) continue;  // came with its other half
+            if (bytes[q.value][0] == 0 && bytes[q.value][1] == 0) continue;  // handled with its other half
             const Vertex other = pair_of_[q.value];
             if (other == Vertex::none) {
                 alone += 2 * (bytes[q.value][0] - bytes[q.value][1]) * farther(q);
                 bytes[q.value] = {0, 0};
                 continue;
             }
-            // Costs by which of the two pairs is swapped, relative to all ranks on the left.
+            // cost[a][b]: swapping (1) or not (0) this pair and the other pair, relative to all ranks on the
+            // left.
             const std::array<Part, 2> theirs{lefts_[other.value], Part{lefts_[other.value].value + 1}};
             std::array<std::array<std::int64_t, 2>, 2> cost{};
             for (const std::uint32_t j : {0U, 1U}) {

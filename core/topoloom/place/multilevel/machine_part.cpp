@@ -27,7 +27,7 @@ bool MachineParts::is_point(const MachinePart& part) const {
 }
 
 std::array<MachinePart, 2> MachineParts::halve(const MachinePart& part) {
-    const std::uint32_t cut = choose_cut(sort(part), part);
+    const std::uint32_t cut = choose_cut(sort_slots(part), part);
     std::array<MachinePart, 2> halves{{{part.begin, part.begin + cut}, {part.begin + cut, part.end}}};
     for (MachinePart& half : halves) {
         for (const Position p : slots(half)) half.capacity += capacity_[p.value];
@@ -37,14 +37,14 @@ std::array<MachinePart, 2> MachineParts::halve(const MachinePart& part) {
 
 std::vector<MachinePart> MachineParts::divide(const MachinePart& part) {
     constexpr std::size_t max_groups = 64;
-    std::vector<MachinePart> groups = this->groups(part);
-    if (groups.size() > 2 && groups.size() <= max_groups && equidistant(groups)) return groups;
+    std::vector<MachinePart> groups = this->list_groups(part);
+    if (groups.size() > 2 && groups.size() <= max_groups && are_equidistant(groups)) return groups;
     const auto halves = halve(part);
     return {halves.begin(), halves.end()};
 }
 
 /// Sorts the slots of a part by their keys; returns the keys in that order.
-std::vector<SplitKey> MachineParts::sort(const MachinePart& part) {
+std::vector<SplitKey> MachineParts::sort_slots(const MachinePart& part) {
     const std::vector<SplitKey> keys = split_keys(slots(part));
     std::vector<std::uint32_t> order(part.size());
     std::iota(order.begin(), order.end(), 0U);
@@ -63,9 +63,9 @@ std::vector<SplitKey> MachineParts::sort(const MachinePart& part) {
     return sorted_keys;
 }
 
-/// A part cut wherever the major key changes.
-std::vector<MachinePart> MachineParts::groups(const MachinePart& part) {
-    const std::vector<SplitKey> keys = sort(part);
+/// Cuts a part at every change of the major key.
+std::vector<MachinePart> MachineParts::list_groups(const MachinePart& part) {
+    const std::vector<SplitKey> keys = sort_slots(part);
     std::vector<MachinePart> groups;
     for (std::uint32_t i = 0; i < part.size(); ++i) {
         if (i == 0 || keys[i].major != keys[i - 1].major) groups.push_back({part.begin + i, part.begin + i});
@@ -75,7 +75,7 @@ std::vector<MachinePart> MachineParts::groups(const MachinePart& part) {
     return groups;
 }
 
-bool MachineParts::equidistant(std::span<const MachinePart> groups) const {
+bool MachineParts::are_equidistant(std::span<const MachinePart> groups) const {
     const auto middle = [&](const MachinePart& g) { return slots_[g.begin + g.size() / 2]; };
     const auto apart = slot_distance(middle(groups[0]), middle(groups[1]));
     for (std::size_t a = 0; a < groups.size(); ++a) {
@@ -87,7 +87,7 @@ bool MachineParts::equidistant(std::span<const MachinePart> groups) const {
     return true;
 }
 
-/// After how many slots of the order to cut.
+/// Chooses a cut; returns the number of slots before it.
 std::uint32_t MachineParts::choose_cut(std::span<const SplitKey> keys, const MachinePart& part) const {
     struct Cut {
         std::uint32_t at = 0;
@@ -107,7 +107,7 @@ std::uint32_t MachineParts::choose_cut(std::span<const SplitKey> keys, const Mac
         if (keys[i - 1] != keys[i]) between_keys.offer(i, unevenness);
         if (keys[i - 1].major != keys[i].major) between_groups.offer(i, unevenness);
     }
-    // Natural borders are worth up to one part to three; the middle is worth more than that.
+    // A natural border is preferred up to a ratio of 1 : 3; beyond that, the most even cut is.
     for (const Cut& cut : {between_groups, between_keys}) {
         if (cut.at > 0 && 2 * cut.unevenness <= part.capacity) return cut.at;
     }
@@ -133,17 +133,18 @@ class SpaceParts final : public MachineParts {
     [[nodiscard]] std::int64_t distance(Part p, Part q) const override {
         return apart_(samples_[std::min(p, q).value], samples_[std::max(p, q).value]);
     }
-    [[nodiscard]] DistanceDifference farther_from(Part near, Part far) const override {
+    [[nodiscard]] DistanceDifference make_distance_difference(Part near, Part far) const override {
         if constexpr (Distance::has_quick_difference) {
-            return farther(samples_[near.value], samples_[far.value]);
+            return make_difference(samples_[near.value], samples_[far.value]);
         } else {
             return [this, near, far](Part q) { return distance(far, q) - distance(near, q); };
         }
     }
-    [[nodiscard]] Pieces compare(const MachinePart& near, const MachinePart& far) const override {
+    [[nodiscard]] PieceComparison compare_pieces(const MachinePart& near,
+                                                 const MachinePart& far) const override {
         const Sample a = sample(near);
         const Sample b = sample(far);
-        return {apart_(a, b) - (apart_(a, a) + apart_(b, b)) / 2, farther(a, b)};
+        return {apart_(a, b) - (apart_(a, a) + apart_(b, b)) / 2, make_difference(a, b)};
     }
     [[nodiscard]] std::int64_t distance_scale() const override { return Distance::scale(); }
 
@@ -163,7 +164,7 @@ class SpaceParts final : public MachineParts {
         return space_.split_keys(points);
     }
     [[nodiscard]] Sample sample(const MachinePart& part) const { return apart_.sample(point_, slots(part)); }
-    [[nodiscard]] DistanceDifference farther(const Sample& near, const Sample& far) const {
+    [[nodiscard]] DistanceDifference make_difference(const Sample& near, const Sample& far) const {
         return [this, difference = typename Distance::Difference(apart_, near, far)](Part q) mutable {
             return difference(samples_[q.value]);
         };
@@ -177,8 +178,8 @@ class SpaceParts final : public MachineParts {
 
 }  // namespace
 
-std::unique_ptr<MachineParts> machine_parts(const Allocation& allocation,
-                                            std::span<const std::int64_t> capacity, FullRings full) {
+std::unique_ptr<MachineParts> make_machine_parts(const Allocation& allocation,
+                                                 std::span<const std::int64_t> capacity, FullRings full) {
     return with_space(allocation.machine(),
                       [&]<class Space>(const Space& space) -> std::unique_ptr<MachineParts> {
                           return std::make_unique<SpaceParts<Space>>(space, allocation, capacity, full);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pieces of an allocation that are halved again and again, and how far apart two pieces are.
+// Parts of an allocation for recursive halving, and the distances between parts.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace topoloom::multilevel {
 
-/// The slots begin .. end of a list that is shared by all parts.
+/// The slots [begin, end) of a list that all parts share.
 struct MachinePart {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
@@ -23,7 +23,7 @@ struct MachinePart {
     [[nodiscard]] std::uint32_t size() const { return end - begin; }
 };
 
-/// A part of the machine and the ranks that go there: begin .. end of a list that is shared by all parts.
+/// A part of the machine, and the ranks [begin, end) assigned to it, from a list that all parts share.
 struct RankedPart {
     MachinePart machine;
     std::uint32_t begin = 0;
@@ -33,11 +33,11 @@ struct RankedPart {
     [[nodiscard]] std::uint32_t size() const { return end - begin; }
 };
 
-/// By how much a part is farther from one than from another.
+/// Distance to a far piece minus distance to a near piece, by part.
 using DistanceDifference = std::function<std::int64_t(Part)>;
 
-/// An allocation as a list of its slots, in an order that halving rearranges. Distances between parts are means over a
-/// few points of each, times the same number for all; the parts are those that were last sampled.
+/// The slots of an allocation, in an order that halving rearranges. The distance between two parts is the
+/// mean over a few sample points, times a constant; it refers to the last sample() of each part.
 class MachineParts {
    public:
     MachineParts(const Allocation& allocation, std::span<const std::int64_t> capacity);
@@ -49,29 +49,31 @@ class MachineParts {
     [[nodiscard]] std::span<const Position> slots(const MachinePart& part) const {
         return {slots_.data() + part.begin, part.size()};
     }
-    /// No two slots of the part are apart, nor nearer to other nodes: it needs no further halving.
+    /// Whether all slots of the part are at distance 0 and equally far from the network; such parts are not
+    /// divided further.
     [[nodiscard]] bool is_point(const MachinePart& part) const;
-    /// Cuts a part of several slots where it falls apart most naturally, near the middle.
+    /// Cuts a part at its most natural border near the middle. Requires at least two slots.
     std::array<MachinePart, 2> halve(const MachinePart& part);
-    /// Cuts a part between all its groups at once where these are equally far from each other, as those of a tree are,
-    /// and from other nodes; else in halves.
+    /// Cuts a part into all its groups at once if the groups are equidistant, as in a tree; otherwise into
+    /// halves.
     std::vector<MachinePart> divide(const MachinePart& part);
 
     virtual void set_part_count(std::size_t count) = 0;
     [[nodiscard]] virtual std::size_t part_count() const = 0;
     virtual void sample(Part p, const MachinePart& part) = 0;
     virtual void swap_samples(Part p, Part q) = 0;
-    /// The same for both directions.
+    /// The distance between two parts, symmetric in p and q.
     [[nodiscard]] virtual std::int64_t distance(Part p, Part q) const = 0;
-    /// distance(far, q) - distance(near, q) for parts q.
-    [[nodiscard]] virtual DistanceDifference farther_from(Part near, Part far) const = 0;
-    /// Comparison of two pieces that are not among the parts yet.
-    struct Pieces {
-        std::int64_t apart;  // beyond how far their own points are
+    /// Returns q -> distance(far, q) - distance(near, q).
+    [[nodiscard]] virtual DistanceDifference make_distance_difference(Part near, Part far) const = 0;
+    /// Comparison of two pieces that are not sampled parts yet.
+    struct PieceComparison {
+        std::int64_t apart;  // distance beyond the mean distance inside the pieces
         DistanceDifference farther;
     };
-    [[nodiscard]] virtual Pieces compare(const MachinePart& near, const MachinePart& far) const = 0;
-    /// Distances of parts are at most this many times the largest distance of the machine.
+    [[nodiscard]] virtual PieceComparison compare_pieces(const MachinePart& near,
+                                                         const MachinePart& far) const = 0;
+    /// Upper bound of part distances, in multiples of the largest machine distance.
     [[nodiscard]] virtual std::int64_t distance_scale() const = 0;
 
    protected:
@@ -80,18 +82,18 @@ class MachineParts {
     [[nodiscard]] virtual std::vector<SplitKey> split_keys(std::span<const Position> slots) const = 0;
 
    private:
-    std::vector<SplitKey> sort(const MachinePart& part);
-    std::vector<MachinePart> groups(const MachinePart& part);
-    [[nodiscard]] bool equidistant(std::span<const MachinePart> groups) const;
+    std::vector<SplitKey> sort_slots(const MachinePart& part);
+    std::vector<MachinePart> list_groups(const MachinePart& part);
+    [[nodiscard]] bool are_equidistant(std::span<const MachinePart> groups) const;
     [[nodiscard]] std::uint32_t choose_cut(std::span<const SplitKey> keys, const MachinePart& part) const;
 
     std::span<const std::int64_t> capacity_;
     std::vector<Position> slots_;
 };
 
-/// Refers to the allocation and the capacities of its slots.
-[[nodiscard]] std::unique_ptr<MachineParts> machine_parts(const Allocation& allocation,
-                                                          std::span<const std::int64_t> capacity,
-                                                          FullRings full);
+/// Refers to the allocation and to the capacities of its slots.
+[[nodiscard]] std::unique_ptr<MachineParts> make_machine_parts(const Allocation& allocation,
+                                                               std::span<const std::int64_t> capacity,
+                                                               FullRings full);
 
 }  // namespace topoloom::multilevel

@@ -12,7 +12,7 @@
 #include "topoloom/place/multilevel/half_swap_costs.hpp"
 #include "topoloom/place/multilevel/machine_part.hpp"
 #include "topoloom/place/multilevel/part_batches.hpp"
-#include "topoloom/place/multilevel/piece_shares.hpp"
+#include "topoloom/place/multilevel/piece_capacities.hpp"
 #include "topoloom/place/parallel_search.hpp"
 #include "topoloom/place/shared/fitting.hpp"
 #include "topoloom/place/shared/group_split.hpp"
@@ -25,8 +25,8 @@ using partition::WeightedGraph;
 
 namespace {
 
-/// Large parts without common edges are divided in parallel.
-bool are_many(const Problem& problem) {
+/// Whether the problem is so large that parts without common edges are divided in parallel.
+bool needs_parallel_division(const Problem& problem) {
     return problem.capacity().one_rank_per_slot() && problem.rank_count() > max_ranks_in_parallel;
 }
 
@@ -35,7 +35,7 @@ class Multisection {
     /// Refers to the problem.
     Multisection(const Problem& problem, const MultisectionOptions& options)
         : problem_(problem),
-          many_(are_many(problem)),
+          many_(needs_parallel_division(problem)),
           bisection_{.starts = options.starts,
                      .passes = 2,
                      .cycles = options.cycles,
@@ -45,7 +45,7 @@ class Multisection {
                      .family = options.family,
                      .cycles = options.family > 1 ? options.family : 0,
                      .cuts = options.cuts},
-          machine_(machine_parts(problem.allocation(), problem.capacity().capacities(), options.rings)),
+          machine_(make_machine_parts(problem.allocation(), problem.capacity().capacities(), options.rings)),
           ranks_(id_list<Vertex>(problem.rank_count())),
           rank_of_(id_list<Rank>(problem.rank_count())),
           local_(problem.rank_count()),
@@ -54,7 +54,8 @@ class Multisection {
         const std::span<const std::int64_t> masses = problem.capacity().masses();
         const std::int64_t mass = std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
         parts_.push_back({machine_->whole(), 0, static_cast<std::uint32_t>(ranks_.size()), mass});
-        // Sums of bytes times sampled distances must fit 64 bits; they only guide, so the last bits may go.
+        // Sums of bytes times sampled distances must fit 64 bits. They only guide the search, so low-order
+        // bits may be dropped.
         const std::int64_t most = std::max<std::int64_t>(1, problem.symmetric().total_bytes().value);
         const std::int64_t farthest = std::max<std::int64_t>(1, problem.machine().max_distance());
         const std::int64_t greatest = 16 * machine_->distance_scale() * farthest;
@@ -67,19 +68,19 @@ class Multisection {
         if (!order.empty()) renumber();
     }
 
-    /// The position of every rank.
+    /// Returns the position of every rank.
     std::vector<Position> run(Meter& meter) {
         for (std::uint64_t level = 0; !all_finished(); ++level) {
             if (many_ && level > 0 && level % levels_a_numbering == 0 && !meter.is_exhausted()) renumber();
-            step(level, meter);
+            divide_parts(level, meter);
         }
         std::vector<Position> position_of(ranks_.size());
-        for (const RankedPart& part : parts_) settle(part, position_of);
+        for (const RankedPart& part : parts_) place_finished_part(part, position_of);
         return position_of;
     }
 
    private:
-    static constexpr std::size_t min_batched = 8;  // parts; fewer are all neighbors
+    static constexpr std::size_t min_batched = 8;  // parts; fewer parts are all neighbors
     static constexpr std::uint64_t levels_a_numbering = 3;
     using Batches = std::vector<std::vector<std::uint32_t>>;
 
@@ -87,7 +88,7 @@ class Multisection {
         return std::ranges::all_of(parts_, [](const RankedPart& part) { return part.finished; });
     }
 
-    /// Numbers the ranks part by part, so that those of a part are near each other in memory.
+    /// Renumbers the ranks part by part, for memory locality.
     void renumber() {
         graph_ = renumber_graph(graph_, ranks_, problem_.threads());
         std::vector<Rank> rank_of;
@@ -100,14 +101,14 @@ class Multisection {
         }
     }
 
-    /// Divides every part that still has somewhere to go.
-    void step(std::uint64_t level, Meter& meter) {
+    /// Divides all unfinished parts once.
+    void divide_parts(std::uint64_t level, Meter& meter) {
         std::vector<std::vector<MachinePart>> pieces(parts_.size());
         parallel_for(parts_.size(), problem_.threads(), [&](std::size_t p, int) {
             RankedPart& part = parts_[p];
             part.finished = part.finished || part.size() == 0 || part.machine.size() == 1 ||
                             machine_->is_point(part.machine);
-            if (!part.finished) pieces[p] = pieces_of(part.machine);
+            if (!part.finished) pieces[p] = divide_machine_part(part.machine);
         });
         std::vector<std::uint32_t> first_child(parts_.size());
         std::uint32_t children = 0;
@@ -115,22 +116,23 @@ class Multisection {
             first_child[p] = children;
             children += parts_[p].finished ? 1 : static_cast<std::uint32_t>(pieces[p].size());
         }
-        const bool late = many_ && meter.is_exhausted();  // all that is left is to fill pieces in order
-        if (!late) sample_parts();
+        const bool is_out_of_time = many_ && meter.is_exhausted();  // out of time: only fills pieces in order
+        if (!is_out_of_time) sample_parts();
         std::vector<RankedPart> next(children);
-        // One by one, each part sees how those before it were divided, and all are cut along the same planes.
-        const bool one_by_one =
-            problem_.capacity().one_rank_per_slot() && !late && (!many_ || parts_.size() >= min_batched);
+        // Parts are divided sequentially, so that each division accounts for the previous ones and cuts
+        // align.
+        const bool one_by_one = problem_.capacity().one_rank_per_slot() && !is_out_of_time &&
+                                (!many_ || parts_.size() >= min_batched);
         const auto parts_before = static_cast<std::uint32_t>(parts_.size());
         machine_->set_part_count(parts_before + children);
-        for (const std::vector<std::uint32_t>& batch : batches_of_parts(late)) {
+        for (const std::vector<std::uint32_t>& batch : make_part_batches(is_out_of_time)) {
             const std::size_t count = batch.size();
             std::vector<std::uint64_t> work(count, 0);
             std::vector<std::vector<RankedPart>> divided(count);
-            const bool hurry = !meter.poll();
+            const bool fills_in_order = !meter.poll();
             const Budget rest = meter.remaining();
             const int threads = one_by_one && !many_ ? 1 : problem_.threads();
-            const auto show = [&](std::size_t i) {
+            const auto publish = [&](std::size_t i) {
                 for (std::uint32_t k = 0; k < divided[i].size(); ++k) {
                     const std::uint32_t child = parts_before + first_child[batch[i]] + k;
                     for (const Vertex u : ranks(divided[i][k])) part_of_[u.value] = Part{child};
@@ -144,28 +146,30 @@ class Multisection {
                     for (const Vertex u : ranks(parts_[p])) next_part_of_[u.value] = Part{first_child[p]};
                     return;
                 }
-                const Divider divider{pieces[p],
-                                      piece_capacities(pieces[p], parts_[p].machine.capacity, parts_[p].mass,
-                                                       problem_.capacity().one_rank_per_slot()),
-                                      level, threads_inside(count)};
+                const DivisionInput input{
+                    pieces[p],
+                    compute_piece_capacities(pieces[p], parts_[p].machine.capacity, parts_[p].mass,
+                                             problem_.capacity().one_rank_per_slot()),
+                    level, threads_per_item(count)};
                 const Budget share{.work = rest.work / count, .seconds = rest.seconds};
                 Meter own(share);
-                divided[i] = divide(p, divider, hurry, parts_.size() == 1 ? meter : own);
+                divided[i] = divide(p, input, fills_in_order, parts_.size() == 1 ? meter : own);
                 work[i] = own.work_done();
                 for (std::uint32_t k = 0; k < divided[i].size(); ++k) {
                     next[first_child[p] + k] = divided[i][k];
                     for (const Vertex u : ranks(divided[i][k]))
                         next_part_of_[u.value] = Part{first_child[p] + k};
                 }
-                if (one_by_one && !many_) show(i);
+                if (one_by_one && !many_) publish(i);
             });
-            // Only now, since those of a batch may be neighbors and do not see each other's halves.
-            if (one_by_one && many_) parallel_for(count, threads, [&](std::size_t i, int) { show(i); });
+            // Published only after the batch: its parts may be neighbors, and must not read each other's
+            // halves.
+            if (one_by_one && many_) parallel_for(count, threads, [&](std::size_t i, int) { publish(i); });
             meter.spend(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
         }
         parts_ = std::move(next);
         std::swap(part_of_, next_part_of_);
-        if (meter.poll()) settle_halves(first_child, meter);
+        if (meter.poll()) improve_halves(first_child, meter);
     }
 
     void sample_parts() {
@@ -177,10 +181,10 @@ class Multisection {
         });
     }
 
-    /// All parts were halved at once, without knowing how the others would be: halves that are
-    /// better swapped change places; then every cut is refined, one after the other or, on many ranks, those that have
-    /// nothing to do with each other side by side.
-    void settle_halves(std::span<const std::uint32_t> first_child, Meter& meter) {
+    /// Improves halves that were cut at the same time, without knowledge of each other. Swaps halves if that
+    /// lowers the cost, and then refines every cut: sequentially or, for many ranks, independent cuts in
+    /// parallel.
+    void improve_halves(std::span<const std::uint32_t> first_child, Meter& meter) {
         sample_parts();
         std::vector<Part> lefts;
         for (std::size_t p = 0; p < first_child.size(); ++p) {
@@ -194,41 +198,41 @@ class Multisection {
             std::uint64_t work = 0;
             for (const Part left : lefts) {
                 work += refine(left, 1);
-                show(left);
+                publish_half(left);
             }
             meter.spend(work);
             return;
         }
-        for (const auto& batch : batches_of_halves(lefts)) {
+        for (const auto& batch : make_half_batches(lefts)) {
             if (!meter.poll()) return;
             std::vector<std::uint64_t> work(batch.size());
             const auto each = [&](const auto& body) {
                 parallel_for(batch.size(), problem_.threads(), [&](std::size_t i, int) { body(i); });
             };
-            each([&](std::size_t i) { work[i] = refine(lefts[batch[i]], threads_inside(batch.size())); });
-            each([&](std::size_t i) { show(lefts[batch[i]]); });
+            each([&](std::size_t i) { work[i] = refine(lefts[batch[i]], threads_per_item(batch.size())); });
+            each([&](std::size_t i) { publish_half(lefts[batch[i]]); });
             meter.spend(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
         }
     }
 
-    /// Processes `count` items in parallel.
-    [[nodiscard]] int threads_inside(std::size_t items) const {
+    /// Number of threads for each of `items` items that run in parallel.
+    [[nodiscard]] int threads_per_item(std::size_t items) const {
         const auto threads = static_cast<std::size_t>(thread_count(problem_.threads()));
         return static_cast<int>(std::max<std::size_t>(1, threads / items));
     }
 
-    /// The parts in the order in which they are divided. Those of a batch do not see each other's halves;
-    /// even where they have few edges in common, cuts that do not meet cost several percent.
-    Batches batches_of_parts(bool late) {
+    /// The parts in the order of division. Parts of one batch do not read each other's halves. Batches matter
+    /// even between parts with few common edges: unaligned cuts cost several percent.
+    Batches make_part_batches(bool is_out_of_time) {
         const auto count = static_cast<std::uint32_t>(parts_.size());
-        if (many_ && !late && count >= min_batched) {
+        if (many_ && !is_out_of_time && count >= min_batched) {
             std::vector<std::uint32_t> item(count);
             std::iota(item.begin(), item.end(), 0U);
-            return independent_batches(
+            return make_independent_batches(
                 graph_, [&](Part p) { return ranks(parts_[p.value]); }, part_of_, item, count,
                 problem_.threads(), Adjacency::any_edge);
         }
-        // Splits of shared slots may take long: a few at a time, so that time and interruptions are heeded in between.
+        // Splits of shared slots may be slow; small batches allow checks of time and interrupts.
         const std::uint32_t most = problem_.capacity().one_rank_per_slot() ? count : 16;
         Batches batches;
         for (std::uint32_t p = 0; p < count; ++p) {
@@ -238,23 +242,23 @@ class Multisection {
         return batches;
     }
 
-    Batches batches_of_halves(std::span<const Part> lefts) {
+    Batches make_half_batches(std::span<const Part> lefts) {
         const auto count = static_cast<std::uint32_t>(lefts.size());
         std::vector<std::uint32_t> item(parts_.size(), no_item);
         for (std::uint32_t i = 0; i < count; ++i) item[lefts[i].value] = item[lefts[i].value + 1] = i;
-        return independent_batches(
+        return make_independent_batches(
             graph_, [&](Part p) { return ranks(parts_[p.value]); }, part_of_, item, count, problem_.threads(),
             Adjacency::many_edges);
     }
 
-    /// Moves ranks between two halves, now that it is known where all others are. Returns the work done.
+    /// Moves ranks between two halves, given the places of all other ranks. Returns the work done.
     std::uint64_t refine(Part left, int threads) {
         RankedPart& a = parts_[left.value];
         RankedPart& b = parts_[left.value + 1];
         const std::span<Vertex> mine(ranks_.data() + a.begin, b.end - a.begin);
         const std::array<MachinePart, 2> pieces{a.machine, b.machine};
         std::vector<std::int64_t> bias;
-        const WeightedGraph sub = extract(mine, {left.value, left.value + 1}, pieces, bias, threads);
+        const WeightedGraph sub = extract_graph(mine, {left.value, left.value + 1}, pieces, bias, threads);
         if (bias.empty()) return 0;
         std::vector<char> side(mine.size(), 0);
         std::fill(side.begin() + a.size(), side.end(), char{1});
@@ -269,8 +273,8 @@ class Multisection {
         return refined.work;
     }
 
-    /// Makes known to the others what refine() moved.
-    void show(Part left) {
+    /// Publishes the result of refine() to the other parts.
+    void publish_half(Part left) {
         for (const Part p : {left, Part{left.value + 1}}) {
             RankedPart& half = parts_[p.value];
             half.mass = 0;
@@ -281,15 +285,15 @@ class Multisection {
         }
     }
 
-    /// Swaps the places of the halves of pairs where that lowers the cost, all pairs considered together.
+    /// Swaps the halves of pairs if that lowers the cost; optimizes all pairs together.
     void swap_halves(std::span<const Part> lefts, Meter& meter) {
         const auto ranks_of = [&](Part p) { return ranks(parts_[p.value]); };
-        const auto farther_from = [&](Part left) {
-            return machine_->farther_from(left, Part{left.value + 1});
+        const auto make_distance_difference = [&](Part left) {
+            return machine_->make_distance_difference(left, Part{left.value + 1});
         };
         WeightedGraph choices;
         std::vector<std::int64_t> bias;
-        HalfSwapCosts(graph_, part_of_, parts_.size(), lefts, ranks_of, farther_from)
+        HalfSwapCosts(graph_, part_of_, parts_.size(), lefts, ranks_of, make_distance_difference)
             .weigh(choices, bias, problem_.threads());
         for (const Part left : lefts) {
             const RankedPart& a = parts_[left.value];
@@ -307,8 +311,8 @@ class Multisection {
         }
     }
 
-    /// Ranks that have a slot each are balanced to the last one, which bisections do better than groups at once.
-    std::vector<MachinePart> pieces_of(const MachinePart& part) {
+    /// One rank per slot needs exact balance, which bisections reach better than a direct split into groups.
+    std::vector<MachinePart> divide_machine_part(const MachinePart& part) {
         if (!problem_.capacity().one_rank_per_slot()) return machine_->divide(part);
         const auto halves = machine_->halve(part);
         return {halves.begin(), halves.end()};
@@ -318,24 +322,25 @@ class Multisection {
         return {ranks_.data() + part.begin, part.size()};
     }
 
-    /// How a part is to be divided.
-    struct Divider {
+    /// The input of one division of a part.
+    struct DivisionInput {
         std::span<const MachinePart> pieces;
         std::vector<std::int64_t> capacity;
         std::uint64_t level;
         int threads;
     };
 
-    /// Deals the ranks of a part to its pieces; reorders them.
-    std::vector<RankedPart> divide(std::uint32_t p, const Divider& divider, bool hurry, Meter& meter) {
+    /// Distributes the ranks of a part to its pieces; reorders the ranks.
+    std::vector<RankedPart> divide(std::uint32_t p, const DivisionInput& input, bool fills_in_order,
+                                   Meter& meter) {
         const RankedPart part = parts_[p];
         const std::span<Vertex> mine = ranks(part);
         const std::vector<Part> piece_of =
-            hurry ? fill_in_order(mine, graph_.mass, divider.capacity) : split(p, divider, meter);
+            fills_in_order ? assign_in_order(mine, graph_.mass, input.capacity) : split_part(p, input, meter);
         std::vector<RankedPart> divided;
         std::vector<Vertex> sorted;
-        for (std::size_t i = 0; i < divider.pieces.size(); ++i) {
-            RankedPart piece{divider.pieces[i], part.begin + static_cast<std::uint32_t>(sorted.size())};
+        for (std::size_t i = 0; i < input.pieces.size(); ++i) {
+            RankedPart piece{input.pieces[i], part.begin + static_cast<std::uint32_t>(sorted.size())};
             for (std::size_t k = 0; k < mine.size(); ++k) {
                 if (piece_of[k] != Part{i}) continue;
                 sorted.push_back(mine[k]);
@@ -348,22 +353,22 @@ class Multisection {
         return divided;
     }
 
-    [[nodiscard]] std::vector<Part> split(std::uint32_t p, const Divider& divider, Meter& meter) {
+    [[nodiscard]] std::vector<Part> split_part(std::uint32_t p, const DivisionInput& input, Meter& meter) {
         std::vector<std::int64_t> bias;
-        const WeightedGraph sub = extract(ranks(parts_[p]), {p, p}, divider.pieces, bias, divider.threads);
-        const std::uint64_t seed = Rng(problem_.seed(), divider.level << 32 | p).next();
-        if (divider.pieces.size() == 2 && (problem_.capacity().one_rank_per_slot() || !bias.empty())) {
-            const auto halves = partition::bisect(sub, bias, {divider.capacity[0], divider.capacity[1]},
-                                                  bisection_, Rng(seed), &meter, divider.threads);
+        const WeightedGraph sub = extract_graph(ranks(parts_[p]), {p, p}, input.pieces, bias, input.threads);
+        const std::uint64_t seed = Rng(problem_.seed(), input.level << 32 | p).next();
+        if (input.pieces.size() == 2 && (problem_.capacity().one_rank_per_slot() || !bias.empty())) {
+            const auto halves = partition::bisect(sub, bias, {input.capacity[0], input.capacity[1]},
+                                                  bisection_, Rng(seed), &meter, input.threads);
             meter.spend(halves.work);
             return partition::parts_of_sides(halves.side);
         }
-        return shared::split_in_groups(sub, divider.capacity, bisection_, evolution_at(divider.level), seed,
-                                       divider.threads, meter);
+        return shared::split_into_groups(sub, input.capacity, bisection_, evolution_options_at(input.level),
+                                         seed, input.threads, meter);
     }
 
-    /// CachedDifference down the machine less is at stake in every split, and there are more of them.
-    [[nodiscard]] shared::EvolutionOptions evolution_at(std::uint64_t level) const {
+    /// Reduces the effort with the level: deeper splits matter less, and there are more of them.
+    [[nodiscard]] shared::EvolutionOptions evolution_options_at(std::uint64_t level) const {
         shared::EvolutionOptions options = evolution_;
         const auto less = [&](std::uint32_t count) {
             return std::max(1U, count >> std::min<std::uint64_t>(level, 31));
@@ -374,13 +379,15 @@ class Multisection {
         return options;
     }
 
-    /// The graph between ranks that are in the parts from the first to the second of two, edges priced by the
-    /// distance between the pieces for them, and, of two pieces, what partners in other parts make the second
-    /// cost more than the first; no bias if that is nothing, or if there are more pieces.
-    WeightedGraph extract(std::span<const Vertex> mine, std::array<std::uint32_t, 2> within,
-                          std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias, int threads) {
-        const MachineParts::Pieces between = machine_->compare(pieces[0], pieces[1]);
-        // Ranks that stay together are as far apart as their piece is wide.
+    /// Extracts the graph of the ranks in parts within[0] to within[1]. Weights are bytes times the distance
+    /// between the pieces. For two pieces, bias[i] is how much partners in other parts make the second piece
+    /// cost more than the first. Leaves `bias` empty if all values are 0 or if there are more than two
+    /// pieces.
+    WeightedGraph extract_graph(std::span<const Vertex> mine, std::array<std::uint32_t, 2> within,
+                                std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias,
+                                int threads) {
+        const MachineParts::PieceComparison between = machine_->compare_pieces(pieces[0], pieces[1]);
+        // Ranks in the same piece still have the mean distance inside the piece.
         const std::int64_t price = std::max<std::int64_t>(1, between.apart);
         const auto inside = [&](Part q) { return within[0] <= q.value && q.value <= within[1]; };
         const Chunks chunks(mine.size(), 1U << 14);
@@ -429,8 +436,8 @@ class Multisection {
         return sub;
     }
 
-    /// Puts the ranks of a finished part on its slots, where all are equally good.
-    void settle(const RankedPart& part, std::vector<Position>& position_of) {
+    /// Puts the ranks of a finished part on its slots, which are equally good.
+    void place_finished_part(const RankedPart& part, std::vector<Position>& position_of) {
         const std::span<const Position> slots = machine_->slots(part.machine);
         std::vector<std::int64_t> spare;
         for (const Position slot : slots) spare.push_back(problem_.capacity().capacities()[slot.value]);
@@ -446,11 +453,11 @@ class Multisection {
     bool many_;
     partition::BisectionOptions bisection_;
     shared::EvolutionOptions evolution_;
-    WeightedGraph graph_;  // between ranks as they are numbered now
+    WeightedGraph graph_;  // communication graph in the current numbering of ranks
     std::unique_ptr<MachineParts> machine_;
-    std::vector<Vertex> ranks_;  // part by part
+    std::vector<Vertex> ranks_;  // ranks, part by part
     std::vector<Rank> rank_of_;
-    std::vector<Vertex> local_;  // of the graph of its part
+    std::vector<Vertex> local_;  // number of a vertex in the graph of its part
     std::vector<Part> part_of_;
     std::vector<Part> next_part_of_;
     std::vector<RankedPart> parts_;
@@ -458,14 +465,16 @@ class Multisection {
 
 }  // namespace
 
-Placement draft_multisection(const Problem& problem, Meter& meter, const MultisectionOptions& options) {
+Placement place_multisection_without_repair(const Problem& problem, Meter& meter,
+                                            const MultisectionOptions& options) {
     const SlotUse use = problem.capacity().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared;
     return placement_at(problem.allocation(), Multisection(problem, options).run(meter), use);
 }
 
 Placement place_multisection(const Problem& problem, Meter& meter, const MultisectionOptions& options) {
-    Placement placement = draft_multisection(problem, meter, options);
-    return problem.capacity().one_rank_per_slot() ? placement : shared::fitted(problem, std::move(placement));
+    Placement placement = place_multisection_without_repair(problem, meter, options);
+    return problem.capacity().one_rank_per_slot() ? placement
+                                                  : shared::fit_or_throw(problem, std::move(placement));
 }
 
 MapperEntry multisection_mapper() {

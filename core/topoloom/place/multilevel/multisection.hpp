@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Multilevel multisection: the graph is split along the machine, again and again.
+// Multilevel multisection: recursively splits the graph along the machine.
 #pragma once
 
 #include "topoloom/place/mapper.hpp"
@@ -25,16 +25,17 @@ struct MultisectionOptions {
     }
 };
 
-/// Halves the allocation where it falls apart most naturally (levels of a tree, planes of a torus) and the ranks with
-/// it, so that what crosses the cut, and what each rank exchanges with ranks elsewhere on the machine, travels least:
-/// dual recursive bipartitioning (Pellegrini, Roman, HPCN 1996) with a multilevel bisection at every step, all parts of
-/// a step at once. Needs no distances of all pairs. Ranks and slots are matched exactly; with more ranks than slots
-/// the ranks are partitioned at the same time. About O(edges * log slots).
+/// Halves the allocation recursively at its most natural borders: levels of a tree, planes of a torus. Splits
+/// the ranks with it, and minimizes the hop-bytes across the cut and to ranks elsewhere on the machine. This
+/// is dual recursive bipartitioning (Pellegrini, Roman, HPCN 1996) with a multilevel bisection per step; all
+/// parts of a step are divided together. Needs no all-pairs distances. Ranks and slots match exactly; if
+/// ranks outnumber slots, the ranks are partitioned at the same time. About O(edges * log slots).
 [[nodiscard]] Placement place_multisection(const Problem& problem, Meter& meter,
                                            const MultisectionOptions& options);
 
-/// The same, but where ranks of different loads share slots, these may come out overfull.
-[[nodiscard]] Placement draft_multisection(const Problem& problem, Meter& meter,
-                                           const MultisectionOptions& options);
+/// place_multisection() without repair: if ranks of different loads share slots, some slots may exceed their
+/// capacities.
+[[nodiscard]] Placement place_multisection_without_repair(const Problem& problem, Meter& meter,
+                                                          const MultisectionOptions& options);
 
 }  // namespace topoloom::multilevel

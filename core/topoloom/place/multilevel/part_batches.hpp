@@ -13,9 +13,9 @@
 
 namespace topoloom::multilevel {
 
-/// Batches of item numbers, no two of a batch being neighbors: the smallest color that no earlier neighbor
-/// has. O(neighbors).
-[[nodiscard]] inline std::vector<std::vector<std::uint32_t>> independent_batches(
+/// Divides items into batches without neighbors by greedy coloring: each item gets the smallest color that no
+/// earlier neighbor has. O(neighbors).
+[[nodiscard]] inline std::vector<std::vector<std::uint32_t>> make_independent_batches(
     std::span<const std::vector<std::uint32_t>> neighbors) {
     std::vector<std::vector<std::uint32_t>> batches;
     std::vector<std::uint32_t> color(neighbors.size());
@@ -34,17 +34,17 @@ namespace topoloom::multilevel {
 
 constexpr std::uint32_t no_item = std::numeric_limits<std::uint32_t>::max();
 
-/// Which parts of a graph count as neighbors.
+/// The condition for two parts of a graph to be neighbors.
 enum class Adjacency {
     any_edge,
-    many_edges  // at least an eighth of what one of the two has with the one it has most edges with
+    many_edges  // at least 1/8 of the most edges that one of the two shares with any part
 };
 
-/// The same for items made of parts of a graph. `ranks(p)` are those of part p, `item` says of every part
-/// which of `count` items it belongs to, or no_item. During a batch none may see what becomes of the others,
-/// so that order and threads do not matter. O(edges), on all cores.
+/// Batches of items that consist of parts of a graph. `ranks(p)` returns the vertices of part p; item[p] is
+/// the item of part p, among `count` items, or no_item. Items of one batch must not read each other's
+/// results, so that order and threads do not matter. O(edges), on all cores.
 template <class Ranks>
-[[nodiscard]] std::vector<std::vector<std::uint32_t>> independent_batches(
+[[nodiscard]] std::vector<std::vector<std::uint32_t>> make_independent_batches(
     const partition::WeightedGraph& graph, const Ranks& ranks, std::span<const Part> part_of,
     std::span<const std::uint32_t> item, std::uint32_t count, int threads, Adjacency adjacency) {
     constexpr std::uint32_t min_share = 8;
@@ -53,8 +53,8 @@ template <class Ranks>
         std::uint32_t edges;
     };
     struct Scratch {
-        std::vector<std::uint32_t> edges;  // with every item
-        std::vector<std::uint32_t> met;    // items that have some
+        std::vector<std::uint32_t> edges;  // number of edges to every item
+        std::vector<std::uint32_t> met;    // items with at least one edge
     };
     std::vector<std::vector<Part>> parts(count);
     for (std::uint32_t p = 0; p < item.size(); ++p) {
@@ -83,17 +83,17 @@ template <class Ranks>
             met.clear();
         }
     });
-    std::vector<std::vector<std::uint32_t>> beside(count);
+    std::vector<std::vector<std::uint32_t>> neighbors(count);
     for (std::uint32_t i = 0; i < count; ++i) {
         std::uint32_t most = 0;
         for (const Neighbor& other : found[i]) most = std::max(most, other.edges);
         for (const Neighbor& other : found[i]) {
             if (adjacency == Adjacency::many_edges && other.edges < most / min_share) continue;
-            beside[i].push_back(other.item);
-            beside[other.item].push_back(i);  // many for one of the two is many
+            neighbors[i].push_back(other.item);
+            neighbors[other.item].push_back(i);  // many edges from the view of one item suffice
         }
     }
-    return independent_batches(beside);
+    return make_independent_batches(neighbors);
 }
 
 }  // namespace topoloom::multilevel

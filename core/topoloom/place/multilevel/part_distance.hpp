@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Distances between parts of a machine during its division.
+// Distances between parts of a machine while it is divided.
 #pragma once
 
 #include <algorithm>
@@ -19,11 +19,11 @@
 
 namespace topoloom::multilevel {
 
-/// Distances between parts, by a few points that stand for each.
+/// Distances between parts, estimated from a few sample points per part.
 ///
-/// The rings of a torus that the points fill evenly are best taken for lines: both halves of one half of a ring are as far
-/// from the other half, so that nothing would show how to turn them, nor along which axis to cut the ranks, until it is
-/// too late for good grids. On a line the inner quarters are nearer. Hypercubes do better on rings.
+/// Rings that the points fill evenly are best measured as lines. On a ring, both quarters of one half are
+/// equally far from the other half, so the first cuts could not determine orientation and axis. On a line,
+/// the inner quarters are nearer. Hypercubes do better with rings.
 template <class Space>
 class PartDistance {
     using Network = typename Space::Network;
@@ -41,9 +41,9 @@ class PartDistance {
     PartDistance(const PartDistance&) = delete;
     PartDistance& operator=(const PartDistance&) = delete;
 
-    /// Points, each for as many slots of a part. On a torus with flat nodes they need not be slots: each has one
-    /// coordinate on every axis of those that divide the part evenly, so that the distances between uniform boxes come
-    /// out right.
+    /// Sample points of a part; each represents the same number of slots. On a torus with flat nodes, points
+    /// need not be slots: their coordinates on every axis divide the part evenly, so that distances between
+    /// uniform boxes are correct.
     struct Sample;
 
     [[nodiscard]] Sample sample(std::span<const Point> points, std::span<const Position> slots) const {
@@ -53,12 +53,12 @@ class PartDistance {
         for (std::uint32_t i = 0; i < sample.count; ++i)
             sample.points[i] = points[slots[middle_of(i, sample.count, size)].value];
         if constexpr (has_coordinates) {
-            if (size > 2) spread(points, slots, sample);
+            if (size > 2) spread_points(points, slots, sample);
         }
         return sample;
     }
 
-    /// The mean over the points of two samples, times the same number for all.
+    /// The mean distance between the points of two samples, times scale() / 2.
     [[nodiscard]] std::int64_t operator()(const Sample& a, const Sample& b) const {
         std::int64_t sum = 0;
         for (std::uint32_t i = 0; i < a.count; ++i) {
@@ -67,13 +67,13 @@ class PartDistance {
         return sum << (2 * std::countr_zero(Sample::most) - std::countr_zero(a.count) -
                        std::countr_zero(b.count));
     }
-    /// How much farther other samples are from one of two than from the other.
+    /// Distance of a sample to the second of two samples minus its distance to the first.
     class Difference;
-    /// Whether Difference is quicker than two distances, for many samples.
+    /// Whether Difference is faster than two distances, for many samples.
     static constexpr bool has_quick_difference = has_coordinates;
 
-    /// Results are at most this many times the largest distance of the machine: lines are twice as long as
-    /// rings.
+    /// Upper bound of results, in multiples of the largest distance of the machine: lines are up to twice as
+    /// long as rings.
     static constexpr std::int64_t scale() { return std::int64_t{2} * Sample::most * Sample::most; }
 
    private:
@@ -99,12 +99,12 @@ class PartDistance {
         }
     }
 
-    /// In the middle of the i-th of `count` equal shares.
+    /// The middle of the i-th of `count` equal shares of `size`.
     static std::uint32_t middle_of(std::uint32_t i, std::uint32_t count, std::uint32_t size) {
         return static_cast<std::uint32_t>(std::uint64_t{2 * i + 1} * size / (2 * count));
     }
 
-    void spread(std::span<const Point> points, std::span<const Position> slots, Sample& sample) const {
+    void spread_points(std::span<const Point> points, std::span<const Position> slots, Sample& sample) const {
         std::vector<std::uint32_t> in_plane;
         for (std::uint32_t d = 0; d < lines_.axis_count(); ++d) {
             in_plane.assign(lines_.grid()[d], 0);
@@ -130,11 +130,11 @@ struct PartDistance<Space>::Sample {
     std::uint32_t count = 0;  // a power of 2
 };
 
-/// Hops are sums over the axes: what a coordinate adds is worked out once, for all samples that have it.
+/// Hops are sums over the axes, so the contribution of a coordinate is computed once for all samples.
 template <class Space>
 class PartDistance<Space>::Difference {
    public:
-    /// Refers to the first.
+    /// Refers to `apart`; copies the samples.
     Difference(const PartDistance& apart, const Sample& near, const Sample& far)
         : apart_(apart), near_(near), far_(far) {
         if constexpr (has_coordinates) {
@@ -143,7 +143,7 @@ class PartDistance<Space>::Difference {
         }
     }
 
-    /// apart(far, there) - apart(near, there), if `far` and `near` are the two samples.
+    /// apart(far, there) - apart(near, there), for the two samples of the constructor.
     std::int64_t operator()(const Sample& there) {
         if constexpr (has_coordinates) {
             std::int64_t sum = 0;
@@ -151,7 +151,7 @@ class PartDistance<Space>::Difference {
                 for (std::uint32_t d = 0; d < apart_.lines_.axis_count(); ++d) {
                     const std::int32_t x = there.points[i].at[d];
                     std::int32_t& added = added_[d * widest_ + static_cast<std::uint32_t>(x)];
-                    if (added == unknown) added = from(far_, d, x) - from(near_, d, x);
+                    if (added == unknown) added = sum_distances(far_, d, x) - sum_distances(near_, d, x);
                     sum += added;
                 }
             }
@@ -164,7 +164,7 @@ class PartDistance<Space>::Difference {
    private:
     static constexpr std::int32_t unknown = std::numeric_limits<std::int32_t>::max();
 
-    [[nodiscard]] std::int32_t from(const Sample& sample, std::uint32_t axis, std::int32_t x) const {
+    [[nodiscard]] std::int32_t sum_distances(const Sample& sample, std::uint32_t axis, std::int32_t x) const {
         const auto extent = static_cast<std::int32_t>(apart_.lines_.grid()[axis]);
         const bool ring = apart_.lines_.wraps(axis);
         std::int32_t sum = 0;
@@ -179,7 +179,7 @@ class PartDistance<Space>::Difference {
     Sample near_;
     Sample far_;
     std::uint32_t widest_ = 0;
-    std::vector<std::int32_t> added_;  // by axis and coordinate
+    std::vector<std::int32_t> added_;  // contribution of each coordinate, by axis
 };
 
 }  // namespace topoloom::multilevel

@@ -19,22 +19,22 @@ Placement refine_shared(const Problem& problem, Placement start, Meter& meter, c
     const shared::EvolutionOptions evolution{.family = 1 + options.family,
                                              .cycles = options.cycles,
                                              .cuts = options.cuts,
-                                             .patience = options.patience};
+                                             .max_idle_moves = options.patience};
     const auto make = [&](const partition::WeightedGraph&, std::size_t number, std::uint64_t seed,
                           std::uint64_t& work) {
-        if (number == 0) return shared::parts_of(allocation, start.slots());
+        if (number == 0) return shared::list_parts_of_ranks(allocation, start.slots());
         const Budget unlimited;
         Meter own(unlimited);
-        const Placement other = draft_multisection(problem.with_seed(seed), own, {});
+        const Placement other = place_multisection_without_repair(problem.with_seed(seed), own, {});
         work += own.work_done();
-        return shared::parts_of(allocation, other.slots());
+        return shared::list_parts_of_ranks(allocation, other.slots());
     };
     const auto best =
         shared::Evolution<shared::SlotDistances>(distances, graph, points, problem.capacity().capacities(),
                                                  evolution, problem.seed(), problem.threads())
             .run(make, meter);
     if (best.parts.empty()) shared::fail_to_fit();
-    return shared::placement_in(allocation, best.parts);
+    return shared::make_shared_placement(allocation, best.parts);
 }
 
 MapperEntry refine_mapper() {

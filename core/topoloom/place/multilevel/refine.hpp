@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Refinement of placements whose slots are shared: more ranks than slots.
+// Refines placements with shared slots (more ranks than slots).
 #pragma once
 
 #include "topoloom/place/mapper.hpp"
@@ -19,10 +19,11 @@ struct RefineOptions {
     }
 };
 
-/// Moves single ranks along true hop-bytes within the slots' capacities, on the graph and on coarser graphs whose
-/// vertices are ranks of one slot (iterated multilevel: Walshaw, Annals of OR 131 (2004)). With a family of placements,
-/// two of them are combined again and again: what both put together stays together (Sanders, Schulz, ALENEX 2012).
-/// Ranks alone on their slots are left to swap, rotate and anneal. About O(edges) per cycle.
+/// Moves single ranks to lower hop-bytes within the slots' capacities, on the graph and on coarser graphs
+/// whose vertices are ranks of one slot (iterated multilevel: Walshaw, Annals of OR 131 (2004)). With a
+/// family of placements, two are combined repeatedly: ranks that share a slot in both stay together (Sanders,
+/// Schulz, ALENEX 2012). If every rank has a separate slot, use swap, rotate and anneal instead. About
+/// O(edges) per cycle.
 [[nodiscard]] Placement refine_shared(const Problem& problem, Placement start, Meter& meter,
                                       const RefineOptions& options);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The portfolio: tries what suits the problem and keeps the best.
+// The portfolio mapper `auto`: tries mappers that suit the problem and returns the best placement.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -23,7 +23,7 @@
 #include "topoloom/place/multilevel/refine.hpp"
 #include "topoloom/place/parallel_search.hpp"
 #include "topoloom/place/portfolio/effort_limits.hpp"
-#include "topoloom/place/simple/simple.hpp"
+#include "topoloom/place/simple/launcher_orders.hpp"
 #include "topoloom/place/structure/bricks.hpp"
 #include "topoloom/place/structure/structure.hpp"
 
@@ -36,7 +36,7 @@ struct AutoOptions {
     void visit(auto& field) { field("effort", effort, effort_names, "how long to search"); }
 };
 
-/// The best placement met so far.
+/// The best placement so far.
 class Best {
    public:
     explicit Best(const Problem& problem) : problem_(problem) {}
@@ -49,7 +49,7 @@ class Best {
         key_ = key;
     }
     [[nodiscard]] const Placement& placement() const { return *placement_; }
-    /// Hop-bytes, and those of moving the ranks.
+    /// Hop-bytes, including migration cost.
     [[nodiscard]] std::int64_t value() const { return key_.hop_bytes; }
 
    private:
@@ -58,8 +58,8 @@ class Best {
     CongestionKey key_;
 };
 
-/// Up to here time matters little.
-constexpr std::size_t few = 300;
+/// Up to this number of ranks, search time is negligible.
+constexpr std::size_t small_rank_count = 300;
 
 /// Runs mappers sequentially or in parallel; all work counts.
 void try_all(const Problem& problem, const std::vector<std::string>& chains, Best& best, Meter& meter) {
@@ -76,20 +76,21 @@ void try_all(const Problem& problem, const std::vector<std::string>& chains, Bes
     for (std::optional<Placement>& placement : found) best.offer(std::move(*placement));
 }
 
-std::vector<std::string> candidates(const Problem& problem, const EffortLimits& limits) {
+std::vector<std::string> list_candidates(const Problem& problem, const EffortLimits& limits) {
     const std::size_t ranks = problem.rank_count();
-    // Annealing, which comes next, improves as much as swap or a second start, at less cost.
-    if (!limits.tries_many) return {ranks > few ? "multisection(starts=1)" : "multisection,swap"};
+    // Annealing follows, and improves as much as swap or a second start at lower cost.
+    if (!limits.tries_many)
+        return {ranks > small_rank_count ? "multisection(starts=1)" : "multisection,swap"};
     if (ranks > max_ranks_in_parallel) return {"multisection"};
     const std::string good = "multisection(starts=8;cycles=2),swap";
     const std::string on_rings = "multisection(starts=8;cycles=2;rings=rings),swap";
     std::vector<std::string> chains{good, on_rings};
-    if (ranks > few) {  // greedy mappers are far behind, and take longer
+    if (ranks > small_rank_count) {  // greedy mappers are slower and far worse
         chains.insert(chains.end(), {good, on_rings});
     } else {
         chains.insert(chains.end(), {"mahd,swap", "gge,swap"});
     }
-    // Trees and the like are divided in milliseconds, and chance decides how well.
+    // On trees and other sparse graphs, a start takes milliseconds and its quality varies, so many are tried.
     const std::size_t edges = std::max<std::size_t>(1, problem.symmetric().edge_count());
     const std::size_t more = edges <= 4 * ranks ? std::min<std::size_t>(30, 40'000 / edges) : 0;
     chains.insert(chains.end(), more, "multisection(starts=1),swap");
@@ -99,29 +100,31 @@ std::vector<std::string> candidates(const Problem& problem, const EffortLimits& 
     return chains;
 }
 
-/// How long to anneal: proposals for each chain, about 10 million of which are made in a second.
-local::AnnealOptions annealing(const Problem& problem, const Meter& meter, const EffortLimits& limits) {
+/// Options of annealing, with the number of proposals per chain; about 10 million proposals take a second.
+local::AnnealOptions choose_anneal_options(const Problem& problem, const Meter& meter,
+                                           const EffortLimits& limits) {
     const auto ranks = static_cast<double>(problem.rank_count());
     const double degree = static_cast<double>(problem.symmetric().edge_count()) / ranks;
     if (ranks > max_ranks_in_parallel && !meter.is_limited()) {
         const double sweeps = std::clamp(limits.region_annealing / (9 + degree) / ranks, 16.0, 10000.0);
-        // Too short a search does not repair what heat spoils.
+        // A short search cannot repair the damage of high temperatures.
         return {.sweeps = static_cast<std::uint32_t>(sweeps), .heat = sweeps < 100 ? 30U : 300U};
     }
-    const double brief = problem.rank_count() > few ? std::min(50 * ranks, 1.5e6) : 300 * ranks;
+    const double brief = problem.rank_count() > small_rank_count ? std::min(50 * ranks, 1.5e6) : 300 * ranks;
     const double standard = 1e8 / (9 + degree) * std::clamp(ranks / 1e3, 1.0, 2.5);
     const double proposals = limits.annealing == 0 ? brief : limits.annealing * standard;
     const auto sweeps = static_cast<std::uint32_t>(proposals / ranks);
-    // A budget that the user gave is used up, whatever the effort.
+    // A user's budget is used up, regardless of the effort.
     if (meter.is_limited()) return {.sweeps = 0, .heat = 300, .chains = 2};
     return {.sweeps = sweeps, .heat = sweeps < 1000 ? 60U : 300U, .chains = limits.annealing_chains};
 }
 
-/// Anneals the best placement. Some, hypercubes for instance, are better than what heat leaves: these are only polished.
-/// If no other mapper came close to the structured placement, first tests whether annealing gains anything at all.
-void anneal(const Problem& problem, Best& best, std::int64_t structured_value, Meter& meter,
-            const EffortLimits& limits) {
-    const local::AnnealOptions options = annealing(problem, meter, limits);
+/// Anneals the best placement. Some placements, of hypercubes for instance, are better than annealing
+/// results; these are only polished. If no other mapper matched the structured placement, first tests whether
+/// annealing gains at all.
+void anneal_best(const Problem& problem, Best& best, std::int64_t structured_value, Meter& meter,
+                 const EffortLimits& limits) {
+    const local::AnnealOptions options = choose_anneal_options(problem, meter, limits);
     if (meter.is_exhausted() || (options.sweeps == 0 && !meter.is_limited())) return;
     if (options.sweeps > 0 && limits.tests_annealing && problem.rank_count() <= max_ranks_in_parallel) {
         const Placement start = best.placement();
@@ -136,8 +139,9 @@ void anneal(const Problem& problem, Best& best, std::int64_t structured_value, M
     best.offer(local::improve_by_annealing(problem, best.placement(), meter, options));
 }
 
-/// On few slots, exhaustive pair exchange (tabu search) finds the remaining gain, most for dense patterns.
-void search_all_exchanges(const Problem& problem, Best& best, Meter& meter, const EffortLimits& limits) {
+/// On few slots, exhaustive pair exchange (tabu search) finds the remaining gain, which is largest for dense
+/// patterns.
+void improve_by_all_exchanges(const Problem& problem, Best& best, Meter& meter, const EffortLimits& limits) {
     const std::size_t slots = problem.allocation().slot_count();
     if (slots > limits.max_tabu_slots || slots < 2 || meter.is_exhausted()) return;
     const std::size_t iterations = limits.tabu_exchanges / (slots * (slots - 1) / 2);
@@ -146,47 +150,47 @@ void search_all_exchanges(const Problem& problem, Best& best, Meter& meter, cons
         {.iterations = static_cast<std::uint32_t>(std::min(iterations, limits.max_tabu_iterations))}));
 }
 
-/// With an earlier placement: from there, and from the best new one, as far as moving pays.
-void weigh_moves(const Problem& problem, Best& best, Meter& meter) {
+/// With an earlier placement: improves both the best new placement and the earlier one by the moves that pay.
+void remap_if_worthwhile(const Problem& problem, Best& best, Meter& meter) {
     if (problem.migration() == nullptr) return;
     Placement renewed = best.placement();
     best.offer(local::improve_by_resettling(problem, std::move(renewed), meter));
     best.offer(local::improve_by_resettling(problem, local::place_previous(problem, meter), meter));
 }
 
-Placement place_alone(const Problem& problem, Meter& meter, const EffortLimits& limits) {
+Placement place_one_rank_per_slot(const Problem& problem, Meter& meter, const EffortLimits& limits) {
     Best best(problem);
     best.offer(simple::place_block(problem, meter));
-    const CommGraph& partners = problem.symmetric();  // made once, for all candidates
+    const CommGraph& partners = problem.symmetric();  // computed once for all candidates
     std::int64_t structured_value = std::numeric_limits<std::int64_t>::max();
     if (auto structured = structure::place_by_structure(problem, meter)) {
         best.offer(std::move(structured->placement));
         structured_value = best.value();
-        // On many ranks all that follows would take a minute, in vain.
+        // For many ranks, all further searches would take a minute without gain.
         const bool enough = structured->plain && problem.rank_count() > max_ranks_in_parallel &&
                             limits.trusts_plain_structure && !meter.is_limited();
         if ((structured->optimal || enough) && problem.migration() == nullptr) return best.placement();
     }
     if (partners.edge_count() == 0) return best.placement();
     if (const auto grid = find_rank_grid(problem)) {
-        best.offer(grid::fold_grid(problem, *grid, meter));
+        best.offer(grid::place_grid_by_folding(problem, *grid, meter));
         // If the grid does not divide into equal boxes per node, strips may be better.
         if (problem.machine().slots_per_node() > 1 && !meter.is_exhausted())
-            best.offer(grid::tile_grid(problem, *grid, meter));
+            best.offer(grid::place_grid_in_tiles(problem, *grid, meter));
         structured_value = best.value();
     }
     best.offer(structure::place_recognized_bricks(problem, meter));
-    try_all(problem, candidates(problem, limits), best, meter);
+    try_all(problem, list_candidates(problem, limits), best, meter);
     const bool limited = meter.is_limited();  // annealing would use up the budget
-    if (limited) search_all_exchanges(problem, best, meter, limits);
-    anneal(problem, best, structured_value, meter, limits);
-    if (!limited) search_all_exchanges(problem, best, meter, limits);
-    weigh_moves(problem, best, meter);
+    if (limited) improve_by_all_exchanges(problem, best, meter, limits);
+    anneal_best(problem, best, structured_value, meter, limits);
+    if (!limited) improve_by_all_exchanges(problem, best, meter, limits);
+    remap_if_worthwhile(problem, best, meter);
     return best.placement();
 }
 
-/// For a few ranks and slots, searches exactly; `work` may end the search.
-void search_all_sharings(const Problem& problem, Best& best, Meter& meter, std::uint64_t work) {
+/// For a few ranks and slots, runs an exact search with at most `work` work.
+void search_shared_exactly(const Problem& problem, Best& best, Meter& meter, std::uint64_t work) {
     constexpr std::size_t few_ranks_and_slots = 40;
     if (problem.rank_count() + problem.allocation().slot_count() > few_ranks_and_slots ||
         meter.is_exhausted())
@@ -198,14 +202,14 @@ void search_all_sharings(const Problem& problem, Best& best, Meter& meter, std::
     meter.spend(part_meter.work_done());
 }
 
-Placement place_sharing(const Problem& problem, Meter& meter, const EffortLimits& limits) {
+Placement place_on_shared_slots(const Problem& problem, Meter& meter, const EffortLimits& limits) {
     Best best(problem);
     multilevel::MultisectionOptions sections = limits.sections;
-    // On larger machines the first splits are a smaller part of the work, and may take longer.
+    // On larger machines, the first splits are a smaller part of the work and may take longer.
     if (problem.allocation().slot_count() >= 64) sections.islands = limits.islands_of_many;
     best.offer(multilevel::place_multisection(problem, meter, sections));
     if (auto bricks = structure::place_recognized_bricks(problem, meter)) {
-        // Refinement counts every message, and may spoil what is sent through proxies.
+        // Refinement counts messages that proxies save, so it may worsen a bricks placement.
         if (problem.uses_proxies()) best.offer(*bricks);
         best.offer(
             multilevel::refine_shared(problem, *std::move(bricks), meter, {.cycles = limits.brick_cycles}));
@@ -214,8 +218,8 @@ Placement place_sharing(const Problem& problem, Meter& meter, const EffortLimits
         best.offer(
             multilevel::refine_shared(problem, local::place_previous(problem, meter), meter, {.cycles = 0}));
     if (const auto grid = find_rank_grid(problem)) {
-        best.offer(grid::box_grid(problem, *grid, meter));
-        if (auto folded = grid::fold_grid(problem, *grid, meter)) {
+        best.offer(grid::place_grid_in_boxes(problem, *grid, meter));
+        if (auto folded = grid::place_grid_by_folding(problem, *grid, meter)) {
             if (limits.refines_folds)
                 folded = multilevel::refine_shared(problem, *std::move(folded), meter, {.cycles = 0});
             best.offer(std::move(folded));
@@ -224,17 +228,17 @@ Placement place_sharing(const Problem& problem, Meter& meter, const EffortLimits
     if (limits.last_cycles > 0)
         best.offer(
             multilevel::refine_shared(problem, best.placement(), meter, {.cycles = limits.last_cycles}));
-    // Ranks of different loads may not fit in their order.
+    // Ranks with different loads may not fit in block order.
     if (std::ranges::adjacent_find(problem.capacity().masses(), std::not_equal_to<>{}) ==
         problem.capacity().masses().end()) {
         best.offer(simple::place_block(problem, meter));
     }
-    if (!problem.uses_proxies()) search_all_sharings(problem, best, meter, limits.exact_work);
+    if (!problem.uses_proxies()) search_shared_exactly(problem, best, meter, limits.exact_work);
     return best.placement();
 }
 
-/// How much longer than usual a message's links take to go through: where a message is split over many paths.
-double route_length(const Allocation& allocation) {
+/// How many times more links a message visits than usual; above 1 if messages are split over many paths.
+double estimate_route_length(const Allocation& allocation) {
     constexpr double usual = 12;
     constexpr std::size_t samples = 64;
     const std::span<const Node> nodes = allocation.nodes();
@@ -248,21 +252,23 @@ double route_length(const Allocation& allocation) {
     return std::max(1.0, visits / samples / usual);
 }
 
-/// For as long as `tenths` of the standard on routes of the usual length.
-std::uint32_t annealing_sweeps_for(const Problem& problem, double length, std::uint64_t tenths) {
+/// Sweeps for `tenths` tenths of the standard annealing time, given the route length.
+std::uint32_t choose_annealing_sweeps(const Problem& problem, double length, std::uint64_t tenths) {
     const double standard = links::annealing_sweeps(problem.graph()) / length;
     const auto sweeps = static_cast<std::uint64_t>(std::max(1.0, standard)) * tenths / 10;
     return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, sweeps));
 }
 
-/// Evaluations that local-opt gets after annealing: each takes time by the messages of a rank. Half a second by default.
-std::uint64_t descent_work(const CommGraph& graph, const EffortLimits& limits) {
+/// Number of evaluations of local-opt after annealing, about half a second by default. An evaluation takes
+/// time proportional to the messages of a rank.
+std::uint64_t compute_descent_work(const CommGraph& graph, const EffortLimits& limits) {
     const double degree = static_cast<double>(graph.edge_count()) / static_cast<double>(graph.rank_count());
     return static_cast<std::uint64_t>(limits.descent_messages / (1 + degree));
 }
 
-/// Whether the one takes little longer than the other, and has fewer hop-bytes: they are what other jobs feel.
-bool keeps_near(const Problem& problem, const Placement& near, const Placement& other) {
+/// Whether `near` takes at most 1 % longer than `other` and has fewer hop-bytes, which means less
+/// interference with other jobs.
+bool is_nearer_and_as_fast(const Problem& problem, const Placement& near, const Placement& other) {
     constexpr double hardly = 1.01;
     if (!problem.link_objective().mix.is(ObjectiveKind::time) || problem.migration() != nullptr) return false;
     const CongestionKey key = problem.key(near.slots());
@@ -270,18 +276,19 @@ bool keeps_near(const Problem& problem, const Placement& near, const Placement& 
     return key.congestion <= hardly * of_other.congestion && key.hop_bytes < of_other.hop_bytes;
 }
 
-/// Under an objective on links: what is near shares few links, so the best by hop-bytes comes first; then the links are
-/// looked at. On few ranks the greedy mappers are offered too, as chance may spread their messages better, and the links
-/// are flattened from several starts.
-Placement place_on_links(const Problem& problem, Meter& meter, const EffortLimits& limits) {
+/// Minimizes an objective on links. Starts with the best placement by hop-bytes, because short routes share
+/// few links, and then anneals the link loads. For few ranks, greedy mappers and several starts are tried
+/// too, because their message distribution varies randomly.
+Placement minimize_link_objective(const Problem& problem, Meter& meter, const EffortLimits& limits) {
     constexpr double share_for_hop_bytes = 0.3;
-    // With few ranks chance decides, and all starts take no longer than one.
+    // With few ranks, results vary randomly, and all starts together take no longer than one start on many
+    // ranks.
     constexpr std::size_t starts_on_links = 8;
-    const double length = route_length(problem.allocation());
-    // A budget that the user gave is used up, whatever the effort.
+    const double length = estimate_route_length(problem.allocation());
+    // A user's budget is used up, regardless of the effort.
     links::CongestionOptions annealing{
-        .sweeps =
-            meter.is_limited() ? 1'000'000'000 : annealing_sweeps_for(problem, length, limits.link_tenths)};
+        .sweeps = meter.is_limited() ? 1'000'000'000
+                                     : choose_annealing_sweeps(problem, length, limits.link_tenths)};
     Best best(problem);
     const Placement block = simple::place_block(problem, meter);
     best.offer(block);
@@ -289,23 +296,23 @@ Placement place_on_links(const Problem& problem, Meter& meter, const EffortLimit
     if (near.symmetric().edge_count() == 0) return best.placement();
     const Budget part = meter.sub_budget(share_for_hop_bytes);
     Meter part_meter(part);
-    if (problem.rank_count() <= few && limits.tries_greedy) {
+    if (problem.rank_count() <= small_rank_count && limits.tries_greedy) {
         try_all(near, {"round-robin", "hilbert", "gge", "mahd", "mahd,swap", "emahd", "multisection,swap"},
                 best, part_meter);
     }
-    const Placement nearest = place_alone(near, part_meter, limits_of(limits.near));
+    const Placement nearest = place_one_rank_per_slot(near, part_meter, limits_of(limits.near));
     best.offer(nearest);
     meter.spend(part_meter.work_done());
-    // Block order may keep most messages off the links, as with balanced columns of a triangular grid: better than what
-    // has few hop-bytes, but a trap.
+    // Block order may keep most messages off the links, as with balanced columns of a triangular grid. It
+    // then beats placements with few hop-bytes, but is a local optimum, so another start is added.
     const bool trapped = std::ranges::equal(best.placement().slots(), block.slots());
-    const bool is_small = problem.rank_count() <= few;
+    const bool is_small = problem.rank_count() <= small_rank_count;
     const bool in_pairs = !is_small && problem.rank_count() <= max_ranks_in_parallel && !meter.is_limited();
     const std::size_t starts = is_small   ? std::clamp<std::size_t>(annealing.sweeps, 2, starts_on_links)
                                : in_pairs ? 2
                                           : 1;
     if (is_small) annealing.sweeps = std::max(1U, annealing.sweeps / static_cast<std::uint32_t>(starts));
-    // The better of two shorter walks is as good as a long one, and two threads need little more than half the time.
+    // Two walks of 3/5 length, of which the better counts, match one full walk, and run in parallel.
     if (in_pairs) annealing.sweeps = std::max(1U, annealing.sweeps * 3 / 5);
     const auto start = [&](std::size_t i, const Problem& seeded, Meter& own) {
         if (i == 0) return best.placement();
@@ -323,27 +330,29 @@ Placement place_on_links(const Problem& problem, Meter& meter, const EffortLimit
     std::vector<std::size_t> order(starts);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return keys[i]; });
-    // For the others local-opt would take its time in vain. Where routes are long, one takes as long as usually three.
+    // Only the best starts are worth local-opt. With long routes, one local-opt takes as long as three
+    // usually do.
     order.resize(is_small && length < 2 ? std::min<std::size_t>(3, starts) : 1);
     search_in_parallel(order.size(), problem.threads(), meter, [&](std::size_t k, Meter& own) {
         Placement& placement = *found[order[k]];
-        // From plateau to plateau it would go on for seconds, and gain little.
+        // Bounds local-opt: a descent from plateau to plateau would take seconds and gain little.
         Budget budget = own.sub_budget(1);
-        const auto most =
-            static_cast<std::uint64_t>(static_cast<double>(descent_work(problem.graph(), limits)) / length);
+        const auto most = static_cast<std::uint64_t>(
+            static_cast<double>(compute_descent_work(problem.graph(), limits)) / length);
         if (!meter.is_limited()) budget.work = std::min(budget.work, most);
         Meter brief(budget);
         placement = links::improve_by_local_opt(problem, std::move(placement), brief);
         own.spend(brief.work_done());
     });
     for (const std::size_t i : order) best.offer(std::move(found[i]));
-    return keeps_near(problem, nearest, best.placement()) ? nearest : best.placement();
+    return is_nearer_and_as_fast(problem, nearest, best.placement()) ? nearest : best.placement();
 }
 
-/// What has fewer hop-bytes, or flatter links, may yet take longer, as where it loads one node's network card. Then rather
-/// what takes no longer than block order: the best by the objective of what a search for time finds, and block order.
-Placement no_slower_than_block(const Problem& problem, Placement found, Meter& meter,
-                               const EffortLimits& limits) {
+/// Ensures that the result is not slower than block order. A placement with fewer hop-bytes or lower link
+/// loads may be slower, for example if it loads one node's NIC. Then returns the best by the objective among
+/// block order and the results of a search for time.
+Placement ensure_no_slower_than_block(const Problem& problem, Placement found, Meter& meter,
+                                      const EffortLimits& limits) {
     if (!problem.machine().has_bandwidths() || problem.migration() != nullptr) return found;
     constexpr double rounding = 1 + 1e-9;
     constexpr double sure_gain = 0.03;
@@ -351,7 +360,8 @@ Placement no_slower_than_block(const Problem& problem, Placement found, Meter& m
     const double of_block = problem.time(block.slots());
     const double most = of_block * rounding;
     const double of_found = problem.time(found.slots());
-    // Gains within the model's error do not justify a new order for short messages; fewer hop-bytes do.
+    // For latency-bound messages, a gain within the model's error does not justify another order, but fewer
+    // hop-bytes do.
     const double gain = of_block > 0 ? 1 - of_found / of_block : 0;
     const auto hop_bytes = [&](const Placement& p) {
         return problem.for_hop_bytes().key(p.slots()).hop_bytes;
@@ -371,24 +381,24 @@ Placement no_slower_than_block(const Problem& problem, Placement found, Meter& m
     };
     const std::uint64_t tenths = std::min<std::uint64_t>(limits.link_tenths, 10);
     const links::CongestionOptions annealing{
-        .sweeps = annealing_sweeps_for(problem, route_length(problem.allocation()), tenths)};
+        .sweeps = choose_annealing_sweeps(problem, estimate_route_length(problem.allocation()), tenths)};
     for (const Placement& start : {found, block})
         offer(links::anneal_links(for_time, start, meter, annealing));
-    // A search for time has already been made where that is the objective.
+    // If the objective is time, this search has already run.
     if (problem.rank_count() <= max_ranks_in_parallel && !objective.mix.is(ObjectiveKind::time))
-        offer(place_on_links(for_time, meter, limits));
+        offer(minimize_link_objective(for_time, meter, limits));
     return best.placement();
 }
 
-/// Chooses constructors and improvers by the number of ranks, the structure and density of the graph and the effort,
-/// and returns the best placement met by the problem's objective: never worse than block order nor than any mapper it tried. The standard effort
-/// takes under a second for 1,000 ranks and under 10 for 100,000.
+/// Chooses constructors and improvers by the number of ranks, the structure and density of the graph, and the
+/// effort. Returns the best placement by the problem's objective: never worse than block order or any mapper
+/// that it tried. The standard effort takes under 1 s for 1,000 ranks and under 10 s for 100,000.
 Placement place_auto(const Problem& problem, Meter& meter, const AutoOptions& options) {
     const EffortLimits& limits = limits_of(options.effort);
-    if (!problem.capacity().one_rank_per_slot()) return place_sharing(problem, meter, limits);
-    Placement found = problem.is_for_hop_bytes() ? place_alone(problem, meter, limits)
-                                                 : place_on_links(problem, meter, limits);
-    return no_slower_than_block(problem, std::move(found), meter, limits);
+    if (!problem.capacity().one_rank_per_slot()) return place_on_shared_slots(problem, meter, limits);
+    Placement found = problem.is_for_hop_bytes() ? place_one_rank_per_slot(problem, meter, limits)
+                                                 : minimize_link_objective(problem, meter, limits);
+    return ensure_no_slower_than_block(problem, std::move(found), meter, limits);
 }
 
 }  // namespace

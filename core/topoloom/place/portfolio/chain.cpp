@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads a chain of mappers and runs it.
+// Parses a chain of mappers and runs it.
 #include <algorithm>
 
 #include "topoloom/base/error.hpp"
@@ -23,15 +23,15 @@ const MapperEntry& find_mapper(std::string_view name) {
     throw Error(unknown_name_message("mapper", name, names));
 }
 
-Stage read_stage(std::string_view text) {
+Stage parse_stage(std::string_view text) {
     NamedOptions named = read_named_options("mapper", text);
     return {&find_mapper(named.name), std::move(named.options)};
 }
 
-std::vector<Stage> read_chain(std::string_view chain) {
+std::vector<Stage> parse_chain(std::string_view chain) {
     std::vector<Stage> stages;
     for (const std::string_view part : split_outside_parentheses(chain, ",+"))
-        stages.push_back(read_stage(part));
+        stages.push_back(parse_stage(part));
     for (std::size_t i = 0; i < stages.size(); ++i) {
         const MapperEntry& mapper = *stages[i].mapper;
         if (i == 0 && !mapper.is_constructor()) {
@@ -46,7 +46,7 @@ std::vector<Stage> read_chain(std::string_view chain) {
     return stages;
 }
 
-/// Throws Error for a mapper that cannot place this problem's ranks.
+/// Throws Error if a mapper does not support the slot occupancy of the problem.
 void check_occupancy(const Problem& problem, const std::vector<Stage>& stages) {
     const bool alone = problem.capacity().one_rank_per_slot();
     for (const Stage& stage : stages) {
@@ -61,7 +61,7 @@ void check_occupancy(const Problem& problem, const std::vector<Stage>& stages) {
     }
 }
 
-/// Searches treat distances as symmetric; if given routes are not, only the true value decides.
+/// Compares by the true value: searches treat distances as symmetric, but user-defined routes may not be.
 bool is_no_worse(const Problem& problem, SearchObjective objective, const Placement& placement,
                  const Placement& than) {
     switch (objective) {
@@ -70,7 +70,7 @@ bool is_no_worse(const Problem& problem, SearchObjective objective, const Placem
         case SearchObjective::objective:
             return problem.key(placement.slots()) <= problem.key(than.slots());
         case SearchObjective::links:
-            return true;  // these go by true loads
+            return true;  // searches on links evaluate true loads
     }
     return false;
 }
@@ -78,13 +78,13 @@ bool is_no_worse(const Problem& problem, SearchObjective objective, const Placem
 }  // namespace
 
 Placement place(const Problem& problem, std::string_view chain, Meter& meter) {
-    const std::vector<Stage> stages = read_chain(chain);
+    const std::vector<Stage> stages = parse_chain(chain);
     check_occupancy(problem, stages);
     struct ImproveStep {
         Improver improve;
         SearchObjective minimizes;
     };
-    std::vector<ImproveStep> steps;  // made first, so that a bad option is found before any work is done
+    std::vector<ImproveStep> steps;  // built first, so that invalid options are found before any work
     for (std::size_t i = 1; i < stages.size(); ++i) {
         const MapperEntry& mapper = *stages[i].mapper;
         steps.push_back({mapper.make_improver(mapper.name, stages[i].options), mapper.minimizes});

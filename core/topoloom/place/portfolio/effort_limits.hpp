@@ -12,34 +12,34 @@
 namespace topoloom::portfolio {
 
 struct EffortLimits {
-    // Ranks alone on their slots.
-    bool tries_many;                 // candidates, not one start of multisection
-    std::size_t long_multisections;  // among the candidates, with rings as lines and as rings
-    bool trusts_plain_structure;     // and ends there, on many ranks
-    double annealing;                // proposals in parts of the standard; 0: few, by the number of ranks
-    double region_annealing;         // proposals for each rank of 100,000, were there no messages
-    bool tests_annealing;            // skips annealing that gains nothing
+    // Limits for one rank per slot.
+    bool tries_many;                 // tries several candidates instead of one start of multisection
+    std::size_t long_multisections;  // among the candidates, for each option of `rings`
+    bool trusts_plain_structure;     // stops after a plain structured placement of many ranks
+    double annealing;                // proposals relative to the standard; 0: few, by the number of ranks
+    double region_annealing;         // proposals per rank for 100,000 ranks without messages
+    bool tests_annealing;            // skips annealing if a test run gains nothing
     std::uint32_t annealing_chains;
-    // Looking at all exchanges of two ranks.
+    // Limits for exhaustive pair exchange.
     std::size_t max_tabu_slots;
     std::size_t tabu_exchanges;
     std::size_t max_tabu_iterations;
-    // Ranks that share slots.
+    // Limits for ranks that share slots.
     multilevel::MultisectionOptions sections;
-    std::uint32_t islands_of_many;  // instead of those of `sections`, on more slots
+    std::uint32_t islands_of_many;  // replaces sections.islands on many slots
     std::uint32_t brick_cycles;     // of refine
     bool refines_folds;
-    std::uint32_t last_cycles;  // of refine, on the best placement; 0: none
-    std::uint64_t exact_work;   // on a few ranks and slots
-    // Objectives on links.
-    Effort near;                // of the search for few hop-bytes that comes first
-    bool tries_greedy;          // on few ranks
-    std::uint64_t link_tenths;  // sweeps of annealing, in tenths of the standard
-    double descent_messages;    // that local-opt looks at after annealing
+    std::uint32_t last_cycles;  // cycles of refine on the best placement; 0: none
+    std::uint64_t exact_work;   // limit of the exact search on few ranks and slots
+    // Limits for objectives on links.
+    Effort near;                // effort of the preceding search for few hop-bytes
+    bool tries_greedy;          // tries greedy mappers for few ranks
+    std::uint64_t link_tenths;  // annealing sweeps, in tenths of the standard
+    double descent_messages;    // messages that local-opt evaluates after annealing
 };
 
-/// We found the limits of tabu on dense and sparse random graphs on tori and trees: a few milliseconds, a fifth of a
-/// second, two.
+/// The tabu limits were tuned on dense and sparse random graphs on tori and trees: a few ms for fast, 0.2 s
+/// for default, 2 s for best.
 inline constexpr std::array<EffortLimits, 3> effort_limits{{
     {.tries_many = false,
      .long_multisections = 0,

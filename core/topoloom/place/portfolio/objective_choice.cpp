@@ -10,10 +10,10 @@ namespace topoloom {
 
 namespace {
 
-/// Under which startups and latencies rule, whatever the loads.
+/// Below this share of busy links and nodes in the time, startups and latencies dominate, whatever the loads.
 constexpr double min_busy_share = 0.05;
 
-std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
+std::string format_percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
 
 }  // namespace
 
@@ -32,9 +32,10 @@ ObjectiveChoice choose_objective(const Problem& problem, std::vector<const CommG
     if (parts.all == 0) return {ObjectiveKind::hop_bytes, "nothing is sent"};
     const double share = parts.busy / parts.all;
     if (share < min_busy_share)
-        return {ObjectiveKind::hop_bytes,
-                "messages are short: startups and latencies take " + percent(1 - share) + " of the time"};
-    return {ObjectiveKind::time, "links, network cards and memory take " + percent(share) + " of the time"};
+        return {ObjectiveKind::hop_bytes, "messages are short: startups and latencies take " +
+                                              format_percent(1 - share) + " of the time"};
+    return {ObjectiveKind::time,
+            "links, network cards and memory take " + format_percent(share) + " of the time"};
 }
 
 }  // namespace topoloom

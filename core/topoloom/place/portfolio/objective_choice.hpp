@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses the objective where the user names none.
+// Chooses the objective if the user names none.
 #pragma once
 
 #include <span>
@@ -13,12 +13,12 @@ namespace topoloom {
 
 struct ObjectiveChoice {
     ObjectiveKind objective;
-    std::string reason;  // one line, for people
+    std::string reason;  // one line of text for the user
 };
 
-/// `time`, where the machine's bandwidths are known and messages are large enough for the placement's loads to matter;
-/// else hop-bytes, which also keep messages inside nodes and routes short. `phases` and `background` are those of
-/// Problem::with_objective(). O(edges * hops).
+/// Chooses `time` if the machine has bandwidths and messages are large enough for link and node loads to
+/// matter; else hop-bytes, which favors messages inside nodes and short routes. For `phases` and `background`
+/// see Problem::with_objective(). O(edges * hops).
 [[nodiscard]] ObjectiveChoice choose_objective(const Problem& problem, std::vector<const CommGraph*> phases,
                                                std::span<const double> background);
 

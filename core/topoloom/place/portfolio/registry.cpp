@@ -4,7 +4,7 @@
 
 namespace topoloom {
 
-// Each is defined in the file of the mapper.
+// Each factory is defined in its mapper's file.
 namespace portfolio {
 MapperEntry auto_mapper();
 }  // namespace portfolio

@@ -20,16 +20,18 @@
 namespace topoloom::shared {
 
 struct EvolutionOptions {
-    /// Families that evolve apart from the coarsest graph on, until their best meet.
+    /// Families that evolve separately, starting from the coarsest graph; then their best members are
+    /// combined.
     std::uint32_t islands = 1;
-    std::uint32_t family = 1;     // members of each
-    std::uint32_t cycles = 0;     // children made after the members
-    std::uint32_t cuts = 3;       // rounds of minimum cuts between neighboring parts after each local search
-    std::uint32_t patience = 20;  // moves without gain before a local search gives up
+    std::uint32_t family = 1;  // members per family
+    std::uint32_t cycles = 0;  // children per family, after the initial members
+    std::uint32_t cuts = 3;    // rounds of minimum cuts between neighboring parts after each local search
+    std::uint32_t max_idle_moves = 20;  // moves without gain that end a local search
 };
 
-/// Iterated multilevel refinement (Walshaw, Annals of OR 131 (2004)) and, with several members, the combination of two
-/// of them: what both put together stays together, the better one is the start (Sanders, Schulz, ALENEX 2012).
+/// Iterated multilevel refinement (Walshaw, Annals of OR 131 (2004)). With several members, pairs are
+/// combined: vertices that share a part in both stay together, and the better one is the start (Sanders,
+/// Schulz, ALENEX 2012).
 template <class Space>
 class Evolution {
    public:
@@ -37,11 +39,11 @@ class Evolution {
     struct Member {
         Parts parts;
         std::int64_t cost = unfit;
-        bool searched = false;  // no single search on the finest graph gains
+        bool searched = false;  // whether no local search on the finest graph gains
     };
     static constexpr std::int64_t unfit = std::numeric_limits<std::int64_t>::max();
 
-    /// Keeps references to all arguments except the options. Points and capacities are those of the parts.
+    /// Refers to all arguments except the options. `points` and `capacity` are indexed by part.
     Evolution(const Space& space, const partition::WeightedGraph& graph,
               std::span<const typename Space::Point> points, std::span<const std::int64_t> capacity,
               const EvolutionOptions& options, std::uint64_t seed, int threads)
@@ -53,12 +55,12 @@ class Evolution {
           seed_(seed),
           threads_(threads) {
         const std::int64_t mass = std::accumulate(graph_.mass.begin(), graph_.mass.end(), std::int64_t{0});
-        // About ten vertices per part on the coarsest graph leave room to move them.
+        // About ten vertices per part on the coarsest graph leave enough freedom to move them.
         max_mass_ = std::max<std::int64_t>(1, mass / static_cast<std::int64_t>(10 * points_.size()));
     }
 
-    /// make(graph, number, seed, work) gives the parts that member `number` starts from. Returns the best member; its
-    /// cost is `unfit` if none could be made to fit.
+    /// make(graph, number, seed, work) returns the initial parts of member `number`. Returns the best member;
+    /// its cost is `unfit` if no member fits.
     template <class Make>
     Member run(const Make& make, Meter& meter) {
         std::vector<Member> family =
@@ -67,9 +69,10 @@ class Evolution {
         return std::move(*std::ranges::min_element(family, {}, &Member::cost));
     }
 
-    /// The same from the coarsest graph on, where members and children cost little. At every finer level the best go on,
-    /// as many as cost about the same there. Several islands, which see other coarse graphs, find better answers than
-    /// one large family, whose members soon are all alike.
+    /// Evolves from the coarsest graph to the finest; members and children cost little on coarse graphs. Each
+    /// finer level continues with the best members, as many as take about the same time there. Several
+    /// islands with different coarse graphs find better results than one large family, whose members soon
+    /// become alike.
     template <class Make>
     Member run_multilevel(const Make& make, Meter& meter) {
         std::vector<Member> best;
@@ -82,9 +85,9 @@ class Evolution {
     }
 
    private:
-    static constexpr std::size_t batch_size = 2;            // made in parallel, for any number of threads
-    static constexpr int rounds = 3;                        // of local search on one level, at most
-    static constexpr std::size_t vertices_per_place = 200;  // of the coarsest graph of an island
+    static constexpr std::size_t batch_size = 2;            // children per parallel batch
+    static constexpr int rounds = 3;                        // maximum rounds of local search per level
+    static constexpr std::size_t vertices_per_place = 200;  // size of an island's coarsest graph, per part
 
     template <class Make>
     Member run_island(std::uint32_t island, const Make& make, Meter& meter) {
@@ -130,21 +133,22 @@ class Evolution {
                 if (!search.fits()) search.repair();
                 if (!search.fits()) return;
                 family[m] = {search.parts(), search.cost()};
-                family[m] = cycle(graph, family[m], rng, family[m].parts, work[i]);
+                family[m] = run_cycle(graph, family[m], rng, family[m].parts, work[i]);
             });
             for (const std::uint64_t w : work) meter.spend(w);
         }
         return family;
     }
 
-    /// Carries a family over to a finer graph.
+    /// Projects a family to a finer graph and refines it.
     void project_family(const partition::WeightedGraph& graph, std::span<const Vertex> coarse_of,
                         std::vector<Member>& family, std::uint64_t seed, Meter& meter) {
         std::vector<std::uint64_t> work(family.size());
         parallel_for(family.size(), threads_, [&](std::size_t m, int) {
             if (family[m].cost == unfit) return;
             Rng rng(seed, m);
-            family[m] = refine(graph, project(family[m].parts, coarse_of), nullptr, rng, work[m]);
+            family[m] =
+                refine_member(graph, project_parts(family[m].parts, coarse_of), nullptr, rng, work[m]);
         });
         for (const std::uint64_t w : work) meter.spend(w);
     }
@@ -152,17 +156,17 @@ class Evolution {
     void evolve(const partition::WeightedGraph& graph, std::vector<Member>& family, std::uint32_t cycles,
                 std::uint64_t seed, Meter& meter) {
         for (std::uint32_t done = 0; done < cycles && !meter.is_exhausted(); done += batch_size)
-            generation(graph, family, Rng(seed, done).next(), meter);
+            evolve_generation(graph, family, Rng(seed, done).next(), meter);
     }
 
-    /// Local search and minimum cuts on one graph. Where no single search gained from `searched`, only what differs
-    /// from that is looked at.
-    Member refine(const partition::WeightedGraph& graph, Parts start, const Parts* searched, Rng& rng,
-                  std::uint64_t& work) const {
+    /// Runs local search and minimum cuts on one graph. If `searched` is a local optimum, only visits the
+    /// differences from it.
+    Member refine_member(const partition::WeightedGraph& graph, Parts start, const Parts* searched, Rng& rng,
+                         std::uint64_t& work) const {
         SharedSearch<Space> search(space_, graph, points_, capacity_, std::move(start));
         if (searched) search.wake_only_changes(*searched);
         for (int round = 0; round < rounds; ++round) {
-            if (search.round(rng, options_.patience) == 0) break;
+            if (search.search_from_borders(rng, options_.max_idle_moves) == 0) break;
         }
         work += search.work();
         if (options_.cuts == 0) return {search.parts(), search.cost(), true};
@@ -178,22 +182,22 @@ class Evolution {
         if (gained == 0) return {search.parts(), search.cost(), true};
         SharedSearch<Space> last(space_, graph, points_, capacity_, std::move(parts));
         last.wake_only_changes(search.parts());
-        last.round(rng, options_.patience);
+        last.search_from_borders(rng, options_.max_idle_moves);
         work += last.work();
         return {last.parts(), last.cost(), true};
     }
 
-    /// The parts of the vertices of a finer graph.
-    [[nodiscard]] static Parts project(const Parts& coarse, std::span<const Vertex> coarse_of) {
+    /// The parts of the vertices of a finer graph, given those of the coarse graph.
+    [[nodiscard]] static Parts project_parts(const Parts& coarse, std::span<const Vertex> coarse_of) {
         Parts finer;
         finer.reserve(coarse_of.size());
         for (const Vertex c : coarse_of) finer.push_back(coarse[c.value]);
         return finer;
     }
 
-    /// Coarsens within the labels, then refines from the coarsest graph to the finest.
-    Member cycle(const partition::WeightedGraph& finest, const Member& start, Rng rng,
-                 std::vector<Part> label, std::uint64_t& work) const {
+    /// Coarsens without joining different labels, then refines from the coarsest graph to the finest.
+    Member run_cycle(const partition::WeightedGraph& finest, const Member& start, Rng rng,
+                     std::vector<Part> label, std::uint64_t& work) const {
         std::deque<partition::Coarsening> steps;
         Parts parts = start.parts;
         const partition::WeightedGraph* coarsest = &finest;
@@ -213,15 +217,15 @@ class Evolution {
             coarsest = &steps.back().graph;
         }
         for (std::size_t i = steps.size(); i > 0; --i) {
-            const Member member = refine(steps[i - 1].graph, std::move(parts), nullptr, rng, work);
-            parts = project(member.parts, steps[i - 1].coarse_of);
+            const Member member = refine_member(steps[i - 1].graph, std::move(parts), nullptr, rng, work);
+            parts = project_parts(member.parts, steps[i - 1].coarse_of);
         }
-        return refine(finest, std::move(parts), start.searched ? &start.parts : nullptr, rng, work);
+        return refine_member(finest, std::move(parts), start.searched ? &start.parts : nullptr, rng, work);
     }
 
-    /// Children of random parents; each takes the place of the parent that is worse if it is better than that.
-    void generation(const partition::WeightedGraph& graph, std::vector<Member>& family, std::uint64_t seed,
-                    Meter& meter) {
+    /// Creates children of random parents; a child replaces its worse parent if it is better.
+    void evolve_generation(const partition::WeightedGraph& graph, std::vector<Member>& family,
+                           std::uint64_t seed, Meter& meter) {
         struct Child {
             std::size_t mother = 0;  // the better parent
             std::size_t father = 0;
@@ -238,20 +242,20 @@ class Evolution {
             if (family[child.father].cost < family[child.mother].cost) std::swap(child.mother, child.father);
             if (family[child.father].cost == unfit) return;
             child.member =
-                cycle(graph, family[child.mother], rng,
-                      common_labels(family[child.mother].parts, family[child.father].parts), child.work);
+                run_cycle(graph, family[child.mother], rng,
+                          common_labels(family[child.mother].parts, family[child.father].parts), child.work);
         });
         for (Child& child : children) {
             meter.spend(child.work);
             Member& better = family[child.mother];
             Member& worse = family[child.father];
-            // A child that is like its mother takes her place, or it would drive out the variety.
+            // A child as good as its better parent replaces that parent, which preserves diversity.
             Member& parent = child.member.cost <= better.cost ? better : worse;
             if (child.member.cost <= parent.cost) parent = std::move(child.member);
         }
     }
 
-    /// Vertices have the same label where both placements put them together.
+    /// Vertices get the same label if both placements put them together.
     [[nodiscard]] static std::vector<Part> common_labels(const Parts& a, const Parts& b) {
         std::unordered_map<std::uint64_t, Part> label_of;
         std::vector<Part> labels;

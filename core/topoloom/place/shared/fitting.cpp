@@ -14,10 +14,10 @@ namespace topoloom::shared {
 
 bool fits(const Problem& problem, const Placement& placement) {
     const Capacity& capacity = problem.capacity();
-    const std::vector<Part> parts = parts_of(problem.allocation(), placement.slots());
-    std::vector<std::int64_t> left(capacity.capacities().begin(), capacity.capacities().end());
-    for (std::size_t u = 0; u < parts.size(); ++u) left[parts[u].value] -= capacity.masses()[u];
-    return std::ranges::all_of(left, [](std::int64_t l) { return l >= 0; });
+    const std::vector<Part> parts = list_parts_of_ranks(problem.allocation(), placement.slots());
+    std::vector<std::int64_t> spare_capacity(capacity.capacities().begin(), capacity.capacities().end());
+    for (std::size_t u = 0; u < parts.size(); ++u) spare_capacity[parts[u].value] -= capacity.masses()[u];
+    return std::ranges::all_of(spare_capacity, [](std::int64_t l) { return l >= 0; });
 }
 
 std::optional<Placement> try_to_fit(const Problem& problem, Placement placement) {
@@ -29,20 +29,20 @@ std::optional<Placement> try_to_fit(const Problem& problem, Placement placement)
     const partition::WeightedGraph graph =
         partition::make_weighted_graph(problem.symmetric(), capacity.masses());
     SharedSearch<SlotDistances> search(distances, graph, points, capacity.capacities(),
-                                       parts_of(allocation, placement.slots()));
+                                       list_parts_of_ranks(allocation, placement.slots()));
     search.repair();
     if (!search.fits()) return std::nullopt;
-    return placement_in(allocation, search.parts());
+    return make_shared_placement(allocation, search.parts());
 }
 
-Placement fitted(const Problem& problem, Placement placement) {
+Placement fit_or_throw(const Problem& problem, Placement placement) {
     if (auto found = try_to_fit(problem, std::move(placement))) return *std::move(found);
     fail_to_fit();
 }
 
 void fail_to_fit() { fail("the ranks' loads do not fit into the slots' capacities; allow more imbalance"); }
 
-std::vector<Part> parts_of(const Allocation& allocation, std::span<const Slot> slot_of_rank) {
+std::vector<Part> list_parts_of_ranks(const Allocation& allocation, std::span<const Slot> slot_of_rank) {
     std::vector<Part> part_of_slot(allocation.machine().slot_count());
     for (std::size_t i = 0; i < allocation.slot_count(); ++i)
         part_of_slot[allocation.slots()[i].value] = Part{i};
@@ -52,7 +52,7 @@ std::vector<Part> parts_of(const Allocation& allocation, std::span<const Slot> s
     return parts;
 }
 
-Placement placement_in(const Allocation& allocation, std::span<const Part> part_of_rank) {
+Placement make_shared_placement(const Allocation& allocation, std::span<const Part> part_of_rank) {
     std::vector<Slot> slots;
     slots.reserve(part_of_rank.size());
     for (const Part part : part_of_rank) slots.push_back(allocation.slots()[part.value]);

@@ -10,22 +10,24 @@
 
 namespace topoloom::shared {
 
-/// Whether no shared slot holds more than its capacity.
+/// Whether no shared slot exceeds its capacity.
 [[nodiscard]] bool fits(const Problem& problem, const Placement& placement);
 
-/// The placement itself if it fits; else ranks are moved at the lowest cost until it does. None where moves of single
-/// ranks do not get there.
+/// Returns the placement if it fits; else moves single ranks at the lowest cost until it fits. None if such
+/// moves do not suffice.
 [[nodiscard]] std::optional<Placement> try_to_fit(const Problem& problem, Placement placement);
 
-/// try_to_fit(), but throws Error instead of returning none.
-[[nodiscard]] Placement fitted(const Problem& problem, Placement placement);
+/// try_to_fit(), but throws Error on failure.
+[[nodiscard]] Placement fit_or_throw(const Problem& problem, Placement placement);
 
 [[noreturn]] void fail_to_fit();
 
-/// The part of every rank where every slot is a part, by its position in the allocation.
-[[nodiscard]] std::vector<Part> parts_of(const Allocation& allocation, std::span<const Slot> slot_of_rank);
+/// The part of every rank: the position of its slot in the allocation.
+[[nodiscard]] std::vector<Part> list_parts_of_ranks(const Allocation& allocation,
+                                                    std::span<const Slot> slot_of_rank);
 
-/// The inverse of parts_of().
-[[nodiscard]] Placement placement_in(const Allocation& allocation, std::span<const Part> part_of_rank);
+/// The inverse of list_parts_of_ranks().
+[[nodiscard]] Placement make_shared_placement(const Allocation& allocation,
+                                              std::span<const Part> part_of_rank);
 
 }  // namespace topoloom::shared

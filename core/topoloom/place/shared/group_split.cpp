@@ -7,7 +7,7 @@ namespace topoloom::shared {
 
 namespace {
 
-/// All different parts are 1 apart: hop-bytes are then the weight of what is cut.
+/// All parts are at distance 1 from each other, so hop-bytes equal the cut weight.
 struct UniformSpace {
     using Point = Part;
     static constexpr bool uniform = true;
@@ -15,7 +15,7 @@ struct UniformSpace {
     [[nodiscard]] static constexpr std::uint32_t port_distance(Point) { return 0; }
 };
 
-/// Bisects until every range of parts is a single one.
+/// Bisects ranges of parts down to single parts.
 class RecursiveBisection {
    public:
     RecursiveBisection(const partition::WeightedGraph& graph, std::span<const std::int64_t> capacity,
@@ -44,7 +44,7 @@ class RecursiveBisection {
             return;
         }
         const std::uint32_t middle = begin + (end - begin) / 2;
-        const partition::WeightedGraph sub = subgraph(graph_, vertices, local_);
+        const partition::WeightedGraph sub = make_subgraph(graph_, vertices, local_);
         const partition::Bisection halves =
             partition::bisect(sub, {}, {capacity(begin, middle), capacity(middle, end)}, options_,
                               Rng(rng_.next(), rng_.next()));
@@ -67,8 +67,8 @@ class RecursiveBisection {
 
 }  // namespace
 
-partition::WeightedGraph subgraph(const partition::WeightedGraph& graph, std::span<const Vertex> vertices,
-                                  std::vector<Vertex>& local) {
+partition::WeightedGraph make_subgraph(const partition::WeightedGraph& graph,
+                                       std::span<const Vertex> vertices, std::vector<Vertex>& local) {
     std::ranges::fill(local, Vertex::none);
     for (std::size_t i = 0; i < vertices.size(); ++i) local[vertices[i].value] = Vertex{i};
     partition::WeightedGraph sub;
@@ -86,11 +86,11 @@ partition::WeightedGraph subgraph(const partition::WeightedGraph& graph, std::sp
     return sub;
 }
 
-std::vector<Part> split_in_groups(const partition::WeightedGraph& graph,
-                                  std::span<const std::int64_t> capacity,
-                                  const partition::BisectionOptions& bisection,
-                                  const EvolutionOptions& evolution, std::uint64_t seed, int threads,
-                                  Meter& meter) {
+std::vector<Part> split_into_groups(const partition::WeightedGraph& graph,
+                                    std::span<const std::int64_t> capacity,
+                                    const partition::BisectionOptions& bisection,
+                                    const EvolutionOptions& evolution, std::uint64_t seed, int threads,
+                                    Meter& meter) {
     const std::vector<Part> points = id_list<Part>(capacity.size());
     const UniformSpace space;
     const auto make = [&](const partition::WeightedGraph& coarse, std::size_t, std::uint64_t start,
@@ -100,7 +100,7 @@ std::vector<Part> split_in_groups(const partition::WeightedGraph& graph,
     auto best = Evolution<UniformSpace>(space, graph, points, capacity, evolution, seed, threads)
                     .run_multilevel(make, meter);
     if (!best.parts.empty()) return std::move(best.parts);
-    // Ranks that still do not fit are left to later splits, which may balance them.
+    // Ranks that do not fit are left to later splits, which may balance them.
     std::uint64_t work = 0;
     std::vector<Part> part_of = make(graph, 0, seed, work);
     meter.spend(work);

@@ -13,16 +13,18 @@
 
 namespace topoloom::shared {
 
-/// The part of every vertex: multilevel recursive bisections, then evolution of the whole split, on the weight of the
-/// edges between parts. Parts stay within their capacities, which must hold all mass, wherever the masses allow it.
-[[nodiscard]] std::vector<Part> split_in_groups(const partition::WeightedGraph& graph,
-                                                std::span<const std::int64_t> capacity,
-                                                const partition::BisectionOptions& bisection,
-                                                const EvolutionOptions& evolution, std::uint64_t seed,
-                                                int threads, Meter& meter);
+/// Splits the vertices into parts with the smallest cut weight: multilevel recursive bisection, then
+/// evolution of the whole split. The capacities must sum to at least the total mass. Parts respect their
+/// capacities if the vertex masses permit.
+[[nodiscard]] std::vector<Part> split_into_groups(const partition::WeightedGraph& graph,
+                                                  std::span<const std::int64_t> capacity,
+                                                  const partition::BisectionOptions& bisection,
+                                                  const EvolutionOptions& evolution, std::uint64_t seed,
+                                                  int threads, Meter& meter);
 
-/// The part of a graph whose vertices are listed; `local` is scratch for all vertices of the graph.
-[[nodiscard]] partition::WeightedGraph subgraph(const partition::WeightedGraph& graph,
-                                                std::span<const Vertex> vertices, std::vector<Vertex>& local);
+/// The subgraph of the listed vertices; `local` is scratch with one entry per vertex of the graph.
+[[nodiscard]] partition::WeightedGraph make_subgraph(const partition::WeightedGraph& graph,
+                                                     std::span<const Vertex> vertices,
+                                                     std::vector<Vertex>& local);
 
 }  // namespace topoloom::shared

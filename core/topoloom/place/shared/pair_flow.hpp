@@ -17,15 +17,15 @@
 
 namespace topoloom::shared {
 
-/// Takes the vertices near the border of two parts and redistributes them between the two, with the fewest hop-bytes of
-/// all ways to do so; what lies outside pulls by its distance (Sanders, Schulz, ESA 2011, section 4: corridor, adaptive
-/// size, most balanced of the minimum cuts; here on hop-bytes).
+/// Redistributes the vertices near the border of two parts between these parts with the fewest hop-bytes.
+/// Vertices outside the corridor are fixed and act by their distance (Sanders, Schulz, ESA 2011, section 4:
+/// corridor, adaptive size, most balanced minimum cut; here on hop-bytes).
 template <class Space>
 class PairFlow {
    public:
     using Point = typename Space::Point;
 
-    /// Refers to everything; changes `part_of`, which must fit the capacities.
+    /// Refers to all arguments; changes `part_of`, which must fit the capacities.
     PairFlow(const Space& space, const partition::WeightedGraph& graph, std::span<const Point> points,
              std::span<const std::int64_t> capacity, std::vector<Part>& part_of)
         : space_(space),
@@ -44,11 +44,11 @@ class PairFlow {
 
     [[nodiscard]] std::uint64_t work() const { return network_.work() + work_; }
 
-    /// All pairs of parts with a common border, of which at least one changed since it was last tried. Returns by how
-    /// much hop-bytes fell.
+    /// Processes all pairs of adjacent parts of which at least one changed since the last try. Returns the
+    /// decrease in hop-bytes.
     std::int64_t round(Rng& rng) {
         std::vector<Border> borders = find_borders();
-        std::vector<std::uint32_t> pairs{0};  // where a pair begins
+        std::vector<std::uint32_t> pairs{0};  // begin of each pair in the list of borders
         for (std::uint32_t i = 1; i <= borders.size(); ++i) {
             if (i == borders.size() || borders[i].pair != borders[i - 1].pair) pairs.push_back(i);
         }
@@ -60,10 +60,10 @@ class PairFlow {
         const std::uint64_t last = examined_ + 4096 * std::uint64_t{graph_.size()} + 2 * graph_.peer.size();
         for (const std::uint32_t i : order) {
             if (pairs[i] == pairs[i + 1]) continue;
-            if (examined_ > last) break;  // only dense graphs get there
+            if (examined_ > last) break;  // reached only in dense graphs
             border_ = std::span(borders).subspan(pairs[i], pairs[i + 1] - pairs[i]);
-            gained += improve(Part{border_.front().pair >> 32},
-                              Part{static_cast<std::uint32_t>(border_.front().pair)});
+            gained += improve_pair(Part{border_.front().pair >> 32},
+                                   Part{static_cast<std::uint32_t>(border_.front().pair)});
         }
         std::swap(active_, next_active_);
         return gained;
@@ -71,11 +71,11 @@ class PairFlow {
 
    private:
     struct Border {
-        std::uint64_t pair;  // the lower part << 32 | the higher
+        std::uint64_t pair;  // number of the lower part << 32 | number of the higher part
         Vertex vertex;
         friend auto operator<=>(const Border& a, const Border& b) = default;
     };
-    static constexpr std::int64_t widest = 8;  // corridor, in shares of the capacity that moves need
+    static constexpr std::int64_t widest = 8;  // corridor capacity relative to the spare capacity
     static constexpr int max_tries = 8;
 
     [[nodiscard]] std::int64_t distance(Part a, Part b) const {
@@ -84,7 +84,7 @@ class PairFlow {
 
     [[nodiscard]] std::vector<Border> find_borders() const {
         std::vector<Border> borders;
-        std::vector<Vertex> met_by(points_.size(), Vertex::none);  // the vertex that last met a part
+        std::vector<Vertex> met_by(points_.size(), Vertex::none);  // last vertex that visited a part
         for (const Vertex v : graph_.vertices()) {
             const std::uint64_t mine = part_[v.value].value;
             for (const Vertex u : graph_.peers(v)) {
@@ -101,7 +101,7 @@ class PairFlow {
 
     enum class Outcome { better, even, unfit };
 
-    std::int64_t improve(Part a, Part b) {
+    std::int64_t improve_pair(Part a, Part b) {
         if (distance(a, b) == 0 &&
             space_.port_distance(points_[a.value]) == space_.port_distance(points_[b.value]))
             return 0;
@@ -109,7 +109,7 @@ class PairFlow {
         std::int64_t width = widest / 2;
         for (int tries = 0; tries < max_tries && width > 0; ++tries) {
             std::int64_t gain = 0;
-            const Outcome outcome = cut(a, b, width, gain);
+            const Outcome outcome = cut_corridor(a, b, width, gain);
             gained += gain;
             if (outcome == Outcome::even) break;
             width = outcome == Outcome::better ? std::min(widest, 2 * width) : width / 2;
@@ -118,15 +118,17 @@ class PairFlow {
         return gained;
     }
 
-    Outcome cut(Part a, Part b, std::int64_t width, std::int64_t& gain) {
+    Outcome cut_corridor(Part a, Part b, std::int64_t width, std::int64_t& gain) {
         corridor_.clear();
-        grow(a, std::max<std::int64_t>(0, capacity_[b.value] - load_[b.value]) + (width - 1) * mean_spare_);
-        grow(b, std::max<std::int64_t>(0, capacity_[a.value] - load_[a.value]) + (width - 1) * mean_spare_);
-        const std::int64_t before = build(a, b);
+        grow_corridor(
+            a, std::max<std::int64_t>(0, capacity_[b.value] - load_[b.value]) + (width - 1) * mean_spare_);
+        grow_corridor(
+            b, std::max<std::int64_t>(0, capacity_[a.value] - load_[a.value]) + (width - 1) * mean_spare_);
+        const std::int64_t before = build_network(a, b);
         const std::int64_t after = network_.solve();
         Outcome outcome = Outcome::even;
         if (after < before) {
-            choose(a, b);
+            choose_balanced_cut(a, b);
             std::array<std::int64_t, 2> load{load_[a.value], load_[b.value]};
             for (std::size_t i = 0; i < corridor_.size(); ++i) {
                 const Vertex v = corridor_[i];
@@ -149,8 +151,8 @@ class PairFlow {
         return outcome;
     }
 
-    /// Adds the vertices of one part to the corridor, those near the border first, up to a mass.
-    void grow(Part from, std::int64_t mass) {
+    /// Adds vertices of one part to the corridor, in order of distance to the border, up to a mass.
+    void grow_corridor(Part from, std::int64_t mass) {
         const std::size_t begin = corridor_.size();
         const auto take = [&](Vertex v) {
             if (part_[v.value] != from || local_[v.value] != Vertex::none || graph_.mass[v.value] > mass)
@@ -166,8 +168,8 @@ class PairFlow {
         }
     }
 
-    /// Makes the network of the corridor; returns what the placement costs now, in the terms of FlowNetwork::solve.
-    std::int64_t build(Part a, Part b) {
+    /// Builds the flow network of the corridor; returns the current cost in terms of FlowNetwork::solve.
+    std::int64_t build_network(Part a, Part b) {
         network_.reset(static_cast<std::uint32_t>(corridor_.size()));
         const std::int64_t apart = distance(a, b);
         std::int64_t cost = 0;
@@ -193,10 +195,10 @@ class PairFlow {
         return cost;
     }
 
-    /// Selects a minimum cut that balances the two parts well, in side_.
-    void choose(Part a, Part b) {
+    /// Stores in side_ a minimum cut that balances the two parts well.
+    void choose_balanced_cut(Part a, Part b) {
         side_ = network_.sides();
-        std::int64_t spare = capacity_[a.value] - load_[a.value];  // with all that may choose on b
+        std::int64_t spare = capacity_[a.value] - load_[a.value];  // spare capacity if the undecided are on b
         std::int64_t other = capacity_[b.value] - load_[b.value];
         for (std::size_t i = 0; i < corridor_.size(); ++i) {
             const Vertex v = corridor_[i];
@@ -215,7 +217,7 @@ class PairFlow {
             std::int64_t mass = 0;
             for (std::size_t k = 0; k < closure.size(); ++k) {
                 mass += graph_.mass[corridor_[closure[k].value].value];
-                network_.follow(closure[k], [&](Vertex u) {
+                network_.visit_residual_peers(closure[k], [&](Vertex u) {
                     if (side_[u.value] != 0) return;
                     side_[u.value] = 1;
                     closure.push_back(u);
@@ -238,10 +240,10 @@ class PairFlow {
     std::vector<Part>& part_;
     std::vector<std::int64_t> load_;
     std::int64_t mean_spare_ = 1;
-    std::vector<Vertex> local_;       // of the network of the corridor
+    std::vector<Vertex> local_;       // by vertex: its number in the flow network
     std::vector<Vertex> corridor_;    // vertices
-    std::span<const Border> border_;  // of the pair at hand
-    std::vector<signed char> side_;   // of the corridor: 1 to the lower part
+    std::span<const Border> border_;  // border of the current pair
+    std::vector<signed char> side_;   // by corridor vertex; 1: goes to the lower part
     std::vector<char> active_;
     std::vector<char> next_active_;
     partition::FlowNetwork network_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Local search for ranks that share slots: single moves along hop-bytes, within the slots' capacities.
+// Local search for ranks that share slots: moves single ranks to lower hop-bytes within the slots'
+// capacities.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 
 namespace topoloom::shared {
 
-/// Which part every vertex of a graph is in; parts number a list of points and capacities.
+/// An assignment of vertices to parts; each part has a point and a capacity.
 template <class Space>
 class SharedSearch {
    public:
@@ -39,7 +40,7 @@ class SharedSearch {
     [[nodiscard]] const std::vector<Part>& parts() const { return part_; }
     [[nodiscard]] std::uint64_t work() const { return work_; }
 
-    /// Hop-bytes, every edge once.
+    /// Hop-bytes of the assignment, counting every edge once.
     [[nodiscard]] std::int64_t cost() const {
         std::int64_t twice = 0;
         for (const Vertex v : graph_.vertices()) {
@@ -51,17 +52,18 @@ class SharedSearch {
         return twice / 2;
     }
 
-    /// Only what is near a difference to `before`, from which no single search gains, need be looked at.
+    /// Restricts the search to vertices near a difference from `before`, which must be a local optimum.
     void wake_only_changes(std::span<const Part> before) {
         std::ranges::fill(awake_, char{0});
         for (const Vertex v : graph_.vertices()) {
-            if (part_[v.value] != before[v.value]) wake(v);
+            if (part_[v.value] != before[v.value]) wake_neighborhood(v);
         }
     }
 
-    /// Localized searches from all borders that are awake, in a random order (Sanders, Schulz, ESA 2011: multi-try FM,
-    /// here on the true objective). Only what they change is awake afterwards. Returns by how much hop-bytes fell.
-    std::int64_t round(Rng& rng, std::uint32_t patience) {
+    /// Runs localized searches from all awake border vertices, in a random order (Sanders, Schulz, ESA 2011:
+    /// multi-try FM, here on the true objective). Afterwards, only changed vertices and their peers are
+    /// awake. Returns the decrease in hop-bytes.
+    std::int64_t search_from_borders(Rng& rng, std::uint32_t max_idle_moves) {
         std::vector<Vertex> border;
         for (const Vertex v : graph_.vertices()) {
             if (awake_[v.value] == 0) continue;
@@ -74,17 +76,17 @@ class SharedSearch {
         std::int64_t gained = 0;
         const std::uint64_t last = examined_ + 4096 * std::uint64_t{graph_.size()} + 8 * graph_.peer.size();
         for (const Vertex v : border) {
-            if (examined_ > last) break;  // only dense graphs get there
-            if (locked_[v.value] == 0) gained += search_from(v, patience);
+            if (examined_ > last) break;  // reached only in dense graphs
+            if (locked_[v.value] == 0) gained += search_from(v, max_idle_moves);
         }
         std::ranges::fill(locked_, char{0});
         return gained;
     }
 
-    /// Empties overfull parts at the lowest cost, as far as moves of single vertices can.
+    /// Moves single vertices out of overfull parts at the lowest cost; some parts may stay overfull.
     void repair() {
         for (const Part p : ids<Part>(points_.size())) {
-            if (load_[p.value] > capacity_[p.value]) unload(p);
+            if (load_[p.value] > capacity_[p.value]) unload_part(p);
         }
     }
     [[nodiscard]] bool fits() const {
@@ -103,8 +105,8 @@ class SharedSearch {
         Part part;
         std::int64_t gain;
     };
-    static constexpr std::size_t max_targets = 16;    // parts tried for one vertex: those it talks to most
-    static constexpr std::uint32_t many_peers = 128;  // with this many peers, most hardly notice a move
+    static constexpr std::size_t max_targets = 16;    // limit of parts tried for one vertex, by weight
+    static constexpr std::uint32_t many_peers = 128;  // beyond this, a move matters little to most peers
 
     [[nodiscard]] std::int64_t distance(Part a, Part b) const {
         return space_.distance(points_[a.value], points_[b.value]);
@@ -113,8 +115,8 @@ class SharedSearch {
         return load_[part.value] + graph_.mass[v.value] <= capacity_[part.value];
     }
 
-    /// Sums what v exchanges with every part; `near_` lists these parts, its own last.
-    void gather(Vertex v) {
+    /// Sums the weights from v to every part; `near_` lists these parts, v's own part last.
+    void sum_weights_by_part(Vertex v) {
         for (const Part p : near_) towards_[p.value] = 0;
         near_.clear();
         const auto peers = graph_.peers(v);
@@ -122,7 +124,7 @@ class SharedSearch {
         const Part* const part = part_.data();
         std::int64_t* const towards = towards_.data();
         const Part mine = part[v.value];
-        std::int64_t here = 0;  // most peers are: no need to go through memory
+        std::int64_t here = 0;  // in a register, since most peers share the part of v
         for (std::size_t i = 0; i < peers.size(); ++i) {
             const Part p = part[peers[i].value];
             if (p == mine) {
@@ -137,7 +139,7 @@ class SharedSearch {
         towards[mine.value] = here;
         near_.push_back(mine);
     }
-    /// Cost of v on a part, to compare with its cost on other parts. Its surroundings must be gathered.
+    /// Cost of the gathered vertex on a part, up to a constant. Requires sum_weights_by_part().
     [[nodiscard]] std::int64_t cost_at(Part part) const {
         if constexpr (requires { Space::uniform; }) return -towards_[part.value];
         std::int64_t sum = 0;
@@ -145,10 +147,10 @@ class SharedSearch {
         return sum;
     }
 
-    /// The best part with capacity left among those that v talks to.
-    [[nodiscard]] Target best_target(Vertex v) {
+    /// The best part with enough spare capacity among the parts of v's peers.
+    [[nodiscard]] Target find_best_target(Vertex v) {
         ++work_;
-        gather(v);
+        sum_weights_by_part(v);
         Target best{Part::none, 0};
         if (near_.empty() || (near_.size() == 1 && near_.front() == part_[v.value])) return best;
         if (near_.size() > max_targets) {
@@ -169,19 +171,19 @@ class SharedSearch {
         return best;
     }
 
-    void wake(Vertex v) {
+    void wake_neighborhood(Vertex v) {
         awake_[v.value] = 1;
         for (const Vertex u : graph_.peers(v)) awake_[u.value] = 1;
     }
 
-    void put(Vertex v, Part part) {
+    void move_vertex(Vertex v, Part part) {
         load_[part_[v.value].value] -= graph_.mass[v.value];
         load_[part.value] += graph_.mass[v.value];
         part_[v.value] = part;
     }
 
-    void queue(Vertex v) {
-        const Target target = best_target(v);
+    void queue_vertex(Vertex v) {
+        const Target target = find_best_target(v);
         if (target.part != Part::none) {
             heap_.set(v, target.gain);
         } else if (heap_.contains(v)) {
@@ -189,12 +191,12 @@ class SharedSearch {
         }
     }
 
-    /// Looks at the peers of a vertex that moved; if there are many, only at those that it exchanges much with.
+    /// Queues the peers of a vertex that moved; if there are many peers, only those with heavy edges.
     void queue_peers(Vertex v) {
         const auto peers = graph_.peers(v);
         if (peers.size() <= many_peers) {
             for (const Vertex u : peers) {
-                if (locked_[u.value] == 0) queue(u);
+                if (locked_[u.value] == 0) queue_vertex(u);
             }
             return;
         }
@@ -203,25 +205,25 @@ class SharedSearch {
                                   static_cast<std::int64_t>(weights.size());
         examined_ += peers.size();
         for (std::size_t i = 0; i < peers.size(); ++i) {
-            if (weights[i] / 2 > mean && locked_[peers[i].value] == 0) queue(peers[i]);
+            if (weights[i] / 2 > mean && locked_[peers[i].value] == 0) queue_vertex(peers[i]);
         }
     }
 
-    /// Follows the best moves around one vertex, through losses, and keeps the best state met.
-    std::int64_t search_from(Vertex seed, std::uint32_t patience) {
+    /// Follows the best moves around one vertex, accepting losses, and returns to the best state visited.
+    std::int64_t search_from(Vertex seed, std::uint32_t max_idle_moves) {
         heap_.clear();
         moves_.clear();
-        queue(seed);
+        queue_vertex(seed);
         std::int64_t sum = 0;
         std::int64_t best = 0;
         std::size_t best_at = 0;
-        const std::uint64_t long_search = std::uint64_t{many_peers} * many_peers * patience;
+        const std::uint64_t long_search = std::uint64_t{many_peers} * many_peers * max_idle_moves;
         std::uint64_t last = examined_ + long_search;
-        while (!heap_.empty() && moves_.size() - best_at <= patience && examined_ <= last) {
+        while (!heap_.empty() && moves_.size() - best_at <= max_idle_moves && examined_ <= last) {
             const Vertex v = heap_.top();
             const std::int64_t expected = heap_.top_gain();
             heap_.erase(v);
-            const Target target = best_target(v);
+            const Target target = find_best_target(v);
             if (target.part == Part::none) continue;
             if (target.gain < expected && !heap_.empty() && target.gain < heap_.top_gain()) {
                 heap_.set(v, target.gain);
@@ -229,7 +231,7 @@ class SharedSearch {
             }
             moves_.push_back({v, part_[v.value]});
             locked_[v.value] = 1;
-            put(v, target.part);
+            move_vertex(v, target.part);
             sum += target.gain;
             if (sum > best) {
                 best = sum;
@@ -240,15 +242,15 @@ class SharedSearch {
         }
         while (moves_.size() > best_at) {
             locked_[moves_.back().vertex.value] = 0;
-            put(moves_.back().vertex, moves_.back().from);
+            move_vertex(moves_.back().vertex, moves_.back().from);
             moves_.pop_back();
         }
-        for (const Move& move : moves_) wake(move.vertex);
+        for (const Move& move : moves_) wake_neighborhood(move.vertex);
         return best;
     }
 
-    /// Moves vertices away, those that lose least first, to the best part that has capacity left.
-    void unload(Part from) {
+    /// Moves vertices out of a part, by ascending loss, each to the best part with enough spare capacity.
+    void unload_part(Part from) {
         struct Candidate {
             std::int64_t loss;
             Vertex vertex;
@@ -256,7 +258,7 @@ class SharedSearch {
         std::vector<Candidate> candidates;
         for (const Vertex v : graph_.vertices()) {
             if (part_[v.value] != from || graph_.mass[v.value] == 0) continue;
-            gather(v);
+            sum_weights_by_part(v);
             const std::int64_t here = cost_at(from);
             std::int64_t least = std::numeric_limits<std::int64_t>::max();
             for (const Part p : ids<Part>(points_.size())) {
@@ -269,13 +271,13 @@ class SharedSearch {
         });
         for (const Candidate& candidate : candidates) {
             if (load_[from.value] <= capacity_[from.value]) return;
-            gather(candidate.vertex);
+            sum_weights_by_part(candidate.vertex);
             Part best = Part::none;
             for (const Part p : ids<Part>(points_.size())) {
                 if (p == from || !fits(p, candidate.vertex)) continue;
                 if (best == Part::none || cost_at(p) < cost_at(best)) best = p;
             }
-            if (best != Part::none) put(candidate.vertex, best);
+            if (best != Part::none) move_vertex(candidate.vertex, best);
         }
     }
 
@@ -285,8 +287,8 @@ class SharedSearch {
     std::span<const std::int64_t> capacity_;
     std::vector<Part> part_;
     std::vector<std::int64_t> load_;
-    std::vector<std::int64_t> towards_;  // scratch: weight towards a part
-    std::vector<Part> near_;             // parts with weight
+    std::vector<std::int64_t> towards_;  // scratch: weight to each part
+    std::vector<Part> near_;             // parts with nonzero weight
     std::vector<char> awake_;
     std::vector<char> locked_;
     partition::GainHeap heap_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Distances between the slots of an allocation behind one type, for searches that need not be compiled for each space.
+// Distances between slots behind one type, for searches that are not compiled for each space.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace topoloom::shared {
 
-/// Slots are named by their position. From a table if there are few; else at the cost of one call each. Refers to the
-/// allocation.
+/// Distances between slots, which are identified by their position in the allocation: from a table if there
+/// are few slots, else by a virtual call. Refers to the allocation.
 class SlotDistances {
    public:
     using Point = Position;
 
-    /// O(slots^2) for up to 2048 slots.
+    /// Builds a table for up to 2048 slots: O(slots^2).
     explicit SlotDistances(const Allocation& allocation);
 
     [[nodiscard]] std::uint32_t distance(Point a, Point b) const {
@@ -27,11 +27,11 @@ class SlotDistances {
         return space_->distance(a.value, b.value);
     }
     [[nodiscard]] std::uint32_t port_distance(Point a) const { return port_cost_[a.value]; }
-    /// The points of all slots.
+    /// The points of all slots, in allocation order.
     [[nodiscard]] std::vector<Point> points() const { return id_list<Position>(port_cost_.size()); }
 
    private:
-    static constexpr std::size_t max_in_table = 2048;  // 8 MiB: more would exceed the caches
+    static constexpr std::size_t max_in_table = 2048;  // 8 MiB; a larger table would exceed the caches
 
     std::unique_ptr<SlotSpace> space_;
     std::vector<std::uint16_t> table_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Eight threads on the elements of a ring bus, in an order that has a name.
+// Places eight threads on the elements of a ring bus, in a named order.
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/metric/bus_elements.hpp"
@@ -23,7 +23,7 @@ struct AffinityOptions {
     }
 };
 
-BusAffinity chosen_affinity(std::uint32_t named, std::uint64_t seed) {
+BusAffinity choose_affinity(std::uint32_t named, std::uint64_t seed) {
     if (named < named_affinities().size()) return named_affinities()[named].element_of_thread;
     BusAffinity any = named_affinities()[0].element_of_thread;
     Rng(seed).shuffle(std::span<std::uint8_t>(any));
@@ -37,7 +37,7 @@ Placement place_by_affinity(const Problem& problem, Meter& meter, const Affinity
     meter.spend(bus_elements);
     const auto elements = elements_of(problem.allocation());
     std::vector<Slot> slots;
-    for (const std::uint8_t at : chosen_affinity(options.named, problem.seed())) {
+    for (const std::uint8_t at : choose_affinity(options.named, problem.seed())) {
         for (const Slot slot : problem.allocation().slots()) {
             if (problem.machine().node(slot) != elements[at]) continue;
             slots.push_back(slot);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placements along space-filling curves: ranks by number, or along the same curve through their own grid.
+// Placements along space-filling curves: ranks in order, or along the same curve through the rank grid.
 #include <array>
 #include <string_view>
 
 #include "topoloom/place/mapper_entry.hpp"
-#include "topoloom/place/simple/simple.hpp"
+#include "topoloom/place/simple/launcher_orders.hpp"
 #include "topoloom/place/state/curve_positions.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 
@@ -27,7 +27,7 @@ struct CurveOptions {
 
 constexpr std::array<std::string_view, 4> names{"hilbert", "morton", "peano", "snake"};
 
-std::vector<Rank> order_of_ranks(Curve curve, const Problem& problem, const CurveOptions& options) {
+std::vector<Rank> order_ranks(Curve curve, const Problem& problem, const CurveOptions& options) {
     if (options.ranks == RankOrder::by_number && options.grid.empty())
         return id_list<Rank>(problem.rank_count());
     const RankGrid grid = rank_grid(problem, options.grid, names[static_cast<std::size_t>(curve)]);
@@ -37,19 +37,19 @@ std::vector<Rank> order_of_ranks(Curve curve, const Problem& problem, const Curv
     return ranks;
 }
 
-/// The i-th rank on the i-th slot along the curve through the slots; shared slots are filled in this order.
-/// O(ranks log ranks).
+/// Puts the i-th rank on the i-th slot along the curve through the slots, or fills shared slots in this
+/// order. O(ranks log ranks).
 template <Curve curve>
-Placement place_along(const Problem& problem, Meter& meter, const CurveOptions& options) {
+Placement place_along_curve(const Problem& problem, Meter& meter, const CurveOptions& options) {
     meter.spend(problem.rank_count());
-    return place_in_order(problem, order_of_ranks(curve, problem, options),
+    return place_in_order(problem, order_ranks(curve, problem, options),
                           curve_positions(curve, problem.allocation()));
 }
 
 }  // namespace
 
 MapperEntry hilbert_mapper() {
-    return mapper_entry<place_along<Curve::hilbert>>(
+    return mapper_entry<place_along_curve<Curve::hilbert>>(
         {.name = "hilbert",
          .summary = "ranks in order along a Hilbert curve through the nodes",
          .source = "Skilling 2004; Sudheer 2012, sec. 5.5",
@@ -58,7 +58,7 @@ MapperEntry hilbert_mapper() {
 }
 
 MapperEntry morton_mapper() {
-    return mapper_entry<place_along<Curve::morton>>(
+    return mapper_entry<place_along_curve<Curve::morton>>(
         {.name = "morton",
          .summary = "along a Morton curve: by the interleaved bits of the coordinates",
          .source = "Morton 1966",
@@ -67,7 +67,7 @@ MapperEntry morton_mapper() {
 }
 
 MapperEntry peano_mapper() {
-    return mapper_entry<place_along<Curve::peano>>(
+    return mapper_entry<place_along_curve<Curve::peano>>(
         {.name = "peano",
          .summary = "along a Peano curve, which suits extents of powers of three",
          .source = "Peano 1890",
@@ -76,10 +76,10 @@ MapperEntry peano_mapper() {
 }
 
 MapperEntry snake_mapper() {
-    return mapper_entry<place_along<Curve::snake>>({.name = "snake",
-                                                    .summary = "row by row, every other row backwards",
-                                                    .needs = "coordinates",
-                                                    .occupancy = Occupancy::both});
+    return mapper_entry<place_along_curve<Curve::snake>>({.name = "snake",
+                                                          .summary = "row by row, every other row backwards",
+                                                          .needs = "coordinates",
+                                                          .occupancy = Occupancy::both});
 }
 
 }  // namespace topoloom::simple

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A grid of ranks dealt to the slots by a hash of their coordinates, as a message-driven runtime does.
+// Distributes a rank grid to the slots by a hash of the coordinates, as a message-driven runtime does.
 #include <bit>
 
 #include "topoloom/place/mapper_entry.hpp"
@@ -10,7 +10,7 @@ namespace topoloom::simple {
 
 namespace {
 
-std::uint32_t hash(const Extents& at) {
+std::uint32_t hash_coordinates(const Extents& at) {
     std::uint32_t sum = at[0];
     for (std::size_t i = 1; i < at.size(); ++i) {
         const auto axis = static_cast<int>(i);
@@ -19,9 +19,10 @@ std::uint32_t hash(const Extents& at) {
     return sum;
 }
 
-/// The default map of Charm++ for object arrays: the object at (x0, x1, ...) on slot ((h + 739) mod 1280107) mod slots,
-/// where h is the sum, mod 2^32, of x0 and, for i > 0, of xi rotated left by 10 + 11i and by 9 + 7i bits (mod 32); along
-/// a single axis object i on slot i mod slots. Slots that chance gives more than their capacity pass ranks on.
+/// The default map of Charm++ for object arrays: the object at (x0, x1, ...) goes to slot ((h + 739) mod
+/// 1280107) mod slots. h is the sum, mod 2^32, of x0 and, for i > 0, of xi rotated left by 10 + 11i and by 9
+/// + 7i bits (mod 32). Along a single axis, object i goes to slot i mod slots. Overfull slots pass ranks on
+/// to other slots.
 Placement place_hashed(const Problem& problem, Meter& meter, const GridOptions& options) {
     const RankGrid grid = rank_grid(problem, options.grid, "hashed");
     meter.spend(problem.rank_count());
@@ -29,10 +30,10 @@ Placement place_hashed(const Problem& problem, Meter& meter, const GridOptions& 
     std::vector<Slot> slots(grid.cells());
     auto rank = grid.rank_of_cell.begin();
     for_each_cell(grid.extents, [&](const Extents& at) {
-        const std::uint32_t key = at.size() == 1 ? at[0] : (hash(at) + 739) % 1'280'107;
+        const std::uint32_t key = at.size() == 1 ? at[0] : (hash_coordinates(at) + 739) % 1'280'107;
         slots[(rank++)->value] = all[key % all.size()];
     });
-    return shared::fitted(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
+    return shared::fit_or_throw(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 namespace topoloom {
 
-/// For every slot of an allocation, by its position there, its point in a space.
+/// The point of every slot in a space, by position in the allocation.
 template <class Space>
 [[nodiscard]] std::vector<typename Space::Point> slot_points(const Space& space,
                                                              const Allocation& allocation) {
@@ -24,7 +24,7 @@ template <class Space>
     return points;
 }
 
-/// For every rank of a placement the position of its slot in the allocation.
+/// The position of every rank's slot in the allocation.
 [[nodiscard]] inline std::vector<Position> rank_positions(const Allocation& allocation,
                                                           std::span<const Slot> slot_of_rank) {
     std::vector<Position> position_of_slot(allocation.machine().slot_count());
@@ -46,10 +46,10 @@ template <class Space>
     return {allocation, std::move(slots), use};
 }
 
-/// At most one rank per slot; slots are identified by their position in the allocation. Caches the cost of each rank: a
-/// gain costs O(degree), a change twice that. Values are exact, so undoing a change restores the state bit for bit.
-/// SpaceArrangement implements it for each space. A virtual call costs about as much as a gain of low degree: use
-/// find_first_gain() to try many ranks.
+/// At most one rank per slot; slots are identified by their position in the allocation. Caches the cost of
+/// each rank: a gain costs O(degree), a change twice that. Values are exact, so undoing a change restores the
+/// state bit for bit. SpaceArrangement implements this interface for each space. A virtual call costs about
+/// as much as a gain of low degree: use find_first_gain() to try many ranks.
 class Arrangement {
    public:
     virtual ~Arrangement() = default;
@@ -57,21 +57,21 @@ class Arrangement {
     [[nodiscard]] const std::vector<Position>& positions() const { return position_; }
     [[nodiscard]] Position position(Rank u) const { return position_[u.value]; }
     [[nodiscard]] Rank occupant(Position position) const { return occupant_[position.value]; }
-    /// Each pair of ranks once.
+    /// The sum over pairs of ranks, counting each pair once.
     [[nodiscard]] std::int64_t total() const {
         std::int64_t twice = 0;
         for (const std::int64_t cost : cost_) twice += cost;
         return twice / 2;
     }
-    /// Whether distances are sums of both directions.
+    /// Whether distances are the sum of both directions.
     [[nodiscard]] virtual bool sums_both_directions() const = 0;
 
-    /// By how much exchanging u and v lowers the total; negative when it raises it. O(degree of u and v).
+    /// The decrease of the total if u and v are exchanged; negative if the total rises. O(degree of u and v).
     [[nodiscard]] virtual std::int64_t exchange_gain(Rank u, Rank v) = 0;
-    /// By how much moving u to the free slot at `position` lowers the total. O(degree of u).
+    /// The decrease of the total if u moves to the free slot at `position`. O(degree of u).
     [[nodiscard]] virtual std::int64_t move_gain(Rank u, Position position) const = 0;
-    /// Index of the first candidate, from `begin` on, whose exchange with u lowers the total; candidates.size() if there
-    /// is none.
+    /// The index of the first candidate at or after `begin` whose exchange with u lowers the total;
+    /// candidates.size() if no exchange does.
     [[nodiscard]] virtual std::size_t find_first_gain(Rank u, std::span<const Rank> candidates,
                                                       std::size_t begin) = 0;
     virtual void exchange(Rank u, Rank v) = 0;
@@ -92,8 +92,8 @@ class Arrangement {
     std::vector<std::int64_t> cost_;
 };
 
-/// Calls use(arrangement) with an arrangement in the fastest space for this allocation. The graph must be symmetric:
-/// every pair of ranks is in both rows.
+/// Calls use(arrangement) with an arrangement in the fastest space for this allocation. The graph must be
+/// symmetric: every edge is in the rows of both ranks.
 void with_arrangement(const Allocation& allocation, const CommGraph& symmetric,
                       std::vector<Position> position_of_rank, const std::function<void(Arrangement&)>& use);
 

@@ -9,7 +9,7 @@
 
 namespace topoloom {
 
-/// The position of the i-th slot along the curve.
+/// The positions of the slots in curve order.
 [[nodiscard]] inline std::vector<Position> curve_positions(Curve curve, const Allocation& allocation) {
     std::vector<Position> positions;
     positions.reserve(allocation.slot_count());

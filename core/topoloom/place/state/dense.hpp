@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A placement problem as a dense QAP: ranks and slots with all their distances in one matrix.
+// A placement problem as a dense quadratic assignment problem (QAP): ranks, slots and all distances in
+// matrices.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +13,20 @@
 
 namespace topoloom {
 
-/// Throws Error, naming the mapper, when this number of searches on matrices of this order would not fit in memory.
+/// Throws Error, naming the mapper, if this number of searches on matrices of this order would not fit in
+/// memory.
 void require_dense_memory(std::string_view mapper, std::size_t order, std::size_t searches);
 
-/// [u * order + v]: bytes from u to v, 0 for items that are not ranks.
+/// [u * order + v]: bytes from u to v; 0 for items that are not ranks.
 [[nodiscard]] std::vector<std::int64_t> dense_bytes(const CommGraph& graph, std::size_t order);
-/// Between all slots, by position.
+/// Distances between all slots, by position.
 [[nodiscard]] std::vector<std::int64_t> dense_distances(const Allocation& allocation);
-/// [u * slots + x]: of moving u to the slot at x; empty without an earlier placement.
+/// [u * slots + x]: cost of moving u to the slot at x; empty without an earlier placement.
 [[nodiscard]] std::vector<std::int64_t> dense_migration_costs(const Problem& problem);
 
-/// Items are the ranks, then as many that send nothing as there are free slots; locations are the positions in the
-/// allocation. Distances need not be symmetric. The value is that of the problem: hop-bytes, with those of moving.
+/// The QAP of a problem. Items are the ranks and one item without messages per free slot; locations are
+/// positions in the allocation. Distances may be asymmetric. The QAP value equals the problem's value:
+/// hop-bytes, including migration cost.
 [[nodiscard]] qap::Qap dense_qap(const Problem& problem);
 
 [[nodiscard]] qap::Permutation assignment_of(const Problem& problem, const Placement& placement);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The fastest source of distances between the slots of an allocation: by offset, from a table, or from the machine.
+// Selects the fastest source of slot distances: by offset, from a table, or from the machine.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@
 
 namespace topoloom {
 
-/// Distances of all pairs of slots, which are named by their position in the allocation. Where given routes make the
-/// ways there and back differ, their sum stands for both: searches need the same value in either direction to come to
-/// an end.
+/// Table of all distances between slots, which are identified by their position in the allocation. If
+/// user-defined routes make distances asymmetric, the table contains the sum of both directions, because
+/// searches need symmetric distances to terminate.
 class TableSpace {
    public:
     using Point = std::uint32_t;
-    /// A table of 8 MiB: one that exceeds the caches is slower than computing.
+    /// A table of 8 MiB; a larger one would exceed the caches and be slower than computing distances.
     static constexpr std::size_t max_slots = 2048;
 
     [[nodiscard]] static bool fits(const Allocation& allocation) {
@@ -66,9 +66,9 @@ class TableSpace {
     std::vector<std::uint16_t> distance_;
 };
 
-/// Distances from a router table and the levels inside nodes, made symmetric. Local search terminates only if distances
-/// are symmetric: then every accepted move lowers the sum over all pairs of ranks. Only given links and routes can be
-/// asymmetric; there, the distance is the sum of both directions.
+/// Distances from a router table and the levels inside nodes, made symmetric. Local search terminates only if
+/// distances are symmetric: then every accepted move lowers the sum over all pairs of ranks. Only
+/// user-defined routes can be asymmetric; their distance is the sum of both directions.
 class SymmetricSpace {
    public:
     using Space = LeveledSpace<HopTable>;
@@ -88,8 +88,8 @@ class SymmetricSpace {
     bool sums_both_directions_;
 };
 
-/// Adapts SlotSpace to the interface of a space, for networks too rare to compile searches for. Each distance is a
-/// virtual call.
+/// Adapts SlotSpace to the interface of a space, for networks for which searches are not compiled. Each
+/// distance is a virtual call.
 class SlotSpaceAdapter {
    public:
     using Point = std::uint32_t;  // position in the allocation
@@ -102,9 +102,9 @@ class SlotSpaceAdapter {
     std::unique_ptr<SlotSpace> space_;
 };
 
-/// Calls use(space, slots) with the fastest space for the distances between the slots of an allocation, and the slots'
-/// points by position. Distances are the machine's, or the sum of both directions if these differ. There are few spaces
-/// because searches are compiled for each.
+/// Calls use(space, slots) with the fastest space for slot distances in an allocation; `slots` are the slots'
+/// points by position. Distances are the machine's, or the sum of both directions if asymmetric. Only a few
+/// spaces are used, because searches are compiled for each.
 template <class Use>
 decltype(auto) with_fast_space(const Allocation& allocation, Use&& use) {
     const Machine& machine = allocation.machine();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The free slots of an allocation, grouped by interchangeable slots (see NodeSpec::interchangeable_slots()).
+// The free slots of an allocation in groups of interchangeable slots (see NodeSpec::interchangeable_slots()).
 #pragma once
 
 #include <algorithm>
@@ -24,11 +24,13 @@ class FreeSlotGroups {
         for (std::vector<Slot>& slots : slots_) std::ranges::reverse(slots);
     }
 
-    /// Runs with a free slot.
+    /// Number of groups with a free slot.
     [[nodiscard]] std::size_t size() const { return runs_.size(); }
-    /// The slot of the i-th group that was freed last; initially the first free one in the allocation.
+    /// The slot of the i-th group that was freed last; initially the group's first free slot in the
+    /// allocation.
     [[nodiscard]] Slot slot(std::size_t i) const { return slots_[runs_[i]].back(); }
-    /// Takes slot(i), and frees another. A run that gets its first free slot stands where one that loses its last stood.
+    /// Occupies slot(i) and frees another slot. A group that loses its last free slot is replaced by the last
+    /// group.
     void exchange(std::size_t i, Slot freed) {
         std::vector<Slot>& from = slots_[runs_[i]];
         from.pop_back();
@@ -47,8 +49,8 @@ class FreeSlotGroups {
     }
 
     std::uint32_t width_;                   // of a run
-    std::vector<std::vector<Slot>> slots_;  // by run: the free ones
-    std::vector<std::uint32_t> runs_;       // those with a free slot
+    std::vector<std::vector<Slot>> slots_;  // free slots of each group
+    std::vector<std::uint32_t> runs_;       // groups with at least one free slot
 };
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The free slots of an allocation: which of them is best for a rank.
+// The free slots of an allocation, with a search for the best free slot for a rank.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,17 @@
 
 namespace topoloom {
 
-/// Slots are named by their position in the allocation. All are free at first. Take and release O(log slots).
+/// A set of free slots, identified by their position in the allocation. Initially all are free. take() and
+/// release() cost O(log slots).
 class FreeSlots {
    public:
     struct Found {
         Position position = Position::none;
         std::uint64_t cost = std::numeric_limits<std::uint64_t>::max();
-        std::uint64_t evaluated = 0;  // slots and parts looked at
+        std::uint64_t evaluated = 0;  // number of slots and parts evaluated
     };
-    /// The partners that attract a rank: weighted slots by position, and optionally one that need not be allocated.
+    /// The partners of a rank: weighted slots by position, and optionally one slot that may be outside the
+    /// allocation.
     struct Partners {
         std::span<const Position> positions;
         std::span<const std::uint64_t> weights;
@@ -31,7 +33,7 @@ class FreeSlots {
         std::uint64_t origin_weight = 0;
     };
 
-    /// Keeps a reference to the allocation's machine. Copies share the immutable part.
+    /// Refers to the allocation's machine. Copies share the immutable part.
     explicit FreeSlots(const Allocation& allocation);
 
     [[nodiscard]] std::size_t count() const { return free_; }
@@ -45,16 +47,16 @@ class FreeSlots {
         ++free_;
     }
 
-    /// The free slot with the least sum of weighted distances; among equals the one that comes first in the allocation.
-    [[nodiscard]] Found nearest(const Partners& partners) const;
+    /// The free slot with the smallest sum of weighted distances; ties go to the first in the allocation.
+    [[nodiscard]] Found find_nearest(const Partners& partners) const;
 
    private:
-    /// Joins two parts: the first free slot of both.
-    struct First {
+    /// Joins two parts: selects their first free slot.
+    struct FirstFreeSlot {
         Position operator()(Position a, Position b) const { return std::min(a, b); }
     };
 
-    SlotTree<Position, First> tree_;
+    SlotTree<Position, FirstFreeSlot> tree_;
     std::size_t free_;
 };
 

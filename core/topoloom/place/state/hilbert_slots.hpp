@@ -13,13 +13,14 @@
 
 namespace topoloom {
 
-/// The order preserves locality: slots with close indices are close on the machine.
+/// The slots in Hilbert-curve order. The order preserves locality: slots with near indices are near on the
+/// machine.
 class HilbertSlots {
    public:
     explicit HilbertSlots(const Allocation& allocation);
 
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(order_.size()); }
-    /// Position in the allocation of the slot with this index in the order, and the inverse.
+    /// The allocation position of the slot with this index in the order; index() is the inverse.
     [[nodiscard]] Position position(std::uint32_t index) const { return order_[index]; }
     [[nodiscard]] std::uint32_t index(Position position) const { return index_in_order_[position.value]; }
     [[nodiscard]] std::span<const SlotSpace::Part> parts() const { return space_->parts(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Guards improvers that consider only loads under an objective with other terms.
+// Guards searches that minimize only loads although the objective has other terms.
 #pragma once
 
 #include <utility>
@@ -8,8 +8,8 @@
 
 namespace topoloom {
 
-/// What search(start) returns, or the start if that is better by the problem's objective: under `time`, searches go
-/// by loads, and a busy link's relief may cost a longer route. See make_load_tracker().
+/// Returns search(start), or `start` if that is better by the problem's objective. Under `time`, searches
+/// minimize loads only, and relieving a busy link may lengthen other routes. See make_load_tracker().
 template <class Search>
 [[nodiscard]] Placement keep_better(const Problem& problem, Placement start, const Search& search) {
     const MeasuredObjective objective = problem.link_objective();

@@ -5,7 +5,7 @@ namespace topoloom {
 
 namespace {
 
-std::vector<Rank> breadth_first(const CommGraph& graph) {
+std::vector<Rank> order_breadth_first(const CommGraph& graph) {
     std::vector<Rank> order;
     order.reserve(graph.rank_count());
     std::vector<char> seen(graph.rank_count(), 0);
@@ -23,7 +23,7 @@ std::vector<Rank> breadth_first(const CommGraph& graph) {
     return order;
 }
 
-std::vector<Rank> numbers_of(const std::vector<Rank>& order) {
+std::vector<Rank> invert_order(const std::vector<Rank>& order) {
     std::vector<Rank> number(order.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) number[order[i].value] = Rank{i};
     return number;
@@ -32,17 +32,17 @@ std::vector<Rank> numbers_of(const std::vector<Rank>& order) {
 }  // namespace
 
 std::vector<Rank> locality_order(const CommGraph& symmetric) {
-    std::vector<Rank> order = breadth_first(symmetric);
-    const std::vector<Rank> number = numbers_of(order);
-    const auto apart = [](Rank u, Rank v) {
+    std::vector<Rank> order = order_breadth_first(symmetric);
+    const std::vector<Rank> number = invert_order(order);
+    const auto difference = [](Rank u, Rank v) {
         return static_cast<double>(u.value < v.value ? v.value - u.value : u.value - v.value);
     };
-    double now = 0;  // how far apart partners are numbered
+    double now = 0;  // sum of differences between the numbers of partners
     double then = 0;
     for (const Rank u : ids<Rank>(symmetric.rank_count())) {
         for (const Rank v : symmetric.peers(u)) {
-            now += apart(u, v);
-            then += apart(number[u.value], number[v.value]);
+            now += difference(u, v);
+            then += difference(number[u.value], number[v.value]);
         }
     }
     constexpr double worth_it = 4;

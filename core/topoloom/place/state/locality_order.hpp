@@ -8,7 +8,8 @@
 
 namespace topoloom {
 
-/// All ranks of a symmetric graph breadth first; none if partners mostly have numbers near each other as it is. O(edges).
+/// The ranks of a symmetric graph in breadth-first order; empty if the current numbers of partners are
+/// already close. O(edges).
 [[nodiscard]] std::vector<Rank> locality_order(const CommGraph& symmetric);
 
 }  // namespace topoloom

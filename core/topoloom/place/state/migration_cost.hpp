@@ -12,13 +12,14 @@
 
 namespace topoloom {
 
-/// For every rank the position of its old slot in the allocation; none if there is none, as without migration.
+/// The allocation position of every rank's old slot; none if the slot is not allocated or there is no earlier
+/// placement.
 [[nodiscard]] std::vector<Position> home_positions(const Problem& problem);
 
-/// Without migration nothing costs anything. O(1) to ask.
+/// Migration costs by rank and position; 0 without an earlier placement. O(1) per lookup.
 class MigrationCost {
    public:
-    /// `scale`: 2 for a search whose distances are those of both directions together. Refers to the problem.
+    /// `scale` is 2 if the search's distances are the sum of both directions, else 1. Refers to the problem.
     MigrationCost(const Problem& problem, std::int64_t scale);
 
     /// The old slot of a rank, if known.
@@ -34,7 +35,7 @@ class MigrationCost {
    private:
     const Problem& problem_;
     std::int64_t bytes_;
-    std::vector<std::uint32_t> origin_;  // index in space_, by rank
+    std::vector<std::uint32_t> origin_;  // by rank: index of the old slot in space_
     std::unique_ptr<SlotSpace> space_;
 };
 

@@ -8,7 +8,7 @@ namespace topoloom {
 
 void with_near_lists(const Problem& problem, std::uint32_t count, Meter& meter,
                      const std::function<void(NearLists&)>& use) {
-    constexpr std::size_t many = 16;  // slots for each rank
+    constexpr std::size_t many = 16;  // slots per rank above which lists are built on demand
     const Allocation& allocation = problem.allocation();
     const std::size_t slots = allocation.slot_count();
     const NearSlotSearch search(allocation, count);
@@ -24,8 +24,8 @@ void with_near_lists(const Problem& problem, std::uint32_t count, Meter& meter,
         parallel_for(chunk.end - chunk.begin, problem.threads(),
                      [&](std::size_t i, int) { lists[chunk.begin + i] = make(Position{chunk.begin + i}); });
     }
-    NearLists made(search.count(), std::move(lists), make);
-    use(made);
+    NearLists list(search.count(), std::move(lists), make);
+    use(list);
 }
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists of near slots, built eagerly or on demand.
+// Lists of near slots, built in advance or on demand.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace topoloom {
 
-/// For every position of an allocation those nearest to it, as many as `count` says, nearest first. Not for several
-/// threads: lists may be made as they are asked for.
+/// For every position of an allocation, its `count` nearest positions, nearest first. Not thread-safe,
+/// because lists may be built on demand.
 class NearLists {
    public:
     using List = std::vector<Position>;
@@ -22,7 +22,7 @@ class NearLists {
         : count_(count), lists_(std::move(lists)), make_(std::move(make)) {}
 
     [[nodiscard]] std::uint32_t count() const { return count_; }
-    [[nodiscard]] std::span<const Position> of(Position position) {
+    [[nodiscard]] std::span<const Position> list_at(Position position) {
         List& list = lists_[position.value];
         if (list.empty()) list = make_(position);
         return list;
@@ -30,12 +30,12 @@ class NearLists {
 
    private:
     std::uint32_t count_;
-    std::vector<List> lists_;  // by position; empty: not made yet
+    std::vector<List> lists_;  // list of each position; empty: not built yet
     std::function<List(Position)> make_;
 };
 
-/// Calls use(lists) with up to `count` slots per list; small allocations have fewer. All lists are built up front,
-/// unless there are so many slots that most lists would never be used, or the budget is spent.
+/// Calls use(lists) with `count` slots per list, or fewer on small allocations. Builds all lists in advance
+/// unless the budget is spent or there are so many slots that most lists would never be used.
 void with_near_lists(const Problem& problem, std::uint32_t count, Meter& meter,
                      const std::function<void(NearLists&)>& use);
 

@@ -13,15 +13,15 @@ NearSlotSearch::NearSlotSearch(const Allocation& allocation, std::uint32_t count
     : slots_(allocation), count_(std::min(count, slots_.size() - 1)) {}
 
 void NearSlotSearch::list(Position position, Position* out) const {
-    std::vector<Near> found;
+    std::vector<NearSlot> found;
     const std::uint32_t from = slots_.index(position);
     const std::array<std::uint64_t, 1> once{1};
     search(0, 0, from, *slots_.space().sum_distances(std::span(&from, 1), once), found);
-    for (const Near& near : found) *out++ = slots_.position(near.at);
+    for (const NearSlot& near : found) *out++ = slots_.position(near.at);
 }
 
 void NearSlotSearch::search(std::uint32_t part, std::uint64_t bound, std::uint32_t from,
-                            const SlotSpace::DistanceSum& sum, std::vector<Near>& found) const {
+                            const SlotSpace::DistanceSum& sum, std::vector<NearSlot>& found) const {
     if (found.size() == count_ && (count_ == 0 || bound >= found.back().distance)) return;
     const SlotSpace::Part& p = slots_.parts()[part];
     if (p.right == no_index) {
@@ -36,7 +36,7 @@ void NearSlotSearch::search(std::uint32_t part, std::uint64_t bound, std::uint32
     std::uint32_t far = p.right;
     std::uint64_t near_bound = sum.bound(near);
     std::uint64_t far_bound = sum.bound(far);
-    // On equal bounds, search the half that holds the slot itself first: it has near slots.
+    // If bounds are equal, searches the half with the slot itself first, because it contains near slots.
     if (far_bound < near_bound ||
         (far_bound == near_bound && from >= slots_.parts()[far].begin && from < p.end)) {
         std::swap(near, far);
@@ -46,13 +46,13 @@ void NearSlotSearch::search(std::uint32_t part, std::uint64_t bound, std::uint32
     search(far, far_bound, from, sum, found);
 }
 
-/// Keeps `found` sorted; the order of equal distances is stable.
-void NearSlotSearch::insert(Near near, std::vector<Near>& found) const {
+/// Inserts into the sorted list `found`; equal distances keep their order.
+void NearSlotSearch::insert(NearSlot near, std::vector<NearSlot>& found) const {
     if (found.size() == count_) {
         if (count_ == 0 || near.distance >= found.back().distance) return;
         found.pop_back();
     }
-    const auto behind = [](const Near& a, const Near& b) { return a.distance < b.distance; };
+    const auto behind = [](const NearSlot& a, const NearSlot& b) { return a.distance < b.distance; };
     found.insert(std::upper_bound(found.begin(), found.end(), near, behind), near);
 }
 

@@ -12,8 +12,9 @@
 
 namespace topoloom {
 
-/// Finds the `count` nearest slots of a slot. Exact; equal distances are in Hilbert-curve order, starting at the slot's own
-/// half. About O(count + log slots) per search where bounds prune parts of the machine, else O(slots).
+/// Finds the `count` nearest slots of a slot. Exact; ties are in Hilbert-curve order, starting with the half
+/// that contains the slot. About O(count + log slots) per search where bounds prune parts of the machine,
+/// else O(slots).
 class NearSlotSearch {
    public:
     NearSlotSearch(const Allocation& allocation, std::uint32_t count);
@@ -23,22 +24,22 @@ class NearSlotSearch {
     void list(Position position, Position* out) const;
 
    private:
-    struct Near {
+    struct NearSlot {
         std::uint64_t distance;
-        std::uint32_t at;  // index in the order
+        std::uint32_t at;  // index in Hilbert-curve order
     };
 
     void search(std::uint32_t part, std::uint64_t bound, std::uint32_t from,
-                const SlotSpace::DistanceSum& sum, std::vector<Near>& found) const;
-    void insert(Near near, std::vector<Near>& found) const;
+                const SlotSpace::DistanceSum& sum, std::vector<NearSlot>& found) const;
+    void insert(NearSlot near, std::vector<NearSlot>& found) const;
 
     HilbertSlots slots_;
     std::uint32_t count_;
 };
 
-/// Lists of count() slots each, nearest first, excluding the slot itself; slots are identified by their position in the
-/// allocation. Exact; see NearSlotSearch for the order of equal distances. 4 bytes per entry; built on `threads` threads
-/// in about O(slots * (count + log slots)) where bounds prune parts of the machine, else O(slots^2).
+/// Lists of count() slots each, nearest first, excluding the slot itself; slots are identified by their
+/// position in the allocation. Exact; for ties see NearSlotSearch. 4 bytes per entry; built on `threads`
+/// threads in about O(slots * (count + log slots)) where bounds prune parts of the machine, else O(slots^2).
 class NearSlots {
    public:
     NearSlots(const Allocation& allocation, std::uint32_t count, int threads);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The surroundings of a rank in the communication graph.
+// The neighborhood of a rank in the communication graph.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace topoloom {
 
-/// The ranks within `reach` messages of a rank, nearest first, at most about `most` of them: the rank itself, then its
-/// partners, then theirs.
+/// The ranks within `reach` messages of a rank, nearest first, about `most` at most: the rank itself, its
+/// partners, their partners, and so on.
 class Neighborhood {
    public:
     Neighborhood(const CommGraph& symmetric, std::uint32_t reach, std::uint32_t most)
         : graph_(symmetric), reach_(reach), most_(most), seen_at_(symmetric.rank_count(), 0) {}
 
-    const std::vector<Rank>& around(Rank u) {
+    const std::vector<Rank>& ranks_around(Rank u) {
         ++visit_;
         found_.assign(1, u);
         seen_at_[u.value] = visit_;
@@ -40,7 +40,7 @@ class Neighborhood {
     const CommGraph& graph_;
     std::uint32_t reach_;
     std::uint32_t most_;
-    std::vector<std::uint64_t> seen_at_;  // the visit that last met a rank
+    std::vector<std::uint64_t> seen_at_;  // by rank: the last visit that reached it
     std::uint64_t visit_ = 0;
     std::vector<Rank> found_;
 };

@@ -11,14 +11,15 @@
 
 namespace topoloom {
 
-/// A slot's Point is its coordinates as one number in the mixed radix 2 * extent - 1, in which the difference of two
-/// points names the difference of their coordinates. A distance is a subtraction and a load; those of searches are
-/// mostly between near slots, and that part of the table stays in the nearest cache.
+/// Distances from a table of coordinate offsets. A slot's Point encodes its coordinates in the mixed radix 2
+/// * extent - 1, so that the difference of two points determines the difference of their coordinates. A
+/// distance costs a subtraction and a load. Searches mostly evaluate near slots, and that part of the table
+/// stays in the L1 cache.
 class OffsetSpace {
    public:
     using Point = std::int32_t;
 
-    /// Whether the table would be small enough, and its distances fit a byte.
+    /// Whether the table is small enough and its distances fit one byte.
     [[nodiscard]] static bool fits(const Torus& torus) {
         std::uint64_t entries = 1;
         for (const std::uint32_t extent : torus.grid()) {
@@ -28,7 +29,7 @@ class OffsetSpace {
         return torus.diameter() <= 255;
     }
 
-    /// O(table), see fits().
+    /// Builds the table in O(table size); requires fits().
     OffsetSpace(const Torus& torus, std::uint32_t slots_per_node)
         : torus_(&torus), slots_per_node_(slots_per_node), stride_(torus.axis_count()) {
         const Extents& grid = torus.grid();
@@ -39,9 +40,10 @@ class OffsetSpace {
         }
         distance_.assign(entries, 0);
         origin_ = distance_.data() + entries / 2;
-        // Axis by axis, the last first: the block of all later axes is repeated at every offset, with its hops added.
+        // Adds the axes one by one, last first: the block of all later axes is repeated for every offset,
+        // plus the hops of that offset.
         std::uint8_t* const origin = distance_.data() + entries / 2;
-        std::int32_t reach = 0;  // the block filled so far is [-reach, reach] about the origin
+        std::int32_t reach = 0;  // the filled block is [-reach, reach] around the origin
         for (std::uint32_t axis = torus.axis_count(); axis-- > 0;) {
             const auto extent = static_cast<std::int32_t>(grid[axis]);
             for (std::int32_t offset = 1 - extent; offset < extent; ++offset) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A communication graph in the least memory, ranks renumbered, for searches that read it at random all the time.
+// A communication graph in minimal memory with renumbered ranks, for searches that read it randomly.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 
 namespace topoloom {
 
-/// Bytes are divided by their greatest common divisor, which changes no decision and makes most patterns fit 32 bits.
+/// An edge. Bytes are divided by the greatest common divisor of all bytes, which changes no decision and fits
+/// most patterns into 32 bits.
 template <class Number>
 class PackedGraph {
    public:
@@ -22,7 +23,7 @@ class PackedGraph {
         Quantity<struct UnitOfBytes, Number> bytes;
     };
 
-    /// Rank order[i] of the graph is rank i here. `divisor`: common_divisor(symmetric). O(edges).
+    /// Rank i of this graph is rank order[i] of the input. `divisor` is common_divisor(symmetric). O(edges).
     PackedGraph(const CommGraph& symmetric, std::span<const Rank> order, std::int64_t divisor) {
         std::vector<Rank> number(order.size());
         for (std::uint32_t i = 0; i < order.size(); ++i) number[order[i].value] = Rank{i};
@@ -56,7 +57,7 @@ class PackedGraph {
     return divisor;
 }
 
-/// Calls use(packed) with the smallest numbers that hold all bytes.
+/// Calls use(packed) with the smallest integer type that fits all bytes.
 template <class Use>
 decltype(auto) with_packed_graph(const CommGraph& symmetric, std::span<const Rank> order, Use&& use) {
     const std::int64_t divisor = std::max<std::int64_t>(1, common_divisor(symmetric));

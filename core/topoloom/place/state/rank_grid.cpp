@@ -12,7 +12,7 @@ namespace topoloom {
 
 namespace {
 
-/// Sorts the bytes of every edge by the axis along which its ends are neighbors.
+/// Sums the bytes of every edge per axis along which its endpoints are neighbors.
 void add_bytes(const CommGraph& graph, RankGrid& grid) {
     const std::size_t axes = grid.axes();
     std::vector<std::uint32_t> cell_of_rank(grid.cells());
@@ -48,20 +48,20 @@ void add_bytes(const CommGraph& graph, RankGrid& grid) {
     }
 }
 
-class NearestExtents {
+class ExtentsSearch {
    public:
-    NearestExtents(const Extents& wanted, std::size_t cells) : wanted_(wanted), now_(wanted.size()) {
+    ExtentsSearch(const Extents& wanted, std::size_t cells) : wanted_(wanted), now_(wanted.size()) {
         for (std::size_t extent = 1; extent * extent <= cells; ++extent) {
             if (cells % extent == 0) divisors_.insert(divisors_.end(), {extent, cells / extent});
         }
         std::ranges::sort(divisors_);
         divisors_.erase(std::unique(divisors_.begin(), divisors_.end()), divisors_.end());
-        choose(0, cells, 0);
+        choose_extents(0, cells, 0);
     }
     [[nodiscard]] const Extents& best() const { return best_; }
 
    private:
-    void choose(std::size_t axis, std::size_t cells, double off) {
+    void choose_extents(std::size_t axis, std::size_t cells, double off) {
         if (off >= least_) return;
         if (axis + 1 == wanted_.size()) {
             now_[axis] = static_cast<std::uint32_t>(cells);
@@ -75,7 +75,7 @@ class NearestExtents {
         for (const std::size_t extent : divisors_) {
             if (cells % extent != 0) continue;
             now_[axis] = static_cast<std::uint32_t>(extent);
-            choose(axis + 1, cells / extent, off + apart(axis));
+            choose_extents(axis + 1, cells / extent, off + apart(axis));
         }
     }
     [[nodiscard]] double apart(std::size_t axis) const {
@@ -85,7 +85,7 @@ class NearestExtents {
     const Extents& wanted_;
     Extents now_;
     Extents best_;
-    std::vector<std::size_t> divisors_;  // of all cells, ascending
+    std::vector<std::size_t> divisors_;  // divisors of the cell count, ascending
     double least_ = std::numeric_limits<double>::infinity();
 };
 
@@ -95,7 +95,7 @@ Extents nearest_extents(const Extents& extents, std::size_t cells) {
     constexpr std::size_t most = (std::size_t{1} << 31) - 1;
     if (extents.empty()) fail("a grid needs at least one axis");
     if (cells == 0 || cells > most) fail("a grid of ", cells, " cells; there must be 1 to ", most);
-    return NearestExtents(extents, cells).best();
+    return ExtentsSearch(extents, cells).best();
 }
 
 std::optional<RankGrid> find_rank_grid(const Problem& problem) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The grid of the ranks: given by an option, or recognized in the communication graph.
+// The rank grid: specified by an option, or recognized in the communication graph.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace topoloom {
 
-/// For mappers that place grids.
+/// Options of mappers that place grids.
 struct GridOptions {
     Extents grid;
     void visit(auto& field) {
@@ -21,12 +21,12 @@ struct GridOptions {
     }
 };
 
-/// Ranks in the cells of a grid; cells are numbered row-major, the last axis fastest.
+/// Assignment of ranks to the cells of a grid; cells are numbered row-major, last axis fastest.
 struct RankGrid {
     Extents extents;
     std::vector<Rank> rank_of_cell;
-    /// Bytes in both directions between neighbors along every axis, all neighbors together; those of the wrap-around
-    /// pairs, of first and last cells of an axis, apart. Messages between other cells are in neither.
+    /// Bytes per axis, in both directions, between neighboring cells (bytes) and between the first and last
+    /// cells (wrap_bytes). Messages between other cells are in neither.
     std::vector<double> bytes;
     std::vector<double> wrap_bytes;
 
@@ -34,16 +34,17 @@ struct RankGrid {
     [[nodiscard]] std::size_t cells() const { return rank_of_cell.size(); }
 };
 
-/// With `extents` the ranks are numbered row-major in them; without, they are in the grid of the problem's pattern().
-/// Throws Error, for `mapper`, if the extents hold another number of ranks, naming extents close by that fit, and
-/// where no grid is recognized. O(edges).
+/// The rank grid with these extents, ranks numbered row-major; without extents, the grid of the problem's
+/// pattern(). Throws Error, naming `mapper` and the nearest extents that fit, if the extents do not match the
+/// number of ranks, and if no grid is recognized. O(edges).
 [[nodiscard]] RankGrid rank_grid(const Problem& problem, const Extents& extents, std::string_view mapper);
 
-/// The grid of the problem's pattern(), if it has one. O(edges).
+/// The grid of the problem's pattern(), if any. O(edges).
 [[nodiscard]] std::optional<RankGrid> find_rank_grid(const Problem& problem);
 
-/// Extents that hold `cells` cells and are the nearest to those given: the least sum of log(new / given)^2, then the
-/// first in lexicographic order. Throws Error for no axes, no cells and 2^31 cells or more. O(divisors of cells, to the power of axes - 1).
+/// The extents with `cells` cells that are nearest to the given ones: smallest sum of log(new / given)^2,
+/// ties in lexicographic order. Throws Error for no axes, no cells, and 2^31 cells or more. O(divisors of
+/// cells, to the power of axes - 1).
 [[nodiscard]] Extents nearest_extents(const Extents& extents, std::size_t cells);
 
 }  // namespace topoloom

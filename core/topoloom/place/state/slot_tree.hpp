@@ -16,8 +16,9 @@
 
 namespace topoloom {
 
-/// Slots are identified by their position in the allocation. Every part of the bisected order stores the `Join` of its
-/// slots' values, so that a search prunes whole parts. Memory O(slots); set O(log slots). Copies share the immutable part.
+/// A tree over the slots of an allocation, which are identified by their position. Every part of the bisected
+/// order stores the `Join` of its slots' values, so that a search prunes whole parts. Memory O(slots); set()
+/// O(log slots). Copies share the immutable part.
 template <class Value, class Join>
 class SlotTree {
    public:
@@ -35,7 +36,7 @@ class SlotTree {
         value_[at] = value;
         update(0, at);
     }
-    /// Makes the sum of weighted distances to slots, and to `extra`.
+    /// The sum of weighted distances to slots, and to `extra`.
     [[nodiscard]] std::unique_ptr<SlotSpace::DistanceSum> sum_distances(
         std::span<const Position> positions, std::span<const std::uint64_t> weights,
         std::optional<SlotSpace::WeightedSlot> extra = {}) const {
@@ -45,9 +46,10 @@ class SlotTree {
         return slots_->space().sum_distances(indices, weights, extra);
     }
 
-    /// Offers candidates to `best`, nearest parts first. best.is_candidate(value) tells whether a slot with this value, or a part
-    /// with this joined value, is a candidate; best.can_improve(value, bound) whether one with at least this cost could be
-    /// better; best.offer(position, value, cost) takes it if it is. Returns the number of slots and parts evaluated.
+    /// Offers slots to `best`, nearest parts first. best.is_candidate(value) tells whether a slot with this
+    /// value, or a part with this joined value, is a candidate; best.can_improve(value, bound) tells whether
+    /// a candidate with at least this cost could be better; best.offer(position, value, cost) stores the slot
+    /// if it is better. Returns the number of slots and parts evaluated.
     template <class Best>
     std::uint64_t search(const SlotSpace::DistanceSum& sum, Best& best) const {
         std::uint64_t evaluated = 0;
@@ -89,7 +91,7 @@ class SlotTree {
             }
             return;
         }
-        // Bounds are expensive, and many parts have no candidate.
+        // Checked first, because bounds are expensive and many parts have no candidate.
         const auto bound_of = [&](std::uint32_t half) {
             return best.is_candidate(part_value_[half]) ? sum.bound(half) : worst;
         };
@@ -107,7 +109,7 @@ class SlotTree {
     }
 
     std::shared_ptr<const HilbertSlots> slots_;
-    std::vector<Value> value_;       // by index in the order
+    std::vector<Value> value_;       // slot values by index in the slot order
     std::vector<Value> part_value_;  // by part
 };
 

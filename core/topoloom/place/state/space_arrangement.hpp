@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arrangement for one space: holds the loops over edges in which local searches spend their time.
+// The arrangement for one space: contains the edge loops in which local searches spend their time.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ template <class Space, class Graph>
 class SpaceArrangement final : public Arrangement {
    public:
     using Point = typename Space::Point;
-    /// Keeps references to all arguments except the last. `slots` are slot_points(space, allocation).
+    /// Refers to all arguments except the last. `slots` is slot_points(space, allocation).
     SpaceArrangement(const Space& space, std::span<const Point> slots, const Graph& symmetric,
                      std::vector<Position> position_of_rank)
         : Arrangement(std::move(position_of_rank), slots.size()),
@@ -32,7 +32,7 @@ class SpaceArrangement final : public Arrangement {
         return false;
     }
     [[nodiscard]] std::int64_t exchange_gain(Rank u, Rank v) override {
-        // Both ranks move, so their distance to each other stays the same.
+        // Both ranks move, so the distance between u and v does not change.
         std::swap(points_[u.value], points_[v.value]);
         const std::int64_t after = cost_at(u, points_[u.value]) + cost_at(v, points_[v.value]);
         std::swap(points_[u.value], points_[v.value]);
@@ -67,7 +67,7 @@ class SpaceArrangement final : public Arrangement {
     }
 
    private:
-    /// Cost of u's messages if u were at `p` and all other ranks stayed.
+    /// Cost of u's messages if u were at `p` and no other rank moved.
     [[nodiscard]] std::int64_t cost_at(Rank u, const Point p) const {
         std::int64_t sum = 0;
         for (const auto edge : graph_.sends(u))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Distances on a tree network, including levels inside nodes, from the highest bit in which two keys differ.
+// Distances on a tree network and the levels inside nodes, from the highest bit in which two keys differ.
 #pragma once
 
 #include <array>
@@ -11,19 +11,19 @@
 
 namespace topoloom {
 
-/// A slot's Point: the key of its node in the high bits, the key of the slot inside the node in the low bits.
+/// A slot's Point: the node's key in the high bits, the slot's key inside the node in the low bits.
 class TreeKeySpace {
    public:
     using Point = Levels::Key;
 
-    /// Whether all slots of a node have the same distance to its port, and both keys fit in 64 bits.
+    /// Whether all slots of a node are equally far from its port, and both keys together fit in 64 bits.
     [[nodiscard]] static bool fits(const Tree& tree, const NodeSpec& inside) {
         const Node last{tree.node_count() - 1};
         return inside.min_port_distance() == inside.max_port_distance() &&
                static_cast<int>(std::bit_width(tree.point(last))) + bits_inside(inside) <= 64;
     }
 
-    /// Keeps references to both arguments.
+    /// Refers to both arguments.
     TreeKeySpace(const Tree& tree, const NodeSpec& inside)
         : tree_(&tree), inside_(&inside), bits_inside_(bits_inside(inside)) {
         for (int bit = 0; bit < 64; ++bit) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ranks that a local search has yet to visit: those whose surroundings changed.
+// The ranks that a local search must still visit, because their surroundings changed.
 #pragma once
 
 #include <utility>
@@ -10,7 +10,8 @@
 
 namespace topoloom {
 
-/// Begins with all ranks. They are visited in rounds, so that none comes twice before all others did.
+/// A queue that initially contains all ranks. Ranks are visited in rounds, so that no rank is visited twice
+/// in a round.
 class WakeQueue {
    public:
     explicit WakeQueue(const CommGraph& symmetric)
@@ -18,7 +19,8 @@ class WakeQueue {
         add_all();
     }
 
-    /// Calls visit(rank) for all that wait, and for those that it wakes, until none is left or the meter is spent.
+    /// Calls visit(rank) for all queued ranks, including those added by visits, until the queue is empty or
+    /// the meter is exhausted.
     template <class Visit>
     void drain(Meter& meter, const Visit& visit) {
         while (!queue_.empty() && !meter.is_exhausted()) {
@@ -38,8 +40,8 @@ class WakeQueue {
     void add_all() {
         for (const Rank u : ids<Rank>(graph_.rank_count())) add(u);
     }
-    /// The rank and its partners have new surroundings.
-    void wake(Rank u) {
+    /// Adds the rank and its partners.
+    void add_with_partners(Rank u) {
         add(u);
         for (const Rank v : graph_.peers(u)) add(v);
     }

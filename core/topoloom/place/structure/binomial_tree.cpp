@@ -13,13 +13,15 @@ namespace topoloom::structure {
 
 namespace {
 
-/// The ranks from the root on, each with who comes before it. Fewer than all if the graph is not a tree.
-struct Walk {
+/// A breadth-first traversal from the root, with the parent of each rank. Lists fewer than all ranks if the
+/// graph is not connected.
+struct TreeTraversal {
     std::vector<Rank> order;
     std::vector<Rank> parent;
-    std::vector<Bytes> bytes;  // to the parent
+    std::vector<Bytes> bytes;  // bytes between each rank and its parent
 
-    Walk(const CommGraph& tree, Rank root) : parent(tree.rank_count(), Rank::none), bytes(tree.rank_count()) {
+    TreeTraversal(const CommGraph& tree, Rank root)
+        : parent(tree.rank_count(), Rank::none), bytes(tree.rank_count()) {
         order.push_back(root);
         parent[root.value] = root;
         for (std::size_t at = 0; at < order.size(); ++at) {
@@ -34,8 +36,9 @@ struct Walk {
     }
 };
 
-/// Cheapest placements of a binomial tree in boxes of 2^e[0] x 2^e[1] x ... routers, by where the root is. A cell of a
-/// box is its row-major number: the bits of its coordinates, one axis after the other. Halving an axis takes one out.
+/// The cheapest placements of a binomial tree in boxes of 2^e[0] x 2^e[1] x ... routers, by the cell of the
+/// root. A cell is numbered row-major: the bits of its coordinates, axis after axis. Halving an axis removes
+/// one bit.
 class TreeHalving {
    public:
     TreeHalving(const BinomialTree& tree, const grid::SlotGrid& grid, std::uint32_t levels_inside)
@@ -48,12 +51,12 @@ class TreeHalving {
         boxes_.resize(shapes);
     }
 
-    std::vector<Slot> best() {
-        const Box& all = box(whole_);
+    std::vector<Slot> place_at_lowest_cost() {
+        const Box& all = find_roots(whole_);
         const auto root = std::ranges::min_element(all, {}, &Root::cost) - all.begin();
         slots_.resize(tree_.rank_of_number.size());
         Exponents exponents = whole_;
-        place(exponents, static_cast<std::uint32_t>(root), 0, 0);
+        place_subtree(exponents, static_cast<std::uint32_t>(root), 0, 0);
         return std::move(slots_);
     }
 
@@ -62,56 +65,57 @@ class TreeHalving {
 
     struct Root {
         double cost = std::numeric_limits<double>::infinity();
-        std::uint32_t axis = 0;     // that is halved
-        std::uint32_t partner = 0;  // cell of the other half's root
+        std::uint32_t axis = 0;     // axis along which the box is halved
+        std::uint32_t partner = 0;  // cell of the root of the other half
     };
-    using Box = std::vector<Root>;  // by cell; empty: not yet known
-    /// Cost of the nearest root of the other half plus the distance to it.
-    struct Reach {
+    using Box = std::vector<Root>;  // roots by cell; empty: not computed yet
+    /// Lowest cost of a root in the other half plus the distance to it.
+    struct NearestRoot {
         double cost = std::numeric_limits<double>::infinity();
         std::uint32_t from = 0;
     };
 
-    /// Bits of a cell from this axis on.
-    [[nodiscard]] static std::uint32_t bits(const Exponents& exponents, std::size_t axis) {
+    /// Number of bits of a cell from this axis on.
+    [[nodiscard]] static std::uint32_t count_bits(const Exponents& exponents, std::size_t axis) {
         return std::accumulate(exponents.begin() + static_cast<std::ptrdiff_t>(axis), exponents.end(), 0U);
     }
-    /// The cell of a box that is this cell of one of its halves, which differ in one bit.
-    [[nodiscard]] static std::uint32_t in_whole(std::uint32_t cell, std::uint32_t half, std::uint32_t bit) {
+    /// The cell of a box that contains cell `cell` of its half `half`. The two halves differ in bit `bit`.
+    [[nodiscard]] static std::uint32_t cell_in_whole(std::uint32_t cell, std::uint32_t half,
+                                                     std::uint32_t bit) {
         return (cell >> bit << (bit + 1)) | half << bit | (cell & ((1U << bit) - 1));
     }
-    [[nodiscard]] static std::uint32_t in_half(std::uint32_t cell, std::uint32_t bit) {
+    [[nodiscard]] static std::uint32_t cell_in_half(std::uint32_t cell, std::uint32_t bit) {
         return (cell >> (bit + 1) << bit) | (cell & ((1U << bit) - 1));
     }
 
-    const Box& box(const Exponents& exponents) {
+    const Box& find_roots(const Exponents& exponents) {
         std::size_t shape = 0;
         for (std::size_t d = 0; d < exponents.size(); ++d) shape = shape * (whole_[d] + 1) + exponents[d];
         Box& found = boxes_[shape];
         if (!found.empty()) return found;
-        Box roots(std::size_t{1} << bits(exponents, 0));
+        Box roots(std::size_t{1} << count_bits(exponents, 0));
         if (roots.size() == 1) roots[0].cost = 0;
         for (std::size_t axis = 0; axis < exponents.size(); ++axis) {
-            if (exponents[axis] > 0) halve(exponents, axis, roots);
+            if (exponents[axis] > 0) join_halves(exponents, axis, roots);
         }
         return found = std::move(roots);
     }
 
-    /// Puts the two halves together, with every cell of either as the root.
-    void halve(const Exponents& exponents, std::size_t axis, Box& roots) {
+    /// Joins the two halves of a box, for every cell as the root.
+    void join_halves(const Exponents& exponents, std::size_t axis, Box& roots) {
         Exponents smaller = exponents;
         --smaller[axis];
-        const Box& half = box(smaller);
-        const std::uint32_t bit = bits(exponents, axis) - 1;
+        const Box& half = find_roots(smaller);
+        const std::uint32_t bit = count_bits(exponents, axis) - 1;
         for (const std::uint32_t side : {0U, 1U}) {
-            std::vector<Reach> reach(roots.size());
+            std::vector<NearestRoot> reach(roots.size());
             for (std::uint32_t h = 0; h < half.size(); ++h) {
-                const std::uint32_t cell = in_whole(h, 1 - side, bit);
+                const std::uint32_t cell = cell_in_whole(h, 1 - side, bit);
                 reach[cell] = {half[h].cost, cell};
             }
-            spread(exponents, reach);
+            spread_costs(exponents, reach);
             for (std::uint32_t h = 0; h < half.size(); ++h) {
-                const std::uint32_t cell = in_whole(h, side, bit);
+                const std::uint32_t cell = cell_in_whole(h, side, bit);
                 const double cost = half[h].cost + reach[cell].cost;
                 if (cost < roots[cell].cost)
                     roots[cell] = {cost, static_cast<std::uint32_t>(axis), reach[cell].from};
@@ -119,17 +123,19 @@ class TreeHalving {
         }
     }
 
-    /// Distances are sums over axes, so the nearest is found axis by axis, in one sweep in each direction.
-    void spread(const Exponents& exponents, std::vector<Reach>& reach) const {
-        const double step = tree_.bytes[bits(exponents, 0) - 1 + levels_inside_];
+    /// Distances are sums over axes, so the nearest root is found axis by axis, by one sweep per direction.
+    void spread_costs(const Exponents& exponents, std::vector<NearestRoot>& reach) const {
+        const double step = tree_.bytes[count_bits(exponents, 0) - 1 + levels_inside_];
         for (std::size_t d = 0; d < exponents.size(); ++d) {
             const std::uint32_t extent = 1U << exponents[d];
-            const std::uint32_t stride = 1U << bits(exponents, d + 1);
+            const std::uint32_t stride = 1U << count_bits(exponents, d + 1);
             const std::uint32_t rounds = grid_.wraps[d] && exponents[d] == whole_[d] ? 2 : 1;
             for (std::uint32_t begin = 0; begin < reach.size(); ++begin) {
                 if ((begin / stride) % extent != 0) continue;
-                const auto at = [&](std::uint32_t i) -> Reach& { return reach[begin + i % extent * stride]; };
-                const auto relax = [&](Reach& to, const Reach& from) {
+                const auto at = [&](std::uint32_t i) -> NearestRoot& {
+                    return reach[begin + i % extent * stride];
+                };
+                const auto relax = [&](NearestRoot& to, const NearestRoot& from) {
                     if (from.cost + step < to.cost) to = {from.cost + step, from.from};
                 };
                 for (std::uint32_t i = 1; i < rounds * extent; ++i) relax(at(i), at(i - 1));
@@ -138,9 +144,9 @@ class TreeHalving {
         }
     }
 
-    /// Places the B_j that begins with `number` into the box that begins at this router.
-    void place(Exponents& exponents, std::uint32_t root, std::size_t router, std::uint32_t number) {
-        const std::uint32_t level = bits(exponents, 0);
+    /// Places the B_j that starts at rank number `number` into the box that starts at this router.
+    void place_subtree(Exponents& exponents, std::uint32_t root, std::size_t router, std::uint32_t number) {
+        const std::uint32_t level = count_bits(exponents, 0);
         if (level == 0) {
             for (std::size_t k = 0; k < grid_.slots_per_router; ++k) {
                 const Rank rank = tree_.rank_of_number[number + k];
@@ -148,12 +154,12 @@ class TreeHalving {
             }
             return;
         }
-        const auto [cost, axis, partner] = box(exponents)[root];
-        const std::uint32_t bit = bits(exponents, axis) - 1;
+        const auto [cost, axis, partner] = find_roots(exponents)[root];
+        const std::uint32_t bit = count_bits(exponents, axis) - 1;
         --exponents[axis];
-        const std::size_t across = std::size_t{1} << (exponents[axis] + bits(whole_, axis + 1));
+        const std::size_t across = std::size_t{1} << (exponents[axis] + count_bits(whole_, axis + 1));
         for (const std::uint32_t cell : {root, partner}) {
-            place(exponents, in_half(cell, bit), router + (cell >> bit & 1U) * across, number);
+            place_subtree(exponents, cell_in_half(cell, bit), router + (cell >> bit & 1U) * across, number);
             number += 1U << (level - 1 + levels_inside_);
         }
         ++exponents[axis];
@@ -161,7 +167,7 @@ class TreeHalving {
 
     const BinomialTree& tree_;
     const grid::SlotGrid& grid_;
-    std::uint32_t levels_inside_;  // of the tree, below the routers
+    std::uint32_t levels_inside_;  // number of tree levels inside a router
     Exponents whole_;
     std::vector<Box> boxes_;  // by exponents
     std::vector<Slot> slots_;
@@ -176,27 +182,27 @@ std::optional<BinomialTree> find_binomial_tree(const CommGraph& symmetric) {
     Rank root{0};
     while (root.value < n && symmetric.degree(root) != levels) ++root.value;
     if (root.value == n) return std::nullopt;
-    const Walk walk(symmetric, root);
-    if (walk.order.size() != n) return std::nullopt;
-    std::vector<std::uint32_t> size(n, 1);  // of the subtree from a rank on
+    const TreeTraversal traversal(symmetric, root);
+    if (traversal.order.size() != n) return std::nullopt;
+    std::vector<std::uint32_t> size(n, 1);  // size of the subtree of each rank
     for (std::size_t i = n - 1; i > 0; --i) {
-        const Rank u = walk.order[i];
+        const Rank u = traversal.order[i];
         if (!std::has_single_bit(size[u.value])) return std::nullopt;
-        size[walk.parent[u.value].value] += size[u.value];
+        size[traversal.parent[u.value].value] += size[u.value];
     }
-    // Different powers of two that make a power of two together with the parent are all the smaller ones.
+    // Distinct powers of two that sum to 2^j - 1 are exactly 1, 2, ..., 2^(j-1).
     BinomialTree tree{std::vector<Rank>(n, root), std::vector<double>(levels, 0)};
     std::vector<std::uint32_t> number(n, 0);
     std::vector<std::uint32_t> sizes_seen(n, 0);
-    for (const Rank u : std::span(walk.order).subspan(1)) {
-        const Rank parent = walk.parent[u.value];
+    for (const Rank u : std::span(traversal.order).subspan(1)) {
+        const Rank parent = traversal.parent[u.value];
         if ((sizes_seen[parent.value] & size[u.value]) != 0) return std::nullopt;
         sizes_seen[parent.value] |= size[u.value];
         number[u.value] = number[parent.value] + size[u.value];
         tree.rank_of_number[number[u.value]] = u;
         const auto edges_like_this = static_cast<double>(n / 2 / size[u.value]);
         tree.bytes[static_cast<std::size_t>(std::countr_zero(size[u.value]))] +=
-            static_cast<double>(walk.bytes[u.value].value) / edges_like_this;
+            static_cast<double>(traversal.bytes[u.value].value) / edges_like_this;
     }
     return tree;
 }
@@ -206,7 +212,7 @@ std::optional<std::vector<Slot>> place_binomial_tree(const BinomialTree& tree, c
         !std::ranges::all_of(grid.extent, [](std::uint32_t extent) { return std::has_single_bit(extent); }))
         return std::nullopt;
     return TreeHalving(tree, grid, static_cast<std::uint32_t>(std::countr_zero(grid.slots_per_router)))
-        .best();
+        .place_at_lowest_cost();
 }
 
 }  // namespace topoloom::structure

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The brick that points span on a torus or mesh, and the shells around it: where capacity is left nearest to all.
+// The brick that points span on a torus or mesh, and the shells around it: finds near slots with spare
+// capacity.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +14,11 @@
 
 namespace topoloom::structure {
 
-/// Slots are identified by their position in the allocation. Finds nothing if the network is not a torus or distances
-/// count levels inside nodes. Memory O(routers); update O(slots of a router).
+/// Slots are identified by their position in the allocation. Finds nothing if the network is not a torus or
+/// mesh, or if distances depend on levels inside nodes. Memory O(routers); update O(slots of a router).
 class BrickShells {
    public:
-    /// `capacity` has one entry for each slot of the allocation, and must live longer.
+    /// `capacity` has one entry per slot of the allocation and must outlive this object.
     BrickShells(const Allocation& allocation, std::span<const std::int64_t> capacity) : capacity_(capacity) {
         const Machine& machine = allocation.machine();
         if (!machine.node_spec().is_flat()) return;
@@ -44,20 +45,20 @@ class BrickShells {
         for (std::uint32_t r = 0; r < most_.size(); ++r) most_[r] = max_capacity(r);
     }
 
-    /// To be called when the capacity of a slot changes.
+    /// Must be called after the capacity of a slot changes.
     void update(Position position) {
         if (axes_.empty()) return;
         const std::uint32_t router = router_[position.value];
         most_[router] = max_capacity(router);
     }
 
-    /// The slot in the brick, or in the first shell around it, that has capacity left for the mass; of these the one with
-    /// the most. For one or two points that is the least sum of distances. None if there is none near the brick. Adds
-    /// the routers looked at to `evaluated`.
-    [[nodiscard]] std::optional<Position> nearest(std::span<const Position> points, std::int64_t mass,
-                                                  std::uint64_t& evaluated) const {
+    /// The slot in the brick, or in the first shell around it with enough capacity for the mass; among
+    /// several the one with the most capacity. For one or two points, this minimizes the sum of distances.
+    /// None if no such slot is near the brick. Adds the routers visited to `evaluated`.
+    [[nodiscard]] std::optional<Position> find_nearest(std::span<const Position> points, std::int64_t mass,
+                                                       std::uint64_t& evaluated) const {
         if (axes_.empty()) return std::nullopt;
-        const Brick brick = span(points);
+        const Brick brick = find_brick(points);
         Best best{no_index, mass - 1, 0};
         for (std::int32_t out = 0; out < brick.shells && best.router == no_index && best.looked < far; ++out)
             search_shell(brick, 0, out, 0, best);
@@ -69,17 +70,17 @@ class BrickShells {
     }
 
    private:
-    static constexpr std::uint64_t far = 256;  // routers: beyond these a search by halves is quicker
+    static constexpr std::uint64_t far = 256;  // limit of routers; beyond it, SpareSlots is faster
 
     struct Axis {
         std::int32_t extent;
         bool wraps;
-        std::uint32_t stride;  // in routers' numbers
+        std::uint32_t stride;  // difference of router numbers between neighbors
     };
     struct Brick {
         std::vector<std::int32_t> low;  // on a ring, the brick may wrap around
         std::vector<std::int32_t> length;
-        std::int32_t shells = 16;  // enough to hold all equally near slots
+        std::int32_t shells = 16;  // enough to contain all slots of equal distance
     };
     struct Best {
         std::uint32_t router;
@@ -94,7 +95,7 @@ class BrickShells {
         return most;
     }
 
-    /// The shortest arc of a ring, or stretch of a row, that holds all these coordinates.
+    /// The shortest arc of a ring, or segment of a row, that contains the coordinates of all points.
     struct Arc {
         std::int32_t low;
         std::int32_t length;
@@ -114,7 +115,7 @@ class BrickShells {
         return arc;
     }
 
-    [[nodiscard]] Brick span(std::span<const Position> points) const {
+    [[nodiscard]] Brick find_brick(std::span<const Position> points) const {
         const bool pair = points.size() <= 2;
         Brick brick{std::vector<std::int32_t>(axes_.size()), std::vector<std::int32_t>(axes_.size())};
         std::uint64_t routers = 1;
@@ -123,10 +124,10 @@ class BrickShells {
             const Arc arc = arc_of(points, axis);
             brick.low[axis] = arc.low;
             brick.length[axis] = arc.length;
-            if (wraps && pair && 2 * (arc.length - 1) == extent) {  // both directions are short
+            if (wraps && pair && 2 * (arc.length - 1) == extent) {  // both directions are equally short
                 brick.length[axis] = extent;
             } else if (wraps && extent > 1) {
-                // With two points, the far side of a ring costs no more than going around it.
+                // With two points, going around the far side of a ring costs no more than going back.
                 const std::int32_t saved = extent - (pair ? 2 * (arc.length - 1) : arc.length - 1);
                 brick.shells = std::min(brick.shells, (saved + 1) / 2);
             }
@@ -136,7 +137,7 @@ class BrickShells {
         return brick;
     }
 
-    /// Looks at the routers that are `out` steps outside the brick along this and later axes together.
+    /// Visits the routers that are `out` steps outside the brick, summed over this and later axes.
     void search_shell(const Brick& brick, std::uint32_t axis, std::int32_t out, std::uint32_t router,
                       Best& best) const {
         if (axis == axes_.size()) {
@@ -165,12 +166,12 @@ class BrickShells {
         }
     }
 
-    std::vector<Axis> axes_;                  // empty: finds nothing
+    std::vector<Axis> axes_;                  // empty if find_nearest() never finds a slot
     std::span<const std::int64_t> capacity_;  // by position
     std::vector<std::uint32_t> router_;       // by position
-    std::vector<std::uint32_t> first_;        // of a router's slots in position_
-    std::vector<Position> position_;          // router by router
-    std::vector<std::int64_t> most_;          // capacity of a slot of a router; -1 where none is allocated
+    std::vector<std::uint32_t> first_;        // by router: begin of its slots in position_
+    std::vector<Position> position_;          // positions of slots, grouped by router
+    std::vector<std::int64_t> most_;          // largest slot capacity per router; -1: none allocated
 };
 
 }  // namespace topoloom::structure

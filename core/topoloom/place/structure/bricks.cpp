@@ -22,9 +22,9 @@ namespace topoloom::structure {
 
 namespace {
 
-/// The first rank that is neither one of the patches, which talk to computes only, nor a compute of one to `most` of them;
-/// none if all are.
-std::optional<Rank> odd_rank(const CommGraph& symmetric, std::size_t patches, std::size_t most) {
+/// Finds the first rank that is neither a patch (with computes as its only partners) nor a compute of one to
+/// `most` patches; none if all ranks are patches or computes.
+std::optional<Rank> find_odd_rank(const CommGraph& symmetric, std::size_t patches, std::size_t most) {
     for (const Rank u : ids<Rank>(symmetric.rank_count())) {
         const auto peers = symmetric.peers(u);
         const bool fits = u.value < patches
@@ -35,8 +35,8 @@ std::optional<Rank> odd_rank(const CommGraph& symmetric, std::size_t patches, st
     return std::nullopt;
 }
 
-/// The graph of patches that share a compute.
-CommGraph patch_graph(const CommGraph& symmetric, std::size_t patches) {
+/// The graph of patches; an edge joins two patches that share a compute.
+CommGraph make_patch_graph(const CommGraph& symmetric, std::size_t patches) {
     return CommGraph::from_rows(patches, [&](Rank u, const auto& add) {
         for (const Rank compute : symmetric.peers(u)) {
             for (const Rank v : symmetric.peers(compute)) {
@@ -47,24 +47,25 @@ CommGraph patch_graph(const CommGraph& symmetric, std::size_t patches) {
 }
 
 std::optional<Patches> recognize_patches(const Problem& problem) {
-    // The cells around a corner of the box: of patterns with more, other shapes are likelier.
+    // A compute connects at most the cells around a corner of the box; with more, other patterns are
+    // likelier.
     constexpr std::size_t most = 8;
     const CommGraph& graph = problem.symmetric();
     const auto peers = graph.peers(Rank{0});
-    if (peers.empty() || odd_rank(graph, peers.front().value, most)) return std::nullopt;
+    if (peers.empty() || find_odd_rank(graph, peers.front().value, most)) return std::nullopt;
     std::optional<GridPattern> pattern =
-        recognize(patch_graph(graph, peers.front().value), problem.threads());
+        recognize(make_patch_graph(graph, peers.front().value), problem.threads());
     if (!pattern) return std::nullopt;
     return Patches{extents_of(pattern->axes), std::move(pattern->rank_of_cell)};
 }
 
-Patches patches_in(const Problem& problem, const Extents& cells) {
+Patches make_patches(const Problem& problem, const Extents& cells) {
     const std::size_t count = cell_count(cells);
     if (count >= problem.rank_count()) {
         fail("bricks: cells of ", format_extents(cells), " leave none of the ", problem.rank_count(),
              " ranks for computes; patches come first, computes follow");
     }
-    if (const auto odd = odd_rank(problem.symmetric(), count, count)) {
+    if (const auto odd = find_odd_rank(problem.symmetric(), count, count)) {
         fail("bricks: rank ", odd->value, " is not a ", odd->value < count ? "patch" : "compute",
              ": with cells of ", format_extents(cells), " the first ", count,
              " ranks talk to none of each other, and every further one to some of these only");
@@ -74,15 +75,15 @@ Patches patches_in(const Problem& problem, const Extents& cells) {
     return patches;
 }
 
-/// All distances 0: only capacity counts.
+/// All distances are 0, so only capacity counts.
 struct ZeroDistances final : SlotSpace::DistanceSum {
     [[nodiscard]] std::uint64_t at(std::uint32_t) const override { return 0; }
     [[nodiscard]] std::uint64_t bound(std::uint32_t) const override { return 0; }
 };
 
-/// A placement, or the rank that found no slot.
-std::variant<Placement, Rank> fill(const Problem& problem, const Patches& patches, bool equally_far,
-                                   Meter& meter) {
+/// Returns a placement, or the rank that found no slot.
+std::variant<Placement, Rank> place_patches_and_computes(const Problem& problem, const Patches& patches,
+                                                         bool equally_far, Meter& meter) {
     const Allocation& allocation = problem.allocation();
     const auto mass = problem.capacity().masses();
     std::vector<std::int64_t> capacity(problem.capacity().capacities().begin(),
@@ -90,24 +91,24 @@ std::variant<Placement, Rank> fill(const Problem& problem, const Patches& patche
     const auto space = make_slot_space(allocation.machine(), allocation.slots());
     BrickShells shells(allocation, capacity);
     ProxySlots proxies(*space, problem.graph().proxied(), patches.count(), capacity, equally_far);
-    std::optional<SpareSlots> everywhere;  // built on first use
+    std::optional<SpareSlots> everywhere;  // built only on first use
     const auto find = [&](std::span<const Position> near, bool anywhere, std::int64_t wanted,
                           std::uint64_t& evaluated) -> std::optional<Position> {
         anywhere = anywhere || meter.is_exhausted();
         if (!anywhere) {
-            if (const auto found = shells.nearest(near, wanted, evaluated)) return found;
+            if (const auto found = shells.find_nearest(near, wanted, evaluated)) return found;
         }
         if (!everywhere) everywhere.emplace(allocation, capacity);
-        const auto found = anywhere
-                               ? everywhere->nearest(ZeroDistances{}, wanted, evaluated)
-                               : everywhere->nearest(*everywhere->sum_distances(near), wanted, evaluated);
+        const auto found =
+            anywhere ? everywhere->find_nearest(ZeroDistances{}, wanted, evaluated)
+                     : everywhere->find_nearest(*everywhere->sum_distances(near), wanted, evaluated);
         return found ? std::optional(found->position) : std::nullopt;
     };
     std::vector<Position> position_of_rank(problem.rank_count());
-    const auto settle = [&](Rank u, std::span<const Position> near,
-                            std::span<const Source> sources) -> std::optional<Position> {
+    const auto place_rank = [&](Rank u, std::span<const Position> near,
+                                std::span<const Source> sources) -> std::optional<Position> {
         std::uint64_t evaluated = 0;
-        const auto by_proxies = proxies.nearest(sources, mass[u.value], evaluated);
+        const auto by_proxies = proxies.find_nearest(sources, mass[u.value], evaluated);
         auto found = by_proxies ? std::optional(by_proxies->position) : std::nullopt;
         if (!by_proxies || by_proxies->cost > 0) {
             const auto in_brick = find(near, equally_far && !sources.empty(), mass[u.value], evaluated);
@@ -122,15 +123,15 @@ std::variant<Placement, Rank> fill(const Problem& problem, const Patches& patche
         position_of_rank[u.value] = *found;
         return found;
     };
-    const std::vector<Position> position_of_cell = halve_together(problem, patches);
+    const std::vector<Position> position_of_cell = halve_patches_and_slots(problem, patches);
     for (std::size_t cell = 0; cell < patches.count(); ++cell) {
         const std::array wanted{position_of_cell[cell]};
         const Rank patch = patches.patch_of_cell[cell];
-        const auto home = settle(patch, wanted, {});
+        const auto home = place_rank(patch, wanted, {});
         if (!home) return patch;
         proxies.add_home(patch, *home);
     }
-    std::vector<std::pair<std::int64_t, Rank>> computes;  // by mass, negated, so that the heaviest come first
+    std::vector<std::pair<std::int64_t, Rank>> computes;  // (-mass, rank): heaviest first
     for (const Rank u : ids<Rank>(problem.rank_count())) {
         if (u.value >= patches.count()) computes.emplace_back(-mass[u.value], u);
     }
@@ -144,7 +145,7 @@ std::variant<Placement, Rank> fill(const Problem& problem, const Patches& patche
             near.push_back(position_of_rank[edge.peer.value]);
             sources.push_back({edge.peer, near.back(), static_cast<std::uint64_t>(edge.bytes.value)});
         }
-        const auto position = settle(u, near, sources);
+        const auto position = place_rank(u, near, sources);
         if (!position) return u;
         for (const Source& source : sources) proxies.add(source.patch, *position);
     }
@@ -156,12 +157,12 @@ std::variant<Placement, Rank> fill(const Problem& problem, const Patches& patche
 
 Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions& options) {
     std::optional<Patches> patches =
-        options.cells.empty() ? recognize_patches(problem) : patches_in(problem, options.cells);
+        options.cells.empty() ? recognize_patches(problem) : make_patches(problem, options.cells);
     if (!patches)
         fail(
             "bricks: no patches and computes are recognized; say which ranks are patches, as in "
             "bricks(cells=6x6x4)");
-    auto placed = fill(problem, *patches, options.equally_far, meter);
+    auto placed = place_patches_and_computes(problem, *patches, options.equally_far, meter);
     if (const Rank* rank = std::get_if<Rank>(&placed)) {
         fail("rank ", rank->value, " of load ", problem.graph().load(*rank),
              " fits on no slot any more; allow more imbalance or larger capacities");
@@ -172,7 +173,7 @@ Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions
 std::optional<Placement> place_recognized_bricks(const Problem& problem, Meter& meter) {
     const std::optional<Patches> patches = recognize_patches(problem);
     if (!patches) return std::nullopt;
-    auto placed = fill(problem, *patches, false, meter);
+    auto placed = place_patches_and_computes(problem, *patches, false, meter);
     if (std::holds_alternative<Rank>(placed)) return std::nullopt;
     return std::get<Placement>(std::move(placed));
 }

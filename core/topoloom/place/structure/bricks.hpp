@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Patches and computes of molecular dynamics: patches by bisection of space, computes in the brick between theirs.
+// Places patches and computes of molecular dynamics: patches by bisection of space, computes in the brick
+// between their patches.
 #pragma once
 
 #include <optional>
@@ -20,16 +21,19 @@ struct BricksOptions {
     }
 };
 
-/// Patches: cells and slots are halved together, see patch_halving.hpp. Computes, the heaviest first: of the slots with
-/// capacity left that have the least sum of distances to the two patches the least loaded. These are the inner brick that
-/// the patches span, on a torus along the shorter arcs; then the shells around it. A compute of more patches has the box
-/// that all of them span as its inner brick. Where patches are CommGraph::proxied(), slots that have one of them already
-/// are looked at first: a compute goes there unless the brick adds fewer hop-bytes. `anywhere` is what a balancer does that
-/// knows no distances: slots that have most of the patches, else the least loaded one. Source: A. Bhatele, L. V. Kale,
-/// Benefits of Topology Aware Mapping for Mesh Interconnects, PPL 18(4), 2008, sec. 5. The threshold is what a slot
-/// may hold, see Sharing. Throws Error if the first ranks are not patches and the others no computes of these, if no
-/// grid of cells is recognized, and where a compute fits on no slot any more. O(ranks log ranks) where the brick and
-/// what is near it have capacity left, or regions rule out what is full.
+/// Places patches by halving cells and slots together, see patch_halving.hpp. Then places computes, heaviest
+/// first: among the slots with enough capacity and the smallest sum of distances to the two patches, on the
+/// least loaded. These slots are the brick that the patches span (on a torus along the shorter arcs), then
+/// the shells around it. For a compute of more than two patches, the brick spans all of them.
+///
+/// If patches are CommGraph::proxied(), a slot that already has a proxy of one of them is preferred, unless
+/// the brick adds fewer hop-bytes. `anywhere` models a balancer without distances: it uses slots with most of
+/// the patches, else the least loaded slot.
+///
+/// Source: A. Bhatele, L. V. Kale, Benefits of Topology Aware Mapping for Mesh Interconnects, PPL 18(4),
+/// 2008, sec. 5. The threshold is the slot capacity, see Sharing. Throws Error if the ranks are not patches
+/// followed by their computes, if no grid of cells is recognized, and if a compute fits on no slot. O(ranks
+/// log ranks) if the brick or slots near it have spare capacity, or if full regions can be pruned.
 [[nodiscard]] Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions& options);
 
 /// place_bricks() if patches and computes are recognized and fit; else none.

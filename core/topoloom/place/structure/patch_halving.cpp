@@ -14,15 +14,16 @@ namespace topoloom::structure {
 
 namespace {
 
-/// Layers of cells, or slots, between cuts; they sum up to this.
+/// A cut after `after` layers of cells, or after `after` slots; `sum` is their total mass or capacity.
 struct Cut {
     std::size_t after;
     double sum;
 };
 
-/// The first cut that is as near to the wanted sum as any, up to less than half a layer: where two are about as near, in
-/// the middle of three layers for instance, chance in the loads would set neighboring parts askew.
-Cut nearest_cut(std::span<const Cut> cuts, double wanted, double all) {
+/// The first cut whose sum is within 0.4 layers of the cut nearest to `wanted`. Two cuts may be about equally
+/// near, for example in the middle of three layers; random loads must not make neighboring parts choose
+/// differently.
+Cut find_nearest_cut(std::span<const Cut> cuts, double wanted, double all) {
     const auto off = [&](const Cut& cut) { return std::abs(cut.sum - wanted); };
     const double tolerance = 0.4 * all / static_cast<double>(cuts.size() + 1);
     const double least = off(*std::ranges::min_element(cuts, {}, off));
@@ -48,14 +49,15 @@ class PatchHalving {
         if (is_grid_) pair_axes(slots);
         halve(Extents(patches.cells.size(), 0), patches.cells, slots);
     }
-    [[nodiscard]] std::vector<Position> take() { return std::move(position_of_cell_); }
+    [[nodiscard]] std::vector<Position> take_positions() { return std::move(position_of_cell_); }
 
    private:
     [[nodiscard]] std::uint32_t at(Position slot, std::size_t axis) const {
         return at_[slot.value * dimensions_ + axis];
     }
 
-    /// The longest axis of the cells goes along the longest of the slots, and so on.
+    /// Pairs the longest axis of the cells with the longest axis of the slots, the second longest with the
+    /// second longest, and so on.
     void pair_axes(std::span<const Position> slots) {
         const auto by_length = [](const Extents& lengths) {
             std::vector<std::size_t> axes(lengths.size());
@@ -63,13 +65,13 @@ class PatchHalving {
             std::ranges::stable_sort(axes, std::greater<>{}, [&](std::size_t axis) { return lengths[axis]; });
             return axes;
         };
-        const std::vector<std::size_t> theirs = by_length(lengths_of(slots));
+        const std::vector<std::size_t> theirs = by_length(measure_lengths(slots));
         const std::vector<std::size_t> ours = by_length(patches_.cells);
         for (std::size_t i = 0; i < std::min(theirs.size(), ours.size()); ++i) partner_[theirs[i]] = ours[i];
     }
 
-    /// How many planes the slots span along every axis.
-    [[nodiscard]] Extents lengths_of(std::span<const Position> slots) const {
+    /// The number of planes that the slots span along every axis.
+    [[nodiscard]] Extents measure_lengths(std::span<const Position> slots) const {
         Extents lengths;
         for (std::size_t axis = 0; axis < dimensions_; ++axis) {
             std::uint32_t least = at(slots.front(), axis);
@@ -87,10 +89,11 @@ class PatchHalving {
         std::size_t slots;
         std::size_t cells;
     };
-    /// Along which axes to cut: the longest of the slots whose partner is not yet one cell thick, and that. Where all
-    /// are, a cut across another sets the cells askew to their neighbors, which pays only if the slots reach farther than
-    /// the cells. None if it is better not to cut.
-    [[nodiscard]] std::optional<Axes> axes_to_cut(const Extents& lengths, const Extents& extent) const {
+    /// Chooses the axes to cut: the longest axis of the slots whose partner is more than one cell thick, and
+    /// that partner. Otherwise a cut across another axis misaligns the cells with their neighbors, which pays
+    /// only if the slots extend farther than the cells. None if it is better not to cut.
+    [[nodiscard]] std::optional<Axes> choose_axes_to_cut(const Extents& lengths,
+                                                         const Extents& extent) const {
         std::optional<Axes> best;
         for (std::size_t axis = 0; axis < dimensions_; ++axis) {
             if (!partner_[axis] || extent[*partner_[axis]] == 1 || lengths[axis] == 1) continue;
@@ -108,15 +111,15 @@ class PatchHalving {
 
     void halve(const Extents& low, const Extents& extent, std::span<Position> slots) {
         const bool divisible = std::ranges::max(extent) > 1 && slots.size() > 1;
-        const auto axes = divisible ? axes_to_cut(lengths_of(slots), extent) : std::nullopt;
+        const auto axes = divisible ? choose_axes_to_cut(measure_lengths(slots), extent) : std::nullopt;
         if (!axes) {
-            const Position middle = middle_of(slots);
-            each_cell(low, extent, 0,
-                      [&](GridCell cell, std::uint32_t) { position_of_cell_[cell.value] = middle; });
+            const Position middle = find_middle_slot(slots);
+            visit_cells(low, extent, 0,
+                        [&](GridCell cell, std::uint32_t) { position_of_cell_[cell.value] = middle; });
             return;
         }
-        std::vector<double> layer(extent[axes->cells], 0);  // what the cells across the axis weigh
-        each_cell(low, extent, axes->cells, [&](GridCell cell, std::uint32_t along) {
+        std::vector<double> layer(extent[axes->cells], 0);  // mass per layer of cells across the axis
+        visit_cells(low, extent, axes->cells, [&](GridCell cell, std::uint32_t along) {
             const std::int64_t mass = masses_[patches_.patch_of_cell[cell.value].value];
             layer[along] += static_cast<double>(std::max<std::int64_t>(1, mass));
         });
@@ -124,7 +127,7 @@ class PatchHalving {
         std::vector<Cut> cuts;
         double sum = 0;
         for (std::size_t i = 1; i < layer.size(); ++i) cuts.push_back({i, sum += layer[i - 1]});
-        const Cut cut = nearest_cut(cuts, all / 2, all);
+        const Cut cut = find_nearest_cut(cuts, all / 2, all);
         const std::size_t split = split_slots(slots, axes->slots, cut.sum / all);
         Extents part = extent;
         part[axes->cells] = static_cast<std::uint32_t>(cut.after);
@@ -135,9 +138,9 @@ class PatchHalving {
         halve(start, part, slots.subspan(split));
     }
 
-    /// Calls use(cell, its index along the axis in the box).
+    /// Calls use(cell, index along `axis` in the box) for every cell of the box.
     template <class Use>
-    void each_cell(const Extents& low, const Extents& extent, std::size_t axis, const Use& use) const {
+    void visit_cells(const Extents& low, const Extents& extent, std::size_t axis, const Use& use) const {
         Extents step(extent.size(), 0);
         for (std::size_t moved = 0; moved < extent.size();) {
             std::uint32_t cell = 0;
@@ -148,8 +151,9 @@ class PatchHalving {
         }
     }
 
-    /// Brings that share of the capacity to the front, as near as planes across the axis allow, and returns how many slots
-    /// these are. Between planes: what is cut inside one is not a box, and its patches lie askew to their neighbors.
+    /// Moves slots with this share of the capacity to the front, as exactly as planes across the axis allow;
+    /// returns their number. Cuts between planes only, because a cut inside a plane would leave a part that
+    /// is not a box and misalign its patches with their neighbors.
     std::size_t split_slots(std::span<Position> slots, std::size_t axis, double share) const {
         const auto along = [&](Position slot) { return at(slot, axis); };
         const auto [least, most] = std::ranges::minmax(slots | std::views::transform(along));
@@ -157,7 +161,7 @@ class PatchHalving {
             std::size_t slots = 0;
             double capacity = 0;
         };
-        // If there is only one plane, inside a node, each slot counts as a plane.
+        // Inside a node, which has only one plane, each slot counts as a plane.
         std::vector<Plane> planes(least == most ? slots.size() : most - least + 1);
         for (std::size_t i = 0; i < slots.size(); ++i) {
             Plane& plane = planes[least == most ? i : along(slots[i]) - least];
@@ -172,7 +176,7 @@ class PatchHalving {
             after += plane.slots;
             sum += plane.capacity;
         }
-        const std::size_t split = nearest_cut(cuts, share * sum, sum).after;
+        const std::size_t split = find_nearest_cut(cuts, share * sum, sum).after;
         if (least != most) {
             std::size_t below = 0;
             std::uint32_t plane = 0;
@@ -182,8 +186,8 @@ class PatchHalving {
         return split;
     }
 
-    /// The slot nearest to the mean of the coordinates.
-    [[nodiscard]] Position middle_of(std::span<const Position> slots) const {
+    /// The slot nearest to the mean coordinates.
+    [[nodiscard]] Position find_middle_slot(std::span<const Position> slots) const {
         std::vector<double> mean(dimensions_, 0);
         for (const Position slot : slots) {
             for (std::size_t axis = 0; axis < dimensions_; ++axis)
@@ -201,16 +205,16 @@ class PatchHalving {
     std::span<const std::int64_t> masses_;
     std::span<const std::int64_t> capacities_;
     const Patches& patches_;
-    std::size_t dimensions_;                           // of the machine
-    std::vector<std::uint32_t> at_;                    // coordinates, slot by slot
-    std::vector<std::optional<std::size_t>> partner_;  // of an axis of the slots
+    std::size_t dimensions_;                           // number of axes of the machine
+    std::vector<std::uint32_t> at_;                    // coordinates of all slots, slot by slot
+    std::vector<std::optional<std::size_t>> partner_;  // cell axis that each slot axis is paired with
     std::vector<Position> position_of_cell_;
 };
 
 }  // namespace
 
-std::vector<Position> halve_together(const Problem& problem, const Patches& patches) {
-    return PatchHalving(problem, patches).take();
+std::vector<Position> halve_patches_and_slots(const Problem& problem, const Patches& patches) {
+    return PatchHalving(problem, patches).take_positions();
 }
 
 }  // namespace topoloom::structure

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Orthogonal recursive bisection of the patches of molecular dynamics and the machine together.
+// Orthogonal recursive bisection of molecular dynamics patches together with the machine.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace topoloom::structure {
 
-/// Which ranks are patches, and how they lie.
+/// The ranks that are patches, and their grid of cells.
 struct Patches {
     Extents cells;
     std::vector<Rank> patch_of_cell;  // row-major
@@ -18,10 +18,11 @@ struct Patches {
     [[nodiscard]] std::size_t count() const { return patch_of_cell.size(); }
 };
 
-/// The position in the allocation for the patch of each cell. The box of cells and the slots are halved
-/// together, cells by load and slots by capacity, each between planes: on a torus or mesh the longest axis of the cells
-/// along the longest axis of the slots and so on, elsewhere always the longest. A cell goes to the middle of its part of
-/// the slots; several do where cutting on would only set them askew. O((cells + slots) log slots).
-[[nodiscard]] std::vector<Position> halve_together(const Problem& problem, const Patches& patches);
+/// Returns the allocation position of each cell's patch. Halves the box of cells and the slots together
+/// between planes, cells by load and slots by capacity. On a torus or mesh, the longest cell axis is paired
+/// with the longest slot axis, and so on; elsewhere the longest axis is cut. A cell goes to the middle of its
+/// part of the slots; a part keeps several cells if further cuts would only misalign them. O((cells + slots)
+/// log slots).
+[[nodiscard]] std::vector<Position> halve_patches_and_slots(const Problem& problem, const Patches& patches);
 
 }  // namespace topoloom::structure

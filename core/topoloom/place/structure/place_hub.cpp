@@ -28,17 +28,17 @@ HubPlacement place_hub(const Problem& problem, Rank hub) {
     constexpr std::size_t max_distances = 4'000'000;
     const std::size_t tries = std::min(slots.size(), std::max<std::size_t>(1, max_distances / slots.size()));
     const auto space = make_slot_space(problem.machine(), slots);
-    struct Near {
+    struct NearSlot {
         std::uint32_t distance;
         Position position;
-        auto operator<=>(const Near&) const = default;
+        auto operator<=>(const NearSlot&) const = default;
     };
-    std::vector<Near> near(slots.size());
+    std::vector<NearSlot> near(slots.size());
     std::vector<std::uint32_t> distances(slots.size());
     const auto sort_around = [&](std::size_t center) {
         space->measure_distances(static_cast<std::uint32_t>(center), 0, distances);
         for (std::size_t i = 0; i < slots.size(); ++i) near[i] = {distances[i], Position{i}};
-        std::swap(near[0], near[center]);  // the hub's own slot comes first, also among equals
+        std::swap(near[0], near[center]);  // the hub's own slot comes first, even among equal distances
         std::sort(near.begin() + 1, near.end());
     };
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
@@ -55,7 +55,7 @@ HubPlacement place_hub(const Problem& problem, Rank hub) {
         best = center;
     }
     sort_around(best);
-    // With given routes, distances can be asymmetric.
+    // User-defined routes may have asymmetric distances.
     HubPlacement result{std::vector<Slot>(graph.rank_count()),
                         tries == slots.size() && !space->has_router_table()};
     result.slots[hub.value] = slots[best];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Star patterns: a hub that communicates with all other ranks, such as a master with workers.
+// Star patterns: one hub rank communicates with all other ranks, such as a master with workers.
 #pragma once
 
 #include <optional>
@@ -9,17 +9,17 @@
 
 namespace topoloom::structure {
 
-/// The rank that is an end of every edge, if each other rank is an end of exactly one. At least three ranks.
+/// The rank that is an endpoint of every edge, if every other rank has exactly one edge. Requires at least
+/// three ranks.
 [[nodiscard]] std::optional<Rank> find_hub(const CommGraph& symmetric);
 
 struct HubPlacement {
     std::vector<Slot> slots;
-    bool optimal;  // every slot was tried for the hub
+    bool optimal;  // whether every slot was tried for the hub
 };
 
-/// The hub on each slot in turn, or on an evenly spaced choice of them if there are thousands, and the others around
-/// it, those with the most bytes nearest, which is the best that can be done for that slot. O(slots log slots) for
-/// each.
+/// Tries the hub on every slot, or on evenly spaced ones if there are thousands. The other ranks surround it,
+/// those with the most bytes nearest, which is optimal for each hub slot. O(slots log slots) per hub slot.
 [[nodiscard]] HubPlacement place_hub(const Problem& problem, Rank hub);
 
 }  // namespace topoloom::structure

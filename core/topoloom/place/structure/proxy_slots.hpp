@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slots with a proxy of each patch, and the hop-bytes that a compute would add there.
+// The slots with a proxy of each patch, and the hop-bytes that a compute would add on a slot.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 
 namespace topoloom::structure {
 
-/// A patch that a compute has messages with.
+/// A patch that exchanges messages with a compute.
 struct Source {
     Rank patch;
     Position at;
-    std::uint64_t bytes;  // in both directions
+    std::uint64_t bytes;  // bytes of the messages in both directions
 };
 
-/// Slots are named by their position in the allocation. O(slots + proxies) memory.
+/// Slots are identified by their position in the allocation. Memory O(slots + proxies).
 class ProxySlots {
    public:
     struct Found {
@@ -33,8 +33,8 @@ class ProxySlots {
         }
     };
 
-    /// `proxied` patches need one message for each slot; `capacity` has one entry for each, and must live longer. With
-    /// `equally_far` all slots but a patch's own are at distance 1.
+    /// `proxied` patches need one message per slot; `capacity` has one entry per slot and must outlive this
+    /// object. With `equally_far`, all slots except a patch's own slot are at distance 1.
     ProxySlots(const SlotSpace& space, std::span<const Rank> proxied, std::size_t patches,
                std::span<const std::int64_t> capacity, bool equally_far)
         : space_(space),
@@ -48,20 +48,20 @@ class ProxySlots {
         }
     }
 
-    /// To be called when the patch is there.
+    /// Must be called after a patch is placed at `position`.
     void add_home(Rank patch, Position position) {
         if (equally_far_) of_patch_[patch.value].push_back(position);
         add(patch, position);
     }
 
-    /// To be called when one of its computes is there.
+    /// Must be called after a compute of the patch is placed at `position`.
     void add(Rank patch, Position position) {
         if (is_proxied_[patch.value] == 0) return;
         std::vector<Position>& slots = of_patch_[patch.value];
         if (std::ranges::find(slots, position) == slots.end()) slots.push_back(position);
     }
 
-    /// Bytes times distance of the messages that a compute adds, there.
+    /// The hop-bytes that a compute adds at `position`.
     [[nodiscard]] Found at(Position position, std::span<const Source> sources) const {
         std::uint64_t cost = 0;
         for (const Source& source : sources) {
@@ -71,10 +71,10 @@ class ProxySlots {
         return {position, cost, capacity_[position.value]};
     }
 
-    /// The slot that adds the least cost, among those with a proxy of any source and enough capacity for the mass;
-    /// among equals the one with the most capacity. Adds the slots looked at to `evaluated`.
-    [[nodiscard]] std::optional<Found> nearest(std::span<const Source> sources, std::int64_t mass,
-                                               std::uint64_t& evaluated) {
+    /// The slot that adds the lowest cost among those with a proxy of any source and enough capacity for the
+    /// mass; ties go to the slot with the most capacity. Adds the slots visited to `evaluated`.
+    [[nodiscard]] std::optional<Found> find_nearest(std::span<const Source> sources, std::int64_t mass,
+                                                    std::uint64_t& evaluated) {
         for_each_slot(sources, [&](const Source& source, Position position) {
             saved_[position.value] += hop_bytes(source, position);
         });
@@ -106,7 +106,7 @@ class ProxySlots {
     std::span<const std::int64_t> capacity_;
     std::vector<char> is_proxied_;
     std::vector<std::vector<Position>> of_patch_;
-    std::vector<std::uint64_t> saved_;  // scratch, by position
+    std::vector<std::uint64_t> saved_;  // scratch by position: saved hop-bytes
 };
 
 }  // namespace topoloom::structure

@@ -15,7 +15,8 @@
 
 namespace topoloom::structure {
 
-/// Slots are named by their position in the allocation. Take O(log slots).
+/// Spare capacities of slots, which are identified by their position in the allocation. take() costs O(log
+/// slots).
 class SpareSlots {
    public:
     struct Found {
@@ -24,21 +25,22 @@ class SpareSlots {
         std::int64_t capacity;
     };
 
-    /// `capacity` has one entry for each slot of the allocation.
+    /// `capacity` has one entry per slot of the allocation.
     SpareSlots(const Allocation& allocation, std::span<const std::int64_t> capacity)
         : tree_(allocation, [&](Position position) { return capacity[position.value]; }) {}
 
-    /// The sum of distances to these slots, with equal weights.
+    /// The sum of distances to these slots, equally weighted.
     [[nodiscard]] std::unique_ptr<SlotSpace::DistanceSum> sum_distances(
         std::span<const Position> positions) const {
         return tree_.sum_distances(positions, std::vector<std::uint64_t>(positions.size(), 1));
     }
     void take(Position position, std::int64_t mass) { tree_.set(position, tree_.value(position) - mass); }
 
-    /// The slot of least sum.at(point) that has capacity left for the mass; among equals the one with the most, then the
-    /// one that the search meets first. None if there is none. Adds the slots and parts looked at to `evaluated`.
-    [[nodiscard]] std::optional<Found> nearest(const SlotSpace::DistanceSum& sum, std::int64_t mass,
-                                               std::uint64_t& evaluated) const {
+    /// The slot with the smallest sum.at(point) and enough capacity for the mass; ties go to the slot with
+    /// the most capacity, then to the first one found. None if no slot has the capacity. Adds the slots and
+    /// parts visited to `evaluated`.
+    [[nodiscard]] std::optional<Found> find_nearest(const SlotSpace::DistanceSum& sum, std::int64_t mass,
+                                                    std::uint64_t& evaluated) const {
         Best best{mass, {Position::none, std::numeric_limits<std::uint64_t>::max(), 0}};
         evaluated += tree_.search(sum, best);
         if (best.found.position == Position::none) return std::nullopt;
@@ -46,8 +48,8 @@ class SpareSlots {
     }
 
    private:
-    /// Combines spare capacities: a part has the maximum of its slots.
-    struct Most {
+    /// Joins spare capacities: a part stores the maximum of its slots.
+    struct MaxCapacity {
         std::int64_t operator()(std::int64_t a, std::int64_t b) const { return std::max(a, b); }
     };
     struct Best {
@@ -64,7 +66,7 @@ class SpareSlots {
         }
     };
 
-    SlotTree<std::int64_t, Most> tree_;
+    SlotTree<std::int64_t, MaxCapacity> tree_;
 };
 
 }  // namespace topoloom::structure

@@ -10,7 +10,7 @@
 #include "topoloom/place/grid/paired_halving.hpp"
 #include "topoloom/place/grid/slot_grid.hpp"
 #include "topoloom/place/mapper_entry.hpp"
-#include "topoloom/place/simple/simple.hpp"
+#include "topoloom/place/simple/launcher_orders.hpp"
 #include "topoloom/place/structure/binomial_tree.hpp"
 #include "topoloom/place/structure/place_hub.hpp"
 
@@ -18,10 +18,10 @@ namespace topoloom::structure {
 
 namespace {
 
-/// Attempts at each kind of placement, however large the pattern.
+/// Minimum number of attempts for each kind of placement, for patterns of any size.
 constexpr std::size_t fewest_tries = 2;
 
-/// Keeps the best of the placements that are tried.
+/// Stores the best of the placements tried.
 class Best {
    public:
     Best(const Problem& problem, Meter& meter)
@@ -30,7 +30,7 @@ class Best {
           bound_(problem.graph().total_bytes().value * std::int64_t{grid::min_distance(problem.machine())}) {}
 
     void try_slots(std::vector<Slot> slots) {
-        // Threads cost more than they bring where little is to be added up.
+        // Threads cost more than they gain on small graphs.
         const int threads = problem_.graph().edge_count() < 100'000 ? 1 : problem_.threads();
         const std::int64_t value = hop_bytes(problem_.graph(), problem_.machine(), slots, threads);
         meter_.spend(slots.size());
@@ -38,31 +38,31 @@ class Best {
         value_ = value;
         slots_ = std::move(slots);
     }
-    /// Whether more attempts make no sense.
-    [[nodiscard]] bool done() const { return value_ <= bound_ || meter_.is_exhausted(); }
-    [[nodiscard]] bool optimal() const { return value_ <= bound_; }
-    /// Gives the best placement away.
+    /// Whether further attempts are pointless.
+    [[nodiscard]] bool is_done() const { return value_ <= bound_ || meter_.is_exhausted(); }
+    [[nodiscard]] bool is_optimal() const { return value_ <= bound_; }
+    /// Returns the best placement and resets it.
     [[nodiscard]] Placement placement() { return {problem_.allocation(), std::move(slots_)}; }
 
    private:
     const Problem& problem_;
     Meter& meter_;
-    std::int64_t bound_;  // every message over the shortest distance that there is
+    std::int64_t bound_;  // cost if every message had the smallest possible distance
     std::int64_t value_ = std::numeric_limits<std::int64_t>::max();
     std::vector<Slot> slots_;
 };
 
-/// A pattern in equal blocks, one for each router, and the routers folded upon.
-class BlocksOnRouters {
+/// Maps the pattern in equal blocks, one per router, and folds the blocks onto the routers.
+class BlockFolding {
    public:
-    BlocksOnRouters(const GridPattern& pattern, const grid::SlotGrid& grid)
+    BlockFolding(const GridPattern& pattern, const grid::SlotGrid& grid)
         : pattern_(pattern),
           grid_(grid),
           blocking_(pattern, grid.inside),
           stride_(strides_of(pattern.axes)) {}
 
-    /// Tries up to `tries` foldings, those with the best estimate first. True if one is so plain that nothing else
-    /// needs to be tried.
+    /// Tries up to `tries` foldings, best estimates first. Returns true if a plain folding makes other
+    /// attempts unnecessary.
     bool try_all(std::size_t tries, Best& best) {
         Extents block;
         list_blocks(block, grid_.slots_per_router, tries);
@@ -70,18 +70,18 @@ class BlocksOnRouters {
                          [](const Candidate& a, const Candidate& b) { return a.estimate < b.estimate; });
         if (candidates_.size() > tries) candidates_.resize(tries);
         for (const Candidate& candidate : candidates_) {
-            if (best.done()) return false;
-            best.try_slots(slots_of(candidate, grid::Reflection::rows));
+            if (best.is_done()) return false;
+            best.try_slots(list_slots(candidate, grid::Reflection::rows));
             if (candidate.folding.is_plain() && estimates_are_exact()) return plain_ = true;
-            if (candidate.folding.nests() && !best.done())
-                best.try_slots(slots_of(candidate, grid::Reflection::nested));
+            if (candidate.folding.has_nested_digits() && !best.is_done())
+                best.try_slots(list_slots(candidate, grid::Reflection::nested));
         }
-        // If every attempt takes long, any folding will do: the alternatives rarely beat it.
+        // If attempts are expensive, the first folding suffices: alternatives rarely beat it.
         return tries == fewest_tries && !candidates_.empty();
     }
 
-    /// Whether that was so.
-    [[nodiscard]] bool plain() const { return plain_; }
+    /// Whether a plain folding was found.
+    [[nodiscard]] bool has_plain_folding() const { return plain_; }
 
    private:
     struct Candidate {
@@ -90,7 +90,7 @@ class BlocksOnRouters {
         double estimate;
     };
 
-    /// All blocks with this number of ranks whose extents divide those of the pattern.
+    /// All blocks of this number of ranks whose extents divide the pattern's extents.
     void list_blocks(Extents& block, std::uint64_t ranks, std::size_t tries) {
         const std::size_t i = block.size();
         if (i == pattern_.axes.size()) {
@@ -117,7 +117,7 @@ class BlocksOnRouters {
             const std::uint32_t count = extent / block[i];
             blocks *= count;
             const AxisKind folded = kind == AxisKind::ring && count == 2 ? AxisKind::path : kind;
-            axes.push_back({count, folded, bytes_leaving(i, block[i])});
+            axes.push_back({count, folded, count_bytes_leaving(i, block[i])});
         }
         const std::size_t most = std::clamp<std::size_t>(pattern_.rank_of_cell.size(), 600, 4'000);
         for (grid::Folding& folding : grid::list_foldings(axes, grid_.extent, grid_.wraps, tries, most)) {
@@ -126,8 +126,8 @@ class BlocksOnRouters {
         }
     }
 
-    /// Bytes of all messages along an axis between blocks of this extent.
-    [[nodiscard]] double bytes_leaving(std::size_t axis, std::uint32_t block) const {
+    /// Bytes of all messages along an axis between blocks with this extent.
+    [[nodiscard]] double count_bytes_leaving(std::size_t axis, std::uint32_t block) const {
         const PatternAxis& own = pattern_.axes[axis];
         double bytes = 0;
         for (std::size_t c = 0; c < pattern_.weight.size(); ++c) {
@@ -147,14 +147,15 @@ class BlocksOnRouters {
         return bytes * (all - inside * own.extent / block);
     }
 
-    [[nodiscard]] std::vector<Slot> slots_of(const Candidate& candidate, grid::Reflection reflection) const {
-        std::vector<GridCell> inside;  // cells of the first block in the order of its slots
+    [[nodiscard]] std::vector<Slot> list_slots(const Candidate& candidate,
+                                               grid::Reflection reflection) const {
+        std::vector<GridCell> inside;  // cells of the first block, in slot order
         blocking_.list_cells(candidate.block, GridCell{0}, inside);
         std::vector<Slot> slots(pattern_.rank_of_cell.size());
         Extents at(candidate.block.size(), 0);
         Extents coordinates(grid_.extent.size(), 0);
         for (std::size_t blocks = slots.size() / inside.size(); blocks > 0; --blocks) {
-            candidate.folding.place(at, reflection, coordinates);
+            candidate.folding.locate_block(at, reflection, coordinates);
             std::uint64_t router = 0;
             for (std::size_t d = 0; d < coordinates.size(); ++d)
                 router = router * grid_.extent[d] + coordinates[d];
@@ -172,7 +173,7 @@ class BlocksOnRouters {
         return slots;
     }
 
-    /// One rank a router, or one router for all: plain foldings and boxes cost what was computed.
+    /// One rank per router, or all in one router: the computed cost of plain foldings and boxes is exact.
     [[nodiscard]] bool estimates_are_exact() const {
         return pattern_.uniform && !grid_.has_ports &&
                (grid_.slots_per_router == 1 || grid_.slots_per_router == pattern_.rank_of_cell.size());
@@ -189,7 +190,7 @@ class BlocksOnRouters {
     bool plain_ = false;
 };
 
-grid::GridPoints cells_of(const GridPattern& pattern) {
+grid::GridPoints list_cell_points(const GridPattern& pattern) {
     grid::GridPoints cells;
     const Extents stride = strides_of(pattern.axes);
     for (const PatternAxis& axis : pattern.axes) cells.extent.push_back(axis.extent);
@@ -201,8 +202,8 @@ grid::GridPoints cells_of(const GridPattern& pattern) {
     return cells;
 }
 
-/// Slots by the coordinates of their nodes; slots of one node keep their order.
-grid::GridPoints points_of_slots(const Machine& machine, const std::vector<Slot>& slots) {
+/// The coordinates of the slots' nodes; slots of the same node keep their order.
+grid::GridPoints list_slot_points(const Machine& machine, const std::vector<Slot>& slots) {
     grid::GridPoints points{machine.grid(), {}};
     for (const Slot slot : slots) {
         const auto at = machine.coordinates(machine.node(slot));
@@ -211,12 +212,12 @@ grid::GridPoints points_of_slots(const Machine& machine, const std::vector<Slot>
     return points;
 }
 
-/// Halves both sides, by all choices if there is time for them.
+/// Halves pattern and slots together, with all options if the budget permits.
 void try_halving(const Problem& problem, const GridPattern& pattern, std::size_t tries, Best& best) {
     const bool spare = problem.rank_count() < problem.allocation().slot_count();
     for (const grid::CutChoice cuts : {grid::CutChoice::by_shape, grid::CutChoice::by_cost}) {
         for (const grid::SlotChoice choice : {grid::SlotChoice::by_number, grid::SlotChoice::hilbert}) {
-            if (best.done() || (choice == grid::SlotChoice::hilbert && !spare)) continue;
+            if (best.is_done() || (choice == grid::SlotChoice::hilbert && !spare)) continue;
             if (cuts == grid::CutChoice::by_cost && pattern.axes.size() * 4 > tries) continue;
             best.try_slots(
                 grid::place_by_halving(pattern, problem.symmetric(), problem.allocation(), choice, cuts));
@@ -224,19 +225,19 @@ void try_halving(const Problem& problem, const GridPattern& pattern, std::size_t
     }
 }
 
-/// Lines through the grid of ranks along lines through the slots: good where both almost have one shape.
+/// Matches lines through the rank grid with lines through the slots: good if both have almost the same shape.
 void try_lines(const Problem& problem, const GridPattern& pattern, std::size_t tries, Best& best) {
     std::vector<Slot> slots(problem.allocation().slots().begin(), problem.allocation().slots().end());
     std::sort(slots.begin(), slots.end());
-    const grid::GridPoints cells = cells_of(pattern);
-    const grid::GridPoints slot_points = points_of_slots(problem.machine(), slots);
+    const grid::GridPoints cells = list_cell_points(pattern);
+    const grid::GridPoints slot_points = list_slot_points(problem.machine(), slots);
     std::vector<std::vector<std::uint32_t>> cell_lines;
-    for (std::size_t c = 0; c < grid::line_count(cells) && c < tries; ++c)
-        cell_lines.push_back(grid::line_through(cells, c));
-    for (std::size_t s = 0; s < grid::line_count(slot_points); ++s) {
-        const std::vector<std::uint32_t> slot_line = grid::line_through(slot_points, s);
+    for (std::size_t c = 0; c < grid::count_lines(cells) && c < tries; ++c)
+        cell_lines.push_back(grid::list_line(cells, c));
+    for (std::size_t s = 0; s < grid::count_lines(slot_points); ++s) {
+        const std::vector<std::uint32_t> slot_line = grid::list_line(slot_points, s);
         for (const auto& cell_line : cell_lines) {
-            if (tries-- == 0 || best.done()) return;
+            if (tries-- == 0 || best.is_done()) return;
             std::vector<Slot> placed(cell_line.size());
             for (std::size_t k = 0; k < placed.size(); ++k) {
                 placed[pattern.rank_of_cell[cell_line[k]].value] = slots[slot_line[k]];
@@ -246,8 +247,8 @@ void try_lines(const Problem& problem, const GridPattern& pattern, std::size_t t
     }
 }
 
-/// All-to-all with the same bytes everywhere and no slot to spare: every placement is as good.
-bool nothing_to_gain(const Problem& problem, const GridPattern& pattern) {
+/// Uniform all-to-all with no spare slot: all placements are equally good.
+bool is_always_optimal(const Problem& problem, const GridPattern& pattern) {
     return pattern.axes.size() == 1 && pattern.axes[0].kind == AxisKind::clique && pattern.uniform &&
            problem.rank_count() == problem.allocation().slot_count();
 }
@@ -269,28 +270,28 @@ std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Me
         best.try_slots({block.begin(), block.end()});
         best.try_slots(*std::move(slots));
         const std::string text = "binomial tree of " + std::to_string(problem.rank_count());
-        return StructuredPlacement{best.placement(), text, best.optimal()};
+        return StructuredPlacement{best.placement(), text, best.is_optimal()};
     }
     const std::optional<GridPattern>& pattern = problem.pattern();
     if (!pattern) return std::nullopt;
     best.try_slots({block.begin(), block.end()});
-    if (nothing_to_gain(problem, *pattern))
+    if (is_always_optimal(problem, *pattern))
         return StructuredPlacement{best.placement(), pattern->text(), true};
     const std::size_t tries =
         std::clamp<std::size_t>(2'000'000 / problem.graph().edge_count(), fewest_tries, 64);
     bool plain = false;
-    bool enough = best.done();
+    bool enough = best.is_done();
     const auto grid = grid::slot_grid(problem.allocation(), problem.rank_count());
     if (grid && !enough) {
-        BlocksOnRouters blocks(*pattern, *grid);
+        BlockFolding blocks(*pattern, *grid);
         enough = blocks.try_all(tries, best);
-        plain = blocks.plain();
+        plain = blocks.has_plain_folding();
     }
     if (!enough) {
         try_halving(problem, *pattern, tries, best);
         try_lines(problem, *pattern, 2 * tries, best);
     }
-    return StructuredPlacement{best.placement(), pattern->text(), best.optimal(), plain};
+    return StructuredPlacement{best.placement(), pattern->text(), best.is_optimal(), plain};
 }
 
 Placement place_structure(const Problem& problem, Meter& meter) {

@@ -11,19 +11,22 @@ namespace topoloom::structure {
 
 struct StructuredPlacement {
     Placement placement;
-    std::string pattern;  // what was recognized, such as `16x16 star grid`
-    bool optimal;         // proven: no placement has fewer hop-bytes
-    /// A grid on a machine of the same shape, or in plain boxes: hardly ever to be improved.
+    std::string pattern;  // recognized pattern, such as `16x16 star grid`
+    bool optimal;         // whether no placement has fewer hop-bytes (proven)
+    /// Whether the machine has the shape of the grid, or the boxes are plain: hardly ever improvable.
     bool plain = false;
 };
 
-/// Recognizes the pattern (see recognize(), find_hub() and find_binomial_tree()), then tries, as long as the meter
-/// lasts: blocks of ranks for every router, cut into boxes for the levels inside it or for a whole tree, with the
-/// blocks folded onto the axes of a torus in the foldings that are estimated best; and, unless that fits plainly,
-/// halving both sides at once, and lines through both. Returns what has the least hop-bytes, block order included;
-/// nothing if the pattern is not recognized. The more edges, the fewer trials: up to 64 of a kind at 10^4 edges, two
-/// from 10^6 on. Work counts ranks placed. Bhatele, Kale, Benefits of Topology Aware Mapping for Mesh Interconnects,
-/// PPL 18(4), 2008; foldings: Ma, Tao, Embeddings among toruses and meshes, ICPP 1987.
+/// Recognizes the pattern (see recognize(), find_hub() and find_binomial_tree()) and tries structured
+/// placements until the meter is exhausted. First, it forms one block of ranks per router and folds the
+/// blocks onto the axes of a torus, best estimates first. Each block is cut into boxes for the levels inside
+/// the router; on a tree, one block covers the whole tree. Unless that fits plainly, it also halves pattern
+/// and slots together, and matches lines through both.
+///
+/// Returns the placement with the fewest hop-bytes, including block order; none if the pattern is not
+/// recognized. More edges allow fewer trials: up to 64 of a kind at 10^4 edges, two from 10^6 on. Work counts
+/// ranks placed. Bhatele, Kale, Benefits of Topology Aware Mapping for Mesh Interconnects, PPL 18(4), 2008;
+/// foldings: Ma, Tao, Embeddings among toruses and meshes, ICPP 1987.
 [[nodiscard]] std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Meter& meter);
 
 /// place_by_structure() as a mapper; block order if no pattern is recognized.

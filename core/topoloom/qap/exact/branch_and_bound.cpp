@@ -17,22 +17,23 @@ namespace topoloom::qap {
 
 namespace {
 
-double costs_bytes(std::size_t ranks, std::size_t slots) {
+double cost_memory(std::size_t ranks, std::size_t slots) {
     return 2 * std::pow(static_cast<double>(ranks) * static_cast<double>(slots), 2);
 }
 
-/// Subtrees one after the other, each from the best placement of those before: that is what counts, and all that is
-/// counted. Meanwhile the other threads go ahead from the best one so far; if a subtree before theirs finds a better
-/// one, they restart.
+/// Searches subtrees in parallel with the result and the work of a serial search, in which each subtree
+/// starts from the best placement of all previous subtrees. Threads search later subtrees speculatively from
+/// the current best placement. If an earlier subtree finds a better placement, the later searches are
+/// repeated.
 class ParallelSearch {
    public:
     ParallelSearch(const SearchContext& context, Incumbent start, Meter& meter, int threads)
         : context_(context), best_(std::move(start)), meter_(meter), threads_(threads) {}
 
     ExactResult run() {
-        divide();
+        divide_into_subtrees();
         std::size_t next = 0;
-        while (next < subtrees_.size()) next = advance(next);
+        while (next < subtrees_.size()) next = search_from(next);
         return {best_.position_of_rank, best_.value, std::min(best_.value, open_), nodes_};
     }
 
@@ -42,15 +43,15 @@ class ParallelSearch {
         std::int64_t open;
         std::uint64_t nodes;
         std::uint64_t work;
-        std::uint64_t max_work;  // that it was allowed
+        std::uint64_t max_work;  // work limit of the search
     };
 
-    /// Enough subtrees to share between threads, if memory allows.
-    void divide() {
+    /// Divides the root into enough subtrees for all threads, if memory permits.
+    void divide_into_subtrees() {
         constexpr std::size_t enough = 64;
         constexpr double max_bytes = 1e9;
         subtrees_.push_back(context_.root());
-        const double bytes = costs_bytes(subtrees_.front().ranks.size(), context_.problem.slots);
+        const double bytes = cost_memory(subtrees_.front().ranks.size(), context_.problem.slots);
         while (!subtrees_.empty() && subtrees_.size() < enough && subtrees_.front().ranks.size() > 1 &&
                static_cast<double>(subtrees_.size() * context_.problem.slots) * bytes < max_bytes) {
             std::vector<PartialPlacement> deeper;
@@ -60,30 +61,30 @@ class ParallelSearch {
                     deeper.push_back(PlacementSearch::follow(partial, branch));
             }
             subtrees_ = std::move(deeper);
-            count({search.best(), search.open(), search.nodes(), 0, 0});
+            add_outcome({search.best(), search.open(), search.nodes(), 0, 0});
         }
         std::ranges::stable_sort(subtrees_, {}, [](const PartialPlacement& p) { return p.costs.bound(); });
     }
 
-    /// Searches from subtree `next` on; returns the first one that is to be searched again.
-    std::size_t advance(std::size_t next) {
+    /// Searches from subtree `next` on. Returns the first subtree that must be searched again.
+    std::size_t search_from(std::size_t next) {
         outcomes_.assign(subtrees_.size(), std::nullopt);
         last_ = subtrees_.size() - 1;
         stopped_ = !meter_.poll();
         const Budget rest = meter_.remaining();
         parallel_for(subtrees_.size() - next, threads_,
-                     [&](std::size_t k, int worker) { search(next + k, worker, rest); });
+                     [&](std::size_t k, int worker) { search_subtree(next + k, worker, rest); });
         std::size_t i = next;
         for (; i <= last_ && outcomes_[i]; ++i) {
             const std::uint64_t left = meter_.remaining().work;
             if (outcomes_[i]->work > left && outcomes_[i]->max_work > left) return i;
-            count(*outcomes_[i]);
+            add_outcome(*outcomes_[i]);
             meter_.spend(outcomes_[i]->work);
         }
         if (meter_.poll()) return i;
         for (; i < subtrees_.size(); ++i) {
-            if (outcomes_[i] && meter_.remaining().work > 0) {  // the clock or the caller ended it
-                count(*outcomes_[i]);
+            if (outcomes_[i] && meter_.remaining().work > 0) {  // stopped by the time limit or the caller
+                add_outcome(*outcomes_[i]);
             } else {
                 open_ = std::min(open_, context_.scale.up(subtrees_[i].costs.bound()));
             }
@@ -91,14 +92,14 @@ class ParallelSearch {
         return i;
     }
 
-    void search(std::size_t i, int worker, const Budget& rest) {
+    void search_subtree(std::size_t i, int worker, const Budget& rest) {
         std::uint64_t left = rest.work;
         {
             const std::lock_guard hold(lock_);
             for (std::size_t before = 0; before < i; ++before)
                 left -= outcomes_[before] ? std::min(left, outcomes_[before]->work) : 0;
         }
-        // Only the calling thread may ask the caller whether to go on.
+        // Only the calling thread polls the caller's meter.
         const Budget budget{
             .work = left, .seconds = rest.seconds, .keep_going = [this, i, worker](std::uint64_t) {
                 if (worker == 0 && !meter_.poll()) stopped_ = true;
@@ -114,7 +115,7 @@ class ParallelSearch {
         if (search.best().value < best_.value) last_ = std::min<std::size_t>(last_, i);
     }
 
-    void count(const Outcome& outcome) {
+    void add_outcome(const Outcome& outcome) {
         if (outcome.best.value < best_.value) best_ = outcome.best;
         open_ = std::min(open_, outcome.open);
         nodes_ += outcome.nodes;
@@ -127,7 +128,7 @@ class ParallelSearch {
     std::vector<PartialPlacement> subtrees_;
     std::mutex lock_;
     std::vector<std::optional<Outcome>> outcomes_;
-    std::atomic<std::size_t> last_ = 0;  // that begins from the best placement there is
+    std::atomic<std::size_t> last_ = 0;  // last subtree whose search starts from the current best placement
     std::atomic<bool> stopped_ = false;
     std::int64_t open_ = std::numeric_limits<std::int64_t>::max();
     std::uint64_t nodes_ = 0;
@@ -151,7 +152,7 @@ ExactResult branch_and_bound(const QuadraticAssignment& problem, std::span<const
 }
 
 double branch_and_bound_bytes(std::size_t ranks, std::size_t slots) {
-    return costs_bytes(ranks, slots) * (1 + static_cast<double>(ranks) / 4);
+    return cost_memory(ranks, slots) * (1 + static_cast<double>(ranks) / 4);
 }
 
 }  // namespace topoloom::qap

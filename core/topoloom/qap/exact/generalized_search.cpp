@@ -17,11 +17,11 @@ namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
-/// A cost of which half a unit may be left: bounds count messages between two unplaced ranks at both ends.
-struct Halves {
+/// A cost in half units. Bounds contain half of the messages between two unplaced ranks at either end.
+struct HalfUnitCost {
     std::int64_t whole = 0;
     std::int64_t half = 0;
-    friend auto operator<=>(const Halves&, const Halves&) = default;
+    friend auto operator<=>(const HalfUnitCost&, const HalfUnitCost&) = default;
 };
 
 class GeneralizedSearch {
@@ -37,14 +37,14 @@ class GeneralizedSearch {
           best_{{start.begin(), start.end()}, problem.value(start), never, 0} {
         cost_.resize(std::size_t{problem.ranks} * problem.slots, 0);
         for (const Position s : ids<Position>(problem_.slots))
-            symmetric_distances_[pair(s, s)] = problem.capacity[s.value];
+            symmetric_distances_[pair_index(s, s)] = problem.capacity[s.value];
         list_peers();
         list_nearest();
         order_ranks();
     }
 
     [[nodiscard]] ExactResult run() {
-        place_from(0, 0, choices({}));
+        place_remaining(0, 0, find_representatives({}));
         best_.lower_bound = std::min(best_.lower_bound, best_.value);
         return std::move(best_);
     }
@@ -55,19 +55,19 @@ class GeneralizedSearch {
         std::int64_t bytes;  // both ways
     };
     struct Child {
-        Halves cost;
+        HalfUnitCost cost;
         Position slot;
     };
 
-    [[nodiscard]] std::size_t pair(Position a, Position b) const {
+    [[nodiscard]] std::size_t pair_index(Position a, Position b) const {
         return std::size_t{a.value} * problem_.slots + b.value;
     }
     [[nodiscard]] std::int64_t bytes(Rank u, Rank v) const {
         return problem_.bytes[std::size_t{u.value} * problem_.ranks + v.value];
     }
-    /// The smaller of the two distances.
-    [[nodiscard]] std::int64_t between(Position a, Position b) const {
-        return std::min(problem_.distances[pair(a, b)], problem_.distances[pair(b, a)]);
+    /// Returns the smaller distance of the two directions.
+    [[nodiscard]] std::int64_t min_distance(Position a, Position b) const {
+        return std::min(problem_.distances[pair_index(a, b)], problem_.distances[pair_index(b, a)]);
     }
     [[nodiscard]] std::int64_t& cost(Rank u, Position s) {
         return cost_[std::size_t{u.value} * problem_.slots + s.value];
@@ -89,12 +89,14 @@ class GeneralizedSearch {
     void list_nearest() {
         for (const Position s : ids<Position>(problem_.slots)) {
             std::vector<Position> others = id_list<Position>(problem_.slots);
-            std::ranges::stable_sort(others, {}, [&](Position t) { return t == s ? -1 : between(s, t); });
+            std::ranges::stable_sort(others, {},
+                                     [&](Position t) { return t == s ? -1 : min_distance(s, t); });
             nearest_.push_back(std::move(others));
         }
     }
 
-    /// Each time the rank that exchanges most with those before it: then a bound soon says much.
+    /// Orders the ranks: next is the rank with the most bytes to ranks before it, so that bounds become tight
+    /// early.
     void order_ranks() {
         std::vector<std::int64_t> to_placed(problem_.ranks, 0);
         std::vector<std::int64_t> to_all(problem_.ranks, 0);
@@ -113,14 +115,15 @@ class GeneralizedSearch {
         }
     }
 
-    /// For every slot the one that is tried in its place as long as it is empty.
-    [[nodiscard]] std::vector<Position> choices(std::span<const Position> used) const {
+    /// Returns, for every slot, the equivalent slot to try instead while the slot is empty.
+    [[nodiscard]] std::vector<Position> find_representatives(std::span<const Position> used) const {
         if (!problem_.linear.empty()) return id_list<Position>(problem_.slots);
         return SlotSymmetry(problem_.slots, symmetric_distances_).orbits(used);
     }
 
-    /// Lower bound on the cost of u on a slot: its bytes to placed ranks, and half of those to others.
-    [[nodiscard]] Halves least_cost(Rank u, Position s, std::int64_t lightest) {
+    /// Lower bound on the cost of u on a slot: costs to placed ranks, and half of the costs to unplaced
+    /// ranks.
+    [[nodiscard]] HalfUnitCost least_cost(Rank u, Position s, std::int64_t lightest) {
         std::int64_t to_others = 0;
         const std::vector<Position>& near = nearest_[s.value];
         std::size_t at = 0;
@@ -132,7 +135,7 @@ class GeneralizedSearch {
                 room = ranks_that_fit(left_[near[at].value], lightest);
             }
             --room;
-            to_others += peer.bytes * between(s, near[at]);
+            to_others += peer.bytes * min_distance(s, near[at]);
         }
         return {cost(u, s) + to_others / 2, to_others % 2};
     }
@@ -140,7 +143,7 @@ class GeneralizedSearch {
         return lightest == 0 ? never : left / lightest;
     }
 
-    /// No placement that extends this one costs less.
+    /// Returns a lower bound on the cost of all placements that extend the current partial placement.
     [[nodiscard]] std::int64_t lower_bound(std::size_t placed, std::int64_t value) {
         std::int64_t lightest = never;
         for (std::size_t i = placed; i < order_.size(); ++i)
@@ -148,7 +151,7 @@ class GeneralizedSearch {
         std::int64_t sum = value;
         std::int64_t halves = 0;
         for (std::size_t i = placed; i < order_.size(); ++i) {
-            Halves least{never, 0};
+            HalfUnitCost least{never, 0};
             for (const Position s : ids<Position>(problem_.slots)) {
                 if (fits(order_[i], s)) least = std::min(least, least_cost(order_[i], s, lightest));
             }
@@ -160,7 +163,8 @@ class GeneralizedSearch {
         return sum + (halves + 1) / 2;
     }
 
-    void place_from(std::size_t placed, std::int64_t value, const std::vector<Position>& instead) {
+    void place_remaining(std::size_t placed, std::int64_t value,
+                         const std::vector<Position>& representative) {
         if (placed == order_.size()) {
             if (value >= best_.value) return;
             best_.value = value;
@@ -173,61 +177,61 @@ class GeneralizedSearch {
         const auto skip = [&] { best_.lower_bound = std::min(best_.lower_bound, bound); };
         if (!meter_.spend((order_.size() - placed) * problem_.slots)) return skip();
         const Rank u = order_[placed];
-        for (const Child& make_child : children(u, instead)) {
+        for (const Child& child : list_children(u, representative)) {
             if (meter_.is_exhausted()) return skip();
-            const bool opens = ranks_on_[make_child.slot.value] == 0;
-            const std::int64_t paid = cost(u, make_child.slot);
-            put(u, make_child.slot);
-            place_from(placed + 1, value + paid, opens ? choices(used_) : instead);
-            take_back(u);
+            const bool opens = ranks_on_[child.slot.value] == 0;
+            const std::int64_t paid = cost(u, child.slot);
+            place_rank(u, child.slot);
+            place_remaining(placed + 1, value + paid, opens ? find_representatives(used_) : representative);
+            unplace_rank(u);
         }
     }
 
-    /// Most promising first.
-    [[nodiscard]] std::vector<Child> children(Rank u, const std::vector<Position>& instead) {
+    /// Returns the possible slots of u, those with the lowest bound first.
+    [[nodiscard]] std::vector<Child> list_children(Rank u, const std::vector<Position>& representative) {
         std::vector<Child> found;
         for (const Position s : ids<Position>(problem_.slots)) {
-            if (!fits(u, s) || (ranks_on_[s.value] == 0 && instead[s.value] != s)) continue;
+            if (!fits(u, s) || (ranks_on_[s.value] == 0 && representative[s.value] != s)) continue;
             found.push_back({least_cost(u, s, 0), s});
         }
         std::ranges::stable_sort(found, {}, &Child::cost);
         return found;
     }
 
-    void put(Rank u, Position s) {
+    void place_rank(Rank u, Position s) {
         if (ranks_on_[s.value]++ == 0) used_.push_back(s);
         position_[u.value] = s;
         left_[s.value] -= problem_.mass[u.value];
         add_costs(u, s, 1);
     }
-    void take_back(Rank u) {
+    void unplace_rank(Rank u) {
         const Position s = position_[u.value];
         add_costs(u, s, -1);
         left_[s.value] += problem_.mass[u.value];
         position_[u.value] = Position::none;
         if (--ranks_on_[s.value] == 0) used_.pop_back();
     }
-    /// Adds to what the unplaced peers of u cost on every slot, or subtracts it.
-    void add_costs(Rank u, Position s, std::int64_t tabu_until) {
+    /// Adds the costs to u, multiplied by `sign`, to the costs of u's unplaced peers on every slot.
+    void add_costs(Rank u, Position s, std::int64_t sign) {
         for (const Peer& peer : peers_[u.value]) {
             if (is_placed(peer.rank)) continue;
-            const std::int64_t out = tabu_until * bytes(peer.rank, u);
-            const std::int64_t in = tabu_until * bytes(u, peer.rank);
+            const std::int64_t out = sign * bytes(peer.rank, u);
+            const std::int64_t in = sign * bytes(u, peer.rank);
             for (const Position t : ids<Position>(problem_.slots))
                 cost(peer.rank, t) +=
-                    out * problem_.distances[pair(t, s)] + in * problem_.distances[pair(s, t)];
+                    out * problem_.distances[pair_index(t, s)] + in * problem_.distances[pair_index(s, t)];
         }
     }
 
     const GeneralizedAssignment& problem_;
     Meter& meter_;
     std::vector<std::vector<Peer>> peers_;        // by rank, heaviest first
-    std::vector<std::vector<Position>> nearest_;  // by slot, itself first
+    std::vector<std::vector<Position>> nearest_;  // by slot; the slot itself first
     std::vector<Rank> order_;
-    std::vector<std::int64_t> cost_;  // of every unplaced rank on every slot: alone, and to placed ranks
-    std::vector<std::int64_t> left_;  // of the capacities
+    std::vector<std::int64_t> cost_;  // of every unplaced rank and slot: linear plus to placed ranks
+    std::vector<std::int64_t> left_;  // remaining capacity of each slot
     std::vector<std::uint32_t> ranks_on_;
-    std::vector<Position> used_;  // slots, in the order in which they got their first rank
+    std::vector<Position> used_;  // slots in the order of their first rank
     std::vector<Position> position_;
     std::vector<std::int64_t> symmetric_distances_;  // capacities on the diagonal
     ExactResult best_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Branch and bound for generalized quadratic assignment: slots hold several ranks, up to a capacity.
+// Branch and bound for generalized quadratic assignment: several ranks share a slot, up to its capacity.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace topoloom::qap {
 
-/// Every matrix is row-major.
+/// A generalized quadratic assignment problem. All matrices are row-major.
 struct GeneralizedAssignment {
     std::uint32_t ranks = 0;
     std::uint32_t slots = 0;
-    std::vector<std::int64_t> bytes;      // from rank to rank; need not be symmetric
-    std::vector<std::int64_t> distances;  // from slot to slot, 0 to itself; need not be symmetric
+    std::vector<std::int64_t> bytes;      // from rank to rank; can be asymmetric
+    std::vector<std::int64_t> distances;  // from slot to slot; zero diagonal; can be asymmetric
     std::vector<std::int64_t> linear;     // rank by slot; may be empty
     std::vector<std::int64_t> mass;       // by rank
     std::vector<std::int64_t> capacity;   // by slot
@@ -24,11 +24,11 @@ struct GeneralizedAssignment {
     [[nodiscard]] std::int64_t value(std::span<const Position> position_of_rank) const;
 };
 
-/// Depth-first branch and bound from a given placement on (Lee, Ma, "The Generalized Quadratic Assignment Problem",
-/// 2004): a rank that is not yet placed costs at least what its bytes to placed ranks cost, and half of what those to
-/// the others do if they take the nearest slots, heaviest first (Gilmore, Lawler). Of empty slots that an automorphism
-/// of distances and capacities maps on each other one is tried. Work is counted in pairs of ranks and slots. `start`
-/// must keep the capacities.
+/// Solves the problem by depth-first branch and bound, starting from a given placement (Lee, Ma, "The
+/// Generalized Quadratic Assignment Problem", 2004). The bound of an unplaced rank is the cost to placed
+/// ranks plus half of the cost to unplaced ranks if these occupy the nearest slots, heaviest first (Gilmore,
+/// Lawler). Of empty slots that are equivalent by an automorphism of distances and capacities, tries only
+/// one. Work is the number of rank-slot pairs. `start` must respect the capacities.
 [[nodiscard]] ExactResult branch_and_bound(const GeneralizedAssignment& problem,
                                            std::span<const Position> start, Meter& meter);
 

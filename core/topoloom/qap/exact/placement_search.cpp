@@ -11,7 +11,7 @@ namespace topoloom::qap {
 
 namespace {
 
-/// Common divisor of all values.
+/// Returns the common divisor of all values.
 std::int64_t common_factor(const QuadraticAssignment& p) {
     std::int64_t distances = 0;
     bool symmetric = true;
@@ -67,7 +67,7 @@ PartialPlacement SearchContext::root() const {
             });
         }
         for (std::uint32_t j = 0; j < problem.slots && !problem.linear.empty(); ++j)
-            all.costs.add_single(
+            all.costs.add_rank_cost(
                 i, j, scale.down(problem.linear[std::size_t{talking[i].value} * problem.slots + j]));
     }
     return all;
@@ -77,7 +77,7 @@ void PlacementSearch::descend(PartialPlacement& partial) {
     for (const Branch& branch : expand(partial)) {
         if (branch.bound > limit()) continue;
         if (meter_.is_exhausted()) {
-            leave_open(branch.bound);
+            record_open_bound(branch.bound);
             continue;
         }
         PartialPlacement next = follow(partial, branch);
@@ -93,13 +93,14 @@ std::vector<Branch> PlacementSearch::expand(PartialPlacement& partial) {
         return {};
     }
     if (meter_.is_exhausted()) {
-        leave_open(costs.bound());
+        record_open_bound(costs.bound());
         return {};
     }
     ++nodes_;
-    // Sweeps like the last one that may still close the gap. What the first placements gain, all that follow inherit.
+    // The gap must be closable by this many sweeps with the gain of the last sweep. More sweeps at small
+    // depth pay off, because all extensions inherit their gain.
     const std::uint32_t depth = problem_.slots - costs.slots();
-    const std::int64_t patience = std::max(5, depth < 5 ? 32 >> depth : 0);
+    const std::int64_t further_sweeps = std::max(5, depth < 5 ? 32 >> depth : 0);
     constexpr int max_sweeps = 100;
     for (int i = 0; i < max_sweeps; ++i) {
         const std::int64_t before = costs.bound();
@@ -108,13 +109,13 @@ std::vector<Branch> PlacementSearch::expand(PartialPlacement& partial) {
         rule_out(costs);
         if (!meter_.spend(std::uint64_t{costs.ranks()} * costs.slots())) break;
         const std::int64_t gain = costs.bound() - before;
-        if (i > 0 && costs.bound() + patience * gain < limit()) break;
+        if (i > 0 && costs.bound() + further_sweeps * gain < limit()) break;
     }
-    return branches(partial);
+    return list_branches(partial);
 }
 
 PartialPlacement PlacementSearch::follow(const PartialPlacement& partial, const Branch& branch) {
-    PartialPlacement next{partial.costs.with(branch.rank, branch.slot), partial.ranks, partial.slots,
+    PartialPlacement next{partial.costs.fix_rank(branch.rank, branch.slot), partial.ranks, partial.slots,
                           partial.position_of_rank, partial.symmetric};
     next.position_of_rank[partial.ranks[branch.rank].value] = partial.slots[branch.slot];
     next.ranks.erase(next.ranks.begin() + branch.rank);
@@ -126,12 +127,12 @@ void PlacementSearch::rule_out(DualAscent& costs) const {
     const std::int64_t most = limit() - costs.bound();
     for (std::uint32_t i = 0; i < costs.ranks(); ++i) {
         for (std::uint32_t j = 0; j < costs.slots(); ++j) {
-            if (costs.single(i, j) > most) costs.rule_out(i, j);
+            if (costs.reduced_cost(i, j) > most) costs.rule_out(i, j);
         }
     }
 }
 
-std::vector<Branch> PlacementSearch::branches(PartialPlacement& partial) const {
+std::vector<Branch> PlacementSearch::list_branches(PartialPlacement& partial) const {
     DualAscent& costs = partial.costs;
     const std::uint32_t ranks = costs.ranks();
     const std::uint32_t slots = costs.slots();
@@ -141,12 +142,12 @@ std::vector<Branch> PlacementSearch::branches(PartialPlacement& partial) const {
     std::vector<std::int64_t> bound(std::size_t{ranks} * slots, most + 1);
     for (std::uint32_t i = 0; i < ranks; ++i) {
         for (std::uint32_t j = 0; j < slots; ++j) {
-            if (!only[j] || costs.bound() + costs.single(i, j) > most) continue;
-            bound[i * slots + j] = costs.bound_with(i, j);
+            if (!only[j] || costs.bound() + costs.reduced_cost(i, j) > most) continue;
+            bound[i * slots + j] = costs.bound_with_fixed(i, j);
             if (bound[i * slots + j] > most && !partial.symmetric) costs.rule_out(i, j);
         }
     }
-    // The smaller the more is settled by its branches.
+    // Estimates the remaining work of the branches over a rank or slot; smaller is better.
     const auto open = [&](std::uint32_t start, std::uint32_t step, std::uint32_t count) {
         std::int64_t sum = 0;
         for (std::uint32_t k = 0; k < count; ++k)

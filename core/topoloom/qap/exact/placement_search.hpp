@@ -17,14 +17,14 @@ namespace topoloom::qap {
 /// A partial placement and the remaining subproblem.
 struct PartialPlacement {
     DualAscent costs;
-    std::vector<Rank> ranks;      // open ones, as `costs` numbers them
-    std::vector<Position> slots;  // free ones, likewise
+    std::vector<Rank> ranks;      // unplaced ranks, indexed as in `costs`
+    std::vector<Position> slots;  // free slots, indexed as in `costs`
     std::vector<Position> position_of_rank;
-    bool symmetric;  // free slots may be equivalent
+    bool symmetric;  // whether free slots can be equivalent
 };
 
 struct Branch {
-    std::uint32_t rank, slot;  // as `costs` numbers them
+    std::uint32_t rank, slot;  // indices in `costs`
     std::int64_t bound;
 };
 
@@ -33,7 +33,7 @@ struct Incumbent {
     std::vector<Position> position_of_rank;
 };
 
-/// Read-only data that all searches share.
+/// Read-only data shared by all searches.
 class SearchContext {
    public:
     SearchContext(const QuadraticAssignment& assignment, std::int64_t value_at_start);
@@ -66,7 +66,8 @@ class PlacementSearch {
     [[nodiscard]] std::uint64_t nodes() const { return nodes_; }
 
     void descend(PartialPlacement& partial);
-    /// Bounds a partial placement and returns its branches; none if it is settled.
+    /// Bounds a partial placement. Returns its branches, or an empty list if it cannot improve on the
+    /// incumbent.
     std::vector<Branch> expand(PartialPlacement& partial);
     static PartialPlacement follow(const PartialPlacement& partial, const Branch& branch);
 
@@ -75,13 +76,13 @@ class PlacementSearch {
 
     void rule_out(DualAscent& costs) const;
     /// Branches over the rank or slot with the fewest remaining choices.
-    std::vector<Branch> branches(PartialPlacement& partial) const;
+    std::vector<Branch> list_branches(PartialPlacement& partial) const;
     /// Marks the first of each class of equivalent free slots; returns false if none are equivalent.
     bool mark_representatives(const PartialPlacement& partial, std::vector<char>& only) const;
-    void leave_open(std::int64_t bound) { open_ = std::min(open_, context_.scale.up(bound)); }
+    void record_open_bound(std::int64_t bound) { open_ = std::min(open_, context_.scale.up(bound)); }
 
-    /// Completes a placement: the last rank with partners takes its best slot, ranks without partners the
-    /// remaining ones.
+    /// Completes a placement: assigns the last rank with partners to its best slot, and ranks without
+    /// partners to the remaining slots.
     void finish(const PartialPlacement& partial);
 
     const SearchContext& context_;

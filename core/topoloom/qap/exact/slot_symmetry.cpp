@@ -7,7 +7,7 @@
 
 namespace topoloom::qap {
 
-/// Extends a mapping slot by slot as long as distances to all slots mapped before are kept.
+/// Extends a mapping slot by slot so that distances to all previously mapped slots are preserved.
 class SlotSymmetry::Search {
    public:
     Search(const SlotSymmetry& symmetry, std::uint32_t tries)
@@ -17,7 +17,7 @@ class SlotSymmetry::Search {
           image_(slots_, Position::none),
           taken_(slots_, 0) {}
 
-    [[nodiscard]] bool map(Position from, Position to) {
+    [[nodiscard]] bool try_map(Position from, Position to) {
         if (image_[from.value] != Position::none || taken_[to.value]) return false;
         if (distance(from, from) != distance(to, to)) return false;
         for (const Position other : mapped_) {
@@ -30,7 +30,7 @@ class SlotSymmetry::Search {
         mapped_.push_back(from);
         return true;
     }
-    /// Maps all other slots, if that is possible and is found soon.
+    /// Maps all other slots. Returns false if that is impossible or needs too many tries.
     [[nodiscard]] bool complete() {
         if (mapped_.size() == slots_) return true;
         Position from{0};
@@ -38,7 +38,7 @@ class SlotSymmetry::Search {
         for (const Position to : ids<Position>(slots_)) {
             if (tries_ == 0) break;
             --tries_;
-            if (!map(from, to)) continue;
+            if (!try_map(from, to)) continue;
             if (complete()) return true;
             mapped_.pop_back();
             taken_[to.value] = 0;
@@ -70,15 +70,15 @@ std::vector<Position> SlotSymmetry::orbits(std::span<const Position> fixed) cons
     };
     constexpr std::uint32_t tries_of_search = 20'000;
     std::uint32_t tries = 100 * tries_of_search;
-    // One slot speaks for all that are known to be like it.
+    // One slot represents all slots known to be equivalent.
     for (const Position to : ids<Position>(slots_)) {
         for (Position from{to.value + 1}; from.value < slots_ && find(to) == to; ++from.value) {
             if (find(from) != from || tries == 0) continue;
             const std::uint32_t lent = std::min(tries, tries_of_search);
             Search search(*this, lent);
             bool possible = true;
-            for (const Position slot : fixed) possible = possible && search.map(slot, slot);
-            const bool found = possible && search.map(from, to) && search.complete();
+            for (const Position slot : fixed) possible = possible && search.try_map(slot, slot);
+            const bool found = possible && search.try_map(from, to) && search.complete();
             tries -= lent - search.tries_left();
             if (!found) continue;
             for (const Position slot : ids<Position>(slots_)) {

@@ -10,15 +10,16 @@
 
 namespace topoloom::qap {
 
-/// Automorphisms of a distance matrix: of a torus its translations and reflections, of a tree exchanges of siblings.
+/// Automorphisms of a distance matrix, such as translations and reflections of a torus, or exchanges of
+/// siblings in a tree.
 class SlotSymmetry {
    public:
-    /// Row-major, need not be symmetric. Refers to the matrix.
+    /// The matrix is row-major and can be asymmetric. Refers to the matrix.
     SlotSymmetry(std::size_t slots, std::span<const std::int64_t> distances)
         : slots_(static_cast<std::uint32_t>(slots)), distances_(distances) {}
 
-    /// For every slot, the smallest slot of its orbit under automorphisms that fix `fixed`. Slots also count as
-    /// different if the test takes too long.
+    /// Returns, for every slot, the smallest slot of its orbit under automorphisms that map each slot of
+    /// `fixed` to itself. If the test takes too long, slots count as different.
     [[nodiscard]] std::vector<Position> orbits(std::span<const Position> fixed) const;
 
    private:

@@ -11,10 +11,11 @@
 
 namespace topoloom {
 
-/// Positions count from the root. Downward, in the rounds with h = k^(L-1), ..., k, 1, where k is the radix and L = ceil(log_k
-/// ranks), every position that kh divides sends to those h, 2h, ..., (k-1)h further, if there are any: all data, or those of
-/// the h positions from there on. Upward the rounds run backwards. Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005;
-/// Karlsson 2012, A 4.6.
+/// Positions count from the root. The radix is k, and L = ceil(log_k ranks). Broadcast and scatter have
+/// rounds with h = k^(L-1), ..., k, 1: every position divisible by kh sends to the existing positions among
+/// those h, 2h, ..., (k-1)h further. A message has all data (broadcast) or the data of the next h positions
+/// (scatter). Reduce and gather run the rounds in reverse. Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1),
+/// 2005; Karlsson 2012, A 4.6.
 class Binomial {
    public:
     explicit Binomial(Collective collective, std::uint32_t radix = 2)
@@ -29,11 +30,11 @@ class Binomial {
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        downward() ? to_children(rank, round, visit) : to_parent(rank, round, visit);
+        is_downward() ? visit_children(rank, round, visit) : visit_parent(rank, round, visit);
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        downward() ? to_parent(rank, round, visit) : to_children(rank, round, visit);
+        is_downward() ? visit_parent(rank, round, visit) : visit_children(rank, round, visit);
     }
     template <class Visit>
     void totals(Rank rank, const Visit& visit) const {
@@ -41,72 +42,76 @@ class Binomial {
         const auto one = [&](std::size_t peer, std::size_t subtree) {
             visit(collective_.at(peer), bytes(subtree), std::int64_t{1});
         };
-        downward() ? each_binomial_child(position, collective_.ranks(), one, digits_.radix())
-                   : with_binomial_parent(position, collective_.ranks(), one, digits_.radix());
+        is_downward() ? each_binomial_child(position, collective_.ranks(), one, digits_.radix())
+                      : with_binomial_parent(position, collective_.ranks(), one, digits_.radix());
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
-        if (whole()) return visit(std::uint64_t{0});
-        const std::size_t child = collective_.position(downward() ? to : from);
-        for (std::size_t i = 0; i < below(child, round); ++i)
+        if (sends_whole_vector()) return visit(std::uint64_t{0});
+        const std::size_t child = collective_.position(is_downward() ? to : from);
+        for (std::size_t i = 0; i < subtree_size(child, round); ++i)
             visit(std::uint64_t{collective_.at(child + i).value});
     }
     template <class Visit>
     void senders(std::uint64_t round, const Visit& visit) const {
         const std::size_t h = distance(round);
         for (std::size_t first = h; first < collective_.ranks(); first += digits_.radix() * h) {
-            if (downward()) {
+            if (is_downward()) {
                 visit(collective_.at(first - h));
             } else {
                 each_child(first - h, round, [&](std::size_t child) { visit(collective_.at(child)); });
             }
         }
     }
-    /// Position 0 has the largest subtrees; upward it only receives, and the first child of h sends as much as any.
+    /// Position 0 has the largest subtrees. In a reduce or gather, position 0 only receives; its first child
+    /// h sends at least as many bytes as any other rank.
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
-        visit(collective_.at(downward() ? 0 : distance(round)));
+        visit(collective_.at(is_downward() ? 0 : distance(round)));
     }
 
    private:
-    [[nodiscard]] bool downward() const {
+    [[nodiscard]] bool is_downward() const {
         return collective_.operation() == Operation::broadcast ||
                collective_.operation() == Operation::scatter;
     }
-    [[nodiscard]] bool whole() const {
+    [[nodiscard]] bool sends_whole_vector() const {
         return collective_.operation() == Operation::broadcast ||
                collective_.operation() == Operation::reduce;
     }
     [[nodiscard]] std::uint64_t digit(std::uint64_t round) const {
-        return downward() ? rounds() - 1 - round : round;
+        return is_downward() ? rounds() - 1 - round : round;
     }
     [[nodiscard]] std::size_t distance(std::uint64_t round) const { return digits_.weight(digit(round)); }
-    /// Calls visit(child) for each child that a position has in a round.
+    /// Calls visit(child) for each child of a position in a round.
     template <class Visit>
     void each_child(std::size_t position, std::uint64_t round, const Visit& visit) const {
         digits_.each_multiple(digit(round), collective_.ranks() - position,
                               [&](std::size_t by) { visit(position + by); });
     }
-    /// Positions below a child, with itself.
-    [[nodiscard]] std::size_t below(std::size_t child, std::uint64_t round) const {
+    /// Positions in the subtree of a child.
+    [[nodiscard]] std::size_t subtree_size(std::size_t child, std::uint64_t round) const {
         return std::min(distance(round), collective_.ranks() - child);
     }
     [[nodiscard]] Bytes bytes(std::size_t subtree) const {
-        return whole() ? collective_.bytes() : collective_.bytes() * static_cast<std::int64_t>(subtree);
+        return sends_whole_vector() ? collective_.bytes()
+                                    : collective_.bytes() * static_cast<std::int64_t>(subtree);
     }
     template <class Visit>
-    void to_children(Rank rank, std::uint64_t round, const Visit& visit) const {
+    void visit_children(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t position = collective_.position(rank);
         if (position % (digits_.radix() * distance(round)) != 0) return;
-        each_child(position, round,
-                   [&](std::size_t child) { visit(collective_.at(child), bytes(below(child, round))); });
+        each_child(position, round, [&](std::size_t child) {
+            visit(collective_.at(child), bytes(subtree_size(child, round)));
+        });
     }
     template <class Visit>
-    void to_parent(Rank rank, std::uint64_t round, const Visit& visit) const {
+    void visit_parent(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t h = distance(round);
         const std::size_t child = collective_.position(rank);
         const std::size_t value = digits_.value(child, digit(round));
-        if (child % h == 0 && value > 0) visit(collective_.at(child - value * h), bytes(below(child, round)));
+        if (child % h == 0 && value > 0)
+            visit(collective_.at(child - value * h), bytes(subtree_size(child, round)));
     }
 
     Collective collective_;

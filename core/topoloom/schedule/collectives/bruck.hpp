@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-gather and all-to-all after Bruck: ceil(log2 ranks) rounds for any number of ranks, or of a higher radix.
+// All-gather and all-to-all by Bruck's algorithm: ceil(log_k ranks) rounds of radix k for any number of
+// ranks.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +11,11 @@
 
 namespace topoloom {
 
-/// With s = 1, k, k^2, ... < ranks, where k is the radix, and all j s < ranks, 0 < j < k, in one round. All-gather: rank r
-/// sends the first s of its blocks r, r + 1, ..., or as many as are left, to r - j s. All-to-all: a block from o to t is to
-/// go t - o ranks around; rank r sends those where j is the digit of s in that number to r + j s. Source: J. Bruck et al.,
-/// Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems, IEEE TPDS 8(11), 1997.
+/// The radix is k. Round i has s = k^i < ranks and messages over distances j s < ranks, 0 < j < k.
+/// All-gather: rank r sends up to s of its blocks r, r + 1, ... to rank r - j s. All-to-all: a block from o
+/// to t has to travel a distance of t - o ranks (modulo ranks); rank r sends the blocks whose distance has
+/// digit j at weight s to rank r + j s. Source: J. Bruck et al., Efficient Algorithms for All-to-All
+/// Communications in Multiport Message-Passing Systems, IEEE TPDS 8(11), 1997.
 class Bruck {
    public:
     explicit Bruck(Collective collective, std::uint32_t radix = 2)
@@ -22,37 +24,40 @@ class Bruck {
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return digits_.digits(); }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
-        return gathers() ? Transfer::copy : Transfer::move;
+        return is_all_gather() ? Transfer::copy : Transfer::move;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        each_way(round, [&](std::size_t way) {
-            visit(collective_.shifted(rank, gathers() ? collective_.ranks() - way : way),
-                  bytes(rank, way, round));
+        each_distance(round, [&](std::size_t distance) {
+            visit(collective_.rank_at_distance(rank,
+                                               is_all_gather() ? collective_.ranks() - distance : distance),
+                  bytes(rank, distance, round));
         });
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        each_way(round, [&](std::size_t way) {
-            const Rank from = collective_.shifted(rank, gathers() ? way : collective_.ranks() - way);
-            visit(from, bytes(from, way, round));
+        each_distance(round, [&](std::size_t distance) {
+            const Rank from = collective_.rank_at_distance(
+                rank, is_all_gather() ? distance : collective_.ranks() - distance);
+            visit(from, bytes(from, distance, round));
         });
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
         const std::size_t ranks = collective_.ranks();
         const std::size_t s = digits_.weight(round);
-        if (gathers()) {
-            const std::size_t way = collective_.shifted(from, ranks - to.value).value;
-            for (std::size_t i = 0; i < count(way, round); ++i)
-                visit(std::uint64_t{collective_.shifted(from, i).value});
+        if (is_all_gather()) {
+            const std::size_t distance = collective_.rank_at_distance(from, ranks - to.value).value;
+            for (std::size_t i = 0; i < count(distance, round); ++i)
+                visit(std::uint64_t{collective_.rank_at_distance(from, i).value});
             return;
         }
-        const std::size_t first = collective_.shifted(to, ranks - from.value).value;
+        const std::size_t first = collective_.rank_at_distance(to, ranks - from.value).value;
         for (std::size_t high = first; high < ranks; high += digits_.radix() * s) {
-            for (std::size_t way = high; way < std::min(high + s, ranks); ++way) {
-                const Rank origin = collective_.shifted(from, ranks - (way - high));
-                visit(std::uint64_t{origin.value} * ranks + collective_.shifted(origin, way).value);
+            for (std::size_t distance = high; distance < std::min(high + s, ranks); ++distance) {
+                const Rank origin = collective_.rank_at_distance(from, ranks - (distance - high));
+                visit(std::uint64_t{origin.value} * ranks +
+                      collective_.rank_at_distance(origin, distance).value);
             }
         }
     }
@@ -62,32 +67,32 @@ class Bruck {
         visit(Rank{0});
     }
 
-    /// Those of an all-to-all lie apart.
+    /// The blocks of an all-to-all message are not contiguous.
     [[nodiscard]] Copies copies(Rank, std::uint64_t round) const {
         Copies sum;
-        if (gathers()) return sum;
-        each_way(round, [&](std::size_t way) { sum.blocks += count(way, round); });
+        if (is_all_gather()) return sum;
+        each_distance(round, [&](std::size_t distance) { sum.blocks += count(distance, round); });
         sum.bytes = collective_.bytes() * static_cast<std::int64_t>(sum.blocks);
         return sum;
     }
 
    private:
-    [[nodiscard]] bool gathers() const { return collective_.operation() == Operation::all_gather; }
-    /// Calls visit(way) for the messages of a rank: how far they go.
+    [[nodiscard]] bool is_all_gather() const { return collective_.operation() == Operation::all_gather; }
+    /// Calls visit(distance) for each message of a rank.
     template <class Visit>
-    void each_way(std::uint64_t round, const Visit& visit) const {
+    void each_distance(std::uint64_t round, const Visit& visit) const {
         digits_.each_multiple(round, collective_.ranks(), visit);
     }
-    /// Blocks of a message.
-    [[nodiscard]] std::size_t count(std::size_t way, std::uint64_t round) const {
+    /// Number of blocks in a message.
+    [[nodiscard]] std::size_t count(std::size_t distance, std::uint64_t round) const {
         const std::size_t s = digits_.weight(round), period = digits_.radix() * s;
         const std::size_t ranks = collective_.ranks();
-        if (gathers()) return std::min(s, ranks - way);
-        return ranks / period * s + std::min(s, std::max(ranks % period, way) - way);
+        if (is_all_gather()) return std::min(s, ranks - distance);
+        return ranks / period * s + std::min(s, std::max(ranks % period, distance) - distance);
     }
-    [[nodiscard]] Bytes bytes(Rank from, std::size_t way, std::uint64_t round) const {
-        const std::size_t blocks = count(way, round);
-        if (!gathers()) return collective_.bytes() * static_cast<std::int64_t>(blocks);
+    [[nodiscard]] Bytes bytes(Rank from, std::size_t distance, std::uint64_t round) const {
+        const std::size_t blocks = count(distance, round);
+        if (!is_all_gather()) return collective_.bytes() * static_cast<std::int64_t>(blocks);
         const std::size_t before_end = std::min(blocks, collective_.ranks() - from.value);
         return collective_.bytes_of(from.value, before_end) + collective_.bytes_of(0, blocks - before_end);
     }

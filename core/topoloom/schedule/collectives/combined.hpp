@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contents of combined messages: the data of some origins for some targets.
+// Contents of combined messages: data from several origins to several targets.
 #pragma once
 
 #include "topoloom/schedule/schedule.hpp"
 
 namespace topoloom {
 
-/// Calls visit(block) for each block that one of the targets wants of another rank, one of the origins: each_origin(visit)
-/// names them. O(origins * targets).
+/// Calls visit(block) for each block that one of the targets requires from another rank among the origins.
+/// each_origin(visit) lists the origins. O(origins * targets).
 template <class Origins, class Visit>
-void combined_blocks(const Collective& collective, const Origins& each_origin, const EveryNth& targets,
-                     const Visit& visit) {
+void each_combined_block(const Collective& collective, const Origins& each_origin, const EveryNth& targets,
+                         const Visit& visit) {
     const std::size_t ranks = collective.ranks();
     each_origin([&](Rank origin) {
-        bool wanted = false;
+        bool is_wanted = false;
         for (std::size_t target = targets.first; target < ranks; target += targets.step) {
-            if (target == origin.value || !collective.wants(origin, Rank{target})) continue;
-            wanted = true;
+            if (target == origin.value || !collective.is_target(origin, Rank{target})) continue;
+            is_wanted = true;
             if (collective.is_personalized()) visit(std::uint64_t{origin.value} * ranks + target);
         }
-        if (wanted && !collective.is_personalized()) visit(std::uint64_t{origin.value});
+        if (is_wanted && !collective.is_personalized()) visit(std::uint64_t{origin.value});
     });
 }
 
-/// How many these blocks are, and their bytes. O(1) where everyone wants everything, from how many origins and targets
-/// there are.
+/// The number of these blocks and their bytes. O(1) without a demand, from the numbers of origins and
+/// targets.
 template <class Origins>
-Copies combined_data(const Collective& collective, std::uint64_t origin_count, std::uint64_t target_count,
-                     const Origins& each_origin, const EveryNth& targets) {
+Copies count_combined_data(const Collective& collective, std::uint64_t origin_count,
+                           std::uint64_t target_count, const Origins& each_origin, const EveryNth& targets) {
     const Demand* demand = collective.demand();
     if (demand == nullptr) {
         const std::uint64_t blocks =
@@ -36,16 +36,16 @@ Copies combined_data(const Collective& collective, std::uint64_t origin_count, s
     }
     Copies sum;
     each_origin([&](Rank origin) {
-        const Demand::Wanted wanted = demand->wanted(origin, targets);
-        if (wanted.by == 0) return;
-        sum.bytes += collective.is_personalized() ? wanted.bytes : demand->max_bytes(origin);
-        sum.blocks += collective.is_personalized() ? wanted.by : 1;
+        const Demand::DemandSum demanded = demand->sum_demand(origin, targets);
+        if (demanded.targets == 0) return;
+        sum.bytes += collective.is_personalized() ? demanded.bytes : demand->max_bytes(origin);
+        sum.blocks += collective.is_personalized() ? demanded.targets : 1;
     });
     return sum;
 }
 
-/// Calls visit(rank) for ranks of which one has most to send: what is wanted may be anywhere. Of many ranks that is a
-/// sample, as counting what they carry for others takes long.
+/// Calls visit(rank) for ranks that probably include the busiest sender. With a demand, any rank can be the
+/// busiest; among more than 1,024 ranks only a sample is visited because counting forwarded data is slow.
 template <class Visit>
 void each_candidate(std::size_t ranks, const Visit& visit) {
     constexpr std::size_t max_in_full = 1024, sample = 16;

@@ -10,11 +10,12 @@
 
 namespace topoloom {
 
-/// In the round of dimension j every rank exchanges with rank ^ 2^j all that it has for the other side. Ranks from the
-/// largest power of two C on hand their data to rank - C before, and get theirs from it after all. The last `direct`
-/// dimensions are one round, in which 2^direct - 1 ranks are sent to. A rank sends one message in all other rounds, and so
-/// can't copy into it what it combines while another is under way: gamma per byte is added. From memory of
-/// the NIC, with P' = P / 2^direct, an all-gather takes                                                          [3.16]
+/// In the round of dimension j every rank exchanges with rank ^ 2^j all data for the other half. C is the
+/// largest power of two that does not exceed the number of ranks. Rank r >= C sends its data to rank r - C
+/// before the first exchange, and receives its result from that rank after the last. The last `direct`
+/// dimensions form one round, in which a rank sends to 2^direct - 1 ranks. In all other rounds a rank sends
+/// one message; copying blocks into it cannot overlap with another message, so gamma per byte is added. From
+/// NIC memory, with P' = P / 2^direct, an all-gather takes [3.16]
 ///   (log P - direct) alpha + (P' - 1) m (beta + gamma) + (2^direct - 1)(alpha + P' m beta_em) + P' m delta
 /// Source: S. Kumar, Optimizing Communication for Massively Parallel Processing, 2005, sec. 3.1 to 3.3.
 class CombiningHypercube {
@@ -26,63 +27,66 @@ class CombiningHypercube {
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const {
-        return exchanges() + (direct_ > 0 ? 1 : 0) + (outside() > 0 ? 2 : 0);
+        return exchange_rounds() + (direct_ > 0 ? 1 : 0) + (extra_ranks() > 0 ? 2 : 0);
     }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
         return collective_.is_personalized() ? Transfer::move : Transfer::copy;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        each_peer(rank, round, true, [&](Rank to) { visit(to, data(rank, to, round).bytes); });
+        each_peer(rank, round, true, [&](Rank to) { visit(to, message_data(rank, to, round).bytes); });
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        each_peer(rank, round, false, [&](Rank from) { visit(from, data(from, rank, round).bytes); });
+        each_peer(rank, round, false, [&](Rank from) { visit(from, message_data(from, rank, round).bytes); });
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
-        combined_blocks(
+        each_combined_block(
             collective_, [&](const auto& carry) { each_origin(from, round, carry); }, targets(to, round),
             visit);
     }
-    /// Those with the most ranks outside on their side, or on the other.
+    /// The corners with the most extra ranks in their own half or in the other half.
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
         if (collective_.demand() != nullptr || (collective_.is_personalized() && is_direct(round))) {
             each_candidate(collective_.ranks(), visit);
         } else if (is_first(round)) {
-            visit(Rank{inside()});
+            visit(Rank{cube_ranks()});
         } else {
             visit(Rank{0});
             if (is_exchange(round)) visit(Rank{std::size_t{1} << dimension(round)});
         }
     }
-    /// The copies that a rank makes to form its one message of a round.
+    /// The copies that a rank makes to form its single message of a round.
     [[nodiscard]] Copies copies(Rank rank, std::uint64_t round) const {
         Copies found;
-        if (!is_direct(round)) each_peer(rank, round, true, [&](Rank to) { found = data(rank, to, round); });
+        if (!is_direct(round))
+            each_peer(rank, round, true, [&](Rank to) { found = message_data(rank, to, round); });
         return found;
     }
-    /// In the direct round, a rank sends its gathered data to several others at once.
+    /// In the direct round, a rank sends its gathered data to several ranks at once.
     [[nodiscard]] std::optional<Bytes> staged_bytes(Rank rank, std::uint64_t round) const {
         if (collective_.operation() != Operation::all_gather || !is_direct(round)) return std::nullopt;
         Bytes gathered;
-        each_peer(rank, round, true, [&](Rank to) { gathered = data(rank, to, round).bytes; });
+        each_peer(rank, round, true, [&](Rank to) { gathered = message_data(rank, to, round).bytes; });
         return gathered;
     }
 
    private:
-    [[nodiscard]] std::size_t inside() const { return std::size_t{1} << dimensions_; }
-    [[nodiscard]] std::size_t outside() const { return collective_.ranks() - inside(); }
-    [[nodiscard]] std::uint32_t exchanges() const { return dimensions_ - direct_; }
-    /// Dimensions that have been exchanged before a round.
+    [[nodiscard]] std::size_t cube_ranks() const { return std::size_t{1} << dimensions_; }
+    [[nodiscard]] std::size_t extra_ranks() const { return collective_.ranks() - cube_ranks(); }
+    [[nodiscard]] std::uint32_t exchange_rounds() const { return dimensions_ - direct_; }
+    /// Number of dimensions exchanged before a round.
     [[nodiscard]] std::uint64_t dimension(std::uint64_t round) const {
-        return round - (outside() > 0 ? 1 : 0);
+        return round - (extra_ranks() > 0 ? 1 : 0);
     }
-    [[nodiscard]] bool is_first(std::uint64_t round) const { return outside() > 0 && round == 0; }
-    [[nodiscard]] bool is_last(std::uint64_t round) const { return outside() > 0 && round + 1 == rounds(); }
+    [[nodiscard]] bool is_first(std::uint64_t round) const { return extra_ranks() > 0 && round == 0; }
+    [[nodiscard]] bool is_last(std::uint64_t round) const {
+        return extra_ranks() > 0 && round + 1 == rounds();
+    }
     [[nodiscard]] bool is_exchange(std::uint64_t round) const {
-        return !is_first(round) && dimension(round) < exchanges();
+        return !is_first(round) && dimension(round) < exchange_rounds();
     }
     [[nodiscard]] bool is_direct(std::uint64_t round) const {
         return !is_first(round) && !is_exchange(round) && !is_last(round);
@@ -92,17 +96,18 @@ class CombiningHypercube {
     void each_peer(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
         const std::size_t at = rank.value;
         if (is_first(round) || is_last(round)) {
-            const bool out = is_last(round) == sending;  // over to the ranks outside
-            if (out && at < outside()) visit(Rank{at + inside()});
-            if (!out && at >= inside()) visit(Rank{at - inside()});
-        } else if (at < inside()) {
+            const bool out = is_last(round) == sending;  // to the ranks beyond the hypercube
+            if (out && at < extra_ranks()) visit(Rank{at + cube_ranks()});
+            if (!out && at >= cube_ranks()) visit(Rank{at - cube_ranks()});
+        } else if (at < cube_ranks()) {
             const std::size_t step = std::size_t{1} << dimension(round);
-            const std::size_t count = is_direct(round) ? inside() / step : 2;
+            const std::size_t count = is_direct(round) ? cube_ranks() / step : 2;
             for (std::size_t i = 1; i < count; ++i) visit(Rank{at ^ (i * step)});
         }
     }
 
-    /// Inside, a rank has after `dimension(round)` exchanges what it and those before that differ in these dimensions had ...
+    /// Within the hypercube, a rank has the data of origins that differ from it only in the dimensions
+    /// exchanged so far ...
     [[nodiscard]] std::size_t first_origin(Rank from, std::uint64_t round) const {
         return from.value >> dimension(round) << dimension(round);
     }
@@ -110,23 +115,24 @@ class CombiningHypercube {
     void each_origin(Rank from, std::uint64_t round, const Visit& visit) const {
         if (is_first(round)) return visit(from);
         const std::size_t begin = is_last(round) ? 0 : first_origin(from, round);
-        const std::size_t count = is_last(round) ? inside() : std::size_t{1} << dimension(round);
+        const std::size_t count = is_last(round) ? cube_ranks() : std::size_t{1} << dimension(round);
         for (std::size_t at = begin; at < begin + count; ++at) {
             visit(Rank{at});
-            if (at < outside()) visit(Rank{at + inside()});
+            if (at < extra_ranks()) visit(Rank{at + cube_ranks()});
         }
     }
-    /// ... for those that agree with it in these, and sends on what is for those that agree with the receiver in one more.
-    [[nodiscard]] std::uint64_t agreeing(std::uint64_t round) const {
+    /// ... for targets that agree with it in these dimensions. It sends the data for targets that also agree
+    /// with the receiver in the next dimension.
+    [[nodiscard]] std::uint64_t agreeing_dimensions(std::uint64_t round) const {
         return is_direct(round) ? dimensions_ : dimension(round) + 1;
     }
     [[nodiscard]] EveryNth targets(Rank to, std::uint64_t round) const {
         if (is_first(round)) return {0, 1};
         if (is_last(round)) return {to.value, collective_.ranks()};
-        const std::size_t step = std::size_t{1} << agreeing(round);
+        const std::size_t step = std::size_t{1} << agreeing_dimensions(round);
         return {to.value & (step - 1), step};
     }
-    [[nodiscard]] Copies data(Rank from, Rank to, std::uint64_t round) const {
+    [[nodiscard]] Copies message_data(Rank from, Rank to, std::uint64_t round) const {
         std::uint64_t origin_count = 1;
         std::uint64_t target_count = 1;
         if (is_first(round)) {
@@ -136,10 +142,11 @@ class CombiningHypercube {
         } else {
             const std::size_t count = std::size_t{1} << dimension(round);
             origin_count =
-                count + std::min(count, outside() - std::min(outside(), first_origin(from, round)));
-            target_count = ((collective_.ranks() - 1 - targets(to, round).first) >> agreeing(round)) + 1;
+                count + std::min(count, extra_ranks() - std::min(extra_ranks(), first_origin(from, round)));
+            target_count =
+                ((collective_.ranks() - 1 - targets(to, round).first) >> agreeing_dimensions(round)) + 1;
         }
-        return combined_data(
+        return count_combined_data(
             collective_, origin_count, target_count,
             [&](const auto& carry) { each_origin(from, round, carry); }, targets(to, round));
     }

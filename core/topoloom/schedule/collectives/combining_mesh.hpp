@@ -8,13 +8,15 @@
 
 namespace topoloom {
 
-/// A round goes along an axis: to every other cell of its line a rank sends all that it has for the ranks behind that cell,
-/// even if that is nothing. With P = s^2 and m bytes per pair 2 (s - 1) messages of s m bytes per rank instead of P - 1
-/// of m: cheaper for m < alpha / beta. Blocks are copied into a message while the one before is sent. Sends are O(1) per
-/// message; those of a many-to-many O(origins that it may carry data of). An all-gather sends each message to a whole
-/// line: from memory of the NIC, copied to first at delta per byte and sent at beta_em, it takes
-///   2 axes   2 sqrt(P) alpha + P m beta_em + sqrt(P) m delta      [3.14]
-///   3 axes   3 cbrt(P) alpha + P m beta_em + P^(2/3) m delta      [3.15]
+/// A round exchanges along one axis: a rank sends to every other cell of its line all data for the ranks
+/// behind that cell, even if the message is empty. With P = s^2 ranks and m bytes per pair, a rank sends 2 (s
+/// - 1) messages of s m bytes instead of P - 1 messages of m bytes: faster for m < alpha / beta. Copying
+/// blocks into a message overlaps with sending the previous message. Enumerating sends is O(1) per message;
+/// for a many-to-many, O(origins that the message may carry). An all-gather sends each message to a whole
+/// line. From NIC memory, with delta per byte to copy it there and beta_em per byte to send it, an all-gather
+/// takes
+///   2 axes  2 sqrt(P) alpha + P m beta_em + sqrt(P) m delta [3.14]
+///   3 axes  3 cbrt(P) alpha + P m beta_em + P^(2/3) m delta [3.15]
 /// Source: S. Kumar, Optimizing Communication for Massively Parallel Processing, 2005, sec. 3.1 to 3.3.
 class CombiningMesh {
    public:
@@ -32,7 +34,7 @@ class CombiningMesh {
         const VirtualMesh::Cell from = mesh_.cell(rank);
         const std::uint64_t origins = mesh_.origin_count(from, axis);
         mesh_.each_receiver(from, axis, [&](const VirtualMesh::Cell& to, const VirtualMesh::Cell& line) {
-            visit(mesh_.rank(to), data(from, origins, line, axis).bytes);
+            visit(mesh_.rank(to), message_data(from, origins, line, axis).bytes);
         });
     }
     template <class Visit>
@@ -41,14 +43,14 @@ class CombiningMesh {
         const VirtualMesh::Cell to = mesh_.cell(rank);
         mesh_.each_sender(to, axis, [&](const VirtualMesh::Cell& from) {
             if (from != to)
-                visit(mesh_.rank(from), data(from, mesh_.origin_count(from, axis), to, axis).bytes);
+                visit(mesh_.rank(from), message_data(from, mesh_.origin_count(from, axis), to, axis).bytes);
         });
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
         const int axis = mesh_.axis(round);
         const VirtualMesh::Cell cell = mesh_.cell(from);
-        combined_blocks(
+        each_combined_block(
             collective_, [&](const auto& carry) { each_origin(cell, axis, carry); },
             mesh_.targets(mesh_.cell(to), axis), visit);
     }
@@ -57,18 +59,18 @@ class CombiningMesh {
         if (collective_.demand() != nullptr) {
             each_candidate(collective_.ranks(), visit);
         } else {
-            mesh_.each_busiest([&](const VirtualMesh::Cell& cell) { visit(mesh_.rank(cell)); });
+            mesh_.each_busiest_cell([&](const VirtualMesh::Cell& cell) { visit(mesh_.rank(cell)); });
         }
     }
-    /// Into the messages that hold several blocks; all those of an all-gather are the same.
+    /// Copies into the messages that contain several blocks; all messages of an all-gather are the same.
     [[nodiscard]] Copies copies(Rank rank, std::uint64_t round) const {
         const int axis = mesh_.axis(round);
         const VirtualMesh::Cell from = mesh_.cell(rank);
         const std::uint64_t origins = mesh_.origin_count(from, axis);
-        if (gathers()) return origins > 1 ? data(from, origins, from, axis) : Copies{};
+        if (is_all_gather()) return origins > 1 ? message_data(from, origins, from, axis) : Copies{};
         Copies sum;
         mesh_.each_receiver(from, axis, [&](const VirtualMesh::Cell&, const VirtualMesh::Cell& line) {
-            const Copies one = data(from, origins, line, axis);
+            const Copies one = message_data(from, origins, line, axis);
             if (one.blocks <= 1) return;
             sum.bytes += one.bytes;
             sum.blocks += one.blocks;
@@ -76,21 +78,21 @@ class CombiningMesh {
         return sum;
     }
     [[nodiscard]] std::optional<Bytes> staged_bytes(Rank rank, std::uint64_t round) const {
-        if (!gathers()) return std::nullopt;
+        if (!is_all_gather()) return std::nullopt;
         const int axis = mesh_.axis(round);
         const VirtualMesh::Cell from = mesh_.cell(rank);
-        return data(from, mesh_.origin_count(from, axis), from, axis).bytes;
+        return message_data(from, mesh_.origin_count(from, axis), from, axis).bytes;
     }
 
    private:
-    [[nodiscard]] bool gathers() const { return collective_.operation() == Operation::all_gather; }
+    [[nodiscard]] bool is_all_gather() const { return collective_.operation() == Operation::all_gather; }
     template <class Visit>
     void each_origin(const VirtualMesh::Cell& from, int axis, const Visit& visit) const {
         mesh_.each_origin(from, axis, [&](const VirtualMesh::Cell& cell) { visit(mesh_.rank(cell)); });
     }
-    [[nodiscard]] Copies data(const VirtualMesh::Cell& from, std::uint64_t origin_count,
-                              const VirtualMesh::Cell& line, int axis) const {
-        return combined_data(
+    [[nodiscard]] Copies message_data(const VirtualMesh::Cell& from, std::uint64_t origin_count,
+                                      const VirtualMesh::Cell& line, int axis) const {
+        return count_combined_data(
             collective_, origin_count, mesh_.target_count(line, axis),
             [&](const auto& carry) { each_origin(from, axis, carry); }, mesh_.targets(line, axis));
     }

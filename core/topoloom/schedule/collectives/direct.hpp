@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Direct all-to-all, all-gather and reduce-scatter: every block is sent straight to its rank.
+// Direct all-to-all, all-gather and reduce-scatter: every block is sent directly from its source to its
+// target.
 #pragma once
 
 #include <bit>
@@ -12,19 +13,20 @@
 
 namespace topoloom {
 
-/// cyclic    in round i rank r sends to r + i + 1
-/// pairwise  in round i ranks r and r xor i + 1 exchange; if the number of ranks is not a power of two, some have no
-/// partner
-/// at_once   one round: every rank sends to the ranks from the opposite one on, which is r + P / 2, and waits for nothing
-/// between. Begun with r + 1, it takes up to 8 % longer in SimGrid (docs/reference/benchmarks/collectives.md).
-/// The first two may count seats instead of ranks: what empty ones would send or get falls out.
+///   cyclic    in round i rank r sends to r + i + 1
+///   pairwise  in round i ranks r and r xor i + 1 exchange; unless the number of ranks is a power of two,
+///             some ranks have no partner
+///   at_once   one round: every rank sends to all others without waiting, beginning with the opposite rank r + P / 2.
+///             Beginning with r + 1 takes up to 8 % longer in SimGrid (docs/reference/benchmarks/collectives.md)
+/// Cyclic and pairwise may count seats instead of ranks: messages to and from empty seats are omitted.
 enum class DirectOrder { cyclic, pairwise, at_once };
 
-/// Every rank sends to every other. Source: Kumar 2005, eq. 3.1, 4.1, 4.2 and 4.4; Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005.
+/// Every rank sends to every other. Source: Kumar 2005, eq. 3.1, 4.1, 4.2 and 4.4; Thakur, Rabenseifner, Gropp,
+/// IJHPCA 19(1), 2005.
 template <DirectOrder order>
 class Direct {
    public:
-    /// With as many seats as there are ranks taken; null: rank r is on seat r.
+    /// The number of occupied seats must equal the number of ranks; null: rank r has seat r.
     explicit Direct(Collective collective, std::shared_ptr<const Seats> seats = nullptr)
         : collective_(std::move(collective)), seats_(std::move(seats)) {}
 
@@ -58,15 +60,15 @@ class Direct {
         const bool personal = collective_.operation() == Operation::all_to_all;
         visit((personal ? std::uint64_t{from.value} * collective_.ranks() : 0) + to.value);
     }
-    /// The partner of the rank that lacks the highest bit is that bit, which is a rank. Where blocks differ, anyone may have
-    /// a long one to send; if seats are empty, any rank may have no peer to send to.
+    /// For a rank without the highest bit, the partner in round `highest bit - 1` is an existing rank. If
+    /// blocks differ in size, any rank may send a long one; if seats are empty, any rank may have no peer.
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
         if (collective_.pieces() > 1 || seats_ != nullptr) return each_sender(*this, round, visit);
         visit(Rank{order == DirectOrder::pairwise ? (round + 1) ^ std::bit_floor(round + 1) : 0});
     }
 
-    /// In an all-gather a rank sends its own block to all, which it copies to the network card once [4.4].
+    /// In an all-gather a rank sends its own block to all others; it is copied to the NIC once [4.4].
     [[nodiscard]] std::optional<Bytes> staged_bytes(Rank rank, std::uint64_t round) const {
         if (collective_.operation() != Operation::all_gather) return std::nullopt;
         return round == 0 ? bytes(rank, rank) : Bytes{0};
@@ -85,7 +87,7 @@ class Direct {
         const std::size_t ranks = collective_.ranks();
         const auto meet = [&](Rank peer) { visit(peer, sending ? bytes(rank, peer) : bytes(peer, rank)); };
         const auto beside = [&](std::size_t by) {
-            meet(collective_.shifted(rank, sending ? by : ranks - by));
+            meet(collective_.rank_at_distance(rank, sending ? by : ranks - by));
         };
         if (seats_ != nullptr) {
             const std::size_t peer = seat_of_peer(seats_->seat(rank), round, sending);

@@ -9,9 +9,10 @@
 
 namespace topoloom {
 
-/// In round j rank r notifies r + i radix^j, 0 < i < radix, that it and all it has heard of are there. Source: D. Hensgen,
-/// R. Finkel, U. Manber, Two Algorithms for Barrier Synchronization, Int. J. Parallel Programming 17(1), 1988; with
-/// several messages per round T. Hoefler et al., Fast Barrier Synchronization for InfiniBand, IPDPS 2006.
+/// In round j rank r notifies ranks r + i radix^j, 0 < i < radix, that it has arrived, together with all
+/// ranks that have notified it. Source: D. Hensgen, R. Finkel, U. Manber, Two Algorithms for Barrier
+/// Synchronization, Int. J. Parallel Programming 17(1), 1988; with several messages per round T. Hoefler et
+/// al., Fast Barrier Synchronization for InfiniBand, IPDPS 2006.
 class Dissemination {
    public:
     explicit Dissemination(Collective collective, std::uint32_t radix = 2)
@@ -22,13 +23,14 @@ class Dissemination {
     [[nodiscard]] Transfer transfer(std::uint64_t) const { return Transfer::combine; }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        distance_.each_multiple(round, collective_.ranks(),
-                                [&](std::size_t by) { visit(collective_.shifted(rank, by), Bytes{0}); });
+        distance_.each_multiple(round, collective_.ranks(), [&](std::size_t by) {
+            visit(collective_.rank_at_distance(rank, by), Bytes{0});
+        });
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
         distance_.each_multiple(round, collective_.ranks(), [&](std::size_t by) {
-            visit(collective_.shifted(rank, collective_.ranks() - by), Bytes{0});
+            visit(collective_.rank_at_distance(rank, collective_.ranks() - by), Bytes{0});
         });
     }
     template <class Visit>

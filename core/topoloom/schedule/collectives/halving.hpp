@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduce-scatter by recursive halving, and Rabenseifner's all-reduce, which gathers again what that has scattered.
+// Reduce-scatter by recursive halving, and Rabenseifner's all-reduce, which appends an all-gather by
+// recursive doubling.
 #pragma once
 
 #include <utility>
@@ -10,11 +11,11 @@
 
 namespace topoloom {
 
-/// Every corner of the cube ends with the sum of its own piece, and of that of the extra rank for which it stands. In the
-/// exchanges partners give each other their shares of the half of the pieces that is the other's; in an all-reduce they then
-/// give each other what they have summed, the last exchange first. An all-reduce needs one piece for each corner; a
-/// reduce-scatter takes the order far, as else the pieces end elsewhere. Source: R. Rabenseifner, Optimization of collective
-/// reduction operations, ICCS 2004.
+/// Every corner of the cube ends with the sum of its own piece and of the piece of its extra rank. In each
+/// exchange a partner sends its contributions to the other's half of the pieces. An all-reduce then gathers
+/// the sums with the same exchanges in reverse. An all-reduce needs one piece per corner; a reduce-scatter
+/// needs the order `far`, because otherwise pieces end on other ranks. Source: R. Rabenseifner, Optimization
+/// of collective reduction operations, ICCS 2004.
 class Halving {
    public:
     explicit Halving(Collective collective, Fold fold = Fold::last, HalvingOrder order = HalvingOrder::far)
@@ -22,22 +23,22 @@ class Halving {
           cube_(collective_.ranks(), fold),
           halves_(cube_.corners(), order) {}
 
-    /// Pieces for an all-reduce.
+    /// Number of pieces of an all-reduce.
     [[nodiscard]] static std::uint64_t pieces(std::size_t ranks) { return std::bit_floor(ranks); }
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return cube_.rounds(exchanges()); }
     [[nodiscard]] Transfer transfer(std::uint64_t round) const {
-        return sums(round) ? Transfer::combine : Transfer::copy;
+        return is_summing(round) ? Transfer::combine : Transfer::copy;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        const auto peer = meet(rank, round, true);
+        const auto peer = find_peer(rank, round, true);
         if (peer) visit(*peer, bytes(rank, *peer, round));
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        const auto peer = meet(rank, round, false);
+        const auto peer = find_peer(rank, round, false);
         if (peer) visit(*peer, bytes(*peer, rank, round));
     }
     template <class Visit>
@@ -46,10 +47,11 @@ class Halving {
             for (std::uint64_t block = begin; block < begin + count; ++block) visit(block);
         };
         if (stage(round) == Cube::Stage::exchange) return each_range(from, round, range);
-        if (stage(round) == Cube::Stage::hand_back && scatters()) return visit(std::uint64_t{to.value});
+        if (stage(round) == Cube::Stage::hand_back && is_reduce_scatter())
+            return visit(std::uint64_t{to.value});
         range(0, collective_.block_count());
     }
-    /// The longest pieces are the first or the last, and the first ones stand for extra ranks.
+    /// The longest pieces are the first or the last, and the first corners represent extra ranks.
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
         switch (stage(round)) {
@@ -57,7 +59,7 @@ class Halving {
                 return visit(cube_.extra_rank(0));
             case Cube::Stage::exchange:
                 for (const std::size_t holder : {std::size_t{0}, cube_.corners() - 1})
-                    visit(cube_.rank(sums(round) ? holder ^ distance(round) : holder));
+                    visit(cube_.rank(is_summing(round) ? holder ^ distance(round) : holder));
                 return;
             case Cube::Stage::hand_back:
                 return visit(cube_.rank(0));
@@ -65,14 +67,18 @@ class Halving {
     }
 
    private:
-    [[nodiscard]] bool scatters() const { return collective_.operation() == Operation::reduce_scatter; }
-    [[nodiscard]] std::uint64_t exchanges() const { return cube_.dimensions() * (scatters() ? 1 : 2); }
+    [[nodiscard]] bool is_reduce_scatter() const {
+        return collective_.operation() == Operation::reduce_scatter;
+    }
+    [[nodiscard]] std::uint64_t exchanges() const {
+        return cube_.dimensions() * (is_reduce_scatter() ? 1 : 2);
+    }
     [[nodiscard]] Cube::Stage stage(std::uint64_t round) const { return cube_.stage(round, exchanges()); }
-    [[nodiscard]] bool sums(std::uint64_t round) const {
+    [[nodiscard]] bool is_summing(std::uint64_t round) const {
         return stage(round) == Cube::Stage::hand_in ||
                (stage(round) == Cube::Stage::exchange && cube_.exchange(round) < cube_.dimensions());
     }
-    /// The exchange of the halving, or the one that goes back over it.
+    /// The exchange of the halving, or the matching exchange of the all-gather.
     [[nodiscard]] std::uint64_t exchange(std::uint64_t round) const {
         const std::uint64_t number = cube_.exchange(round);
         return number < cube_.dimensions() ? number : 2 * cube_.dimensions() - 1 - number;
@@ -85,9 +91,9 @@ class Halving {
     void each_range(Rank from, std::uint64_t round, const Visit& visit) const {
         const std::uint64_t number = exchange(round);
         const std::size_t own = cube_.corner(from);
-        const std::size_t first = halves_.first(sums(round) ? own ^ distance(round) : own, number);
+        const std::size_t first = halves_.first(is_summing(round) ? own ^ distance(round) : own, number);
         const std::size_t length = halves_.length(number);
-        scatters() ? cube_.each_range(first, length, visit) : visit(first, length);
+        is_reduce_scatter() ? cube_.each_range(first, length, visit) : visit(first, length);
     }
     [[nodiscard]] Bytes bytes(Rank from, Rank to, std::uint64_t round) const {
         if (stage(round) == Cube::Stage::exchange) {
@@ -97,10 +103,11 @@ class Halving {
             });
             return sum;
         }
-        if (stage(round) == Cube::Stage::hand_back && scatters()) return collective_.bytes_of(to.value);
+        if (stage(round) == Cube::Stage::hand_back && is_reduce_scatter())
+            return collective_.bytes_of(to.value);
         return collective_.bytes_of(0, collective_.block_count());
     }
-    [[nodiscard]] std::optional<Rank> meet(Rank rank, std::uint64_t round, bool sending) const {
+    [[nodiscard]] std::optional<Rank> find_peer(Rank rank, std::uint64_t round, bool sending) const {
         const bool exchanging = stage(round) == Cube::Stage::exchange;
         return cube_.peer(rank, stage(round), exchanging ? distance(round) : 0, sending);
     }

@@ -11,10 +11,10 @@
 
 namespace topoloom {
 
-/// The corners halve the vector as for an all-reduce, in one piece for each. A root that is extra then takes the place of
-/// corner 0, which sends it its piece. At last the exchanges run backwards, and of each two partners the one farther from
-/// the root's corner gives all it has. Source: R. Rabenseifner, Optimization of collective reduction operations, ICCS 2004;
-/// the root that takes a place is MPICH's.
+/// The corners halve the vector as in an all-reduce, with one piece per corner. If the root is an extra rank,
+/// it replaces corner 0, which sends its piece to the root. Finally the exchanges run in reverse: of each two
+/// partners, the one farther from the root's corner sends all its pieces. Source: R. Rabenseifner,
+/// Optimization of collective reduction operations, ICCS 2004; replacing corner 0 as in MPICH.
 class HalvingReduce {
    public:
     explicit HalvingReduce(Collective collective, Fold fold = Fold::last,
@@ -27,28 +27,30 @@ class HalvingReduce {
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const {
-        return first_halving() + 2 * halves_.exchanges() + (root_moves_ ? 1 : 0);
+        return first_halving_round() + 2 * halves_.exchanges() + (root_moves_ ? 1 : 0);
     }
     [[nodiscard]] Transfer transfer(std::uint64_t round) const {
         return stage(round) <= Stage::halve ? Transfer::combine : Transfer::copy;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        const auto peer = meet(rank, round, true);
+        const auto peer = find_peer(rank, round, true);
         if (peer)
-            message(rank, round,
-                    [&](auto first, auto count) { visit(*peer, collective_.bytes_of(first, count)); });
+            each_sent_range(rank, round, [&](auto first, auto count) {
+                visit(*peer, collective_.bytes_of(first, count));
+            });
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        const auto peer = meet(rank, round, false);
+        const auto peer = find_peer(rank, round, false);
         if (peer)
-            message(*peer, round,
-                    [&](auto first, auto count) { visit(*peer, collective_.bytes_of(first, count)); });
+            each_sent_range(*peer, round, [&](auto first, auto count) {
+                visit(*peer, collective_.bytes_of(first, count));
+            });
     }
     template <class Visit>
     void blocks(Rank from, Rank, std::uint64_t round, const Visit& visit) const {
-        message(from, round, [&](std::uint64_t first, std::uint64_t count) {
+        each_sent_range(from, round, [&](std::uint64_t first, std::uint64_t count) {
             for (std::uint64_t block = first; block < first + count; ++block) visit(block);
         });
     }
@@ -66,11 +68,11 @@ class HalvingReduce {
                 return visit(cube_.rank(0));
             case Stage::gather: {
                 const std::size_t distance = halves_.distance(exchange(round));
-                const std::size_t later = halves_.later(exchange(round));
-                const std::size_t giver = (target_ & later) | (~target_ & distance);
-                const std::size_t earlier = (cube_.corners() - 1) & ~(later | distance);
-                visit(holder(giver));
-                visit(holder(giver | earlier));
+                const std::size_t later_distances = halves_.later_distances(exchange(round));
+                const std::size_t sender = (target_ & later_distances) | (~target_ & distance);
+                const std::size_t earlier = (cube_.corners() - 1) & ~(later_distances | distance);
+                visit(rank_of_corner(sender));
+                visit(rank_of_corner(sender | earlier));
             }
         }
     }
@@ -78,28 +80,28 @@ class HalvingReduce {
    private:
     enum class Stage { hand_in, halve, move, gather };
 
-    [[nodiscard]] std::uint64_t first_halving() const { return cube_.extra() > 0 ? 1 : 0; }
+    [[nodiscard]] std::uint64_t first_halving_round() const { return cube_.extra() > 0 ? 1 : 0; }
     [[nodiscard]] Stage stage(std::uint64_t round) const {
-        const std::uint64_t halved = first_halving() + halves_.exchanges();
-        return round < first_halving()          ? Stage::hand_in
+        const std::uint64_t halved = first_halving_round() + halves_.exchanges();
+        return round < first_halving_round()    ? Stage::hand_in
                : round < halved                 ? Stage::halve
                : root_moves_ && round == halved ? Stage::move
                                                 : Stage::gather;
     }
     [[nodiscard]] std::uint64_t exchange(std::uint64_t round) const {
-        return stage(round) == Stage::halve ? round - first_halving() : rounds() - 1 - round;
+        return stage(round) == Stage::halve ? round - first_halving_round() : rounds() - 1 - round;
     }
-    /// The rank that holds a corner's pieces in the gather.
-    [[nodiscard]] Rank holder(std::size_t corner) const {
+    /// The rank that represents a corner in the gather.
+    [[nodiscard]] Rank rank_of_corner(std::size_t corner) const {
         return root_moves_ && corner == 0 ? collective_.root() : cube_.rank(corner);
     }
-    [[nodiscard]] std::optional<std::size_t> held_corner(Rank rank) const {
+    [[nodiscard]] std::optional<std::size_t> corner_of_rank(Rank rank) const {
         if (rank == collective_.root()) return target_;
         if (cube_.is_extra(rank) || (root_moves_ && rank == cube_.rank(0))) return std::nullopt;
         return cube_.corner(rank);
     }
-    /// The peer that a rank sends to or, if not `sending`, receives from.
-    [[nodiscard]] std::optional<Rank> meet(Rank rank, std::uint64_t round, bool sending) const {
+    /// The peer to which a rank sends or, if not `sending`, from which it receives.
+    [[nodiscard]] std::optional<Rank> find_peer(Rank rank, std::uint64_t round, bool sending) const {
         switch (stage(round)) {
             case Stage::hand_in:
                 return cube_.peer(rank, Cube::Stage::hand_in, 0, sending);
@@ -113,31 +115,32 @@ class HalvingReduce {
             case Stage::gather:
                 break;
         }
-        const std::optional<std::size_t> corner = held_corner(rank);
+        const std::optional<std::size_t> corner = corner_of_rank(rank);
         if (!corner) return std::nullopt;
         const std::size_t differs = *corner ^ target_;
         const std::size_t distance = halves_.distance(exchange(round));
-        const bool gave_before = (differs & halves_.later(exchange(round))) != 0;
-        if (gave_before || ((differs & distance) != 0) != sending) return std::nullopt;
-        return holder(*corner ^ distance);
+        const bool has_sent_before = (differs & halves_.later_distances(exchange(round))) != 0;
+        if (has_sent_before || ((differs & distance) != 0) != sending) return std::nullopt;
+        return rank_of_corner(*corner ^ distance);
     }
-    /// Calls visit(first, count) with the pieces that a rank sends.
+    /// Calls visit(first, count) for the pieces that a rank sends.
     template <class Visit>
-    void message(Rank from, std::uint64_t round, const Visit& visit) const {
+    void each_sent_range(Rank from, std::uint64_t round, const Visit& visit) const {
         switch (stage(round)) {
             case Stage::hand_in:
                 return visit(std::uint64_t{0}, collective_.block_count());
             case Stage::halve:
-                return kept(cube_.corner(from) ^ halves_.distance(exchange(round)), exchange(round), visit);
+                return visit_pieces_of_corner(cube_.corner(from) ^ halves_.distance(exchange(round)),
+                                              exchange(round), visit);
             case Stage::move:
                 return visit(std::uint64_t{0}, std::uint64_t{1});
             case Stage::gather:
-                return kept(from == collective_.root() ? target_ : cube_.corner(from), exchange(round),
-                            visit);
+                return visit_pieces_of_corner(from == collective_.root() ? target_ : cube_.corner(from),
+                                              exchange(round), visit);
         }
     }
     template <class Visit>
-    void kept(std::size_t corner, std::uint64_t exchange, const Visit& visit) const {
+    void visit_pieces_of_corner(std::size_t corner, std::uint64_t exchange, const Visit& visit) const {
         visit(std::uint64_t{halves_.first(corner, exchange)}, std::uint64_t{halves_.length(exchange)});
     }
 

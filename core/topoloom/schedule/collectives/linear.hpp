@@ -9,9 +9,10 @@
 
 namespace topoloom {
 
-/// Broadcast, reduce, scatter and gather: the root exchanges one message with each rank, nearest position first,
-/// without waiting in between. Only the root must know how much the others send or receive, and it can add
-/// contributions in any order. So this is the only schedule for blocks whose sizes only two ranks know.
+/// Broadcast, reduce, scatter and gather: the root exchanges one message with each rank, nearest position
+/// first, without waiting in between. Only the root needs the sizes of all messages, and it can add
+/// contributions in any order. This is therefore the only schedule for blocks whose sizes only sender and
+/// receiver know.
 class Linear {
    public:
     explicit Linear(Collective collective) : collective_(std::move(collective)) {}
@@ -19,34 +20,34 @@ class Linear {
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return collective_.ranks() > 1 ? 1 : 0; }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
-        return collective_.reduces()     ? Transfer::combine
-               : scatters() || gathers() ? Transfer::move
-                                         : Transfer::copy;
+        return collective_.reduces()         ? Transfer::combine
+               : is_scatter() || is_gather() ? Transfer::move
+                                             : Transfer::copy;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t, const Visit& visit) const {
-        each_peer(rank, !inward(), visit);
+        each_peer(rank, !is_inward(), visit);
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t, const Visit& visit) const {
-        each_peer(rank, inward(), visit);
+        each_peer(rank, is_inward(), visit);
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t, const Visit& visit) const {
-        visit(std::uint64_t{scatters() ? to.value : gathers() ? from.value : 0});
+        visit(std::uint64_t{is_scatter() ? to.value : is_gather() ? from.value : 0});
     }
     template <class Visit>
     void busiest_senders(std::uint64_t, const Visit& visit) const {
-        if (inward()) visit(collective_.at(1));
+        if (is_inward()) visit(collective_.at(1));
         visit(collective_.root());
     }
 
    private:
-    [[nodiscard]] bool scatters() const { return collective_.operation() == Operation::scatter; }
-    [[nodiscard]] bool gathers() const { return collective_.operation() == Operation::gather; }
-    /// Whether data go to the root.
-    [[nodiscard]] bool inward() const { return gathers() || collective_.reduces(); }
-    /// Those whose messages are of the root's side, or the root.
+    [[nodiscard]] bool is_scatter() const { return collective_.operation() == Operation::scatter; }
+    [[nodiscard]] bool is_gather() const { return collective_.operation() == Operation::gather; }
+    /// Whether data are sent to the root.
+    [[nodiscard]] bool is_inward() const { return is_gather() || collective_.reduces(); }
+    /// Calls visit(rank) for the ranks that send, or for the root.
     template <class Visit>
     void each_peer(Rank rank, bool root_side, const Visit& visit) const {
         if (rank != collective_.root()) {

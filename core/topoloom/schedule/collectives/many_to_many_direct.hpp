@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many-to-many, personalized or multicast, with a separate message for each rank that wants one.
+// Many-to-many, personalized or multicast, with one message per origin and target.
 #pragma once
 
 #include "topoloom/schedule/schedule.hpp"
 
 namespace topoloom {
 
-/// One round, in which a rank sends to all who want its data: degree (alpha + m beta).
+/// One round: a rank sends a message to each of its targets. Time: degree (alpha + m beta).
 class ManyToManyDirect {
    public:
     explicit ManyToManyDirect(Collective collective) : collective_(std::move(collective)) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-gather between neighbors on a ring of an even number of ranks.
+// All-gather by neighbor exchange on a ring of an even number of ranks.
 #pragma once
 
 #include <utility>
@@ -8,14 +8,14 @@
 
 namespace topoloom {
 
-/// Ranks 2q and 2q + 1 are pair q. First a pair exchanges its blocks; then every rank exchanges with its other neighbor
-/// and with the one in its pair in turn, and forwards the pair's blocks that it got last. ranks / 2 rounds. Source: J.
-/// Chen et al., Performance evaluation of allgather algorithms on terascale Linux cluster with fast Ethernet, HPC Asia
-/// 2005.
+/// Ranks 2q and 2q + 1 are pair q. First the ranks of a pair exchange their blocks. Then every rank
+/// alternates between its other neighbor and its pair partner, and forwards the two blocks that it received
+/// last. ranks / 2 rounds. Source: J. Chen et al., Performance evaluation of allgather algorithms on
+/// terascale Linux cluster with fast Ethernet, HPC Asia 2005.
 class NeighborExchange {
    public:
     explicit NeighborExchange(Collective collective) : collective_(std::move(collective)) {}
-    [[nodiscard]] static bool applies(std::size_t ranks) { return ranks == 1 || ranks % 2 == 0; }
+    [[nodiscard]] static bool supports_rank_count(std::size_t ranks) { return ranks == 1 || ranks % 2 == 0; }
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return collective_.ranks() / 2; }
@@ -43,9 +43,10 @@ class NeighborExchange {
    private:
     [[nodiscard]] Rank peer(Rank rank, std::uint64_t round) const {
         const bool up = (rank.value % 2 == 0) == (round % 2 == 0);
-        return collective_.shifted(rank, up ? 1 : collective_.ranks() - 1);
+        return collective_.rank_at_distance(rank, up ? 1 : collective_.ranks() - 1);
     }
-    /// The pair whose blocks the rank got in that round: they come from both sides in turn, ever farther.
+    /// The pair whose blocks the rank received in that round. Blocks arrive alternately from the two sides,
+    /// from increasing distances.
     [[nodiscard]] std::uint64_t newest_pair(Rank rank, std::uint64_t round) const {
         const std::uint64_t pairs = collective_.ranks() / 2;
         const std::uint64_t far = (round + 1) / 2;

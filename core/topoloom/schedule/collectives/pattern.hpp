@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of a schedule as communication graphs: of all rounds together, or of one.
+// Communication graphs of a schedule: of all rounds together, or of one round.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace topoloom {
 
-/// All messages as one graph; with `each`, of this size whatever they carry, which counts messages rather than volume.
-/// O(messages), or where rounds repeat themselves O(edges); no memory but the graph. Throws Error for more than 2^31
-/// edges.
+/// Converts all messages to one graph. With `each`, every message has this size, so that bytes count
+/// messages. O(messages), or O(edges) for repeated rounds; memory only for the graph. Throws Error for more
+/// than 2^31 edges.
 [[nodiscard]] CommGraph pattern(const AnySchedule& schedule, std::optional<Bytes> each = std::nullopt,
                                 int threads = 0);
 
-/// One round as a graph: a phase.
+/// Converts one round to a graph: a phase.
 [[nodiscard]] CommGraph phase(const AnySchedule& schedule, std::uint64_t round, int threads = 0);
 
 }  // namespace topoloom

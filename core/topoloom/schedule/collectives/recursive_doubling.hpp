@@ -9,8 +9,8 @@
 
 namespace topoloom {
 
-/// In exchange j corners c and c xor 2^j give each other all they have; of a radix k those that differ in digit j alone,
-/// each to up to k - 1 others. Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1),
+/// In exchange j corners c and c xor 2^j exchange all their data. With radix k, the corners that differ only
+/// in digit j exchange, each with up to k - 1 others. Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1),
 /// 2005; Kumar 2005, eq. 3.11 and 3.13, the hypercube.
 class RecursiveDoubling {
    public:
@@ -20,7 +20,7 @@ class RecursiveDoubling {
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return cube_.rounds(cube_.dimensions()); }
     [[nodiscard]] Transfer transfer(std::uint64_t round) const {
-        return gathers() || stage(round) == Cube::Stage::hand_back ? Transfer::copy : Transfer::combine;
+        return is_all_gather() || stage(round) == Cube::Stage::hand_back ? Transfer::copy : Transfer::combine;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
@@ -33,19 +33,19 @@ class RecursiveDoubling {
     template <class Visit>
     void totals(Rank rank, const Visit& visit) const {
         const std::size_t own = cube_.corner(rank);
-        if (cube_.is_extra(rank)) return visit(cube_.rank(own), handed_in(rank), std::int64_t{1});
+        if (cube_.is_extra(rank)) return visit(cube_.rank(own), bytes_from_extra_rank(rank), std::int64_t{1});
         for (std::uint64_t dimension = 0; dimension < cube_.dimensions(); ++dimension) {
             const std::size_t step = cube_.distance(dimension);
-            const Bytes bytes = exchanged(own - own % step, step);
+            const Bytes bytes = exchange_bytes(own - own % step, step);
             cube_.each_neighbor(own, dimension, [&](Rank to) { visit(to, bytes, std::int64_t{1}); });
         }
         if (own >= cube_.extra()) return;
         const Rank extra = cube_.extra_rank(own);
-        visit(extra, handed_back(extra), std::int64_t{1});
+        visit(extra, bytes_to_extra_rank(extra), std::int64_t{1});
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
-        if (!gathers()) return visit(std::uint64_t{0});
+        if (!is_all_gather()) return visit(std::uint64_t{0});
         const auto range = [&](std::size_t begin, std::size_t count) {
             for (std::size_t i = begin; i < begin + count; ++i) visit(std::uint64_t{i});
         };
@@ -53,13 +53,13 @@ class RecursiveDoubling {
             case Cube::Stage::hand_in:
                 return visit(std::uint64_t{from.value});
             case Cube::Stage::exchange:
-                return cube_.each_range(first(from, round), distance(round), range);
+                return cube_.each_range(first_gathered_corner(from, round), distance(round), range);
             case Cube::Stage::hand_back:
                 range(0, to.value);
                 return range(to.value + std::size_t{1}, collective_.ranks() - to.value - 1);
         }
     }
-    /// The first corners stand for extra ranks, and the first blocks are the longest.
+    /// The first corners represent extra ranks, and the first blocks are the longest.
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
         switch (stage(round)) {
@@ -73,44 +73,44 @@ class RecursiveDoubling {
     }
 
    private:
-    [[nodiscard]] bool gathers() const { return collective_.operation() == Operation::all_gather; }
+    [[nodiscard]] bool is_all_gather() const { return collective_.operation() == Operation::all_gather; }
     [[nodiscard]] Cube::Stage stage(std::uint64_t round) const {
         return cube_.stage(round, cube_.dimensions());
     }
     [[nodiscard]] std::size_t distance(std::uint64_t round) const {
         return cube_.distance(cube_.exchange(round));
     }
-    /// The first of the corners whose blocks a rank already holds.
-    [[nodiscard]] std::size_t first(Rank from, std::uint64_t round) const {
+    /// The first corner whose blocks a rank already has.
+    [[nodiscard]] std::size_t first_gathered_corner(Rank from, std::uint64_t round) const {
         return cube_.corner(from) - cube_.corner(from) % distance(round);
     }
-    [[nodiscard]] Bytes handed_in(Rank extra) const {
-        return gathers() ? collective_.bytes_of(extra.value) : collective_.bytes();
+    [[nodiscard]] Bytes bytes_from_extra_rank(Rank extra) const {
+        return is_all_gather() ? collective_.bytes_of(extra.value) : collective_.bytes();
     }
     /// Bytes sent by a corner that has the blocks of this number of corners.
-    [[nodiscard]] Bytes exchanged(std::size_t first_corner, std::size_t corners) const {
-        if (!gathers()) return collective_.bytes();
+    [[nodiscard]] Bytes exchange_bytes(std::size_t first_corner, std::size_t corners) const {
+        if (!is_all_gather()) return collective_.bytes();
         Bytes sum;
         cube_.each_range(first_corner, corners, [&](std::size_t begin, std::size_t count) {
             sum += collective_.bytes_of(begin, count);
         });
         return sum;
     }
-    [[nodiscard]] Bytes handed_back(Rank extra) const {
-        if (!gathers()) return collective_.bytes();
+    [[nodiscard]] Bytes bytes_to_extra_rank(Rank extra) const {
+        if (!is_all_gather()) return collective_.bytes();
         return collective_.bytes_of(0, collective_.ranks()) - collective_.bytes_of(extra.value);
     }
     [[nodiscard]] Bytes bytes(Rank from, Rank to, std::uint64_t round) const {
         switch (stage(round)) {
             case Cube::Stage::hand_in:
-                return handed_in(from);
+                return bytes_from_extra_rank(from);
             case Cube::Stage::exchange:
-                return exchanged(first(from, round), distance(round));
+                return exchange_bytes(first_gathered_corner(from, round), distance(round));
             default:
-                return handed_back(to);
+                return bytes_to_extra_rank(to);
         }
     }
-    /// Visits the peers that a rank sends to or, if not `sending`, receives from.
+    /// Calls visit(peer) for the peers to which a rank sends or, if not `sending`, from which it receives.
     template <class Visit>
     void each_peer(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
         if (stage(round) == Cube::Stage::exchange) {

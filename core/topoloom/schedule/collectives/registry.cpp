@@ -38,104 +38,106 @@ namespace {
 
 using enum Operation;
 
-Collective promise(const Call& call, std::uint64_t pieces = 1, Cut cut = Cut::even) {
+Collective make_collective(const Call& call, std::uint64_t pieces = 1, Cut cut = Cut::even) {
     return call.demand ? Collective(call.operation, call.demand)
                        : Collective(call.operation, call.ranks, call.bytes, call.root, pieces, cut);
 }
 
-/// For schedules whose ranks may have blocks of different sizes.
-Collective promise_blocks(const Call& call) { return promise(call, call.in_all ? call.ranks : 1); }
+/// For schedules that support blocks of different sizes.
+Collective make_block_collective(const Call& call) {
+    return make_collective(call, call.in_all ? call.ranks : 1);
+}
 
-/// For those whose ranks may not.
-Call with_equal_blocks(Call call, std::string_view name) {
+/// For schedules that require blocks of equal size.
+Call require_equal_blocks(Call call, std::string_view name) {
     if (!call.in_all) return call;
     const auto ranks = static_cast<std::int64_t>(std::max<std::size_t>(call.ranks, 1));
     if (call.bytes.value % ranks != 0)
-        fail("schedule '", name, "' has blocks of one size; ", call.bytes.value, " bytes do not divide by ",
-             ranks);
+        fail("schedule '", name, "' requires equal blocks; ", call.bytes.value,
+             " bytes are not divisible by ", ranks);
     call.bytes = Bytes{call.bytes.value / ranks};
     call.in_all = false;
     return call;
 }
 
-/// A schedule that has nothing to choose.
+/// A schedule without options.
 template <class S, auto... arguments>
-AnySchedule plain(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_without_options(const Call& call, std::string_view name, const OptionValues& values) {
     (void)read_options<NoOptions>(name, values);
-    return S(promise(with_equal_blocks(call, name)), arguments...);
+    return S(make_collective(require_equal_blocks(call, name)), arguments...);
 }
 
-/// The same, with blocks of different sizes.
+/// A schedule without options that supports blocks of different sizes.
 template <class S>
-AnySchedule uneven(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_uneven(const Call& call, std::string_view name, const OptionValues& values) {
     (void)read_options<NoOptions>(name, values);
-    return S(promise_blocks(call));
+    return S(make_block_collective(call));
 }
 
 struct SeatOptions {
     std::string seats;
     void visit(auto& field) {
         field("seats", seats,
-              "of ranks 0, 1, ..., as in 0-2:4-6:8/16: 16 of them, of which others stay empty");
+              "seats of ranks 0, 1, ..., such as 0-2:4-6:8/16: 16 seats, of which all others are empty");
     }
 };
 
-/// Straight from seat to seat.
+/// Direct messages between seats.
 template <DirectOrder order>
-AnySchedule seated(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_direct(const Call& call, std::string_view name, const OptionValues& values) {
     const std::string text = read_options<SeatOptions>(name, values).seats;
-    if (text.empty()) return Direct<order>(promise_blocks(call));
+    if (text.empty()) return Direct<order>(make_block_collective(call));
     auto seats = std::make_shared<const Seats>(text);
     if (seats->ranks() != call.ranks)
         fail("schedule '", name, "(seats=", text, ")' is for ", seats->ranks(), " ranks, not for ",
              call.ranks);
-    return Direct<order>(promise_blocks(call), std::move(seats));
+    return Direct<order>(make_block_collective(call), std::move(seats));
 }
 
 constexpr std::string_view radix_help =
-    "base of the distances; in a round a rank has up to radix - 1 messages in flight";
+    "base of the distances; a rank sends up to radix - 1 messages per round";
 
 struct RadixOptions {
     std::uint32_t radix = 2;
     void visit(auto& field) { field("radix", radix, {2, 1U << 30}, radix_help); }
 };
 
-/// A schedule of any radix.
+/// A schedule with a radix option.
 template <class S>
-AnySchedule of_radix(const Call& call, std::string_view name, const OptionValues& values) {
-    return S(promise_blocks(call), read_options<RadixOptions>(name, values).radix);
+AnySchedule make_with_radix(const Call& call, std::string_view name, const OptionValues& values) {
+    return S(make_block_collective(call), read_options<RadixOptions>(name, values).radix);
 }
 
-AnySchedule bine(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_bine(const Call& call, std::string_view name, const OptionValues& values) {
     if (call.operation == all_gather || call.operation == reduce_scatter)
-        return uneven<BineButterfly>(call, name, values);
-    if (call.operation != all_reduce) return plain<BineTree>(call, name, values);
+        return make_uneven<BineButterfly>(call, name, values);
+    if (call.operation != all_reduce) return make_without_options<BineTree>(call, name, values);
     (void)read_options<NoOptions>(name, values);
-    return BineButterfly(promise(call, BineButterfly::pieces(call.ranks)));
+    return BineButterfly(make_collective(call, BineButterfly::pieces(call.ranks)));
 }
 
 struct SegmentOptions {
     std::uint32_t segment = 8192;
     void visit(auto& field) {
-        field("segment", segment, {1, 1U << 30}, "bytes of a segment of a broadcast or a reduction");
+        field("segment", segment, {1, 1U << 30}, "bytes per segment of a broadcast or reduction");
     }
 };
 
-/// Cut in segments of this number of bytes.
-Collective promise_segments(const Call& call, std::uint32_t segment) {
+/// Cuts the data into segments of this number of bytes.
+Collective make_segmented_collective(const Call& call, std::uint32_t segment) {
     const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(call.bytes.value, 1));
     const std::uint64_t per_segment = std::max<std::uint64_t>(segment / call.unit_bytes, 1);
-    return promise(call, (units + per_segment - 1) / per_segment);
+    return make_collective(call, (units + per_segment - 1) / per_segment);
 }
 
-AnySchedule chain(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_chain(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<SegmentOptions>(name, values);
-    if (call.operation != broadcast && call.operation != reduce) return Chain(promise(call));
-    return Chain(promise_segments(call, options.segment));
+    if (call.operation != broadcast && call.operation != reduce) return Chain(make_collective(call));
+    return Chain(make_segmented_collective(call, options.segment));
 }
 
-AnySchedule two_trees(const Call& call, std::string_view name, const OptionValues& values) {
-    return TwoTrees(promise_segments(call, read_options<SegmentOptions>(name, values).segment));
+AnySchedule make_two_trees(const Call& call, std::string_view name, const OptionValues& values) {
+    return TwoTrees(make_segmented_collective(call, read_options<SegmentOptions>(name, values).segment));
 }
 
 struct TreesOptions {
@@ -143,17 +145,16 @@ struct TreesOptions {
     std::uint32_t lines = 0;
     std::uint32_t segment = 65536;
     void visit(auto& field) {
-        field(
-            "grid", grid,
-            "cells along each axis, as many as ranks, which go along the last axis first; without it near a "
-            "cube");
+        field("grid", grid, "extents of the grid of ranks, the last axis fastest; default: nearly a cube");
         field("lines", lines, Choices{"closed", "open"},
-              "closed to rings, with two trees for every axis, unless one has two cells; open with one");
-        field("segment", segment, {1, 1U << 30}, "bytes of a piece at most; all trees get as many pieces");
+              "closed: rings with two trees per axis, except axes of two ranks; open: lines with one tree "
+              "per axis");
+        field("segment", segment, {1, 1U << 30},
+              "maximum bytes per piece; all trees have equally many pieces");
     }
 };
 
-AnySchedule disjoint_trees(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_disjoint_trees(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<TreesOptions>(name, values);
     const Extents grid =
         options.grid.empty() ? near_cube(static_cast<std::uint32_t>(call.ranks)) : options.grid;
@@ -161,11 +162,11 @@ AnySchedule disjoint_trees(const Call& call, std::string_view name, const Option
         fail("schedule '", name, "(grid=", format_extents(grid), ")' is for ", cell_count(grid),
              " ranks, not for ", call.ranks);
     const GridTrees trees(grid, options.lines == 0, call.root.value);
-    const Collective in_segments = promise_segments(call, options.segment);
+    const Collective in_segments = make_segmented_collective(call, options.segment);
     const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(call.bytes.value, 1));
     const std::uint64_t trees_count = std::max<std::size_t>(trees.count(), 1);
     const std::uint64_t of_tree = (in_segments.pieces() + trees_count - 1) / trees_count;
-    return DisjointTrees(promise(call, std::min(units, of_tree * trees_count)), trees);
+    return DisjointTrees(make_collective(call, std::min(units, of_tree * trees_count)), trees);
 }
 
 struct ScatterOptions {
@@ -173,28 +174,31 @@ struct ScatterOptions {
     std::uint32_t cut = 0;
     void visit(auto& field) {
         field("gather", gather, Choices{"ring", "doubling"},
-              "how ranks exchange the pieces; doubling takes a power of two of them");
+              "algorithm of the all-gather; doubling requires a power of two of ranks");
         field("cut", cut, Choices{"even", "rounded-up"},
-              "sizes of the pieces: they differ by a byte, or are equal but for the last ones");
+              "sizes of the pieces; even: they differ by at most one byte; rounded-up: all are equal except "
+              "the last ones");
     }
 };
 
-AnySchedule scatter_all_gather(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_scatter_all_gather(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<ScatterOptions>(name, values);
     const auto spread = static_cast<Spread>(options.gather);
-    if (!ScatterAllGather::applies(call.ranks, spread))
+    if (!ScatterAllGather::supports_rank_count(call.ranks, spread))
         fail("schedule '", name, "(gather=doubling)' is for powers of two of ranks, not for ", call.ranks);
-    return ScatterAllGather(promise(call, call.ranks, options.cut == 0 ? Cut::even : Cut::rounded_up),
+    return ScatterAllGather(make_collective(call, call.ranks, options.cut == 0 ? Cut::even : Cut::rounded_up),
                             spread);
 }
 
-AnySchedule ring(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_ring(const Call& call, std::string_view name, const OptionValues& values) {
     (void)read_options<NoOptions>(name, values);
-    return Ring(call.operation == all_reduce ? promise(call, call.ranks) : promise_blocks(call));
+    return Ring(call.operation == all_reduce ? make_collective(call, call.ranks)
+                                             : make_block_collective(call));
 }
 
 constexpr std::string_view fold_help =
-    "which ranks sit out where not all are on the hypercube: the last, or the even or odd ones of the first";
+    "ranks outside the hypercube if not all ranks fit: the last ranks, or the even or odd ranks among the "
+    "first";
 
 struct DoublingOptions {
     std::uint32_t fold = 0;
@@ -205,10 +209,11 @@ struct DoublingOptions {
     }
 };
 
-AnySchedule recursive_doubling(const Call& call, std::string_view name, const OptionValues& values) {
-    if (call.operation == scan || call.operation == exscan) return plain<ScanDoubling>(call, name, values);
+AnySchedule make_recursive_doubling(const Call& call, std::string_view name, const OptionValues& values) {
+    if (call.operation == scan || call.operation == exscan)
+        return make_without_options<ScanDoubling>(call, name, values);
     const auto options = read_options<DoublingOptions>(name, values);
-    return RecursiveDoubling(promise_blocks(call), static_cast<Fold>(options.fold), options.radix);
+    return RecursiveDoubling(make_block_collective(call), static_cast<Fold>(options.fold), options.radix);
 }
 
 struct HalvingOptions {
@@ -217,23 +222,24 @@ struct HalvingOptions {
     std::uint32_t cut = 0;
     void visit(auto& field) {
         field("fold", fold, Choices{"last", "even", "odd"}, fold_help);
-        field("order", order, Choices{"far", "near"}, "which partners halve first; not of a reduce-scatter");
-        field(
-            "cut", cut, Choices{"even", "last"},
-            "sizes of the pieces: they differ by a byte, or the last has the rest; not of a reduce-scatter");
+        field("order", order, Choices{"far", "near"}, "partners of the first step, not for reduce-scatter");
+        field("cut", cut, Choices{"even", "last"},
+              "sizes of the pieces, not for reduce-scatter; even: they differ by at most one byte; last: the "
+              "last piece has the remainder");
     }
 };
 
-AnySchedule halving(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_halving(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<HalvingOptions>(name, values);
     const auto fold = static_cast<Fold>(options.fold);
     const auto order = static_cast<HalvingOrder>(options.order);
     if (call.operation == reduce_scatter) {
         if (options.order != 0 || options.cut != 0)
             fail("schedule '", name, "': a reduce-scatter has no choice of order and cut; leave them out");
-        return Halving(promise_blocks(call), fold);
+        return Halving(make_block_collective(call), fold);
     }
-    const auto whole = promise(call, Halving::pieces(call.ranks), options.cut == 0 ? Cut::even : Cut::last);
+    const auto whole =
+        make_collective(call, Halving::pieces(call.ranks), options.cut == 0 ? Cut::even : Cut::last);
     if (call.operation == reduce) return HalvingReduce(whole, fold, order);
     return Halving(whole, fold, order);
 }
@@ -242,26 +248,28 @@ struct RelayOptions {
     std::uint32_t k = 8;
     std::uint32_t barrier = 0;
     void visit(auto& field) {
-        field("k", k, {1, 1U << 30}, "ranks round every stop; fewer where that has to be");
-        field("barrier", barrier, Choices{"message", "stop"}, "after what all ranks wait in a barrier");
+        field("k", k, {1, 1U << 30}, "ranks around each stop; reduced if the number of ranks requires it");
+        field("barrier", barrier, Choices{"message", "stop"},
+              "all ranks enter a barrier after each message or after each stop");
     }
 };
 
 template <RelayOrder order>
-AnySchedule relay(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_relay(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<RelayOptions>(name, values);
-    return Relay<order>(promise(with_equal_blocks(call, name)), options.k, options.barrier == 1);
+    return Relay<order>(make_collective(require_equal_blocks(call, name)), options.k, options.barrier == 1);
 }
 
 struct DirectDimensions {
     std::uint32_t direct = 3;
     void visit(auto& field) {
-        field("direct", direct, Range{0, 30}, "dimensions in which ranks send to all others at once");
+        field("direct", direct, Range{0, 30},
+              "number of last dimensions in which ranks send directly to all others");
     }
 };
 
-AnySchedule hypercube_direct(const Call& call, std::string_view name, const OptionValues& values) {
-    return CombiningHypercube(promise(with_equal_blocks(call, name)),
+AnySchedule make_hypercube_direct(const Call& call, std::string_view name, const OptionValues& values) {
+    return CombiningHypercube(make_collective(require_equal_blocks(call, name)),
                               read_options<DirectDimensions>(name, values).direct);
 }
 
@@ -271,178 +279,177 @@ const std::vector<ScheduleEntry>& schedules() {
     static const std::vector<ScheduleEntry> table{
         {.name = "binomial",
          .operations = {broadcast, reduce, scatter, gather},
-         .summary = "along a binomial tree",
+         .summary = "data moves along a binomial tree",
          .source = "Thakur et al. 2005",
          .cost = "ceil(log2 P) (alpha + m beta); scatter, gather: ceil(log2 P) alpha + (P - 1) m beta",
-         .make = of_radix<Binomial>,
+         .make = make_with_radix<Binomial>,
          .options = list_options<RadixOptions>},
         {.name = "chain",
          .operations = {broadcast, reduce, scatter, gather},
-         .summary = "from rank to rank, segment after segment",
+         .summary = "segments move from rank to rank in a pipeline",
          .source = "Karlsson 2012, eq. 5.2",
          .cost = "(P - 2 + m / s) (alpha + s beta); scatter, gather: (P - 1) (alpha + m beta)",
-         .make = chain,
+         .make = make_chain,
          .options = list_options<SegmentOptions>},
         {.name = "two-trees",
          .operations = {broadcast, reduce},
          .summary =
-             "segments alternate between two binary trees; who passes on in one is a leaf of the other",
+             "segments alternate between two binary trees; an inner rank of one tree is a leaf of the other",
          .source = "Sanders, Speck, Träff 2009",
          .cost = "(2 (log2 P - 1) + m / s) (alpha + s beta)",
-         .make = two_trees,
+         .make = make_two_trees,
          .options = list_options<SegmentOptions>},
         {.name = "disjoint-trees",
          .operations = {broadcast, reduce},
-         .summary = "pieces take turns on spanning trees of a grid of ranks, which share no link of a torus "
-                    "of its shape",
+         .summary = "pieces alternate between spanning trees of a grid of ranks, link-disjoint on a torus of "
+                    "this shape",
          .source = "Edmonds 1973",
          .cost = "(H - 1 + m / (T s)) (alpha + s beta)",
-         .make = disjoint_trees,
+         .make = make_disjoint_trees,
          .options = list_options<TreesOptions>},
         {.name = "linear",
          .operations = {broadcast, reduce, scatter, gather},
-         .summary = "between the root and every other rank straight, without waiting between",
+         .summary = "direct messages between the root and all other ranks, in one round",
          .cost = "(P - 1) (alpha + m beta)",
-         .make = plain<Linear>},
+         .make = make_without_options<Linear>},
         {.name = "scatter-all-gather",
          .operations = {broadcast, reduce},
-         .summary = "in pieces: scattered along a tree, then around a ring; a reduction backwards",
+         .summary =
+             "pieces are scattered along a tree, then gathered around a ring; a reduction does the reverse",
          .source = "Barnett et al. 1994; Thakur et al. 2005",
          .cost = "(ceil(log2 P) + P - 1) alpha + 2 (P - 1) / P m beta",
-         .make = scatter_all_gather,
+         .make = make_scatter_all_gather,
          .options = list_options<ScatterOptions>},
         {.name = "ring",
          .operations = {all_gather, reduce_scatter, all_reduce},
-         .summary = "one block per round to the next rank",
+         .summary = "each rank sends one block per round to the next rank",
          .source = "Patarasuk, Yuan 2009",
          .cost = "(P - 1) (alpha + m beta); all-reduce: 2 (P - 1) (alpha + m / P beta)",
-         .make = ring},
+         .make = make_ring},
         {.name = "recursive-doubling",
          .operations = {all_gather, all_reduce, scan, exscan},
-         .summary = "exchanges over distances 1, 2, 4, ...: a hypercube",
+         .summary = "exchanges over distances 1, 2, 4, ..., the dimensions of a hypercube",
          .source = "Thakur et al. 2005; Kumar 2005, eq. 3.11",
          .cost = "log2 P alpha + (P - 1) m beta; all-reduce, scan, exscan: log2 P (alpha + m beta)",
-         .make = recursive_doubling,
+         .make = make_recursive_doubling,
          .options = list_options<DoublingOptions>},
         {.name = "halving",
          .operations = {reduce_scatter, all_reduce, reduce},
-         .summary = "recursive halving; an all-reduce gathers again by doubling, a reduction along a tree "
+         .summary = "recursive halving; then an all-reduce gathers by doubling, and a reduction along a tree "
                     "(Rabenseifner)",
          .source = "Rabenseifner 2004",
          .cost = "log2 P alpha + (P - 1) m beta; all-reduce, reduce: 2 log2 P alpha + 2 (P - 1) / P m beta",
-         .make = halving,
+         .make = make_halving,
          .options = list_options<HalvingOptions>},
         {.name = "bruck",
          .operations = {all_gather, all_to_all},
-         .summary = "ceil(log2 P) rounds for any P",
+         .summary = "exchanges at doubling distances, in ceil(log2 P) rounds for any P",
          .source = "Bruck et al. 1997",
          .cost =
              "ceil(log2 P) alpha + (P - 1) m beta; all-to-all: ceil(log2 P) (alpha + P / 2 m (beta + gamma))",
-         .make = of_radix<Bruck>,
+         .make = make_with_radix<Bruck>,
          .options = list_options<RadixOptions>},
         {.name = "bine",
          .operations = {broadcast, reduce, scatter, gather, all_gather, reduce_scatter, all_reduce},
-         .summary = "along binomial trees, or in exchanges, over distances 1, 1, 3, 5, 11, ... on a ring: a "
-                    "third less",
+         .summary = "trees or exchanges over ring distances 1, 1, 3, 5, 11, ..., a third below powers of two",
          .source = "De Sensi et al. 2025",
          .cost = "ceil(log2 P) (alpha + m beta); scatter, gather: ceil(log2 P) alpha + (P - 1) m beta; "
                  "all-gather, reduce-scatter: log2 P alpha + (P - 1) m beta; all-reduce: 2 log2 P alpha + 2 "
                  "(P - 1) / P m beta",
-         .make = bine},
+         .make = make_bine},
         {.name = "bine-doubling",
          .operations = {all_reduce},
-         .summary = "the same exchanges, of the whole vector",
+         .summary = "exchanges of the whole vector with the partners of bine",
          .source = "De Sensi et al. 2025",
          .cost = "log2 P (alpha + m beta)",
-         .make = plain<BineButterfly>},
+         .make = make_without_options<BineButterfly>},
         {.name = "neighbor-exchange",
          .operations = {all_gather},
-         .summary = "two blocks per round between neighbors of a ring",
+         .summary = "neighbors of a ring exchange two blocks per round",
          .source = "Chen et al. 2005",
          .cost = "P / 2 alpha + (P - 1) m beta",
-         .make = plain<NeighborExchange>,
+         .make = make_without_options<NeighborExchange>,
          .ranks = "even numbers of ranks",
-         .applies = NeighborExchange::applies},
+         .supports_rank_count = NeighborExchange::supports_rank_count},
         {.name = "dissemination",
          .operations = {barrier},
-         .summary = "in round j a signal to the rank 2^j further",
+         .summary = "in round j each rank signals the rank at distance 2^j",
          .source = "Hensgen et al. 1988",
          .cost = "ceil(log2 P) alpha",
-         .make = of_radix<Dissemination>,
+         .make = make_with_radix<Dissemination>,
          .options = list_options<RadixOptions>},
         {.name = "cyclic",
          .operations = {all_to_all, all_gather, reduce_scatter},
-         .summary = "in round i straight to the rank i further",
+         .summary = "in round i each rank sends directly to the rank at distance i",
          .source = "Kumar 2005, eq. 4.2",
-         .cost = "(P - 1) (alpha + m beta); out of the card's memory, all-gather: (P - 1) (alpha + m "
-                 "beta_em) + m delta",
-         .make = seated<DirectOrder::cyclic>,
+         .cost =
+             "(P - 1) (alpha + m beta); from NIC memory, all-gather: (P - 1) (alpha + m beta_em) + m delta",
+         .make = make_direct<DirectOrder::cyclic>,
          .options = list_options<SeatOptions>},
         {.name = "pairwise",
          .operations = {all_to_all, all_gather, reduce_scatter},
-         .summary = "in round i straight to and from rank r xor i: prefix send",
+         .summary = "in round i rank r exchanges data directly with rank r xor i (prefix send)",
          .source = "Kumar 2005, eq. 4.1",
-         .cost = "(2^ceil(log2 P) - 1) (alpha + m beta); out of the card's memory, all-gather: (2^ceil(log2 "
-                 "P) - 1) (alpha + m beta_em) + m delta",
-         .make = seated<DirectOrder::pairwise>,
+         .cost = "(2^ceil(log2 P) - 1) (alpha + m beta); from NIC memory, all-gather: (2^ceil(log2 P) - 1) "
+                 "(alpha + m beta_em) + m delta",
+         .make = make_direct<DirectOrder::pairwise>,
          .options = list_options<SeatOptions>},
         {.name = "at-once",
          .operations = {all_to_all, all_gather, reduce_scatter},
-         .summary = "straight to all ranks, without waiting between",
+         .summary = "each rank sends directly to all other ranks, in one round",
          .source = "Kumar 2005, eq. 3.1",
-         .cost = "(P - 1) (alpha + m beta); out of the card's memory, all-gather: (P - 1) (alpha + m "
-                 "beta_em) + m delta",
-         .make = uneven<Direct<DirectOrder::at_once>>},
+         .cost =
+             "(P - 1) (alpha + m beta); from NIC memory, all-gather: (P - 1) (alpha + m beta_em) + m delta",
+         .make = make_uneven<Direct<DirectOrder::at_once>>},
         {.name = "k-prefix",
          .operations = {all_gather},
-         .summary = "blocks travel in hops of k ranks, around every stop to the ranks r xor 1, ..., k - 1",
+         .summary =
+             "blocks move in hops of k ranks; each stop r forwards them to ranks r xor 1, ..., r xor (k - 1)",
          .source = "Kumar 2005, eq. 4.5",
-         .cost = "(P - 1) (alpha + m beta); out of the card's memory: (P - 1) (alpha + m beta_em) + P / k m "
-                 "delta",
-         .make = relay<RelayOrder::prefix>,
+         .cost = "(P - 1) (alpha + m beta); from NIC memory: (P - 1) (alpha + m beta_em) + P / k m delta",
+         .make = make_relay<RelayOrder::prefix>,
          .options = list_options<RelayOptions>},
         {.name = "k-shift",
          .operations = {all_gather},
-         .summary = "blocks travel in hops of k ranks, around every stop to the nearest k - 1",
+         .summary = "blocks move in hops of k ranks; each stop forwards them to the nearest k - 1 ranks",
          .source = "Kumar 2005, eq. 4.6",
-         .cost = "(P - 1) (alpha + m beta); out of the card's memory: (P - 1) (alpha + m beta_em) + P / k m "
-                 "delta",
-         .make = relay<RelayOrder::shift>,
+         .cost = "(P - 1) (alpha + m beta); from NIC memory: (P - 1) (alpha + m beta_em) + P / k m delta",
+         .make = make_relay<RelayOrder::shift>,
          .options = list_options<RelayOptions>},
         {.name = "mesh",
          .operations = {all_to_all, all_gather, many_to_many, many_to_many_multicast},
-         .summary = "messages combined along rows, then columns, of a virtual square",
+         .summary = "messages are combined along the rows, then the columns, of a virtual square",
          .source = "Kumar 2005, sec. 3.1",
          .cost = "all-to-all 2 (sqrt(P) - 1) (alpha + sqrt(P) m beta); all-gather 2 (sqrt(P) - 1) alpha + (P "
                  "- 1) m beta",
-         .make = plain<CombiningMesh, 2>},
+         .make = make_without_options<CombiningMesh, 2>},
         {.name = "grid",
          .operations = {all_to_all, all_gather, many_to_many, many_to_many_multicast},
-         .summary = "messages combined along the three axes of a virtual cube",
+         .summary = "messages are combined along the three axes of a virtual cube",
          .source = "Kumar 2005, sec. 3.1",
          .cost = "all-to-all 3 (cbrt(P) - 1) (alpha + P^(2/3) m beta); all-gather 3 (cbrt(P) - 1) alpha + (P "
                  "- 1) m beta",
-         .make = plain<CombiningMesh, 3>},
+         .make = make_without_options<CombiningMesh, 3>},
         {.name = "hypercube",
          .operations = {all_to_all, many_to_many, many_to_many_multicast},
-         .summary = "messages combined in an exchange along every dimension of a virtual hypercube",
+         .summary = "messages are combined in one exchange along every dimension of a virtual hypercube",
          .source = "Kumar 2005, sec. 3.1",
          .cost = "all-to-all log2 P (alpha + P/2 m (beta + gamma))",
-         .make = plain<CombiningHypercube>},
+         .make = make_without_options<CombiningHypercube>},
         {.name = "hypercube-direct",
          .operations = {all_gather, many_to_many_multicast},
-         .summary = "the same, but with messages to all others in the last dimensions",
+         .summary = "as hypercube, but with direct messages to all others in the last dimensions",
          .source = "Kumar 2005, sec. 3.2",
-         .cost = "(log2 P - d) alpha + (P/2^d - 1) m (beta + gamma) + (2^d - 1) (alpha + P/2^d m beta); out "
-                 "of the card's memory: (log2 P - d) alpha + (P/2^d - 1) m (beta + gamma) + (2^d - 1) (alpha "
-                 "+ P/2^d m beta_em) + P/2^d m delta",
-         .make = hypercube_direct,
+         .cost = "(log2 P - d) alpha + (P/2^d - 1) m (beta + gamma) + (2^d - 1) (alpha + P/2^d m beta); from "
+                 "NIC memory: (log2 P - d) alpha + (P/2^d - 1) m (beta + gamma) + (2^d - 1) (alpha + P/2^d m "
+                 "beta_em) + P/2^d m delta",
+         .make = make_hypercube_direct,
          .options = list_options<DirectDimensions>},
         {.name = "direct",
          .operations = {many_to_many, many_to_many_multicast},
-         .summary = "a message for every rank that wants one",
+         .summary = "one direct message to every rank with a demand",
          .cost = "degree (alpha + m beta)",
-         .make = plain<ManyToManyDirect>},
+         .make = make_without_options<ManyToManyDirect>},
     };
     return table;
 }
@@ -454,7 +461,8 @@ bool ScheduleEntry::supports(Operation operation) const {
 AnySchedule make_schedule(const Call& call, std::string_view text) {
     const NamedOptions named = read_named_options("schedule", text);
     if (call.in_all && call.operation != all_gather && call.operation != reduce_scatter)
-        fail(operation_name(call.operation), ": only an all-gather or a reduce-scatter has bytes in all");
+        fail(operation_name(call.operation),
+             ": only an all-gather or a reduce-scatter accepts a total number of bytes");
     std::vector<std::string> names;
     for (const ScheduleEntry& entry : schedules()) {
         if (!entry.supports(call.operation)) continue;

@@ -16,40 +16,40 @@ namespace topoloom {
 struct Call {
     Operation operation;
     std::size_t ranks;
-    Bytes bytes;  // as in Collective
+    Bytes bytes;  // meaning as in Collective
     Rank root{0};
-    std::shared_ptr<const Demand> demand = nullptr;  // of a many-to-many, whose bytes it gives
-    /// Whether the bytes of an all-gather or a reduce-scatter are those of all ranks together; the ranks' shares may
-    /// then differ.
+    std::shared_ptr<const Demand> demand = nullptr;  // demand of a many-to-many, including its bytes
+    /// Whether `bytes` of an all-gather or reduce-scatter is the total of all ranks. The contributions of the
+    /// ranks may then differ in size.
     bool in_all = false;
-    /// What `bytes` count, where they are not bytes but elements that no message may divide; options of schedules stay in
+    /// Size of one unit of `bytes`: an element that no message may split. Options of schedules remain in
     /// bytes.
     std::uint64_t unit_bytes = 1;
 };
 
-/// One line of the registry.
+/// One row of the registry.
 struct ScheduleEntry {
     std::string_view name;
     std::vector<Operation> operations;
     std::string_view summary;
-    std::string_view source = "";  // paper and section; empty for folklore
-    std::string_view cost;         // for P ranks and m bytes: alpha, beta and gamma as in the docs
+    std::string_view source = "";  // paper and section; empty if none is known
+    std::string_view cost;         // cost for P ranks and m bytes in alpha, beta and gamma, as in the docs
     AnySchedule (*make)(const Call& call, std::string_view name, const OptionValues&);
-    std::string_view ranks = "";                   // supported numbers of ranks, in words; empty: any
-    bool (*applies)(std::size_t ranks) = nullptr;  // whether a number is supported; null: any is
+    std::string_view ranks = "";  // supported numbers of ranks in words; empty: any
+    bool (*supports_rank_count)(std::size_t ranks) = nullptr;  // null: supports any number of ranks
     std::vector<OptionInfo> (*options)() = list_options<NoOptions>;
 
     [[nodiscard]] bool supports(Operation operation) const;
     [[nodiscard]] bool supports_ranks(std::size_t count) const {
-        return applies == nullptr || applies(count);
+        return supports_rank_count == nullptr || supports_rank_count(count);
     }
 };
 
-/// All schedules, in the order in which they are shown.
+/// All schedules in display order.
 [[nodiscard]] const std::vector<ScheduleEntry>& schedules();
 
-/// Makes a schedule from text such as ring or chain(segment=8192). Throws Error for an unknown name, one that does
-/// another operation or cannot take this number of ranks, and options out of range.
+/// Constructs a schedule from text such as ring or chain(segment=8192). Throws Error if the name is unknown,
+/// the schedule does not support the operation or the number of ranks, or an option is out of range.
 [[nodiscard]] AnySchedule make_schedule(const Call& call, std::string_view text);
 
 }  // namespace topoloom

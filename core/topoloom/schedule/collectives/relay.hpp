@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-gather by relays: a block travels in hops of k ranks and is handed out to the ranks around every stop.
+// All-gather by relays: blocks travel in hops of k ranks, and every stop forwards them to the ranks around it.
 #pragma once
 
 #include <algorithm>
@@ -10,19 +10,19 @@
 
 namespace topoloom {
 
-/// Whom a rank r hands the block to that it has got last, before that goes to r + k.
-///   prefix  r xor 1, ..., r xor k - 1, where k is a power of two that divides the ranks
-///   shift   r - ceil((k - 1) / 2), ..., r - 1 and r + 1, ..., r + floor((k - 1) / 2); at the last stop just those ranks
-///           that have not got the block at the first one
+/// Before rank r sends its last received block to r + k, it sends the block to these ranks:
+///   prefix  r xor 1, ..., r xor k - 1, if k is a power of two that divides the number of ranks
+///   shift   r - ceil((k - 1) / 2), ..., r - 1 and r + 1, ..., r + floor((k - 1) / 2); at the last stop only
+///           the ranks that did not get the block at the first stop
 enum class RelayOrder { prefix, shift };
 
-/// A round is a message of every rank, or all those of a stop, and ends in a barrier. Every block is copied into the
-/// network card's memory once a stop, if it is sent from there; if a stop is one message, from main memory. Source:
-/// Kumar 2005, eq. 4.5 and 4.6; for k = 1 the ring of eq. 4.3.
+/// A round is one message of every rank, or all messages of a stop, and ends with a barrier. When blocks are
+/// sent from NIC memory, each is copied there once per stop; a stop with a single message sends from main
+/// memory. Source: Kumar 2005, eq. 4.5 and 4.6; for k = 1 the ring of eq. 4.3.
 template <RelayOrder order>
 class Relay {
    public:
-    /// With the largest k that is allowed, up to `hop`.
+    /// Uses the largest supported k up to `hop`.
     Relay(Collective collective, std::size_t hop, bool rounds_are_stops)
         : collective_(std::move(collective)), rounds_are_stops_(rounds_are_stops) {
         const std::size_t ranks = collective_.ranks();
@@ -48,36 +48,36 @@ class Relay {
     }
     template <class Visit>
     void blocks(Rank from, Rank, std::uint64_t round, const Visit& visit) const {
-        const std::uint64_t stop = rounds_are_stops_ ? round : stop_of(round);
-        visit(std::uint64_t{collective_.shifted(from, collective_.ranks() - stop * k_).value});
+        const std::uint64_t stop = rounds_are_stops_ ? round : stop_of_message(round);
+        visit(std::uint64_t{collective_.rank_at_distance(from, collective_.ranks() - stop * k_).value});
     }
     template <class Visit>
     void busiest_senders(std::uint64_t, const Visit& visit) const {
         visit(Rank{0});
     }
-    /// While there is something left to send.
+    /// While data remain to be sent.
     [[nodiscard]] bool has_barrier(std::uint64_t round) const {
         return (rounds_are_stops_ ? begin(round + 1) : round + 1) + 1 < collective_.ranks();
     }
     [[nodiscard]] std::optional<Bytes> staged_bytes(Rank, std::uint64_t round) const {
         if (k_ == 1) return std::nullopt;
-        const bool is_first = rounds_are_stops_ || round == begin(stop_of(round));
+        const bool is_first = rounds_are_stops_ || round == begin(stop_of_message(round));
         return is_first ? collective_.bytes() : Bytes{0};
     }
 
    private:
-    /// The first message of a stop. The last stop may have the block already; then no rank sends it there.
+    /// The first message of a stop. If the last stop already has the block, no rank sends it there.
     [[nodiscard]] std::uint64_t begin(std::uint64_t stop) const {
         if (stop == stops_) return collective_.ranks() - 1;
         const bool had_it = stop + 1 == stops_ && collective_.ranks() - stop * k_ <= before_;
         return stop * k_ - (had_it ? 1 : 0);
     }
-    [[nodiscard]] std::uint64_t stop_of(std::uint64_t message) const {
+    [[nodiscard]] std::uint64_t stop_of_message(std::uint64_t message) const {
         return message >= begin(stops_ - 1) ? stops_ - 1 : message / k_;
     }
     template <class Visit>
     void each_peer(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
-        const std::uint64_t stop = rounds_are_stops_ ? round : stop_of(round);
+        const std::uint64_t stop = rounds_are_stops_ ? round : stop_of_message(round);
         const std::uint64_t first = rounds_are_stops_ ? begin(stop) : round;
         const std::uint64_t end = rounds_are_stops_ ? begin(stop + 1) : round + 1;
         for (std::uint64_t i = first - begin(stop); i < end - begin(stop); ++i)
@@ -89,13 +89,13 @@ class Relay {
         const std::size_t ahead = message + 1 == k_   ? k_
                                   : message < before_ ? ranks - before_ + message
                                                       : message - before_ + 1;
-        return collective_.shifted(rank, sending ? ahead : ranks - ahead % ranks);
+        return collective_.rank_at_distance(rank, sending ? ahead : ranks - ahead % ranks);
     }
 
     Collective collective_;
     bool rounds_are_stops_;
     std::size_t k_;
-    std::size_t before_;  // ranks before a stop that get the block there
+    std::size_t before_;  // ranks before a stop that receive the block from the stop
     std::size_t stops_;
 };
 

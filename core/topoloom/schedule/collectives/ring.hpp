@@ -8,10 +8,11 @@
 
 namespace topoloom {
 
-/// Every rank sends one block to the next rank in every round. Summing: in round t rank r sends its share of block
-/// r - 1 - t, so that it has all of block r after ranks - 1 rounds; then, or at once where nothing is summed, in round t
-/// block r - t. An all-reduce needs one piece for each rank. Source: P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce
-/// algorithms for clusters of workstations, JPDC 69(2), 2009.
+/// Every rank sends one block to the next rank in every round. Reduce-scatter: in round t rank r sends its
+/// contribution to block r - 1 - t, so that after ranks - 1 rounds rank r has the sum of block r. All-gather:
+/// in round t, counted from its first round, rank r sends block r - t. An all-reduce runs the two in sequence
+/// and needs one piece per rank. Source: P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for
+/// clusters of workstations, JPDC 69(2), 2009.
 class Ring {
    public:
     explicit Ring(Collective collective) : collective_(std::move(collective)) {}
@@ -21,26 +22,27 @@ class Ring {
         return (collective_.ranks() - 1) * (collective_.operation() == Operation::all_reduce ? 2 : 1);
     }
     [[nodiscard]] Transfer transfer(std::uint64_t round) const {
-        return sums(round) ? Transfer::combine : Transfer::copy;
+        return is_summing(round) ? Transfer::combine : Transfer::copy;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        visit(collective_.shifted(rank, 1), collective_.bytes_of(block(rank, round)));
+        visit(collective_.rank_at_distance(rank, 1), collective_.bytes_of(block(rank, round)));
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        const Rank from = collective_.shifted(rank, collective_.ranks() - 1);
+        const Rank from = collective_.rank_at_distance(rank, collective_.ranks() - 1);
         visit(from, collective_.bytes_of(block(from, round)));
     }
     template <class Visit>
     void blocks(Rank from, Rank, std::uint64_t round, const Visit& visit) const {
         visit(std::uint64_t{block(from, round)});
     }
-    /// A sum leaves out the rank's own block, which comes last to it; a gather that of the next rank.
+    /// In a reduce-scatter a rank never sends its own block; in an all-gather it never sends the next rank's
+    /// block.
     template <class Visit>
     void totals(Rank rank, const Visit& visit) const {
         if (collective_.ranks() == 1) return;
-        const Rank next = collective_.shifted(rank, 1);
+        const Rank next = collective_.rank_at_distance(rank, 1);
         const Bytes all = collective_.bytes_of(0, collective_.ranks());
         Bytes sent;
         if (collective_.operation() != Operation::all_gather) sent += all - collective_.bytes_of(rank.value);
@@ -51,11 +53,11 @@ class Ring {
     /// The first pieces are the longest.
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
-        visit(collective_.shifted(Rank{0}, sums(round) ? round + 1 : step(round)));
+        visit(collective_.rank_at_distance(Rank{0}, is_summing(round) ? round + 1 : step(round)));
     }
 
    private:
-    [[nodiscard]] bool sums(std::uint64_t round) const {
+    [[nodiscard]] bool is_summing(std::uint64_t round) const {
         return collective_.operation() != Operation::all_gather && round < collective_.ranks() - 1;
     }
     /// Round of the all-gather.
@@ -63,8 +65,8 @@ class Ring {
         return collective_.operation() == Operation::all_reduce ? round - (collective_.ranks() - 1) : round;
     }
     [[nodiscard]] std::uint32_t block(Rank rank, std::uint64_t round) const {
-        const std::uint64_t back = sums(round) ? round + 1 : step(round);
-        return collective_.shifted(rank, collective_.ranks() - back).value;
+        const std::uint64_t back = is_summing(round) ? round + 1 : step(round);
+        return collective_.rank_at_distance(rank, collective_.ranks() - back).value;
     }
 
     Collective collective_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcast and reduce of long messages in one piece per rank.
+// Broadcast and reduce of long messages with one piece per rank.
 #pragma once
 
 #include <algorithm>
@@ -20,62 +20,62 @@ enum class Spread : std::uint8_t { ring, doubling };
 /// IJHPCA 19(1), 2005.
 class ScatterAllGather {
    public:
-    /// In one piece per rank.
+    /// One piece per rank.
     explicit ScatterAllGather(Collective collective, Spread spread = Spread::ring)
         : collective_(std::move(collective)), spread_(spread) {}
-    [[nodiscard]] static bool applies(std::size_t ranks, Spread spread) {
+    [[nodiscard]] static bool supports_rank_count(std::size_t ranks, Spread spread) {
         return spread == Spread::ring || std::has_single_bit(ranks);
     }
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const {
-        return tree_rounds() + (round_a_ring() ? collective_.ranks() - 1 : tree_rounds());
+        return tree_rounds() + (uses_ring() ? collective_.ranks() - 1 : tree_rounds());
     }
     [[nodiscard]] Transfer transfer(std::uint64_t round) const {
-        return on_tree(round) ? Transfer::move : broadcasts() ? Transfer::copy : Transfer::combine;
+        return is_tree_round(round) ? Transfer::move : is_broadcast() ? Transfer::copy : Transfer::combine;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        broadcasts() ? down(rank, round, visit) : up(rank, round, visit);
+        is_broadcast() ? visit_receivers(rank, round, visit) : visit_senders(rank, round, visit);
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        broadcasts() ? up(rank, round, visit) : down(rank, round, visit);
+        is_broadcast() ? visit_senders(rank, round, visit) : visit_receivers(rank, round, visit);
     }
-    /// From a rank to the next goes every piece but the next one's own.
+    /// A rank sends the next rank all pieces except the next rank's own.
     template <class Visit>
     void totals(Rank rank, const Visit& visit) const {
         const std::size_t ranks = collective_.ranks(), position = collective_.position(rank);
-        const auto over_tree = [&](std::size_t peer, std::size_t first, std::size_t count) {
+        const auto visit_tree_message = [&](std::size_t peer, std::size_t first, std::size_t count) {
             if (!collective_.is_empty(first))
                 visit(collective_.at(peer), collective_.bytes_of(first, count), std::int64_t{1});
         };
-        if (broadcasts()) {
+        if (is_broadcast()) {
             each_binomial_child(position, ranks, [&](std::size_t child, std::size_t below) {
-                over_tree(child, child, below);
+                visit_tree_message(child, child, below);
             });
         } else {
             with_binomial_parent(position, ranks, [&](std::size_t parent, std::size_t below) {
-                over_tree(parent, position, below);
+                visit_tree_message(parent, position, below);
             });
         }
         const std::uint64_t others = rounds() - tree_rounds();
         if (others == 0) return;
-        if (round_a_ring()) {
-            const Rank to = collective_.shifted(rank, broadcasts() ? 1 : ranks - 1);
-            const std::size_t missing = collective_.position(broadcasts() ? to : rank);
+        if (uses_ring()) {
+            const Rank to = collective_.rank_at_distance(rank, is_broadcast() ? 1 : ranks - 1);
+            const std::size_t missing = collective_.position(is_broadcast() ? to : rank);
             visit(to, collective_.bytes_of(0, ranks) - collective_.bytes_of(missing),
                   static_cast<std::int64_t>(others));
             return;
         }
         for (std::uint64_t i = 0; i < others; ++i) {
-            sends(rank, broadcasts() ? tree_rounds() + i : i,
+            sends(rank, is_broadcast() ? tree_rounds() + i : i,
                   [&](Rank to, Bytes bytes) { visit(to, bytes, std::int64_t{1}); });
         }
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
-        const Range pieces = broadcasts() ? carried(from, to, round) : carried(to, from, round);
+        const Range pieces = is_broadcast() ? piece_range(from, to, round) : piece_range(to, from, round);
         for (std::size_t piece = pieces.first; piece < pieces.first + pieces.count; ++piece)
             if (!collective_.is_empty(piece)) visit(std::uint64_t{piece});
     }
@@ -83,8 +83,8 @@ class ScatterAllGather {
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
         const std::size_t upper =
-            on_tree(round) || !round_a_ring() ? 0 : static_cast<std::size_t>(step(round) - tree_rounds());
-        visit(collective_.at(broadcasts() ? upper : upper + distance(round)));
+            is_tree_round(round) || !uses_ring() ? 0 : static_cast<std::size_t>(step(round) - tree_rounds());
+        visit(collective_.at(is_broadcast() ? upper : upper + distance(round)));
     }
 
    private:
@@ -92,58 +92,58 @@ class ScatterAllGather {
         std::size_t first, count;
     };
 
-    [[nodiscard]] bool broadcasts() const { return collective_.operation() == Operation::broadcast; }
-    [[nodiscard]] bool round_a_ring() const { return spread_ == Spread::ring; }
+    [[nodiscard]] bool is_broadcast() const { return collective_.operation() == Operation::broadcast; }
+    [[nodiscard]] bool uses_ring() const { return spread_ == Spread::ring; }
     [[nodiscard]] std::uint64_t tree_rounds() const {
         return static_cast<std::uint64_t>(std::bit_width(collective_.ranks() - 1));
     }
     /// The corresponding round of the broadcast.
     [[nodiscard]] std::uint64_t step(std::uint64_t round) const {
-        return broadcasts() ? round : rounds() - 1 - round;
+        return is_broadcast() ? round : rounds() - 1 - round;
     }
-    [[nodiscard]] bool on_tree(std::uint64_t round) const { return step(round) < tree_rounds(); }
+    [[nodiscard]] bool is_tree_round(std::uint64_t round) const { return step(round) < tree_rounds(); }
     [[nodiscard]] std::size_t distance(std::uint64_t round) const {
-        if (on_tree(round)) return std::size_t{1} << (tree_rounds() - 1 - step(round));
-        return round_a_ring() ? 1 : std::size_t{1} << (step(round) - tree_rounds());
+        if (is_tree_round(round)) return std::size_t{1} << (tree_rounds() - 1 - step(round));
+        return uses_ring() ? 1 : std::size_t{1} << (step(round) - tree_rounds());
     }
-    /// Pieces that the broadcast sends from one rank to the other.
-    [[nodiscard]] Range carried(Rank from, Rank to, std::uint64_t round) const {
+    /// Pieces that the broadcast sends between the two ranks.
+    [[nodiscard]] Range piece_range(Rank from, Rank to, std::uint64_t round) const {
         const std::size_t upper = collective_.position(from), lower = collective_.position(to);
-        if (on_tree(round)) return {lower, std::min(distance(round), collective_.ranks() - lower)};
-        if (!round_a_ring()) return {upper & ~(distance(round) - 1), distance(round)};
+        if (is_tree_round(round)) return {lower, std::min(distance(round), collective_.ranks() - lower)};
+        if (!uses_ring()) return {upper & ~(distance(round) - 1), distance(round)};
         const std::size_t back = step(round) - tree_rounds();
         return {upper >= back ? upper - back : upper + collective_.ranks() - back, 1};
     }
     template <class Visit>
-    void send(Rank from, Rank to, Rank peer, std::uint64_t round, const Visit& visit) const {
-        const Range pieces = carried(from, to, round);
-        // A tree passes nothing on to those who have what is empty.
-        if (on_tree(round) && collective_.is_empty(pieces.first)) return;
+    void visit_message(Rank from, Rank to, Rank peer, std::uint64_t round, const Visit& visit) const {
+        const Range pieces = piece_range(from, to, round);
+        // A tree forwards nothing to subtrees whose pieces are all empty.
+        if (is_tree_round(round) && collective_.is_empty(pieces.first)) return;
         visit(peer, collective_.bytes_of(pieces.first, pieces.count));
     }
-    /// Visits the ranks that the broadcast sends to.
+    /// Visits the ranks to which the broadcast sends.
     template <class Visit>
-    void down(Rank rank, std::uint64_t round, const Visit& visit) const {
+    void visit_receivers(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t position = collective_.position(rank), h = distance(round);
-        Rank to = collective_.shifted(rank, h);
-        if (on_tree(round)) {
+        Rank to = collective_.rank_at_distance(rank, h);
+        if (is_tree_round(round)) {
             if ((position & (2 * h - 1)) != 0 || position + h >= collective_.ranks()) return;
-        } else if (!round_a_ring()) {
+        } else if (!uses_ring()) {
             to = collective_.at(position ^ h);
         }
-        send(rank, to, to, round, visit);
+        visit_message(rank, to, to, round, visit);
     }
-    /// Visits the ranks that the broadcast receives from.
+    /// Visits the ranks from which the broadcast receives.
     template <class Visit>
-    void up(Rank rank, std::uint64_t round, const Visit& visit) const {
+    void visit_senders(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t position = collective_.position(rank), h = distance(round);
-        Rank from = collective_.shifted(rank, collective_.ranks() - h);
-        if (on_tree(round)) {
+        Rank from = collective_.rank_at_distance(rank, collective_.ranks() - h);
+        if (is_tree_round(round)) {
             if ((position & (2 * h - 1)) != h) return;
-        } else if (!round_a_ring()) {
+        } else if (!uses_ring()) {
             from = collective_.at(position ^ h);
         }
-        send(from, rank, from, round, visit);
+        visit_message(from, rank, from, round, visit);
     }
 
     Collective collective_;

@@ -10,13 +10,14 @@
 
 namespace topoloom {
 
-/// Positions count from the root; the others are the labels of a tree, and of a second one shifted by a position, so that who
-/// passes data on in the one is a leaf of the other. Even pieces take the first tree, odd ones the second. A broadcast: in
-/// every round the root sends a piece to each tree, and all others a piece to both their children; a reduction is the same
-/// upwards. So every rank sends and receives two pieces per round at most, where the source has two rounds of one. Who is
-/// above another rank in one tree may be below it in the other, so every round waits for the one before, unlike in a chain.
-/// Source: P. Sanders, J. Speck, J. L. Träff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, Parallel
-/// Computing 35(12), 2009.
+/// Positions count from the root; the other positions are the labels of two trees. The second tree is rank_at_distance
+/// by one position, so that inner ranks of one tree are leaves of the other. Even pieces use the first tree,
+/// odd pieces the second. In every round of a broadcast the root sends one piece to each tree, and every
+/// other rank forwards one piece to both its children; a reduce runs the rounds in reverse. Every rank thus
+/// sends and receives at most two pieces per round; the source instead uses two rounds with one piece each. A
+/// rank's ancestor in one tree may be its descendant in the other, so every round waits for the previous one,
+/// unlike in a chain. Source: P. Sanders, J. Speck, J. L. Träff, Two-tree algorithms for full bandwidth
+/// broadcast, reduction and scan, Parallel Computing 35(12), 2009.
 class TwoTrees {
    public:
     explicit TwoTrees(Collective collective)
@@ -27,28 +28,29 @@ class TwoTrees {
         return collective_.ranks() == 1 ? 0 : tree_.height() + (collective_.pieces() + trees() - 1) / trees();
     }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
-        return downward() ? Transfer::copy : Transfer::combine;
+        return is_downward() ? Transfer::copy : Transfer::combine;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        downward() ? to_children(rank, round, visit) : to_parents(rank, round, visit);
+        is_downward() ? visit_children(rank, round, visit) : visit_parents(rank, round, visit);
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        downward() ? to_parents(rank, round, visit) : to_children(rank, round, visit);
+        is_downward() ? visit_parents(rank, round, visit) : visit_children(rank, round, visit);
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
-        const std::size_t parent = collective_.position(downward() ? from : to);
-        const std::size_t child = collective_.position(downward() ? to : from);
+        const std::size_t parent = collective_.position(is_downward() ? from : to);
+        const std::size_t child = collective_.position(is_downward() ? to : from);
         for (std::size_t tree = 0; tree < trees(); ++tree)
             if (parent_of(child, tree) == parent) visit(piece(tree, label(child, tree), round));
     }
-    /// The first pieces are the longest: downward those that come to the leaves, upward those that have come farthest.
+    /// The first pieces are the longest: in a broadcast those sent to the leaves, in a reduce those closest
+    /// to the root.
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
         const std::uint64_t level = std::min(round, tree_.height());
-        if (!downward()) {
+        if (!is_downward()) {
             for (std::size_t tree = 0; tree < trees(); ++tree)
                 visit(collective_.at(position(std::size_t{1} << level, tree)));
             return;
@@ -58,8 +60,8 @@ class TwoTrees {
     }
 
    private:
-    [[nodiscard]] bool downward() const { return collective_.operation() == Operation::broadcast; }
-    /// Both would join the same two ranks if there were no more.
+    [[nodiscard]] bool is_downward() const { return collective_.operation() == Operation::broadcast; }
+    /// With two ranks, both trees would be the same edge.
     [[nodiscard]] std::size_t trees() const { return std::min<std::size_t>(tree_.count(), 2); }
     [[nodiscard]] std::size_t label(std::size_t position, std::size_t tree) const {
         return tree == 0 ? position : position == 1 ? tree_.count() : position - 1;
@@ -71,34 +73,34 @@ class TwoTrees {
         const std::size_t own = label(child, tree);
         return own == tree_.root() ? 0 : position(tree_.parent(own), tree);
     }
-    /// The piece that passes between a child and its parent in a round, if there is one.
+    /// The piece sent between a child and its parent in a round, if any.
     [[nodiscard]] std::uint64_t piece(std::size_t tree, std::size_t child_label, std::uint64_t round) const {
         const std::uint64_t level = tree_.level(child_label);
-        const std::uint64_t start = downward() ? level : tree_.height() - level;
+        const std::uint64_t start = is_downward() ? level : tree_.height() - level;
         return round < start ? collective_.pieces() : (round - start) * trees() + tree;
     }
     template <class Visit>
-    void pass(Rank peer, std::size_t tree, std::size_t child_label, std::uint64_t round,
-              const Visit& visit) const {
+    void visit_piece(Rank peer, std::size_t tree, std::size_t child_label, std::uint64_t round,
+                     const Visit& visit) const {
         const std::uint64_t block = piece(tree, child_label, round);
         if (block < collective_.pieces()) visit(peer, collective_.bytes_of(block));
     }
     template <class Visit>
-    void to_children(Rank rank, std::uint64_t round, const Visit& visit) const {
+    void visit_children(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t parent = collective_.position(rank);
         for (std::size_t tree = 0; tree < trees(); ++tree) {
             const auto one = [&](std::size_t child) {
-                pass(collective_.at(position(child, tree)), tree, child, round, visit);
+                visit_piece(collective_.at(position(child, tree)), tree, child, round, visit);
             };
             parent == 0 ? one(tree_.root()) : tree_.each_child(label(parent, tree), one);
         }
     }
     template <class Visit>
-    void to_parents(Rank rank, std::uint64_t round, const Visit& visit) const {
+    void visit_parents(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t child = collective_.position(rank);
         if (child == 0) return;
         for (std::size_t tree = 0; tree < trees(); ++tree)
-            pass(collective_.at(parent_of(child, tree)), tree, label(child, tree), round, visit);
+            visit_piece(collective_.at(parent_of(child, tree)), tree, label(child, tree), round, visit);
     }
 
     Collective collective_;

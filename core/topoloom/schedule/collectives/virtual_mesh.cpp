@@ -5,8 +5,8 @@ namespace topoloom {
 
 namespace {
 
-/// The least side whose square or cube takes all ranks.
-std::uint32_t side_of(std::size_t ranks, int axes) {
+/// The smallest side whose square or cube has room for all ranks.
+std::uint32_t smallest_side(std::size_t ranks, int axes) {
     std::uint64_t side = 1;
     while (side * side * (axes == 3 ? side : 1) < ranks) ++side;
     return static_cast<std::uint32_t>(side);
@@ -15,13 +15,13 @@ std::uint32_t side_of(std::size_t ranks, int axes) {
 }  // namespace
 
 VirtualMesh::VirtualMesh(std::size_t ranks, int axes) {
-    const std::uint32_t side = side_of(ranks, axes);
+    const std::uint32_t side = smallest_side(ranks, axes);
     const auto planes = [&](std::uint64_t plane) {
         return static_cast<std::uint32_t>((ranks + plane - 1) / plane);
     };
     extent_ = {side, axes == 3 ? side : 1, 1};
     extent_[2] = planes(std::uint64_t{side} * extent_[1]);
-    // One plane with holes has no full one to stand in for them, but rows: let them be the planes.
+    // A single plane with holes has no full plane that could replace its holes; its rows become the planes.
     if (extent_[2] == 1) extent_ = {side, 1, planes(side)};
     const std::size_t last = ranks - std::size_t{side} * extent_[1] * (extent_[2] - 1);
     full_rows_ = static_cast<std::uint32_t>(last / side);
@@ -36,13 +36,13 @@ std::uint64_t VirtualMesh::origin_count(const Cell& cell, int axis) const {
     if (axis == 0) return 1;
     if (axis == 1) {
         if (z + 1 == extent_[2]) return y < full_rows_ ? width : rest_;
-        return width + (y == full_rows_ && x >= rest_ ? instead_count(rest_, z) : 0);
+        return width + (y == full_rows_ && x >= rest_ ? replaced_hole_count(rest_, z) : 0);
     }
     if (z + 1 == extent_[2]) return full_rows_ * width + (x < rest_ ? rest_ : 0);
     std::uint64_t count = width * extent_[1];
-    if (x >= rest_) count += instead_count(rest_, z);
+    if (x >= rest_) count += replaced_hole_count(rest_, z);
     if (extent_[1] > 1 && !has({x, y, extent_[2] - 1})) {
-        count += width * instead_count(full_rows_, z);
+        count += width * replaced_hole_count(full_rows_, z);
         if (x < rest_ && full_rows_ % (extent_[2] - 1) == z) count += rest_;
     }
     return count;

@@ -10,60 +10,61 @@ namespace topoloom {
 
 namespace {
 
-/// Ranks as the equations see them.
-struct Shape {
+/// Numbers of ranks as in the equations.
+struct EquationRanks {
     double ranks;
-    double side;    // of the smallest square or cube that takes them
-    bool holes;     // it has more cells
+    double side;    // side of the smallest square or cube that has room for the ranks
+    bool holes;     // whether the square or cube has empty cells
     double rounds;  // floor(log2 ranks)
 };
 
-Shape shape_of(Combining strategy, std::size_t ranks) {
+EquationRanks find_equation_ranks(CombiningStrategy strategy, std::size_t ranks) {
     if (ranks == 0) fail("combining: no ranks; there must be 1 or more");
     std::size_t side = 1;
-    const auto cells = [&] { return strategy == Combining::grid ? side * side * side : side * side; };
+    const auto cells = [&] { return strategy == CombiningStrategy::grid ? side * side * side : side * side; };
     while (cells() < ranks) ++side;
-    const bool full = strategy == Combining::hypercube ? std::has_single_bit(ranks) : cells() == ranks;
+    const bool full =
+        strategy == CombiningStrategy::hypercube ? std::has_single_bit(ranks) : cells() == ranks;
     return {static_cast<double>(ranks), static_cast<double>(side), !full,
             static_cast<double>(std::bit_width(ranks) - 1)};
 }
 
 }  // namespace
 
-double all_to_all_time(Combining strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
-                       FormulaVariant reading) {
-    const auto [p, side, holes, rounds] = shape_of(strategy, ranks);
+double all_to_all_time(CombiningStrategy strategy, std::size_t ranks, double bytes,
+                       const CombiningCosts& costs, FormulaVariant variant) {
+    const auto [p, side, holes, rounds] = find_equation_ranks(strategy, ranks);
     const double byte = bytes * costs.beta;
     const double copied = bytes * (costs.beta + costs.gamma);
     switch (strategy) {
-        case Combining::mesh:
+        case CombiningStrategy::mesh:
             return 2 * (side - 1) * costs.alpha + (holes ? 2 * p : 2 * (side - 1) * side) * byte;
-        case Combining::grid:
+        case CombiningStrategy::grid:
             if (!holes) return 3 * (side - 1) * (costs.alpha + side * side * byte);
             return 3 * side * costs.alpha + (3 * p + side * side) * byte;
-        case Combining::hypercube:
+        case CombiningStrategy::hypercube:
             if (!holes) return rounds * (costs.alpha + p / 2 * copied);
-            if (reading == FormulaVariant::printed) return std::log2(p) * (2 * costs.alpha + p * copied);
+            if (variant == FormulaVariant::printed) return std::log2(p) * (2 * costs.alpha + p * copied);
             return (rounds + 2) * costs.alpha + (rounds * p + 2 * (p - 1)) * copied;
         default:
             return (p - 1) * (costs.alpha + byte);
     }
 }
 
-double all_gather_time(Combining strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
-                       FormulaVariant reading) {
-    const auto [p, side, holes, rounds] = shape_of(strategy, ranks);
+double all_gather_time(CombiningStrategy strategy, std::size_t ranks, double bytes,
+                       const CombiningCosts& costs, FormulaVariant variant) {
+    const auto [p, side, holes, rounds] = find_equation_ranks(strategy, ranks);
     const double byte = bytes * costs.beta;
     const double copied = bytes * (costs.beta + costs.gamma);
     switch (strategy) {
-        case Combining::mesh:
+        case CombiningStrategy::mesh:
             return 2 * (side - 1) * costs.alpha + (holes ? p + 1 : p - 1) * byte;
-        case Combining::grid:
+        case CombiningStrategy::grid:
             if (!holes) return 3 * (side - 1) * costs.alpha + (p - 1) * byte;
             return 3 * side * costs.alpha + (p + 2 * side) * byte;
-        case Combining::hypercube:
+        case CombiningStrategy::hypercube:
             if (!holes) return rounds * costs.alpha + (p - 1) * copied;
-            if (reading == FormulaVariant::printed)
+            if (variant == FormulaVariant::printed)
                 return (std::log2(p) + 1) * costs.alpha + 2 * (p - 1) * copied;
             return (rounds + 2) * costs.alpha + (p + 2 * (std::exp2(rounds) - 1)) * copied;
         default:
@@ -71,21 +72,21 @@ double all_gather_time(Combining strategy, std::size_t ranks, double bytes, cons
     }
 }
 
-double nic_all_gather_time(Combining strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
-                           unsigned direct, FormulaVariant reading) {
-    const auto [p, side, holes, rounds] = shape_of(strategy, ranks);
+double nic_all_gather_time(CombiningStrategy strategy, std::size_t ranks, double bytes,
+                           const CombiningCosts& costs, unsigned direct, FormulaVariant variant) {
+    const auto [p, side, holes, rounds] = find_equation_ranks(strategy, ranks);
     const double from_nic = bytes * costs.beta_em;
     const double staged = bytes * costs.delta;
-    const bool as_printed = reading == FormulaVariant::printed;
+    const bool as_printed = variant == FormulaVariant::printed;
     switch (strategy) {
-        case Combining::mesh:
+        case CombiningStrategy::mesh:
             if (as_printed) return 2 * std::sqrt(p) * costs.alpha + p * from_nic + std::sqrt(p) * staged;
             return 2 * (side - 1) * costs.alpha + (holes ? p + 1 : p - 1) * from_nic + (side + 1) * staged;
-        case Combining::grid:
+        case CombiningStrategy::grid:
             if (as_printed) return 3 * std::cbrt(p) * costs.alpha + p * from_nic + std::cbrt(p * p) * staged;
             return 3 * (holes ? side : side - 1) * costs.alpha + (holes ? p + 2 * side : p - 1) * from_nic +
                    (side * side + side + 1) * staged;
-        case Combining::hypercube: {
+        case CombiningStrategy::hypercube: {
             const double others = std::exp2(direct) - 1;
             const double gathered = p / std::exp2(direct);
             return (std::log2(p) - direct) * costs.alpha +
@@ -99,24 +100,24 @@ double nic_all_gather_time(Combining strategy, std::size_t ranks, double bytes, 
 }
 
 double relay_all_gather_time(std::size_t ranks, std::size_t k, double bytes, const CombiningCosts& costs) {
-    if (k == 0) fail("combining: a relay hands blocks to 1 rank or more, not to 0");
-    const double p = shape_of(Combining::direct, ranks).ranks;
+    if (k == 0) fail("combining: a relay forwards blocks to 1 rank or more, not to 0");
+    const double p = find_equation_ranks(CombiningStrategy::direct, ranks).ranks;
     if (k == 1) return (p - 1) * (costs.alpha + bytes * costs.beta);
     return (p - 1) * (costs.alpha + bytes * costs.beta_em) +
            std::ceil(p / static_cast<double>(k)) * bytes * costs.delta;
 }
 
-double many_to_many_time(Combining strategy, std::size_t ranks, double degree, double bytes,
-                         const CombiningCosts& costs, FormulaVariant reading) {
-    const double p = shape_of(strategy, ranks).ranks;
+double many_to_many_time(CombiningStrategy strategy, std::size_t ranks, double degree, double bytes,
+                         const CombiningCosts& costs, FormulaVariant variant) {
+    const double p = find_equation_ranks(strategy, ranks).ranks;
     const double byte = degree * bytes * costs.beta;
-    const double moved = reading == FormulaVariant::printed ? 1 : 0.5;
+    const double moved = variant == FormulaVariant::printed ? 1 : 0.5;
     switch (strategy) {
-        case Combining::mesh:
+        case CombiningStrategy::mesh:
             return 2 * std::sqrt(p) * costs.alpha + 2 * byte;
-        case Combining::grid:
+        case CombiningStrategy::grid:
             return 3 * std::cbrt(p) * costs.alpha + 3 * byte;
-        case Combining::hypercube:
+        case CombiningStrategy::hypercube:
             return std::log2(p) * (costs.alpha + moved * byte);
         default:
             return degree * costs.alpha + byte;

@@ -12,13 +12,13 @@
 
 namespace topoloom {
 
-/// Each is among as many ranks, which follow each other; a rank here is one of all calls.
+/// Every call has the same number of consecutive ranks. Ranks are numbered across all calls.
 struct ConcurrentCalls {
-    std::span<const Node> node;  // of each rank, call after call
+    std::span<const Node> node;  // node of each rank, call after call
     std::size_t ranks;           // of a call
 
-    [[nodiscard]] Rank in_call(Rank rank) const { return Rank{rank.value % ranks}; }
-    /// As in messages.hpp.
+    [[nodiscard]] Rank rank_in_call(Rank rank) const { return Rank{rank.value % ranks}; }
+    /// Same as in messages.hpp.
     void list_senders(const AnySchedule& schedule, std::uint64_t round, std::vector<Rank>& senders) const {
         topoloom::list_senders(schedule, round, senders);
         const std::size_t of_call = senders.size();
@@ -27,8 +27,8 @@ struct ConcurrentCalls {
     }
     void list_messages(const AnySchedule& schedule, std::uint64_t round, Rank from,
                        std::vector<SentMessage>& messages) const {
-        topoloom::list_messages(schedule, round, in_call(from), messages);
-        const std::size_t first = from.value - in_call(from).value;
+        topoloom::list_messages(schedule, round, rank_in_call(from), messages);
+        const std::size_t first = from.value - rank_in_call(from).value;
         for (SentMessage& message : messages) message = {from, Rank{message.to.value + first}, message.bytes};
     }
 };

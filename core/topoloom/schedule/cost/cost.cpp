@@ -18,15 +18,15 @@ namespace topoloom {
 namespace {
 
 /// Cost of one rank in one round.
-struct Share {
+struct RankCost {
     double time = 0;
     double cpu = 0;
     std::uint64_t messages = 0;
     Bytes bytes;
 };
 
-Share share_of(const AnySchedule& schedule, const NetworkModel& model, Rank rank, std::uint64_t round) {
-    Share share;
+RankCost rank_cost(const AnySchedule& schedule, const NetworkModel& model, Rank rank, std::uint64_t round) {
+    RankCost cost_of_rank;
     const std::optional<Bytes> to_card =
         model.sends_from_nic() ? staged_bytes(schedule, rank, round) : std::nullopt;
     const bool reduces = schedule.transfer(round) == Transfer::combine;
@@ -37,39 +37,41 @@ Share share_of(const AnySchedule& schedule, const NetworkModel& model, Rank rank
     schedule.sends(rank, round, [&](Rank, Bytes bytes) {
         latency = std::max(latency, model.latency(bytes));
         const double arrived = sent.add(model.send_cpu(bytes), turn(bytes));
-        share.time = std::max(share.time, arrived + work(bytes));  // of its receiver, who may not be visited
-        share.cpu += model.send_cpu(bytes);
-        share.bytes += bytes;
-        ++share.messages;
+        // Work of the receiver, which may not be visited.
+        cost_of_rank.time = std::max(cost_of_rank.time, arrived + work(bytes));
+        cost_of_rank.cpu += model.send_cpu(bytes);
+        cost_of_rank.bytes += bytes;
+        ++cost_of_rank.messages;
     });
     Arrivals come;
     schedule.receives(rank, round, [&](Rank, Bytes bytes) {
         latency = std::max(latency, model.latency(bytes));
         come.add(turn(bytes), model.receive_cpu(bytes), work(bytes));
-        share.cpu += model.receive_cpu(bytes) + work(bytes);
+        cost_of_rank.cpu += model.receive_cpu(bytes) + work(bytes);
     });
-    share.time = std::max(share.time, come.end_time());
-    if (share.messages > 0) {
+    cost_of_rank.time = std::max(cost_of_rank.time, come.end_time());
+    if (cost_of_rank.messages > 0) {
         const Copies combined = copies(schedule, rank, round);
         const double copying = model.copy(combined.bytes, static_cast<double>(combined.blocks));
-        share.cpu += copying;
+        cost_of_rank.cpu += copying;
         const double staging = to_card ? model.stage(*to_card) : 0;
-        share.time = std::max(share.time, sending_time(sent.left, copying, staging, share.messages));
+        cost_of_rank.time =
+            std::max(cost_of_rank.time, sending_time(sent.left, copying, staging, cost_of_rank.messages));
     }
-    if (!is_pipelined(schedule, round)) share.time += latency;
-    share.time = std::max(share.time, share.cpu);
-    return share;
+    if (!is_pipelined(schedule, round)) cost_of_rank.time += latency;
+    cost_of_rank.time = std::max(cost_of_rank.time, cost_of_rank.cpu);
+    return cost_of_rank;
 }
 
-/// The largest of each over the ranks that the schedule names.
-Share busiest_share(const AnySchedule& schedule, const NetworkModel& model, std::uint64_t round) {
-    Share most;
+/// The maximum of each field over the ranks that busiest_senders() visits.
+RankCost busiest_rank_cost(const AnySchedule& schedule, const NetworkModel& model, std::uint64_t round) {
+    RankCost most;
     schedule.busiest_senders(round, [&](Rank rank) {
-        const Share share = share_of(schedule, model, rank, round);
-        most.time = std::max(most.time, share.time);
-        most.cpu = std::max(most.cpu, share.cpu);
-        most.messages = std::max(most.messages, share.messages);
-        most.bytes = std::max(most.bytes, share.bytes);
+        const RankCost cost_of_rank = rank_cost(schedule, model, rank, round);
+        most.time = std::max(most.time, cost_of_rank.time);
+        most.cpu = std::max(most.cpu, cost_of_rank.cpu);
+        most.messages = std::max(most.messages, cost_of_rank.messages);
+        most.bytes = std::max(most.bytes, cost_of_rank.bytes);
     });
     if (has_barrier(schedule, round)) {
         most.time += model.barrier(schedule.collective().ranks());
@@ -78,14 +80,14 @@ Share busiest_share(const AnySchedule& schedule, const NetworkModel& model, std:
     return most;
 }
 
-/// Network cards per node: 1 unless the machine says more.
-std::uint32_t cards_of(const Machine& machine) {
+/// NICs per node: 1 unless the machine specifies more.
+std::uint32_t nic_count(const Machine& machine) {
     std::uint32_t cards = 1;
     const auto count = [&]<class T>(const T& network) {
         if constexpr (requires { network.hosts(); }) cards = std::max(1U, network.hosts().cards);
     };
     with_topology(machine, [&]<class T>(const T& network) {
-        if constexpr (std::is_same_v<T, Degraded>) {
+        if constexpr (std::is_same_v<T, DegradedTopology>) {
             std::visit(count, network.intact());
         } else {
             count(network);
@@ -94,14 +96,15 @@ std::uint32_t cards_of(const Machine& machine) {
     return cards;
 }
 
-/// A dissemination among the nodes, in the order in which ranks name them: ranks of a node wait for each other in no time.
-BarrierCost barrier_of(RouteLinks& routes, const NetworkModel& model, std::span<const Node> node_of_rank,
-                       std::size_t node_count) {
+/// A dissemination barrier among the nodes, in order of their first rank. Waiting for ranks of the same node
+/// costs nothing.
+BarrierCost barrier_cost(RouteLinks& routes, const NetworkModel& model, std::span<const Node> node_of_rank,
+                         std::size_t node_count) {
     std::vector<Node> nodes;
-    std::vector<bool> known(node_count, false);
+    std::vector<bool> is_listed(node_count, false);
     for (const Node node : node_of_rank) {
-        if (!known[node.value]) nodes.push_back(node);
-        known[node.value] = true;
+        if (!is_listed[node.value]) nodes.push_back(node);
+        is_listed[node.value] = true;
     }
     BarrierCost barrier{model.barrier(nodes.size()), model.barrier_cpu(nodes.size())};
     for (std::size_t step = 1; step < nodes.size(); step *= 2) {
@@ -118,8 +121,8 @@ BarrierCost barrier_of(RouteLinks& routes, const NetworkModel& model, std::span<
     return barrier;
 }
 
-/// Whether a round of the schedule ends with a barrier.
-bool ever_waits(const AnySchedule& schedule) {
+/// Whether any round of the schedule ends with a barrier.
+bool has_any_barrier(const AnySchedule& schedule) {
     for (std::uint64_t round = 0; round < schedule.rounds(); ++round)
         if (has_barrier(schedule, round)) return true;
     return false;
@@ -135,10 +138,10 @@ void check_message_count(const ScheduleCost& alone, std::size_t ranks) {
     }
 }
 
-/// The nodes of ranks, and what else is the same for all rounds.
+/// The nodes of the ranks, and other data that all rounds share.
 struct RankNodes {
     NetworkModel model;
-    std::vector<Node> node;  // of each rank, call after call
+    std::vector<Node> node;  // node of each rank, call after call
     std::size_t ranks = 0;   // of a call
     bool shares = false;     // whether processes of a node slow each other
 
@@ -147,26 +150,26 @@ struct RankNodes {
 
 RankNodes rank_nodes(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
                      std::span<const Slot> slots) {
-    RankNodes found{.model = model.with_cards(cards_of(machine)), .node = {}};
-    std::vector<bool> taken(machine.node_count(), false);
+    RankNodes found{.model = model.with_cards(nic_count(machine)), .node = {}};
+    std::vector<bool> is_taken(machine.node_count(), false);
     for (const Slot slot : slots) {
         found.node.push_back(machine.node(slot));
-        found.shares = found.shares || taken[found.node.back().value];
-        taken[found.node.back().value] = true;
+        found.shares = found.shares || is_taken[found.node.back().value];
+        is_taken[found.node.back().value] = true;
     }
     const std::size_t ranks = schedule.collective().ranks();
     if (slots.empty() || slots.size() % ranks != 0)
         fail("there are ", slots.size(), " slots for a schedule of ", ranks, " ranks");
     found.ranks = ranks;
-    found.shares = found.shares && (found.model.slows_neighbors() || found.model.sends_from_nic());
+    found.shares = found.shares && (found.model.shares_injection() || found.model.sends_from_nic());
     return found;
 }
 
-/// Cost of the barriers in the schedule.
-BarrierCost barrier_of(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
-                       RouteLinks& routes) {
-    if (!ever_waits(schedule)) return {};
-    return barrier_of(routes, at.model, std::span(at.node).first(at.ranks), machine.node_count());
+/// Returns the cost of the barriers in the schedule.
+BarrierCost barrier_cost(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
+                         RouteLinks& routes) {
+    if (!has_any_barrier(schedule)) return {};
+    return barrier_cost(routes, at.model, std::span(at.node).first(at.ranks), machine.node_count());
 }
 
 /// Calls use(timer) with a RoundTimer.
@@ -174,18 +177,18 @@ template <class Use>
 RoundCost with_timer(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
                      const Sampling& sampling, const Use& use) {
     RouteLinks routes(machine);
-    const BarrierCost barrier = barrier_of(schedule, at, machine, routes);
+    const BarrierCost barrier = barrier_cost(schedule, at, machine, routes);
     RoundTimer timer(routes, at.model, machine, at.calls(), barrier, at.shares, sampling);
     return use(timer);
 }
 
-/// Calls use(go_to), and go_to(round) takes a run on to a round and returns what it costs until then.
+/// Calls use(run_until). run_until(round) advances a run to a round and returns its cost so far.
 template <class Use>
 RoundCost with_run(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
                    std::size_t ranks, Meter& meter, const Use& use) {
     const NetworkModel memory = memory_model(at.model, machine.node_spec());
     RouteLinks routes(machine);
-    const BarrierCost barrier = barrier_of(schedule, at, machine, routes);
+    const BarrierCost barrier = barrier_cost(schedule, at, machine, routes);
     RunTimer timer(routes, at.model, memory, machine, at.calls(), barrier, at.shares, meter);
     RankClocks clocks(ranks);
     double congestion = 0;
@@ -197,45 +200,46 @@ RoundCost with_run(const AnySchedule& schedule, const RankNodes& at, const Machi
     });
 }
 
-ScheduleCost with_routes(ScheduleCost alone, const RoundCost& routed) {
+ScheduleCost replace_route_costs(ScheduleCost alone, const RoundCost& routed) {
     alone.time = routed.time;
     alone.cpu = routed.cpu;
     alone.congestion = routed.congestion;
     return alone;
 }
 
-/// A round that stands for a number of them.
+/// A round that represents several similar rounds.
 struct SampledRound {
     std::uint64_t round;
     double count;
-    std::uint64_t messages;  // of a rank that sends the most
+    std::uint64_t messages;  // messages of the busiest sender
 };
 
-bool differ(double value, double from) { return std::abs(value - from) > 0.01 * from; }
+bool is_different(double value, double from) { return std::abs(value - from) > 0.01 * from; }
 
-/// Of each run of rounds in which the busiest ranks send as many messages and bytes and take as long, 4 to 32, so that about
-/// `most_messages` are sent in them.
+/// Groups consecutive rounds whose busiest ranks send equally many messages and bytes and need the same time.
+/// Samples 4 to 32 rounds per group, with about `most_messages` messages in total.
 std::vector<SampledRound> sample_rounds(const AnySchedule& schedule, const NetworkModel& model,
                                         std::uint64_t most_messages) {
     std::vector<SampledRound> sample;
     const std::uint64_t ranks = schedule.collective().ranks();
     const std::uint64_t rounds = schedule.rounds();
     for (std::uint64_t begin = 0; begin < rounds;) {
-        const Share share = busiest_share(schedule, model, begin);
+        const RankCost cost_of_rank = busiest_rank_cost(schedule, model, begin);
         std::uint64_t end = begin + 1;
         for (; end < rounds; ++end) {
-            const Share next = busiest_share(schedule, model, end);
-            if (next.messages != share.messages || differ(next.time, share.time) ||
-                differ(static_cast<double>(next.bytes.value), static_cast<double>(share.bytes.value)))
+            const RankCost next = busiest_rank_cost(schedule, model, end);
+            if (next.messages != cost_of_rank.messages || is_different(next.time, cost_of_rank.time) ||
+                is_different(static_cast<double>(next.bytes.value),
+                             static_cast<double>(cost_of_rank.bytes.value)))
                 break;
         }
-        const std::uint64_t fit = most_messages / std::max<std::uint64_t>(share.messages * ranks, 1);
+        const std::uint64_t fit = most_messages / std::max<std::uint64_t>(cost_of_rank.messages * ranks, 1);
         const std::uint64_t length = end - begin,
                             count = std::min(length, std::clamp<std::uint64_t>(fit, 4, 32));
         for (std::uint64_t i = 0; i < count; ++i) {
             const std::uint64_t from = begin + length * i / count, to = begin + length * (i + 1) / count;
             sample.push_back(
-                {from + spread_evenly(i, to - from), static_cast<double>(to - from), share.messages});
+                {from + spread_evenly(i, to - from), static_cast<double>(to - from), cost_of_rank.messages});
         }
         begin = end;
     }
@@ -248,11 +252,11 @@ ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model) {
     ScheduleCost sum;
     sum.rounds = schedule.rounds();
     for (std::uint64_t round = 0; round < sum.rounds; ++round) {
-        const Share share = busiest_share(schedule, model, round);
-        sum.time += share.time;
-        sum.cpu += share.cpu;
-        sum.messages += share.messages;
-        sum.bytes += share.bytes;
+        const RankCost cost_of_rank = busiest_rank_cost(schedule, model, round);
+        sum.time += cost_of_rank.time;
+        sum.cpu += cost_of_rank.cpu;
+        sum.messages += cost_of_rank.messages;
+        sum.bytes += cost_of_rank.bytes;
     }
     return sum;
 }
@@ -281,12 +285,12 @@ ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model, const 
     const ScheduleCost alone = cost(schedule, model);
     const RankNodes at = rank_nodes(schedule, model, machine, slots);
     check_message_count(alone, slots.size());
-    return with_routes(alone, with_timer(schedule, at, machine, {}, [&](RoundTimer& timer) {
-                           RoundCost sum;
-                           for (std::uint64_t round = 0; round < alone.rounds; ++round)
-                               sum += timer.time(schedule, round);
-                           return sum;
-                       }));
+    return replace_route_costs(alone, with_timer(schedule, at, machine, {}, [&](RoundTimer& timer) {
+                                   RoundCost sum;
+                                   for (std::uint64_t round = 0; round < alone.rounds; ++round)
+                                       sum += timer.time(schedule, round);
+                                   return sum;
+                               }));
 }
 
 ScheduleCost run_cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
@@ -295,8 +299,8 @@ ScheduleCost run_cost(const AnySchedule& schedule, const NetworkModel& model, co
     const RankNodes at = rank_nodes(schedule, model, machine, slots);
     check_message_count(alone, slots.size());
     Meter meter(budget);
-    return with_routes(alone, with_run(schedule, at, machine, slots.size(), meter,
-                                       [&](const auto& go_to) { return go_to(alone.rounds); }));
+    return replace_route_costs(alone, with_run(schedule, at, machine, slots.size(), meter,
+                                               [&](const auto& go_to) { return go_to(alone.rounds); }));
 }
 
 double program_time(std::span<const AnySchedule* const> steps, const NetworkModel& model,
@@ -306,14 +310,14 @@ double program_time(std::span<const AnySchedule* const> steps, const NetworkMode
     for (const AnySchedule* step : steps) {
         const std::size_t ranks = step->collective().ranks();
         if (ranks != at.ranks)
-            fail("a step of a program is of ", ranks, " ranks, the first one of ", at.ranks);
+            fail("a step of a program has ", ranks, " ranks; ranks of the first step: ", at.ranks);
     }
     const NetworkModel memory = memory_model(at.model, machine.node_spec());
     const Budget unlimited;
     Meter meter(unlimited);
     RouteLinks routes(machine);
     const BarrierCost barrier =
-        barrier_of(routes, at.model, std::span(at.node).first(at.ranks), machine.node_count());
+        barrier_cost(routes, at.model, std::span(at.node).first(at.ranks), machine.node_count());
     RunTimer timer(routes, at.model, memory, machine, at.calls(), barrier, at.shares, meter);
     RankClocks clocks(slots.size());
     for (const AnySchedule* step : steps) {
@@ -330,7 +334,7 @@ ScheduleCost stream_cost(const AnySchedule& schedule, const NetworkModel& model,
     const RankNodes at = rank_nodes(schedule, model, machine, slots);
     const Budget unlimited;
     Meter meter(unlimited);
-    return with_routes(
+    return replace_route_costs(
         alone, with_run(schedule, at, machine, slots.size(), meter, [&](const auto& go_to) {
             const RoundCost half = go_to(rounds / 2), all = go_to(rounds);
             const double more =
@@ -354,18 +358,18 @@ ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model
         most_of_rank = std::max(most_of_rank, one.messages);
         all_of_rank += one.messages;
     }
-    // Messages that are not routed take a tenth of the time, or less.
+    // Simulating messages that are not routed takes at most a tenth of the time.
     const std::uint64_t senders = 1 + most_of_rank * ranks / (most_messages << 8);
     const Sampling sampling{senders, 1 + all_of_rank * ranks / senders / most_messages};
-    return with_routes(alone, with_timer(schedule, at, machine, sampling, [&](RoundTimer& timer) {
-                           RoundCost sum;
-                           for (const SampledRound& one : sample) {
-                               const RoundCost of_one = timer.time(schedule, one.round);
-                               sum += {one.count * of_one.time, one.count * of_one.cpu,
-                                       one.count * of_one.congestion};
-                           }
-                           return sum;
-                       }));
+    return replace_route_costs(alone, with_timer(schedule, at, machine, sampling, [&](RoundTimer& timer) {
+                                   RoundCost sum;
+                                   for (const SampledRound& one : sample) {
+                                       const RoundCost of_one = timer.time(schedule, one.round);
+                                       sum += {one.count * of_one.time, one.count * of_one.cpu,
+                                               one.count * of_one.congestion};
+                                   }
+                                   return sum;
+                               }));
 }
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predicted cost of a schedule: from messages alone, or on the links of a machine under a placement.
+// Predicts the cost of a schedule: from messages alone, or on the links of a machine under a placement.
 #pragma once
 
 #include <cstdint>
@@ -13,75 +13,84 @@
 namespace topoloom {
 
 struct ScheduleCost {
-    double time = 0;  // s: the sum over the rounds
-    /// Seconds that a rank spends on sending, receiving and copying, if it is the busiest of every round; never more than
-    /// the time.
+    double time = 0;  // seconds, summed over the rounds
+    /// CPU seconds for sending, receiving and copying of a rank that is the busiest in every round; never
+    /// more than the time.
     double cpu = 0;
-    double congestion = 0;  // s that the busiest link of every round needs; 0 without a machine
+    double congestion = 0;  // seconds on the busiest link, summed over the rounds; 0 without a machine
     std::uint64_t rounds = 0;
-    std::uint64_t messages = 0;  // of a rank that sends the most in every round
+    std::uint64_t messages = 0;  // messages of a rank that sends the most in every round
     Bytes bytes;                 // the same
 };
 
-/// A round takes as long as the rank with the most to do. With k messages sent and received, send and receive overheads
-/// o_s and o_r, a latency that is added, and a turn per message, model.time() of its size, that is the longest of
-///   - the turns of all, one after the other, and the latency,
-///   - (k - 1) o_s, the last turn and the latency, and the same of o_r,
-///   - k o_s + k o_r, with copies and what a reduction does with each byte that comes: its CPU time.
-/// For one message each that is latency + time(), unless overheads are longer than both: they are parts of these (LogGP: L +
-/// 2 o + (b - 1) G). Unequal messages leave as Departures says and come as Arrivals does. Where the model and the schedule
-/// send from memory of the card, turns are nic_time(), and what it stages is added; so is what is copied into a message that
-/// is the only one, where of several it is copied meanwhile. The latency is there once, as the next round waits for the last
-/// message; a pipelined round takes none. A barrier after it is added. O(rounds + messages of one rank).
+/// Returns the cost without a machine: a round takes as long as its busiest rank. A rank sends and receives k
+/// messages, with overheads o_s and o_r, a latency, and a turn of model.time() of the size per message. Its
+/// time is the longest of
+///   - all turns, one after the other, plus the latency,
+///   - (k - 1) o_s plus the last turn and the latency, and likewise with o_r,
+///   - its CPU time: k o_s + k o_r, plus copying, plus reducing the received bytes.
+/// For one message each way this is latency + time(), which include the overheads (LogGP: L + 2 o + (b - 1)
+/// G), unless the overheads are longer. Messages of different sizes depart and arrive as in Departures and
+/// Arrivals. If model and schedule send from NIC memory, turns are nic_time(), and staging is added. Copying
+/// into a message is added if the message is the only one of its round; otherwise it overlaps with sending.
+/// The latency counts once per round, because the next round waits for the last message; a pipelined round
+/// has no latency. A barrier after the round is added. O(rounds + messages of one rank).
 [[nodiscard]] ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model);
 
-/// The network model that follows from a machine's own startup times and node ports.
+/// Derives a network model from the machine's startup times and node ports.
 [[nodiscard]] NetworkModel machine_model(const Machine& machine);
 
-/// Model of intra-node messages: half the startup cost at each end, and a copy by a core of the receiver at 10 GB/s, or
-/// at the node's memory bandwidth if that is lower. NodeSpeeds provides the defaults of unspecified values.
+/// Model of intra-node messages: half the startup cost at each end, and a copy by a receiver core at 10 GB/s,
+/// or at the node's memory bandwidth if that is lower. NodeSpeeds provides the defaults of unspecified
+/// values.
 [[nodiscard]] NetworkModel memory_model(const NodeSpec& node);
-/// The intra-node model of `model`, or memory_model(node) if it has none.
+/// Returns the intra-node model of `model`, or memory_model(node) if it has none.
 [[nodiscard]] NetworkModel memory_model(const NetworkModel& model, const NodeSpec& node);
 
-/// Rank r sits on slots[r]. Messages within a node cost nothing, no CPU time either. A round takes the longest of
-///   - what the rank with the most to do needs, as above, with those of its node that also send to others in the round
-///     sharing its network cards, and packets waiting for their answers; a message comes no sooner than its sender has
-///     started it and the narrowest link of its route has passed it,
-///   - the start of a message and what then has to pass the busiest link, or the busiest port of a node,
-/// and, unless it is pipelined, the latency of the longest route: beside the latency, and never beside CPU time alone. Where
-/// the model has link factors, links are as long and as wide as these say for the size of each message. A barrier is a
-/// dissemination among the nodes. With slots for several times the ranks as many calls run at once, each on the next slots.
-/// Throws Error if slots are not the ranks or several times as many, and for more than 2^32 messages, which would
-/// take minutes. O(messages * hops). It is what the phases of a pattern cost where a placement is judged by their time,
-/// and what sampled_cost() is a sample of; a schedule that runs takes what run_cost() says.
+/// Returns the cost on the links of a machine; rank r has slot slots[r]. Intra-node messages cost neither
+/// time nor CPU time. A round takes the longest of
+///   - the time of its busiest rank, as above. Ranks of a node that send inter-node messages in the round
+///     share the NICs, and packets wait for acknowledgments. A message arrives after its sender has started
+///     it and the narrowest link of its route has transferred it,
+///   - the startup of a message plus the transfer of all bytes over the busiest link or the busiest node
+///     port,
+/// plus the latency of the longest route, unless the round is pipelined or CPU-bound. If the model has link
+/// factors, they scale the latency and bandwidth of links by message size. A barrier is a dissemination among
+/// the nodes. If there are n times as many slots as ranks, n calls run concurrently, each on the next slots.
+/// Throws Error unless the number of slots is a multiple of the number of ranks, and for more than 2^32
+/// messages, which would take minutes. O(messages * hops). Phases of a pattern are costed with this function
+/// if the objective is time, and sampled_cost() approximates it; use run_cost() for a schedule that runs
+/// without barriers between rounds.
 [[nodiscard]] ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model,
                                 const Machine& machine, std::span<const Slot> slots);
 
-/// What a run costs, until the last rank has ended, where ranks wait only for messages that come to them, and a message only
-/// for its two ranks and for what fills the links of its own route, of its round or of others that ranks are in at the same
-/// time: what a program of each rank takes (execute/). Messages within a node take what memory_model() says, and share its
-/// memory if the machine says how fast it is. Parts of rounds are else those of cost() above, but that pipelined rounds
-/// take their latency; the CPU time is that of the rank whose sum over all rounds is the largest. Throws as that does.
-/// O(messages * (hops + log messages)). When the budget ends, the count stops and the result is unknown.
+/// Returns the cost of a run until the last rank has finished, as in programs with one sequence per rank
+/// (execute/). A rank waits only for its incoming messages. A message waits only for its sender and receiver,
+/// and for messages on the links of its route, including those of other rounds. Intra-node messages cost what
+/// memory_model() returns, and share the memory bandwidth if the machine specifies it. All other costs are
+/// those of cost() above, except that pipelined rounds include their latency; the CPU time is the largest
+/// total of a rank. Throws Error like cost(). O(messages * (hops + log messages)). When the budget ends, the
+/// run stops and the result is unknown.
 [[nodiscard]] ScheduleCost run_cost(const AnySchedule& schedule, const NetworkModel& model,
                                     const Machine& machine, std::span<const Slot> slots,
                                     const Budget& budget = {});
 
-/// Seconds of a program whose steps are schedules of the same ranks, until the last rank has ended: as run_cost(), with the
-/// rounds of all of them one after the other. Throws Error if a step is of other ranks.
+/// Returns the seconds of a program of several schedules of the same ranks until the last rank has finished:
+/// run_cost() of the rounds of all schedules, one after the other. Throws Error if a schedule has other
+/// ranks.
 [[nodiscard]] double program_time(std::span<const AnySchedule* const> steps, const NetworkModel& model,
                                   const Machine& machine, std::span<const Slot> slots);
 
-/// About what run_cost() says of data in many pieces, which follow each other in rounds alike: only the first rounds are run,
-/// and all after them take as long as those of the second half of these.
+/// Approximates run_cost() for data in many pieces that follow each other in similar rounds: runs only the
+/// first rounds, and assumes that each later round takes as long as the mean of the second half of those.
 [[nodiscard]] ScheduleCost stream_cost(const AnySchedule& schedule, const NetworkModel& model,
                                        const Machine& machine, std::span<const Slot> slots,
                                        std::uint64_t rounds);
 
-/// About what cost() says, but of schedules with more messages than this, which may be more than 2^32, only about
-/// as many are routed: of rounds in which the busiest ranks do the same some that are spread over all of them, and of a round
-/// of many messages those over some distances between ranks. What ranks do without the network counts in full.
+/// Approximates cost() for schedules with more than `most_messages` messages, possibly more than 2^32, by
+/// routing only about that many. Among rounds with equal busiest ranks, evenly spread ones are sampled; in a
+/// round of many messages, some distances between ranks. The time that ranks spend outside the network is
+/// counted exactly.
 [[nodiscard]] ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model,
                                         const Machine& machine, std::span<const Slot> slots,
                                         std::uint64_t most_messages);

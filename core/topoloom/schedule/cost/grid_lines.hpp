@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives along all lines of an axis of a process grid at once, axis after axis.
+// Collectives along all lines of a process-grid axis concurrently, axis after axis.
 #pragma once
 
 #include <utility>
@@ -10,14 +10,15 @@
 
 namespace topoloom {
 
-/// Ranks are the cells of a grid, row-major with the last axis the fastest. Every line along an axis is a collective of its
-/// own, with the same schedule; an axis begins when the one before has ended. Otherwise as a Schedule; with
-/// binomial_time() and pipelined_time() of grid_times.hpp, where nodes have one rank each.
-/// Source: C. Karlsson, Optimizing Multi-dimensional MPI Communications on Multi-core Architectures, 2012, ch. 5.
+/// Ranks are the cells of a grid, row-major with the last axis the fastest. Every line along an axis runs a
+/// separate collective with the same schedule; an axis begins when the previous axis has ended. Provides the
+/// functions of Schedule except collective(). binomial_time() and pipelined_time() of grid_times.hpp predict
+/// its time with one rank per node. Source: C. Karlsson, Optimizing Multi-dimensional MPI Communications on
+/// Multi-core Architectures, 2012, ch. 5.
 template <Schedule Line>
 class GridLines {
    public:
-    /// The schedule of a line along every axis.
+    /// `lines`: the schedule of a line for every axis.
     explicit GridLines(std::vector<Line> lines) : lines_(std::move(lines)) {
         for (const Line& line : lines_) {
             extents_.push_back(static_cast<std::uint32_t>(line.collective().ranks()));
@@ -42,16 +43,17 @@ class GridLines {
         const std::size_t axis = axis_of(round);
         const Rank at = position(rank, axis);
         lines_[axis].sends(at, round - first_round_[axis],
-                           [&](Rank to, Bytes bytes) { visit(moved(rank, at, to, axis), bytes); });
+                           [&](Rank to, Bytes bytes) { visit(rank_on_line_of(rank, at, to, axis), bytes); });
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t axis = axis_of(round);
         const Rank at = position(rank, axis);
-        lines_[axis].receives(at, round - first_round_[axis],
-                              [&](Rank from, Bytes bytes) { visit(moved(rank, at, from, axis), bytes); });
+        lines_[axis].receives(at, round - first_round_[axis], [&](Rank from, Bytes bytes) {
+            visit(rank_on_line_of(rank, at, from, axis), bytes);
+        });
     }
-    /// Blocks of the line's collective.
+    /// Calls visit(block) for blocks of the line's collective.
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
         const std::size_t axis = axis_of(round);
@@ -61,14 +63,14 @@ class GridLines {
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
         const std::size_t axis = axis_of(round);
         lines_[axis].busiest_senders(round - first_round_[axis],
-                                     [&](Rank at) { visit(moved(Rank{0}, Rank{0}, at, axis)); });
+                                     [&](Rank at) { visit(rank_on_line_of(Rank{0}, Rank{0}, at, axis)); });
     }
     /// The position of a rank on its line.
     [[nodiscard]] Rank position(Rank rank, std::size_t axis) const {
         return Rank{rank.value / strides_[axis] % extents_[axis]};
     }
-    /// The rank on the line of another, at a position.
-    [[nodiscard]] Rank moved(Rank rank, Rank from, Rank to, std::size_t axis) const {
+    /// The rank at a position of the same line.
+    [[nodiscard]] Rank rank_on_line_of(Rank rank, Rank from, Rank to, std::size_t axis) const {
         return Rank{rank.value - from.value * strides_[axis] + to.value * strides_[axis]};
     }
 
@@ -85,7 +87,7 @@ class GridLines {
     std::uint64_t rounds_ = 0;
 };
 
-/// One line of a grid as a schedule of its own, made of the messages of the grid.
+/// One line of a grid as a schedule, built from the messages of the grid.
 template <Schedule Line>
 class LineOfGrid {
    public:
@@ -94,19 +96,19 @@ class LineOfGrid {
 
     [[nodiscard]] const Collective& collective() const { return grid_->line(axis_).collective(); }
     [[nodiscard]] std::uint64_t rounds() const { return grid_->line(axis_).rounds(); }
-    [[nodiscard]] Transfer transfer(std::uint64_t round) const { return grid_->transfer(in_grid(round)); }
+    [[nodiscard]] Transfer transfer(std::uint64_t round) const { return grid_->transfer(grid_round(round)); }
     template <class Visit>
     void sends(Rank at, std::uint64_t round, const Visit& visit) const {
-        grid_->sends(rank(at), in_grid(round), [&](Rank to, Bytes bytes) { visit(on_line(to), bytes); });
+        grid_->sends(rank(at), grid_round(round), [&](Rank to, Bytes bytes) { visit(line_rank(to), bytes); });
     }
     template <class Visit>
     void receives(Rank at, std::uint64_t round, const Visit& visit) const {
-        grid_->receives(rank(at), in_grid(round),
-                        [&](Rank from, Bytes bytes) { visit(on_line(from), bytes); });
+        grid_->receives(rank(at), grid_round(round),
+                        [&](Rank from, Bytes bytes) { visit(line_rank(from), bytes); });
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
-        grid_->blocks(rank(from), rank(to), in_grid(round), visit);
+        grid_->blocks(rank(from), rank(to), grid_round(round), visit);
     }
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
@@ -114,12 +116,12 @@ class LineOfGrid {
     }
 
    private:
-    [[nodiscard]] std::uint64_t in_grid(std::uint64_t round) const {
+    [[nodiscard]] std::uint64_t grid_round(std::uint64_t round) const {
         return grid_->first_round(axis_) + round;
     }
-    [[nodiscard]] Rank rank(Rank at) const { return grid_->moved(begin_, Rank{0}, at, axis_); }
-    /// No rank of the line where the message leaves it.
-    [[nodiscard]] Rank on_line(Rank rank) const {
+    [[nodiscard]] Rank rank(Rank at) const { return grid_->rank_on_line_of(begin_, Rank{0}, at, axis_); }
+    /// Returns no_index as rank if the message leaves the line.
+    [[nodiscard]] Rank line_rank(Rank rank) const {
         const Rank at = grid_->position(rank, axis_);
         return this->rank(at) == rank ? at : Rank{collective().ranks()};
     }
@@ -129,7 +131,7 @@ class LineOfGrid {
     Rank begin_;
 };
 
-/// check_schedule() of every line.
+/// Runs check_schedule() on every line.
 template <Schedule Line>
 void check_lines(const GridLines<Line>& grid) {
     for (std::size_t axis = 0; axis < grid.extents().size(); ++axis) {

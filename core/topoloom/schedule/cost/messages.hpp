@@ -17,9 +17,10 @@ struct SentMessage {
 /// Lists the messages of a round by sender; clears the list first.
 void list_messages(const AnySchedule& schedule, std::uint64_t round, std::vector<SentMessage>& messages);
 
-/// Lists a superset of the senders of a round; clears the list first, as the next function does.
+/// Lists a superset of the senders of a round; clears the list first.
 void list_senders(const AnySchedule& schedule, std::uint64_t round, std::vector<Rank>& senders);
-/// Lists the messages of one sender, where those of a round would take too much memory.
+/// Lists the messages of one sender, for rounds whose full list would need too much memory; clears the list
+/// first.
 void list_messages(const AnySchedule& schedule, std::uint64_t round, Rank from,
                    std::vector<SentMessage>& messages);
 

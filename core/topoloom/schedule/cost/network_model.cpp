@@ -14,18 +14,18 @@ namespace {
 
 constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
-void check(double value, std::string_view name) {
+void check_cost(double value, std::string_view name) {
     if (!std::isfinite(value) || value < 0) fail(name, " must be finite and not negative, not ", value);
 }
 
 void check_lines(const std::vector<CostLine>& lines) {
     for (const CostLine& line : lines) {
-        check(line.alpha, "alpha");
-        check(line.beta, "beta");
+        check_cost(line.alpha, "alpha");
+        check_cost(line.beta, "beta");
     }
 }
 
-/// That parts by size go on to the largest.
+/// Throws Error unless size regimes ascend and the last has no limit.
 template <class Part>
 void check_limits(const std::vector<Part>& parts, std::string_view name) {
     std::int64_t below = -1;
@@ -44,20 +44,20 @@ NetworkModel::NetworkModel(std::vector<CostLine> lines, const MessageCosts& cost
     : lines_(std::move(lines)), costs_(costs), largest_(largest) {
     if (lines_.empty()) fail("a network model needs a line, alpha + bytes * beta");
     check_lines(lines_);
-    check(costs.latency, "latency");
-    check(costs.send_cpu, "send cpu");
-    check(costs.send_cpu_per_byte, "send cpu per byte");
-    check(costs.receive_cpu, "receive cpu");
-    check(costs.receive_cpu_per_byte, "receive cpu per byte");
-    check(costs.combine, "combine");
-    check(costs.gamma, "gamma");
-    check(costs.reduce, "reduce");
-    check(costs.delta, "delta");
-    check(costs.beta_em, "beta_em");
-    check(costs.node_alpha, "node alpha");
-    check(costs.node_beta, "node beta");
-    check(costs.packet, "packet");
-    check(costs.barrier_round, "barrier round");
+    check_cost(costs.latency, "latency");
+    check_cost(costs.send_cpu, "send cpu");
+    check_cost(costs.send_cpu_per_byte, "send cpu per byte");
+    check_cost(costs.receive_cpu, "receive cpu");
+    check_cost(costs.receive_cpu_per_byte, "receive cpu per byte");
+    check_cost(costs.combine, "combine");
+    check_cost(costs.gamma, "gamma");
+    check_cost(costs.reduce, "reduce");
+    check_cost(costs.delta, "delta");
+    check_cost(costs.beta_em, "beta_em");
+    check_cost(costs.node_alpha, "node alpha");
+    check_cost(costs.node_beta, "node beta");
+    check_cost(costs.packet, "packet");
+    check_cost(costs.barrier_round, "barrier round");
 }
 
 NetworkModel NetworkModel::regimes(std::vector<CostLine> lines, const MessageCosts& costs) {
@@ -68,28 +68,29 @@ NetworkModel NetworkModel::regimes(std::vector<CostLine> lines, const MessageCos
 NetworkModel NetworkModel::largest(std::vector<CostLine> lines, const MessageCosts& costs) {
     for (const CostLine& line : lines) {
         if (line.most != no_limit)
-            fail("where the largest line counts, none has a limit, but one goes up to ", line.most, " bytes");
+            fail("lines of a maximum must have no limit, but one goes up to ", line.most, " bytes");
     }
     return {std::move(lines), costs, true};
 }
 
 NetworkModel NetworkModel::loggp(double L, double o, double g, double G, MessageCosts costs) {
-    for (const auto& [value, name] : {std::pair{L, "L"}, {o, "o"}, {g, "g"}, {G, "G"}}) check(value, name);
+    for (const auto& [value, name] : {std::pair{L, "L"}, {o, "o"}, {g, "g"}, {G, "G"}})
+        check_cost(value, name);
     const double gap = std::max(g, o);
     if (G > gap) fail("a byte takes longer than a message: G = ", G, " s exceeds g = ", gap, " s");
     const double latency = L + 2 * o - gap;
-    if (latency < 0) fail("g = ", g, " s exceeds what a message alone takes, L + 2 o = ", L + 2 * o, " s");
+    if (latency < 0) fail("g = ", g, " s exceeds the time of a single message, L + 2 o = ", L + 2 * o, " s");
     costs.latency = latency;
     costs.send_cpu = costs.receive_cpu = o;
     return regimes({{gap - G, G}}, costs);
 }
 
 NetworkModel NetworkModel::with_costs(const MessageCosts& costs) const {
-    NetworkModel changed(lines_, costs, largest_);
-    changed.cards_ = cards_;
-    changed.link_factors_ = link_factors_;
-    changed.inside_ = inside_;
-    return alone_.empty() ? changed : changed.with_alone(alone_);
+    NetworkModel model(lines_, costs, largest_);
+    model.cards_ = cards_;
+    model.link_factors_ = link_factors_;
+    model.inside_ = inside_;
+    return alone_.empty() ? model : model.with_single_message_lines(alone_);
 }
 
 NetworkModel NetworkModel::with_cards(std::uint32_t cards) const {
@@ -101,8 +102,8 @@ NetworkModel NetworkModel::with_cards(std::uint32_t cards) const {
 NetworkModel NetworkModel::with_link_factors(std::vector<LinkFactors> factors) const {
     check_limits(factors, "link factor");
     for (const LinkFactors& of : factors) {
-        check(of.latency, "a link's latency factor");
-        check(of.bandwidth, "a link's bandwidth factor");
+        check_cost(of.latency, "a link's latency factor");
+        check_cost(of.bandwidth, "a link's bandwidth factor");
         if (of.bandwidth == 0) fail("a link's bandwidth factor must be above 0");
     }
     NetworkModel model = *this;
@@ -110,7 +111,7 @@ NetworkModel NetworkModel::with_link_factors(std::vector<LinkFactors> factors) c
     return model;
 }
 
-NetworkModel NetworkModel::with_alone(std::vector<CostLine> lines) const {
+NetworkModel NetworkModel::with_single_message_lines(std::vector<CostLine> lines) const {
     if (!lines.empty() && costs_.latency > 0)
         fail("a model has a latency, or lines of messages alone, not both");
     check_limits(lines, "line of messages alone");
@@ -120,15 +121,14 @@ NetworkModel NetworkModel::with_alone(std::vector<CostLine> lines) const {
     return model;
 }
 
-NetworkModel NetworkModel::with_inside(const NetworkModel& inside) const {
+NetworkModel NetworkModel::with_intra_node_model(const NetworkModel& inside) const {
     NetworkModel model = *this;
     model.inside_ = std::make_shared<const NetworkModel>(inside);
     return model;
 }
 
 double NetworkModel::nic_time(Bytes size, std::uint32_t processes) const {
-    if (!sends_from_nic())
-        fail("this model has no beta_em, the time of a byte sent from the network card's memory");
+    if (!sends_from_nic()) fail("this model has no beta_em, the time per byte sent from NIC memory");
     const double of_a_card = processes / cards_;
     double alpha = lines_.back().alpha;
     if (largest_) {

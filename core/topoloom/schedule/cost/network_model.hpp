@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Costs of messages by size: time, CPU and copies. Link loads are modelled elsewhere.
+// Costs of messages by size: time, CPU and copies. Link loads are modeled elsewhere.
 #pragma once
 
 #include <algorithm>
@@ -21,68 +21,73 @@ struct CostLine {
     std::int64_t most = std::numeric_limits<std::int64_t>::max();
 };
 
-/// What links are to messages of up to `most` bytes: times their latency, and times their bandwidth, less what headers,
-/// the protocol and the other direction take of it. As in P. Velho, A. Legrand, Accuracy study and improvement of network
-/// simulation in the SimGrid framework, SIMUTools 2009.
+/// Factors on link latency and bandwidth for messages of up to `most` bytes. The bandwidth factor accounts
+/// for headers, the protocol and traffic in the reverse direction. As in P. Velho, A. Legrand, Accuracy study
+/// and improvement of network simulation in the SimGrid framework, SIMUTools 2009.
 struct LinkFactors {
     double latency = 1;
     double bandwidth = 1;
     std::int64_t most = std::numeric_limits<std::int64_t>::max();
 };
 
-/// Costs of a message besides its line, in seconds. Greek names and `per_byte` are in seconds per byte.
+/// Costs of a message in addition to its line, in seconds. Greek names and `per_byte` are in seconds per
+/// byte.
 struct MessageCosts {
-    double latency = 0;                          // L: how much later than its turn one message alone arrives
-    double send_cpu = 0, send_cpu_per_byte = 0;  // o_s: CPU of the sender
+    double latency = 0;  // L: time from the end of the turn to the arrival of a single message
+    double send_cpu = 0, send_cpu_per_byte = 0;        // o_s: CPU of the sender
     double receive_cpu = 0, receive_cpu_per_byte = 0;  // o_r: CPU of the receiver
-    double combine = 0;                                // of each block that is combined with others
-    double gamma = 0;                                  // to copy when messages are combined
-    double reduce = 0;                                 // to apply a reduction to what has come
-    double delta = 0;                                  // to stage in NIC memory
-    double beta_em = 0;                                // sent from there; 0: never sent from there
-    double node_alpha = 0,
-           node_beta = 0;      // of all processes of a node together; 0: they do not slow each other
-    double packet = 0;         // bytes after which a sender waits for an answer; 0: it never waits
-    double barrier_round = 0;  // of each of log2 P rounds of a barrier; 0: a message, sent and received
+    double combine = 0;                                // cost per block combined with others
+    double gamma = 0;                                  // cost per byte copied when messages are combined
+    double reduce = 0;                                 // cost per byte reduced
+    double delta = 0;                                  // cost per byte staged in NIC memory
+    double beta_em = 0;  // cost per byte sent from NIC memory; 0: never sent from there
+    // Cost per message and per byte of all processes of a node; 0: they do not slow each other.
+    double node_alpha = 0, node_beta = 0;
+    double packet = 0;  // bytes after which a sender waits for an acknowledgment; 0: it never waits
+    // Cost of each of log2 P rounds of a barrier; 0: the cost of sending and receiving a message.
+    double barrier_round = 0;
 };
 
-/// A point-to-point model: the line of the size's regime, or the largest of all lines. A message never takes longer than
-/// a larger one, as it may be padded: where a regime begins below the end of one before, that one ends in a plateau.
-/// Immutable, cheap to copy, made to be called in loops: a query takes a few comparisons. Sources: S. Kumar, Optimizing Communication for Massively
-/// Parallel Processing, PhD thesis, UIUC, 2005, ch. 2; A. Alexandrov et al., LogGP, SPAA 1995; W. Gropp, L. Olson,
-/// P. Samfass, Modeling MPI communication performance on SMP nodes, EuroMPI 2016.
+/// A point-to-point model: the line of the size's regime, or the largest of all lines. A message never takes
+/// longer than a larger one, because it can be padded: if a regime begins below the end of the previous one,
+/// the previous one ends in a plateau. Immutable, cheap to copy and to query. Sources: S. Kumar, Optimizing
+/// Communication for Massively Parallel Processing, PhD thesis, UIUC, 2005, ch. 2; A. Alexandrov et al.,
+/// LogGP, SPAA 1995; W. Gropp, L. Olson, P. Samfass, Modeling MPI communication performance on SMP nodes,
+/// EuroMPI 2016.
 class NetworkModel {
    public:
-    /// The first line that goes up to the size. Throws Error unless `most` ascends, the last line has no limit, and
-    /// everything is finite and not negative.
+    /// Uses the first line whose `most` is at least the size. Throws Error unless `most` ascends, the last
+    /// line has no limit, and all values are finite and not negative.
     [[nodiscard]] static NetworkModel regimes(std::vector<CostLine> lines, const MessageCosts& costs = {});
-    /// The largest of lines without limits, as where stages work side by side and the slowest of them counts.
+    /// Uses the maximum of several unlimited lines, for concurrent stages of which the slowest determines the
+    /// time.
     [[nodiscard]] static NetworkModel largest(std::vector<CostLine> lines, const MessageCosts& costs = {});
-    /// From latency L, overhead o of each end, gap g between messages and gap G between bytes, in seconds. A message
-    /// alone then takes L + 2 o + (bytes - 1) G, one among several max(g, o) + (bytes - 1) G. Throws Error if a
-    /// message alone would take less than one among several, or a byte more than a message. Sets latency, send_cpu
-    /// and receive_cpu of the costs.
+    /// Derives a model from latency L, overhead o at each end, gap g between messages and gap G between
+    /// bytes, in seconds. A single message takes L + 2 o + (bytes - 1) G, one of several max(g, o) + (bytes -
+    /// 1) G. Throws Error if a single message would take less than one of several, or a byte more than a
+    /// message. Sets latency, send_cpu and receive_cpu of the costs.
     [[nodiscard]] static NetworkModel loggp(double L, double o, double g, double G, MessageCosts costs = {});
-    /// The same lines with other costs.
+    /// Returns a copy with the same lines and other costs.
     [[nodiscard]] NetworkModel with_costs(const MessageCosts& costs) const;
-    /// The same with this number of NICs per node, shared evenly by its processes.
+    /// Returns a copy with this number of NICs per node, shared evenly by its processes.
     [[nodiscard]] NetworkModel with_cards(std::uint32_t cards) const;
-    /// The same, on links that are not the same to messages of all sizes; if none are given, they are. Throws Error
-    /// unless `most` ascends, the last has no limit, and all is finite, bandwidths above 0 and latencies not below.
+    /// Returns a copy with link factors by message size; without factors, links are the same for all sizes.
+    /// Throws Error unless `most` ascends, the last entry has no limit, all values are finite, bandwidths are
+    /// positive and latencies not negative.
     [[nodiscard]] NetworkModel with_link_factors(std::vector<LinkFactors> factors) const;
-    /// The same, where one message alone takes the line of its size among these: what both ranks first agree on, or copy,
-    /// makes long messages later, but not those that follow. Throws Error unless `most` ascends, the last has no limit,
-    /// everything is finite and not negative, and the costs have no latency.
-    [[nodiscard]] NetworkModel with_alone(std::vector<CostLine> lines) const;
-    /// The same with this model for intra-node messages.
-    [[nodiscard]] NetworkModel with_inside(const NetworkModel& inside) const;
+    /// Returns a copy in which a single message takes the line of its size among these. A rendezvous or a
+    /// copy delays a long message but not the messages after it. Throws Error unless `most` ascends, the last
+    /// line has no limit, all values are finite and not negative, and the costs have no latency.
+    [[nodiscard]] NetworkModel with_single_message_lines(std::vector<CostLine> lines) const;
+    /// Returns a copy with this model for intra-node messages.
+    [[nodiscard]] NetworkModel with_intra_node_model(const NetworkModel& inside) const;
 
     /// Seconds between two successive messages of a process.
     [[nodiscard]] double time(Bytes size) const {
         return seconds(size, [](const CostLine& line) { return line; });
     }
-    /// The same while this number of processes of the node send: what they inject together may take longer than a line.
-    /// A line is what one process gets.
+    /// Seconds between two successive messages of a process while this number of processes of the node send.
+    /// Injecting all their messages may take longer than the line, which is the time of a single process.
     [[nodiscard]] double time(Bytes size, std::uint32_t processes) const {
         if (processes <= 1) return time(size);
         const double of_a_card = processes / cards_;
@@ -91,16 +96,17 @@ class NetworkModel {
             return CostLine{std::max(line.alpha, shared.alpha), std::max(line.beta, shared.beta)};
         });
     }
-    /// How much later than its turn one message alone arrives.
+    /// Seconds from the end of its turn until a single message has arrived.
     [[nodiscard]] double latency(Bytes size) const {
-        return alone_.empty() ? costs_.latency : std::max(0.0, on_its_line(alone_, size) - time(size));
+        return alone_.empty() ? costs_.latency : std::max(0.0, evaluate_line(alone_, size) - time(size));
     }
     /// Seconds until a single message has arrived.
     [[nodiscard]] double arrival(Bytes size) const { return latency(size) + time(size); }
     [[nodiscard]] bool sends_from_nic() const { return costs_.beta_em > 0; }
-    [[nodiscard]] bool slows_neighbors() const { return costs_.node_alpha > 0 || costs_.node_beta > 0; }
-    /// As `time`, sent from the memory of the network card, which the processes of a node share, with the alpha of long
-    /// messages, which are what beta_em is measured with. Throws Error unless it sends from there.
+    [[nodiscard]] bool shares_injection() const { return costs_.node_alpha > 0 || costs_.node_beta > 0; }
+    /// Seconds between two successive messages sent from NIC memory, which the processes of a node share.
+    /// Uses the alpha of long messages, with which beta_em is measured. Throws Error unless the model sends
+    /// from NIC memory.
     [[nodiscard]] double nic_time(Bytes size, std::uint32_t processes = 1) const;
 
     /// CPU seconds of sender and receiver.
@@ -111,12 +117,12 @@ class NetworkModel {
     [[nodiscard]] double receive_cpu(Bytes size) const {
         return costs_.receive_cpu + static_cast<double>(size.value) * costs_.receive_cpu_per_byte;
     }
-    /// To copy these bytes, of this number of blocks, into one message, or back.
+    /// Seconds to copy bytes of this number of blocks into one message or out of it.
     [[nodiscard]] double copy(Bytes size, double blocks = 0) const {
         return blocks * costs_.combine + static_cast<double>(size.value) * costs_.gamma;
     }
-    /// As `time`, on a way of this latency and bandwidth, where a packet leaves when the one before has been answered; 0
-    /// where none waits.
+    /// Seconds between two successive messages on a route of this latency and bandwidth, if each packet waits
+    /// for the acknowledgment of the previous one; 0 if no packet waits.
     [[nodiscard]] double in_packets(Bytes size, double way, double bandwidth) const {
         if (costs_.packet <= 0) return 0;
         const double packet = costs_.packet / bandwidth + 2 * way;
@@ -124,7 +130,8 @@ class NetworkModel {
     }
     /// Seconds to apply a reduction to received bytes.
     [[nodiscard]] double reduce(Bytes size) const { return static_cast<double>(size.value) * costs_.reduce; }
-    /// The first that go up to the size: those of measurements, so that a message may fill a link longer than a larger one.
+    /// The first factors whose `most` is at least the size. Measured factors need not be monotonic, so a
+    /// message may occupy a link longer than a larger message.
     [[nodiscard]] LinkFactors link_factors(Bytes size) const {
         for (const LinkFactors& factors : link_factors_)
             if (size.value <= factors.most) return factors;
@@ -133,8 +140,8 @@ class NetworkModel {
     /// Seconds to stage these bytes in NIC memory.
     [[nodiscard]] double stage(Bytes size) const { return static_cast<double>(size.value) * costs_.delta; }
 
-    /// Until all ranks know that all have come: the rounds of a dissemination, by the network card itself where the
-    /// model says what one of them then takes.
+    /// Seconds of a barrier: the rounds of a dissemination, on the NIC if the model specifies the time of
+    /// such a round.
     [[nodiscard]] double barrier(std::size_t ranks) const {
         const double message = std::max(arrival(Bytes{0}), cpu(Bytes{0}));
         return barrier_rounds(ranks) * (costs_.barrier_round > 0 ? costs_.barrier_round : message);
@@ -149,9 +156,9 @@ class NetworkModel {
     [[nodiscard]] const std::vector<CostLine>& alone() const { return alone_; }
     /// The model of intra-node messages; null if unknown.
     [[nodiscard]] const NetworkModel* inside() const { return inside_.get(); }
-    /// Whether bytes take their time on links alone, on a machine whose nodes have ports of this many bytes per second: it is
-    /// known what links are to messages of all sizes, and no port is narrower than all links of its node.
-    [[nodiscard]] bool takes_bytes_on_links(double port) const {
+    /// Whether bytes take time only on links, on a machine whose node ports have this bandwidth in bytes/s.
+    /// Requires link factors for all sizes, and ports at least as wide as all links of their node.
+    [[nodiscard]] bool is_limited_by_links_only(double port) const {
         return !link_factors_.empty() && port == std::numeric_limits<double>::infinity();
     }
     [[nodiscard]] bool takes_largest() const { return largest_; }
@@ -163,12 +170,12 @@ class NetworkModel {
     [[nodiscard]] static double barrier_rounds(std::size_t ranks) {
         return ranks > 1 ? static_cast<double>(std::bit_width(ranks - 1)) : 0;
     }
-    [[nodiscard]] static double on_its_line(const std::vector<CostLine>& lines, Bytes size) {
+    [[nodiscard]] static double evaluate_line(const std::vector<CostLine>& lines, Bytes size) {
         std::size_t i = 0;
         while (lines[i].most < size.value) ++i;  // the last line has no limit
         return lines[i].alpha + static_cast<double>(size.value) * lines[i].beta;
     }
-    /// On the line of the size, each of which is changed first.
+    /// Evaluates the line of the size after changing each line.
     template <class Change>
     [[nodiscard]] double seconds(Bytes size, Change change) const {
         const auto at = [](const CostLine& line, std::int64_t bytes) {

@@ -7,13 +7,14 @@
 
 namespace topoloom {
 
-/// Messages that a rank sends one after the other, in seconds from when the first may leave. Its card takes a turn for each,
-/// once the one before has left and the CPU has started it: k equal ones have left after max(k turn, (k - 1) o_s + turn).
-/// The turn is LogGP's gap, g + (b - 1) G, and o_s its overhead (A. Alexandrov et al., LogGP, SPAA 1995, sec. 2), but that a
-/// CPU may start a message while the card sends the one before.
+/// Departures of the messages of a rank, in seconds after the first may leave. The NIC needs a turn per
+/// message, after the previous message has left and the CPU has started this one: k equal messages have left
+/// after max(k turn, (k - 1) o_s + turn). The turn is LogGP's gap, g + (b - 1) G, and o_s its overhead (A.
+/// Alexandrov et al., LogGP, SPAA 1995, sec. 2), except that a CPU may start a message while the NIC sends
+/// the previous one.
 struct Departures {
     double started = 0, left = 0;
-    /// Returns when it is at its receiver, less the latency, where the way takes `wire` for it.
+    /// Adds a message. Returns its arrival time without latency, if its route needs `wire` seconds.
     double add(double overhead, double turn, double wire = 0) {
         left = std::max(left, started) + turn;
         const double arrived = std::max(left, started + wire);
@@ -22,14 +23,14 @@ struct Departures {
     }
 };
 
-/// Messages that come to a rank, whose CPU takes one after the other, in whatever order. The overheads of a message alone are
-/// in the model's latency and in its turn, so that k equal ones that arrive at once are taken (k - 1) o_r later. Exact where
-/// they arrive at equal distances in time; else it may take longer.
+/// Arrivals of messages at a rank, whose CPU processes them one after the other, in any order. The overheads
+/// of a single message are part of the model's latency and turn, so that k equal messages that arrive at once
+/// are processed (k - 1) o_r later. Exact for equally spaced arrivals; otherwise a lower bound.
 struct Arrivals {
     double first = std::numeric_limits<double>::infinity();
     double last = -std::numeric_limits<double>::infinity();
     double busy = 0;
-    /// `work`: what it does with each of `count` messages then.
+    /// `work`: seconds to process each of the `count` messages after its arrival.
     void add(double arrived, double overhead, double work, double count = 1) {
         first = std::min(first, arrived - overhead);
         last = std::max(last, arrived + work);

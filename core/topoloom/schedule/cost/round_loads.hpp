@@ -12,7 +12,8 @@
 
 namespace topoloom {
 
-/// Seconds that a rank needs to send: it copies blocks into a message while it sends the one before, if there is one.
+/// Seconds that a rank needs to send. Copying blocks into a message overlaps with sending the previous
+/// message, if any.
 inline double sending_time(double sending, double copying, double staging, std::uint64_t messages) {
     return staging + (messages > 1 ? std::max(sending, copying) : sending + copying);
 }
@@ -48,7 +49,7 @@ class RoundLoads {
 class RoundArrivals {
    public:
     explicit RoundArrivals(std::size_t ranks) : of_rank_(ranks) {}
-    Arrivals& to(Rank rank) {
+    Arrivals& arrivals_of(Rank rank) {
         Arrivals& arrivals = of_rank_[rank.value];
         if (arrivals.is_empty()) touched_.push_back(rank);
         return arrivals;
@@ -68,7 +69,7 @@ class RoundArrivals {
     std::vector<Rank> touched_;
 };
 
-/// The cost of a barrier at the end of a round.
+/// The cost of the barrier after a round.
 struct BarrierCost {
     double time = 0, cpu = 0;
 };

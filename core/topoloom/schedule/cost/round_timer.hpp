@@ -30,13 +30,13 @@ struct RoundCost {
     }
 };
 
-/// One of 0 .. count-1 for each number, such that those of successive numbers lie far apart.
+/// Maps a number to 0 .. count-1 such that successive numbers are far apart.
 inline std::uint64_t spread_evenly(std::uint64_t number, std::uint64_t count) {
     return (number * 0x9E3779B97F4A7C15 >> 32) * count >> 32;  // multiples of the golden ratio
 }
 
-/// Which messages of a round are routed, for all of it: those of every `senders`-th sender, to ranks at one of `distances`
-/// distances in a row, which is another one in every row.
+/// A sample of the messages of a round: every `senders`-th sender, and one of every `distances` consecutive
+/// distances between sender and receiver. The choice differs between runs of distances.
 struct Sampling {
     std::uint64_t senders = 1;
     std::uint64_t distances = 1;
@@ -46,7 +46,7 @@ struct Sampling {
     }
 };
 
-/// Times rounds, each as if it began when all ranks have ended the one before, with memory of its own.
+/// Times rounds separately, each as if it began when all ranks have finished the previous one.
 class RoundTimer {
    public:
     RoundTimer(RouteLinks& routes, const NetworkModel& model, const Machine& machine,
@@ -77,27 +77,30 @@ class RoundTimer {
             const Node here = calls_.node[from.value];
             calls_.list_messages(schedule, round, from, messages_);
             const std::optional<Bytes> to_card =
-                model_.sends_from_nic() ? staged_bytes(schedule, calls_.in_call(from), round) : std::nullopt;
+                model_.sends_from_nic() ? staged_bytes(schedule, calls_.rank_in_call(from), round)
+                                        : std::nullopt;
             Departures sent_by;
             std::uint64_t sent = 0;
-            const double weight = of_senders * weight_of_routed();
+            const double weight = of_senders * weight_of_routed_message();
             for (std::size_t i = 0; i < messages_.size(); ++i) {
                 const SentMessage& message = messages_[i];
                 if (here == calls_.node[message.to.value]) continue;
                 ++sent;
                 const LinkFactors links = model_.link_factors(message.bytes);
                 const double filled = weight * static_cast<double>(message.bytes.value) / links.bandwidth;
-                // The sender represents several ranks; its messages are spread over the routes of all of them.
+                // The sender represents several ranks; its messages are spread over the routes of all these
+                // ranks.
                 const std::size_t shift = i % static_cast<std::size_t>(of_senders);
-                const RouteCost route = is_routed(message)
-                                            ? send(shifted(from, shift), shifted(message.to, shift), filled)
-                                            : RouteCost{};
+                const RouteCost route =
+                    is_routed(message)
+                        ? add_to_route(shifted_node(from, shift), shifted_node(message.to, shift), filled)
+                        : RouteCost{};
                 latest = std::max(latest, model_.latency(message.bytes) + links.latency * route.latency);
                 const std::uint32_t processes = senders_on_[here.value];
                 const double alone = to_card ? model_.nic_time(message.bytes, processes)
                                              : model_.time(message.bytes, processes);
                 const double turn =
-                    model_.takes_bytes_on_links(port_)
+                    model_.is_limited_by_links_only(port_)
                         ? model_.time(Bytes{0})
                         : std::max(alone, model_.in_packets(message.bytes, route.latency, route.bandwidth));
                 const double overhead = model_.receive_cpu(message.bytes);
@@ -106,18 +109,18 @@ class RoundTimer {
                 cpu_.add(message.to.value, of_senders * (overhead + work));
                 const double wire = model_.time(Bytes{0}) + static_cast<double>(message.bytes.value) /
                                                                 (links.bandwidth * route.bandwidth);
-                arrivals_.to(message.to)
+                arrivals_.arrivals_of(message.to)
                     .add(sent_by.add(model_.send_cpu(message.bytes), turn, wire), overhead, work, of_senders);
             }
             if (sent == 0) continue;
             silent = false;
-            const Copies combined = copies(schedule, calls_.in_call(from), round);
+            const Copies combined = copies(schedule, calls_.rank_in_call(from), round);
             const double copying = model_.copy(combined.bytes, static_cast<double>(combined.blocks));
             cpu_.add(from.value, copying);
             const double staging = to_card ? model_.stage(*to_card) : 0;
             most_to_send = std::max(most_to_send, sending_time(sent_by.left, copying, staging, sent));
         }
-        const double link = empty_links();
+        const double link = drain_links();
         const auto through_port = [&](std::size_t, double bytes) { return bytes / port_; };
         const double port = std::max(out_.drain(through_port), in_.drain(through_port));
         const double cpu = cpu_.drain([](std::size_t, double seconds) { return seconds; });
@@ -131,20 +134,20 @@ class RoundTimer {
     }
 
    private:
-    [[nodiscard]] Node shifted(Rank rank, std::size_t by) const {
-        const std::size_t in = calls_.in_call(rank).value;
+    [[nodiscard]] Node shifted_node(Rank rank, std::size_t by) const {
+        const std::size_t in = calls_.rank_in_call(rank).value;
         return calls_.node[rank.value - in + (in + by) % calls_.ranks];
     }
     struct RouteCost {
         double latency = 0;
-        double bandwidth = std::numeric_limits<double>::infinity();  // of its narrowest link
+        double bandwidth = std::numeric_limits<double>::infinity();  // of the narrowest link of the route
     };
-    /// Returns the seconds that the busiest needs.
-    double empty_links() {
+    /// Resets link loads. Returns the seconds of the busiest link.
+    double drain_links() {
         return links_.drain(
             [&](std::size_t index, double bytes) { return bytes / routes_.bandwidth(Link{index}); });
     }
-    /// Returns the number of senders that each remaining one represents.
+    /// Thins out the senders. Returns the number of senders that each remaining one represents.
     double sample_senders() {
         if (sampling_.senders == 1) return 1;
         const auto all = static_cast<double>(senders_.size());
@@ -156,11 +159,11 @@ class RoundTimer {
     [[nodiscard]] bool is_routed(const SentMessage& message) const {
         if (sampling_.distances == 1 || messages_.size() < 2 * sampling_.distances) return true;
         return sampling_.is_sampled(
-            (calls_.in_call(message.to).value + calls_.ranks - calls_.in_call(message.from).value) %
+            (calls_.rank_in_call(message.to).value + calls_.ranks - calls_.rank_in_call(message.from).value) %
             calls_.ranks);
     }
-    /// The number of messages that each routed one of a sender represents.
-    [[nodiscard]] double weight_of_routed() const {
+    /// The number of messages that each routed message of a sender represents.
+    [[nodiscard]] double weight_of_routed_message() const {
         if (sampling_.distances == 1) return 1;
         const auto routed =
             std::ranges::count_if(messages_, [&](const SentMessage& message) { return is_routed(message); });
@@ -181,8 +184,8 @@ class RoundTimer {
                 messages_, [&](const SentMessage& message) { return calls_.node[message.to.value] != here; });
         }
     }
-    /// Fills the links of the route.
-    RouteCost send(Node from, Node to, double bytes) {
+    /// Adds the bytes to the links of the route.
+    RouteCost add_to_route(Node from, Node to, double bytes) {
         RouteCost route;
         for (const RouteLink& link : routes_.between(from, to)) {
             links_.add(link.link.value, link.part * bytes);

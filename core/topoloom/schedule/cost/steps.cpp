@@ -29,12 +29,13 @@ Step prefix_step(std::size_t ranks, std::size_t by) {
 
 Step block_step(std::size_t ranks, std::span<const std::uint32_t> block_to) {
     const std::size_t blocks = block_to.size();
-    if (blocks == 0 || ranks % blocks != 0) fail(ranks, " ranks can't be cut in ", blocks, " equal blocks");
-    std::vector<std::uint32_t> sorted(block_to.begin(), block_to.end());
-    std::ranges::sort(sorted);
+    if (blocks == 0 || ranks % blocks != 0)
+        fail(ranks, " ranks can't be divided into ", blocks, " equal blocks");
+    std::vector<std::uint32_t> sorted_targets(block_to.begin(), block_to.end());
+    std::ranges::sort(sorted_targets);
     for (std::size_t b = 0; b < blocks; ++b) {
-        if (sorted[b] != b)
-            fail("the targets of ", blocks, " blocks are not 0 to ", blocks - 1, ", once each");
+        if (sorted_targets[b] != b)
+            fail("the targets of ", blocks, " blocks are not a permutation of 0 to ", blocks - 1);
     }
     Step step;
     const std::size_t length = ranks / blocks;
@@ -45,7 +46,7 @@ Step block_step(std::size_t ranks, std::span<const std::uint32_t> block_to) {
     return step;
 }
 
-std::vector<RepeatedStep> steps_of(const AnySchedule& schedule) {
+std::vector<RepeatedStep> list_schedule_steps(const AnySchedule& schedule) {
     std::vector<RepeatedStep> steps;
     std::map<Step, std::size_t> known;
     std::vector<SentMessage> messages;

@@ -7,9 +7,9 @@
 
 namespace topoloom {
 
-/// MeanDistances between things: their sum and their number for each two, row by row.
+/// Sum and number of the distances between each two items, row by row.
 struct MeanDistances {
-    explicit MeanDistances(std::size_t things) : size(things), sum(size * size, 0), count(size * size, 0) {}
+    explicit MeanDistances(std::size_t items) : size(items), sum(size * size, 0), count(size * size, 0) {}
 
     void add(std::size_t a, std::size_t b, double distance) {
         for (const std::size_t at : {a * size + b, b * size + a}) {
@@ -26,20 +26,21 @@ struct MeanDistances {
     std::vector<double> count;
 };
 
-/// Two groups become one, by things that are in them.
+/// A merge of two groups, each identified by one of its items.
 struct ClusterMerge {
     std::uint32_t a = 0, b = 0;
-    double sum = 0, count = 0;  // of the distances between them
+    double sum = 0, count = 0;  // of the distances between the two groups
 
     [[nodiscard]] double mean() const { return sum / count; }
 };
 
-/// All merges, by mean distance. Chains of nearest neighbors, O(size^2). Source: F. Murtagh, A survey of recent advances
-/// in hierarchical clustering algorithms, The Computer Journal 26, 1983.
+/// Computes all merges in order of their mean distance. Nearest-neighbor chains, O(size^2). Source: F.
+/// Murtagh, A survey of recent advances in hierarchical clustering algorithms, The Computer Journal 26, 1983.
 [[nodiscard]] std::vector<ClusterMerge> average_linkage(MeanDistances distances);
 
-/// The group of every thing after the first merges; numbered by their lowest things.
-[[nodiscard]] std::vector<std::uint32_t> clusters_after(const std::vector<ClusterMerge>& merges,
-                                                        std::size_t first);
+/// Returns the group of every item after merging the pairs before index `first`. Groups are numbered in
+/// order of their lowest item.
+[[nodiscard]] std::vector<std::uint32_t> find_clusters(const std::vector<ClusterMerge>& merges,
+                                                       std::size_t first);
 
 }  // namespace topoloom

@@ -20,9 +20,9 @@ void check_channels(std::uint32_t channels) {
     if (channels == 0) fail("0 channels; there must be 1 or more");
 }
 
-/// Messages that share channels.
-struct Shared {
-    double sum = 0;      // of their seconds alone
+/// Messages that share a set of channels.
+struct SharedChannels {
+    double sum = 0;      // seconds that the messages would take alone
     double longest = 0;  // of these
 
     void add(double seconds) {
@@ -46,10 +46,11 @@ BinomialOrder parse_binomial_order(std::string_view name) {
     throw Error(unknown_name_message("order", std::string(name), {names.begin(), names.end()}));
 }
 
-std::vector<Rank> order_without_costs(std::size_t size, BinomialOrder order, Rank root, std::uint64_t seed) {
+std::vector<Rank> cost_independent_order(std::size_t size, BinomialOrder order, Rank root,
+                                         std::uint64_t seed) {
     if (order != BinomialOrder::standard && order != BinomialOrder::random)
-        fail("this order depends on what messages cost");
-    if (root.value >= size) fail("the root ", root.value, " is not a process; they are 0 to ", size - 1);
+        fail("this order depends on message costs");
+    if (root.value >= size) fail("the root ", root.value, " is not a process; processes are 0 to ", size - 1);
     std::vector<Rank> placed;
     for (std::size_t i = 0; i < size; ++i) placed.push_back(Rank{(root.value + i) % size});
     if (order == BinomialOrder::random) Rng(seed).shuffle(std::span(placed).subspan(1));
@@ -60,12 +61,12 @@ std::vector<Rank> binomial_order(const CostMatrix& costs, BinomialOrder order, R
                                  std::uint32_t channels, std::uint64_t seed) {
     const std::size_t size = costs.size();
     check_channels(channels);
-    if (order == BinomialOrder::random) return order_without_costs(size, order, root, seed);
-    std::vector<Rank> placed = order_without_costs(size, BinomialOrder::standard, root, seed);
+    if (order == BinomialOrder::random) return cost_independent_order(size, order, root, seed);
+    std::vector<Rank> placed = cost_independent_order(size, BinomialOrder::standard, root, seed);
     if (order == BinomialOrder::standard) return placed;
 
-    std::vector<bool> left(size, true);
-    left[root.value] = false;
+    std::vector<bool> is_unplaced(size, true);
+    is_unplaced[root.value] = false;
     const auto steps = static_cast<int>(std::bit_width(size - 1));
     const int far_step = order != BinomialOrder::channel_aware
                              ? -1
@@ -76,14 +77,14 @@ std::vector<Rank> binomial_order(const CostMatrix& costs, BinomialOrder order, R
             const Rank parent = placed[position];
             Rank best{size};
             for (const Rank process : ids<Rank>(size)) {
-                if (!left[process.value]) continue;
+                if (!is_unplaced[process.value]) continue;
                 const bool better =
                     best.value == size || (step == far_step ? costs(parent, process) > costs(parent, best)
                                                             : costs(parent, process) < costs(parent, best));
                 if (better) best = process;
             }
             placed[position + half] = best;
-            left[best.value] = false;
+            is_unplaced[best.value] = false;
         }
     }
     return placed;
@@ -102,18 +103,18 @@ std::vector<double> binomial_scatter_steps(const CostMatrix& costs, const CostGr
                                            ChannelSharing sharing) {
     const std::size_t size = costs.size();
     check_channels(channels);
-    std::vector<bool> seen(size, false);
+    std::vector<bool> is_listed(size, false);
     for (const Rank process : order) {
-        if (process.value >= size || seen[process.value])
-            fail("an order of ", size, " processes has each of them once, not ", process.value,
+        if (process.value >= size || is_listed[process.value])
+            fail("an order of ", size, " processes must contain each process once, not ", process.value,
                  process.value < size ? " twice" : "");
-        seen[process.value] = true;
+        is_listed[process.value] = true;
     }
     if (order.size() != size) fail("an order of ", order.size(), " processes, but there are ", size);
 
     std::vector<double> steps;
     for (std::size_t half = std::bit_ceil(size) / 2; half > 0; half /= 2) {
-        std::map<std::pair<std::uint32_t, std::uint32_t>, Shared> shared;
+        std::map<std::pair<std::uint32_t, std::uint32_t>, SharedChannels> shared;
         for (std::size_t position = 0; position + half < size; position += 2 * half) {
             const Rank from = order[position];
             const Rank to = order[position + half];

@@ -19,13 +19,13 @@ void require_nodes(std::span<const NodeMessage> messages, std::size_t nodes) {
     }
 }
 
-std::uint32_t shared(std::uint32_t messages, std::uint32_t cables) {
+std::uint32_t messages_per_cable(std::uint32_t messages, std::uint32_t cables) {
     return (messages + cables - 1) / cables;
 }
 
 }  // namespace
 
-std::vector<NodeMessage> between_nodes(const Step& step, std::span<const Node> node_of_rank) {
+std::vector<NodeMessage> list_node_messages(const Step& step, std::span<const Node> node_of_rank) {
     const auto node = [&](Rank rank) {
         return rank.value < node_of_rank.size() ? node_of_rank[rank.value] : no_node;
     };
@@ -44,11 +44,11 @@ void require_ranks(const Step& step, std::size_t ranks) {
     }
 }
 
-const FatTree& fat_tree_of(const Machine& machine) {
+const FatTree& require_fat_tree(const Machine& machine) {
     const auto* const tree = std::get_if<FatTree>(&machine.topology());
     if (tree == nullptr)
-        fail("routes up are known only for a whole fat tree, such as fattree:16:16, not for '",
-             machine.text(), "'");
+        fail("upward routes require a complete fat tree, such as fattree:16:16, not for '", machine.text(),
+             "'");
     return *tree;
 }
 
@@ -84,17 +84,17 @@ Meetings AnyAscent::meetings(std::span<const NodeMessage> messages) {
         });
         if (places == 0) continue;
         all.places += static_cast<std::size_t>(places);
-        all.most = std::max(all.most, most_on(level, messages));
+        all.most = std::max(all.most, max_messages_per_cable(level, messages));
     }
     return all;
 }
 
-/// Those that come from one subtree take different cables.
-double AnyAscent::most_on(const Level& level, std::span<const NodeMessage> messages) const {
+/// Messages from one subtree use different cables.
+double AnyAscent::max_messages_per_cable(const Level& level, std::span<const NodeMessage> messages) const {
     std::uint32_t most = 0;
     for (const Subtree& subtree : subtrees_)
-        most = std::max(most, shared(std::max(subtree.entering, subtree.leaving), level.cables));
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> ways;  // (into, out of) subtrees
+        most = std::max(most, messages_per_cable(std::max(subtree.entering, subtree.leaving), level.cables));
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> ways;  // pairs of the entered and the left subtree
     for (const auto [from, to] : messages) {
         const std::pair way(level.nodes.quotient(to.value), level.nodes.quotient(from.value));
         if (way.first != way.second) ways.push_back(way);
@@ -123,8 +123,8 @@ Meetings meetings_on_routes(const Machine& machine, std::span<const NodeMessage>
                 adder.add_route_to(to, network.point(to), 1.0);
             }
         }
-        settle_loads(network, std::span(loads));
-        constexpr double one = 1 + 1e-9;  // shares of a message may not sum up to all of it
+        convert_sums_to_loads(network, std::span(loads));
+        constexpr double one = 1 + 1e-9;  // fractions of a message may not sum up to 1
         Meetings meetings;
         for (const double load : loads) {
             meetings.places += load > one ? 1 : 0;

@@ -19,25 +19,28 @@ struct NodeMessage {
 
 /// The contention of a step.
 struct Meetings {
-    /// Links with more than one message; or subtrees, above which there may be such links.
+    /// Links with more than one message; for AnyAscent, subtrees above which links may have more than one
+    /// message.
     std::size_t places = 0;
-    double most = 0;  // messages on one link, at worst
+    double most = 0;  // maximum number of messages on one link, in the worst case
 };
 
-/// The messages of a step between the nodes of its ranks. A rank without a node, beyond the end or `no_node`, sends and
-/// gets nothing.
+/// Lists the messages of a step between the nodes of its ranks. A rank without a node (missing or `no_node`)
+/// neither sends nor receives.
 inline constexpr Node no_node{0xFFFF'FFFFU};
-[[nodiscard]] std::vector<NodeMessage> between_nodes(const Step& step, std::span<const Node> node_of_rank);
+[[nodiscard]] std::vector<NodeMessage> list_node_messages(const Step& step,
+                                                          std::span<const Node> node_of_rank);
 /// Throws Error unless each rank of the step is below `ranks`.
 void require_ranks(const Step& step, std::size_t ranks);
 
-/// Throws Error unless the network is a fat tree of which nothing is down.
-[[nodiscard]] const FatTree& fat_tree_of(const Machine& machine);
+/// Throws Error unless the network is a fat tree without failures.
+[[nodiscard]] const FatTree& require_fat_tree(const Machine& machine);
 
-/// Whichever routes the messages take up, so long as those of a subtree take different cables out of it. No two of them
-/// ever meet if, and on k-ary n-trees only if, all that enter a subtree come from one subtree of its level (Kumar 2005,
-/// 4.2). Where cables are fewer than nodes, too many messages meet on some, too; that fewer can climb apart is taken
-/// for granted. O(messages * levels).
+/// Contention for any choice of upward routes, provided that messages from the same subtree use different
+/// cables. No two messages ever meet if all messages into a subtree come from one subtree of its level; on
+/// k-ary n-trees this condition is also necessary (Kumar 2005, 4.2). With fewer cables than nodes, cables may
+/// also carry more messages than one each; the messages of a subtree are assumed to be spread evenly.
+/// O(messages * levels).
 class AnyAscent {
    public:
     explicit AnyAscent(const FatTree& tree);
@@ -53,17 +56,19 @@ class AnyAscent {
     struct Subtree {
         std::uint32_t entering = 0;
         std::uint32_t leaving = 0;
-        std::uint32_t from = 0;  // the last that entered it
+        std::uint32_t from = 0;  // source subtree of the last message
         bool several = false;
     };
-    [[nodiscard]] double most_on(const Level& level, std::span<const NodeMessage> messages) const;
+    [[nodiscard]] double max_messages_per_cable(const Level& level,
+                                                std::span<const NodeMessage> messages) const;
 
     std::vector<Level> levels_;
-    std::vector<Subtree> subtrees_;  // of the level that is looked at
+    std::vector<Subtree> subtrees_;  // subtrees of the current level
 };
 
-/// On the routes of the machine, whatever it is. Where a message is split over several paths, its shares count. Throws
-/// Error for nodes that do not exist, and messages whose route failures cut. O(messages * hops + links).
+/// Finds contention on the routes of any machine. If a message is split over several paths, each path counts
+/// its fraction. Throws Error for nodes that do not exist and for messages whose route is interrupted by
+/// failures. O(messages * hops + links).
 [[nodiscard]] Meetings meetings_on_routes(const Machine& machine, std::span<const NodeMessage> messages);
 
 }  // namespace topoloom

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t tried_cuts = 8;
 constexpr int reassignments = 10;
 constexpr double rounding = 1e-9;
-constexpr double most_apart = 1.1;  // times of the same two processes, there and back
+constexpr double most_apart = 1.1;  // ratio of the times of two processes in the two directions
 
 using Numbers = std::vector<std::uint32_t>;
 
@@ -26,14 +26,14 @@ void check_probability(double p) {
     if (!(p > 0 && p < 1)) fail("p is ", p, "; a probability of errors must be above 0 and below 1");
 }
 
-/// Things in groups, numbered from 0 on.
+/// A partition of items into groups numbered from 0.
 struct Parts {
     Numbers of;
     std::uint32_t count = 1;
     double log_chance = 0;
 };
 
-/// Numbers groups by their lowest things.
+/// Numbers groups in order of their lowest item.
 void renumber(Parts& parts) {
     std::map<std::uint32_t, std::uint32_t> number;
     for (std::uint32_t& group : parts.of)
@@ -41,7 +41,7 @@ void renumber(Parts& parts) {
     parts.count = static_cast<std::uint32_t>(number.size());
 }
 
-/// Times between some processes, each two by the faster way.
+/// Times between some processes, using the faster direction of each pair.
 class Pairs {
    public:
     Pairs(const CostMatrix& costs, const std::vector<Rank>& members)
@@ -54,7 +54,8 @@ class Pairs {
                 sorted.push_back(time);
             }
         }
-        // Between groups there are 2 (size - 2) pairs or more: half as many outliers leave half of those.
+        // Two groups have at least 2 (size - 2) pairs between them, so half as many outliers leave half of
+        // the pairs.
         const auto longest = sorted.end() - static_cast<std::ptrdiff_t>(size_ - 1);
         std::nth_element(sorted.begin(), longest, sorted.end());
         longest_ = *longest;
@@ -62,8 +63,8 @@ class Pairs {
 
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] double time(std::size_t a, std::size_t b) const { return times_[a * size_ + b]; }
-    /// The time, but for the size - 2 longest that of the next.
-    [[nodiscard]] double clipped(std::size_t a, std::size_t b) const {
+    /// The pair's time; for the size - 2 longest times, the longest of the remaining times.
+    [[nodiscard]] double clipped_time(std::size_t a, std::size_t b) const {
         return std::min(time(a, b), longest_);
     }
 
@@ -73,8 +74,8 @@ class Pairs {
     double longest_ = 0;
 };
 
-/// Numbers of merges after which the variance between what is inside groups and what is across is largest; the largest
-/// first.
+/// Numbers of merges after which the variance between intra-group and inter-group times is largest, in
+/// descending order of variance.
 std::vector<std::size_t> best_cuts(const std::vector<ClusterMerge>& merges) {
     double sum = 0, count = 0;
     for (const ClusterMerge& joint : merges) {
@@ -97,19 +98,20 @@ std::vector<std::size_t> best_cuts(const std::vector<ClusterMerge>& merges) {
     return found;
 }
 
-/// The group whose other processes are the nearest to one.
+/// The group whose other processes are closest to one process.
 std::uint32_t nearest_group(const Pairs& pairs, const Parts& parts, std::size_t process) {
     std::vector<double> sum(parts.count, 0);
-    std::vector<double> others(parts.count, 0);
+    std::vector<double> other_count(parts.count, 0);
     for (std::size_t other = 0; other < pairs.size(); ++other) {
         if (other == process) continue;
-        sum[parts.of[other]] += pairs.clipped(process, other);
-        others[parts.of[other]] += 1;
+        sum[parts.of[other]] += pairs.clipped_time(process, other);
+        other_count[parts.of[other]] += 1;
     }
     std::uint32_t best = parts.of[process];
     for (std::uint32_t group = 0; group < parts.count; ++group) {
-        // A group without others is left out.
-        if (others[group] > 0 && (others[best] == 0 || sum[group] * others[best] < sum[best] * others[group]))
+        // A group with a single process is skipped.
+        if (other_count[group] > 0 &&
+            (other_count[best] == 0 || sum[group] * other_count[best] < sum[best] * other_count[group]))
             best = group;
     }
     return best;
@@ -126,16 +128,16 @@ void move_to_nearest(const Pairs& pairs, Parts& parts) {
     renumber(parts);
 }
 
-/// At most how many ways there are to put things in this number of groups; its logarithm.
-double log_ways(std::size_t things, std::uint32_t groups) {
-    return static_cast<double>(things) * std::log(groups) - std::lgamma(groups + 1.0);
+/// Upper bound on the logarithm of the number of partitions into this number of groups.
+double log_partition_count(std::size_t items, std::uint32_t groups) {
+    return static_cast<double>(items) * std::log(groups) - std::lgamma(groups + 1.0);
 }
 
 class Splitter {
    public:
     Splitter(const CostMatrix& costs, double significance) : costs_(costs), significance_(significance) {}
 
-    /// Groups of these processes, and how probable they are if all are alike.
+    /// Groups of these processes, and their p-value if all processes are alike.
     std::pair<std::vector<CostGroup>, double> split(const std::vector<Rank>& members) const {
         if (members.size() < 4) return {{}, 1};
         const Pairs pairs(costs_, members);
@@ -143,7 +145,7 @@ class Splitter {
         std::iota(alone.begin(), alone.end(), 0U);
         std::optional<Parts> parts = find_parts(pairs, {alone, static_cast<std::uint32_t>(alone.size())});
         if (!parts) return {{}, 1};
-        // The groups found may be nested; keep the outermost.
+        // The groups found may be nested; keep only the outermost.
         while (parts->count > 2) {
             std::optional<Parts> outer = find_parts(pairs, *parts);
             if (!outer) break;
@@ -152,40 +154,41 @@ class Splitter {
         std::vector<CostGroup> groups(parts->count);
         for (std::size_t i = 0; i < members.size(); ++i) groups[parts->of[i]].members.push_back(members[i]);
         for (CostGroup& group : groups) {
-            describe(group, members);
+            fill_samples(group, members);
             std::tie(group.groups, group.chance) = split(group.members);
         }
         return {std::move(groups), std::exp(std::min(parts->log_chance, 0.0))};
     }
 
    private:
-    /// Groups of things, which are processes or groups of them; the best that are not refused.
-    std::optional<Parts> find_parts(const Pairs& pairs, const Parts& things) const {
-        MeanDistances distances(things.count);
+    /// Partitions items (processes or groups of processes) into groups; returns the best partition that is
+    /// not rejected.
+    std::optional<Parts> find_parts(const Pairs& pairs, const Parts& items) const {
+        MeanDistances distances(items.count);
         for (std::size_t a = 0; a < pairs.size(); ++a) {
             for (std::size_t b = 0; b < a; ++b) {
-                if (things.of[a] != things.of[b])
-                    distances.add(things.of[a], things.of[b], pairs.clipped(a, b));
+                if (items.of[a] != items.of[b])
+                    distances.add(items.of[a], items.of[b], pairs.clipped_time(a, b));
             }
         }
         const std::vector<ClusterMerge> merges = average_linkage(std::move(distances));
         for (const std::size_t first : best_cuts(merges)) {
-            const Numbers joined = clusters_after(merges, first);
+            const Numbers clusters = find_clusters(merges, first);
             Parts parts;
-            for (const std::uint32_t thing : things.of) parts.of.push_back(joined[thing]);
-            parts.count = static_cast<std::uint32_t>(joined.size() - first);
-            if (things.count == pairs.size()) move_to_nearest(pairs, parts);
-            if (parts.count > 1 && accepts(pairs, things, parts)) return parts;
+            for (const std::uint32_t item : items.of) parts.of.push_back(clusters[item]);
+            parts.count = static_cast<std::uint32_t>(clusters.size() - first);
+            if (items.count == pairs.size()) move_to_nearest(pairs, parts);
+            if (parts.count > 1 && is_significant(pairs, items, parts)) return parts;
         }
         return {};
     }
 
-    bool accepts(const Pairs& pairs, const Parts& things, Parts& parts) const {
+    bool is_significant(const Pairs& pairs, const Parts& items, Parts& parts) const {
         std::vector<double> inside, across;
         std::vector<std::vector<double>> inside_of(parts.count), into(parts.count);
         for (std::size_t a = 0; a < pairs.size(); ++a) {
             for (std::size_t b = 0; b < a; ++b) {
-                if (things.of[a] == things.of[b]) continue;
+                if (items.of[a] == items.of[b]) continue;
                 const double time = pairs.time(a, b);
                 const bool together = parts.of[a] == parts.of[b];
                 (together ? inside : across).push_back(time);
@@ -194,12 +197,13 @@ class Splitter {
             }
         }
         const StudentTest whole = student_test(summarize(std::move(across)), summarize(std::move(inside)));
-        parts.log_chance = whole.log_p + log_ways(things.count, parts.count) + std::log(things.count);
+        parts.log_chance =
+            whole.log_p + log_partition_count(items.count, parts.count) + std::log(items.count);
         const double share = static_cast<double>(pairs.size()) / static_cast<double>(costs_.size());
         if (!(whole.t > 0 && parts.log_chance <= std::log(significance_ * share))) return false;
         for (std::uint32_t group = 0; group < parts.count; ++group) {
             if (inside_of[group].empty()) {
-                if (things.count == pairs.size()) return false;  // a process alone
+                if (items.count == pairs.size()) return false;  // a process alone
                 continue;
             }
             const StudentTest own =
@@ -209,7 +213,7 @@ class Splitter {
         return true;
     }
 
-    void describe(CostGroup& group, const std::vector<Rank>& around) const {
+    void fill_samples(CostGroup& group, const std::vector<Rank>& around) const {
         std::vector<double> inside, into;
         for (const Rank to : group.members) {
             for (const Rank from : around) {
@@ -227,7 +231,7 @@ class Splitter {
     double significance_;
 };
 
-/// Messages between two groups, or inside one that is not split.
+/// Messages between two groups, or within a group that is not split.
 struct Block {
     const std::vector<Rank>* some;
     const std::vector<Rank>* others;
@@ -249,7 +253,7 @@ struct Block {
 Sample summarize_block(const CostMatrix& costs, const Block& block) {
     std::vector<double> times;
     block.each([&](Rank from, Rank to) { times.push_back(costs(from, to)); });
-    // Which of two is disturbed, their median does not tell.
+    // The median does not show which of the two is disturbed.
     if (times.size() == 2 && std::max(times[0], times[1]) > most_apart * std::min(times[0], times[1]))
         return summarize({std::min(times[0], times[1])});
     return summarize(std::move(times));
@@ -270,7 +274,7 @@ void list_blocks(const CostMatrix& costs, const std::vector<Rank>& members,
 }
 
 /// Statistics of the union of two samples.
-Sample joined(const Sample& a, const Sample& b) {
+Sample combine_samples(const Sample& a, const Sample& b) {
     const auto n = static_cast<double>(a.count);
     const auto m = static_cast<double>(b.count);
     const double apart = b.mean - a.mean;
@@ -309,7 +313,7 @@ CostMatrix group_costs(const CostMatrix& costs, const CostGroups& groups, double
         auto end = first + 1;
         for (; end != blocks.end(); ++end) {
             if (student_test(end->sample, alike).log_p <= least_log_p) break;
-            alike = joined(alike, end->sample);
+            alike = combine_samples(alike, end->sample);
         }
         for (; first != end; ++first)
             first->each([&](Rank from, Rank to) { seconds[from.value * size + to.value] = alike.mean; });

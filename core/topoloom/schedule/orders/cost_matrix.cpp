@@ -9,13 +9,13 @@ namespace topoloom {
 
 namespace {
 
-constexpr double most_seconds = 1e9;  // sums of many stay finite
+constexpr double most_seconds = 1e9;  // sums of many costs stay finite
 
 }  // namespace
 
 CostMatrix::CostMatrix(std::size_t size, std::vector<double> seconds)
     : size_(size), seconds_(std::move(seconds)) {
-    if (size == 0) fail("costs of no processes");
+    if (size == 0) fail("a cost matrix needs 1 process or more");
     if (seconds_.size() != size * size)
         fail(seconds_.size(), " costs between ", size, " processes; give ", size * size);
     for (std::size_t i = 0; i < seconds_.size(); ++i) {

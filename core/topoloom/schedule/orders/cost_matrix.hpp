@@ -9,10 +9,11 @@
 
 namespace topoloom {
 
-/// Seconds of a message from every process to every other, row by row of senders.
+/// Seconds of a message from every process to every other; one row per sender.
 class CostMatrix {
    public:
-    /// Throws Error for no processes, other than size * size costs, and costs below 0 or above 1e9 s.
+    /// Throws Error for 0 processes, a number of costs other than size * size, and costs below 0 or above 1e9
+    /// s.
     CostMatrix(std::size_t size, std::vector<double> seconds);
 
     [[nodiscard]] std::size_t size() const { return size_; }

@@ -20,24 +20,25 @@ namespace topoloom {
 
 namespace {
 
-/// The stretch of an axis on which routers are; a ring that is full begins with the first of them.
-struct Stretch {
+/// The interval of router coordinates on an axis; a full ring begins at the first router.
+struct AxisInterval {
     std::uint32_t low = 0, extent = 0;
     bool is_ring = false;
 };
 
-/// None if there is a gap.
-std::optional<Stretch> stretch(std::span<const std::uint32_t> places, std::uint32_t size, bool wraps) {
-    std::vector<bool> used(size, false);
-    for (const std::uint32_t place : places) used[place] = true;
-    const auto extent = static_cast<std::uint32_t>(std::count(used.begin(), used.end(), true));
-    if (extent == size) return Stretch{wraps ? places.front() : 0, size, wraps && size > 2};
-    std::optional<Stretch> found;
+/// Returns nothing if the routers have a gap.
+std::optional<AxisInterval> find_axis_interval(std::span<const std::uint32_t> places, std::uint32_t size,
+                                               bool wraps) {
+    std::vector<bool> is_used(size, false);
+    for (const std::uint32_t place : places) is_used[place] = true;
+    const auto extent = static_cast<std::uint32_t>(std::count(is_used.begin(), is_used.end(), true));
+    if (extent == size) return AxisInterval{wraps ? places.front() : 0, size, wraps && size > 2};
+    std::optional<AxisInterval> found;
     for (std::uint32_t place = 0; place < size; ++place) {
-        const bool begins = place == 0 ? !wraps || !used.back() : !used[place - 1];
-        if (!used[place] || !begins) continue;
+        const bool begins = place == 0 ? !wraps || !is_used.back() : !is_used[place - 1];
+        if (!is_used[place] || !begins) continue;
         if (found) return std::nullopt;
-        found = Stretch{place, extent, false};
+        found = AxisInterval{place, extent, false};
     }
     return found;
 }
@@ -47,13 +48,13 @@ struct RankGrid {
     bool closed = true;
 };
 
-/// Of routers in the order of their ranks: the axes of the box that they fill, the one that counts slowest first.
+/// Axes of the box that the routers fill, given in rank order; the slowest axis first.
 template <std::size_t Width>
-std::optional<RankGrid> box_of(const BasicTorus<Width>& torus, std::span<const Node> routers) {
+std::optional<RankGrid> find_filled_box(const BasicTorus<Width>& torus, std::span<const Node> routers) {
     struct Axis {
         std::uint32_t extent;
         std::size_t stride;
-        std::vector<std::uint32_t> place;  // of each router
+        std::vector<std::uint32_t> place;  // coordinates of each router
     };
     std::vector<Axis> axes;
     RankGrid box;
@@ -61,7 +62,7 @@ std::optional<RankGrid> box_of(const BasicTorus<Width>& torus, std::span<const N
         std::vector<std::uint32_t> places;
         for (const Node router : routers) places.push_back(torus.coordinates(router)[axis]);
         const std::uint32_t size = torus.grid()[axis];
-        const std::optional<Stretch> on = stretch(places, size, torus.wraps(axis));
+        const std::optional<AxisInterval> on = find_axis_interval(places, size, torus.wraps(axis));
         if (!on) return std::nullopt;
         if (on->extent == 1) continue;
         box.closed = box.closed && on->is_ring;
@@ -82,8 +83,8 @@ std::optional<RankGrid> box_of(const BasicTorus<Width>& torus, std::span<const N
 }
 
 template <std::size_t Width>
-void fit(const BasicTorus<Width>& torus, std::span<const Node> node_of_rank,
-         std::vector<std::string>& texts) {
+void add_fitted_schedules(const BasicTorus<Width>& torus, std::span<const Node> node_of_rank,
+                          std::vector<std::string>& texts) {
     std::vector<Node> router_of;
     for (const Node node : node_of_rank)
         router_of.push_back(Node{torus.vertex(node) * torus.spec().nodes_per_router});
@@ -94,7 +95,7 @@ void fit(const BasicTorus<Width>& torus, std::span<const Node> node_of_rank,
         if (rank % of_router == 0) routers.push_back(router_of[rank]);
         if (router_of[rank] != routers.back()) return;
     }
-    std::optional<RankGrid> box = box_of(torus, routers);
+    std::optional<RankGrid> box = find_filled_box(torus, routers);
     if (!box || box->extents.empty()) return;
     if (of_router > 1) {
         box->extents.push_back(static_cast<std::uint32_t>(of_router));
@@ -105,8 +106,8 @@ void fit(const BasicTorus<Width>& torus, std::span<const Node> node_of_rank,
                     (box->closed ? ")" : ",lines=open)"));
 }
 
-void fit(const FatTree& tree, const Machine& machine, std::span<const Node> node_of_rank,
-         std::vector<std::string>& texts) {
+void add_fitted_schedules(const FatTree& tree, const Machine& machine, std::span<const Node> node_of_rank,
+                          std::vector<std::string>& texts) {
     std::map<Node, std::size_t> ranks_on;
     std::vector<std::size_t> among_those_of_node;
     for (const Node node : node_of_rank) among_those_of_node.push_back(ranks_on[node]++);
@@ -123,7 +124,7 @@ void fit(const FatTree& tree, const Machine& machine, std::span<const Node> node
         std::vector<std::size_t> plain(seats.size());
         std::iota(plain.begin(), plain.end(), std::size_t{0});
         if (seats == plain && count <= seats.size()) return;
-        texts.push_back(std::string(name) + "(seats=" + seats_text(seats, count) + ")");
+        texts.push_back(std::string(name) + "(seats=" + format_seats(seats, count) + ")");
     };
     std::map<Node, std::size_t> place;
     const std::vector<Node> places = with_gaps(machine, nodes);
@@ -147,9 +148,9 @@ std::vector<std::string> fitted_schedules(const Machine& machine, std::span<cons
     if (node_of_rank.size() < 2) return texts;
     with_topology(machine, [&]<class T>(const T& network) {
         if constexpr (std::is_same_v<T, Torus> || std::is_same_v<T, WideTorus>) {
-            fit(network, node_of_rank, texts);
+            add_fitted_schedules(network, node_of_rank, texts);
         } else if constexpr (std::is_same_v<T, FatTree>) {
-            fit(network, machine, node_of_rank, texts);
+            add_fitted_schedules(network, machine, node_of_rank, texts);
         }
     });
     return texts;

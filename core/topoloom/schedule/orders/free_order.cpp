@@ -18,7 +18,8 @@ namespace {
 
 using Order = std::vector<Node>;
 
-/// Rounds in which messages may meet, and as what improves while these stay equal, subtrees above which they may.
+/// The objective: number of rounds in which messages may meet; on ties, number of subtrees above which
+/// messages may meet.
 struct Score {
     std::uint64_t rounds = 0;
     std::uint64_t places = 0;
@@ -27,15 +28,15 @@ struct Score {
 
 class Scorer {
    public:
-    Scorer(const Machine& machine, std::span<const RepeatedStep> steps, Meeting meeting)
+    Scorer(const Machine& machine, std::span<const RepeatedStep> steps, ContentionModel meeting)
         : machine_(machine), steps_(steps) {
-        if (meeting == Meeting::any_ascent) ascent_.emplace(fat_tree_of(machine));
+        if (meeting == ContentionModel::any_ascent) ascent_.emplace(require_fat_tree(machine));
     }
 
     [[nodiscard]] Score score(std::span<const Node> order) {
         Score all;
         for (const auto& [step, rounds] : steps_) {
-            const auto messages = between_nodes(step, order);
+            const auto messages = list_node_messages(step, order);
             const std::size_t places =
                 (ascent_ ? ascent_->meetings(messages) : meetings_on_routes(machine_, messages)).places;
             all.rounds += places > 0 ? rounds : 0;
@@ -53,7 +54,7 @@ class Scorer {
     std::uint64_t work_ = 0;
 };
 
-/// The tree above some nodes: which of its subtrees look alike.
+/// The tree above some nodes; identifies subtrees of the same shape.
 class Shapes {
    public:
     Shapes(const FatTree& tree, std::span<const Node> nodes) {
@@ -80,7 +81,7 @@ class Shapes {
     [[nodiscard]] std::uint32_t shape(std::size_t level, Node node) const {
         return levels_[level].at(subtree(level, node));
     }
-    /// How many children of the same switch come before the subtree of this node.
+    /// The number of preceding siblings of this node's subtree.
     [[nodiscard]] std::size_t place_among_siblings(std::size_t level, Node node) const {
         const auto& subtrees = levels_[level];
         const std::uint32_t first = subtree(level + 1, node) * (spans_[level + 1] / spans_[level]);
@@ -89,12 +90,12 @@ class Shapes {
     }
 
    private:
-    std::vector<std::uint32_t> spans_;                            // nodes of a subtree
-    std::vector<std::map<std::uint32_t, std::uint32_t>> levels_;  // subtree -> number of its shape
+    std::vector<std::uint32_t> spans_;                            // number of nodes in a subtree, by level
+    std::vector<std::map<std::uint32_t, std::uint32_t>> levels_;  // subtree -> index of its shape
 };
 
-/// The order of the tree, but with the fullest subtrees first, or last, of every switch.
-Order by_fullness(const Shapes& shapes, Order order, bool fullest_first) {
+/// Sorts nodes in tree order, but with the fullest subtrees of every switch first or last.
+Order sort_by_fullness(const Shapes& shapes, Order order, bool fullest_first) {
     std::ranges::sort(order);
     std::map<std::pair<std::size_t, std::uint32_t>, std::int64_t> nodes;
     for (const Node node : order) {
@@ -113,9 +114,9 @@ Order by_fullness(const Shapes& shapes, Order order, bool fullest_first) {
     return order;
 }
 
-/// Swaps two nodes, or moves a run of them; keeps what is no worse. Gives up after this number of moves that were not
-/// better.
-void improve(Scorer& scorer, Order& order, Score& score, std::uint64_t work, Rng& rng) {
+/// Swaps two nodes or moves a run of nodes, and keeps changes that are no worse. Stops after 10 ranks^2 moves
+/// without an improvement.
+void improve_order(Scorer& scorer, Order& order, Score& score, std::uint64_t work, Rng& rng) {
     const auto ranks = static_cast<std::uint32_t>(order.size());
     if (ranks < 3) return;
     const std::uint64_t patience = std::uint64_t{10} * ranks * ranks;
@@ -138,17 +139,17 @@ void improve(Scorer& scorer, Order& order, Score& score, std::uint64_t work, Rng
     }
 }
 
-/// Tries all orders, rank by rank: a step in which messages of the first ranks meet is lost.
-class AllOrders {
+/// Tries all orders, rank by rank. A step is lost as soon as messages among the first ranks meet.
+class OrderEnumeration {
    public:
-    /// Without shapes no two nodes are alike.
-    AllOrders(const Shapes* shapes, Scorer& scorer, Order nodes, FreeOrder& best, std::uint64_t work)
+    /// Without shapes no two nodes are interchangeable.
+    OrderEnumeration(const Shapes* shapes, Scorer& scorer, Order nodes, FreeOrder& best, std::uint64_t work)
         : shapes_(shapes), scorer_(scorer), nodes_(std::move(nodes)), best_(best), work_(work) {
         std::ranges::sort(nodes_);
         used_.resize(nodes_.size());
     }
 
-    /// Whether it came to its end.
+    /// Whether the search was completed.
     bool run() {
         if (best_.rounds == 0) return true;
         const std::uint64_t rounds = scorer_.score(order_).rounds;
@@ -158,7 +159,7 @@ class AllOrders {
             return true;
         }
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
-            if (used_[i] || (shapes_ != nullptr && repeats(i))) continue;
+            if (used_[i] || (shapes_ != nullptr && is_interchangeable_with_earlier(i))) continue;
             if (scorer_.work() > work_) return false;
             used_[i] = true;
             order_.push_back(nodes_[i]);
@@ -171,21 +172,21 @@ class AllOrders {
     }
 
    private:
-    /// Whether a node before it is as good: on the same switch, or in a subtree of the same shape beside its own, both
-    /// without a rank.
-    [[nodiscard]] bool repeats(std::size_t i) const {
+    /// Whether an earlier node is interchangeable with this one: on the same switch, or in a sibling subtree
+    /// of the same shape, with no rank in either subtree.
+    [[nodiscard]] bool is_interchangeable_with_earlier(std::size_t i) const {
         for (std::size_t other = 0; other < i; ++other) {
             if (used_[other]) continue;
             std::size_t level = 0;
             while (shapes_->subtree(level + 1, nodes_[i]) != shapes_->subtree(level + 1, nodes_[other]))
                 ++level;
             if (shapes_->shape(level, nodes_[i]) == shapes_->shape(level, nodes_[other]) &&
-                unused(level, nodes_[i]) && unused(level, nodes_[other]))
+                has_no_rank(level, nodes_[i]) && has_no_rank(level, nodes_[other]))
                 return true;
         }
         return false;
     }
-    [[nodiscard]] bool unused(std::size_t level, Node node) const {
+    [[nodiscard]] bool has_no_rank(std::size_t level, Node node) const {
         return std::ranges::none_of(order_, [&](Node taken) {
             return shapes_->subtree(level, taken) == shapes_->subtree(level, node);
         });
@@ -200,36 +201,36 @@ class AllOrders {
     std::vector<bool> used_;
 };
 
-void require_order(const Machine& machine, std::span<const Node> nodes) {
-    Order sorted(nodes.begin(), nodes.end());
-    std::ranges::sort(sorted);
-    if (sorted.empty()) fail("there are no nodes to order");
-    if (sorted.back().value >= machine.node_count())
-        fail("node ", sorted.back().value, " does not exist: the machine has ", machine.node_count());
-    const auto twice = std::ranges::adjacent_find(sorted);
-    if (twice != sorted.end()) fail("node ", twice->value, " stands twice among those to order");
+void check_nodes(const Machine& machine, std::span<const Node> nodes) {
+    Order sorted_nodes(nodes.begin(), nodes.end());
+    std::ranges::sort(sorted_nodes);
+    if (sorted_nodes.empty()) fail("there are no nodes to order");
+    if (sorted_nodes.back().value >= machine.node_count())
+        fail("node ", sorted_nodes.back().value, " does not exist: the machine has ", machine.node_count());
+    const auto twice = std::ranges::adjacent_find(sorted_nodes);
+    if (twice != sorted_nodes.end()) fail("node ", twice->value, " occurs twice among the nodes to order");
     machine.require_usable(nodes, "the order");
 }
 
 }  // namespace
 
 FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
-                          std::span<const RepeatedStep> steps, Meeting meeting, std::uint64_t work,
+                          std::span<const RepeatedStep> steps, ContentionModel meeting, std::uint64_t work,
                           std::uint64_t seed) {
-    require_order(machine, nodes);
+    check_nodes(machine, nodes);
     for (const RepeatedStep& step : steps) require_ranks(step.step, nodes.size());
     Scorer scorer(machine, steps, meeting);
-    const Order given(nodes.begin(), nodes.end());
-    std::vector<Order> starts(1, given);
+    const Order given_order(nodes.begin(), nodes.end());
+    std::vector<Order> starts(1, given_order);
     std::ranges::sort(starts.front());
     std::optional<Shapes> shapes;
     if (const auto* const tree = std::get_if<FatTree>(&machine.topology())) {
         shapes.emplace(*tree, nodes);
-        starts.push_back(by_fullness(*shapes, given, true));
-        starts.push_back(by_fullness(*shapes, given, false));
+        starts.push_back(sort_by_fullness(*shapes, given_order, true));
+        starts.push_back(sort_by_fullness(*shapes, given_order, false));
     }
-    Order best = given;
-    Score least = scorer.score(given);
+    Order best = given_order;
+    Score least = scorer.score(given_order);
     for (const Order& order : starts) {
         if (const Score score = scorer.score(order); score < least) {
             least = score;
@@ -237,25 +238,26 @@ FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
         }
     }
     Rng rng(seed);
-    improve(scorer, best, least, work / 2, rng);
+    improve_order(scorer, best, least, work / 2, rng);
     FreeOrder found{best, least.rounds, false};
-    const Shapes* const alike = meeting == Meeting::any_ascent ? &*shapes : nullptr;
-    found.proven = AllOrders(alike, scorer, given, found, std::max(work, scorer.work() + work / 2)).run();
+    const Shapes* const alike = meeting == ContentionModel::any_ascent ? &*shapes : nullptr;
+    found.proven =
+        OrderEnumeration(alike, scorer, given_order, found, std::max(work, scorer.work() + work / 2)).run();
     return found;
 }
 
 std::vector<Node> with_gaps(const Machine& machine, std::span<const Node> nodes) {
-    require_order(machine, nodes);
-    const Shapes shapes(fat_tree_of(machine), nodes);
-    std::vector<std::size_t> width(shapes.levels() - 1, 1);  // for the children of a switch, by level
+    check_nodes(machine, nodes);
+    const Shapes shapes(require_fat_tree(machine), nodes);
+    std::vector<std::size_t> width(shapes.levels() - 1, 1);  // arity rounded up to a power of two, by level
     for (std::size_t j = 0; j < width.size(); ++j) {
         for (const Node node : nodes)
             width[j] = std::max(width[j], std::bit_ceil(shapes.place_among_siblings(j, node) + 1));
     }
     std::vector<Node> positions;
-    Order sorted(nodes.begin(), nodes.end());
-    std::ranges::sort(sorted);
-    for (const Node node : sorted) {
+    Order sorted_nodes(nodes.begin(), nodes.end());
+    std::ranges::sort(sorted_nodes);
+    for (const Node node : sorted_nodes) {
         std::size_t position = 0;
         std::size_t stride = 1;
         for (std::size_t j = 0; j < width.size(); ++j) {

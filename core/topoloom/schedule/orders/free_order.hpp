@@ -10,29 +10,30 @@
 
 namespace topoloom {
 
-/// When messages contend: on a fat tree those that some ascent brings together (see AnyAscent), or those that
-/// share a link on the routes of the machine, whatever it is.
-enum class Meeting { any_ascent, on_routes };
+/// When messages contend: on a fat tree if some choice of upward routes lets them meet (see AnyAscent), or on
+/// any machine if their routes share a link.
+enum class ContentionModel { any_ascent, on_routes };
 
 struct FreeOrder {
     std::vector<Node> node_of_rank;
-    std::uint64_t rounds = 0;  // in which messages meet
-    bool proven = false;       // no order has fewer
+    std::uint64_t rounds = 0;  // number of rounds in which messages meet
+    bool proven = false;       // whether no order has fewer such rounds
 };
 
-/// Orders nodes for steps of as many ranks. On fat trees shifts by 1 meet nowhere in the order of the tree, whatever the
-/// ascent. For others that order, the given one and those with the fullest subtrees first or last are improved by moves that
-/// make it no worse; then all orders are tried that might have fewer rounds, and of those that any ascent makes alike
-/// one. Both end after this much work, in messages and links looked at; for a dozen nodes the second comes to its end.
-/// Throws Error for no nodes, nodes that stand there twice, do not exist, are down or cut off from each other, and steps
-/// of more ranks.
+/// Finds an order of nodes for steps with one rank per node. On fat trees shifts by 1 never meet in tree
+/// order, for any choice of upward routes. For other steps, a local search improves tree order, the given
+/// order and the orders with the fullest subtrees first or last. Then an exhaustive search tries all orders
+/// that might have fewer rounds, and one of each set of equivalent orders. Both searches stop after `work`
+/// inspected messages and links; with a dozen nodes the exhaustive search completes. Throws Error for 0
+/// nodes, duplicate nodes, nodes that do not exist, are down or are disconnected, and steps with more ranks
+/// than nodes.
 [[nodiscard]] FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
                                         std::span<const RepeatedStep> steps,
-                                        Meeting meeting = Meeting::any_ascent,
+                                        ContentionModel meeting = ContentionModel::any_ascent,
                                         std::uint64_t work = 10'000'000, std::uint64_t seed = 1);
 
-/// The nodes at positions that leave gaps, `no_node`, so that exchanges with position p xor j meet nowhere: children of
-/// every switch have a power of two of places.
+/// Places nodes at positions with gaps (`no_node`) so that exchanges with position p xor j never meet: the
+/// children of every switch get a power of two of positions.
 [[nodiscard]] std::vector<Node> with_gaps(const Machine& machine, std::span<const Node> nodes);
 
 }  // namespace topoloom

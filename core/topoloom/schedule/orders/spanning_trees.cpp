@@ -18,17 +18,17 @@ void require_members(const Multicast& multicast, std::size_t nodes) {
     if (last.value >= nodes) fail("node ", last.value, " does not exist: the machine has ", nodes);
 }
 
-/// Links in the order from the root, from the link into every vertex; just those that lead to members.
+/// Sorts links from the root, given the link into every vertex; keeps only links that lead to members.
 template <class T>
-SpanningTree pruned(const T& network, const Multicast& multicast, const std::vector<Link>& link_into) {
+SpanningTree prune_links(const T& network, const Multicast& multicast, const std::vector<Link>& link_into) {
     SpanningTree tree{multicast.root, {}};
-    std::vector<bool> reached(link_into.size());
-    reached[network.vertex(multicast.root)] = true;
+    std::vector<bool> is_reached(link_into.size());
+    is_reached[network.vertex(multicast.root)] = true;
     for (const Node member : multicast.members) {
-        std::vector<Link> path;  // up to what is reached already
-        for (std::uint32_t at = network.vertex(member); !reached[at];) {
-            if (link_into[at] == Link::none) fail("node ", member.value, " is not led to");
-            reached[at] = true;
+        std::vector<Link> path;  // up to the first vertex already reached
+        for (std::uint32_t at = network.vertex(member); !is_reached[at];) {
+            if (link_into[at] == Link::none) fail("node ", member.value, " is not reached by the tree");
+            is_reached[at] = true;
             path.push_back(link_into[at]);
             at = network.ends(link_into[at]).from;
         }
@@ -37,14 +37,15 @@ SpanningTree pruned(const T& network, const Multicast& multicast, const std::vec
     return tree;
 }
 
-/// Switches of a fat tree with the cables up and down from each, and the nodes below.
+/// Switches of a fat tree, with the cables above and below each and the nodes below.
 class Switches {
    public:
     explicit Switches(const FatTree& tree)
         : tree_(tree), load_(tree.vertex_count()), cable_load_(tree.link_count()), out_(tree.vertex_count()) {
         for (const Node node : ids<Node>(tree.node_count())) below_.push_back({node.value, node.value + 1});
         below_.resize(tree.vertex_count(), {no_index, 0});
-        // Links are numbered from the nodes up, so that what is below their lower end is known.
+        // Links are numbered upward from the nodes, so the nodes below their lower end have already been
+        // counted.
         for (const Link link : ids<Link>(tree.link_count())) {
             const auto [from, to] = tree.ends(link);
             out_[from].push_back(link);
@@ -63,7 +64,7 @@ class Switches {
         std::uint32_t at = tree_.vertex(multicast.root);
         visit(at);
         while (!is_above(at, members_.front()) || !is_above(at, members_.back()))
-            at = go(*cable(at, choice, [&](std::uint32_t to) { return is_up(at, to); }));
+            at = add_link(*select_cable(at, choice, [&](std::uint32_t to) { return is_up(at, to); }));
         descend(at, tree_.vertex(multicast.root), choice);
         return {multicast.root, tree_links_};
     }
@@ -73,27 +74,27 @@ class Switches {
     [[nodiscard]] bool is_above(std::uint32_t vertex, Node node) const {
         return below_[vertex].first <= node.value && node.value < below_[vertex].second;
     }
-    [[nodiscard]] bool leads_to_member(std::uint32_t vertex) const {
+    [[nodiscard]] bool is_above_member(std::uint32_t vertex) const {
         const auto first = std::ranges::lower_bound(members_, Node{below_[vertex].first});
         return first != members_.end() && is_above(vertex, *first);
     }
     void visit(std::uint32_t vertex) { ++load_[vertex]; }
-    std::uint32_t go(Link link) {
+    std::uint32_t add_link(Link link) {
         tree_links_.push_back(link);
         ++cable_load_[link.value];
         const std::uint32_t to = tree_.ends(link).to;
         visit(to);
         return to;
     }
-    /// Chooses among the cables whose other end is wanted.
-    template <class Wanted>
-    [[nodiscard]] std::optional<Link> cable(std::uint32_t at, ParentChoice choice,
-                                            const Wanted& wanted) const {
+    /// Selects among the cables whose other end is acceptable.
+    template <class IsAcceptable>
+    [[nodiscard]] std::optional<Link> select_cable(std::uint32_t at, ParentChoice choice,
+                                                   const IsAcceptable& is_acceptable) const {
         std::optional<Link> best;
         std::pair<std::uint32_t, std::uint32_t> least{no_index, no_index};
         for (const Link link : out_[at]) {
             const std::uint32_t to = tree_.ends(link).to;
-            if (!wanted(to)) continue;
+            if (!is_acceptable(to)) continue;
             const std::pair load(load_[to], cable_load_[link.value]);
             if (choice == ParentChoice::last || load < least) {
                 best = link;
@@ -102,38 +103,39 @@ class Switches {
         }
         return best;
     }
-    /// To the members below, but not back to where the tree came up from.
+    /// Descends to the members below. Adds no link to children on the way up from the root: the tree already
+    /// has it.
     void descend(std::uint32_t at, std::uint32_t root, ParentChoice choice) {
         std::vector<std::uint32_t> children;
         for (const Link link : out_[at]) {
             const std::uint32_t to = tree_.ends(link).to;
-            if (!is_up(at, to) && leads_to_member(to)) children.push_back(to);
+            if (!is_up(at, to) && is_above_member(to)) children.push_back(to);
         }
         std::ranges::sort(children);
         children.erase(std::unique(children.begin(), children.end()), children.end());
         for (const std::uint32_t child : children) {
-            if (is_on_way_up(child, root)) {
+            if (is_above_root(child, root)) {
                 descend(child, root, choice);
             } else {
-                go(*cable(at, choice, [&](std::uint32_t to) { return to == child; }));
+                add_link(*select_cable(at, choice, [&](std::uint32_t to) { return to == child; }));
                 descend(child, root, choice);
             }
         }
     }
-    [[nodiscard]] bool is_on_way_up(std::uint32_t vertex, std::uint32_t root) const {
+    [[nodiscard]] bool is_above_root(std::uint32_t vertex, std::uint32_t root) const {
         return vertex == root || (below_[vertex].first <= root && root < below_[vertex].second);
     }
 
     const FatTree& tree_;
-    std::vector<std::uint32_t> load_;  // trees through a vertex
+    std::vector<std::uint32_t> load_;  // number of trees through a vertex
     std::vector<std::uint32_t> cable_load_;
     std::vector<std::vector<Link>> out_;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> below_;  // nodes from, to
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> below_;  // range of node numbers
     std::vector<Node> members_;
     std::vector<Link> tree_links_;
 };
 
-/// [2 * axis + direction]: the link into every router, if there is one.
+/// [2 * axis + direction]: the link into every router, if any.
 template <std::size_t Width>
 std::vector<std::vector<Link>> links_into(const BasicTorus<Width>& torus) {
     std::vector<std::vector<Link>> into;
@@ -185,7 +187,7 @@ SpanningTree route_tree(const Machine& machine, const Multicast& multicast) {
             if (into == Link::none) into = link;
         });
     }
-    return pruned(network, multicast, link_into);
+    return prune_links(network, multicast, link_into);
 }
 
 template <std::size_t Width>
@@ -209,7 +211,8 @@ std::vector<SpanningTree> disjoint_trees(const BasicTorus<Width>& torus, const M
             for (std::size_t router = 0; router < routers; ++router) {
                 const auto at = torus.coordinates(Node{router * torus.spec().nodes_per_router});
                 if (at == root) continue;
-                // The last axis of the tree's order in which it differs from the root, or the first one.
+                // The last axis, in the tree's order, on which the router differs from the root; if none, the
+                // first axis.
                 std::uint32_t along = axes[i];
                 if (at[along] != root[along]) {
                     for (std::size_t next = 1; next < axes.size(); ++next) {
@@ -217,13 +220,14 @@ std::vector<SpanningTree> disjoint_trees(const BasicTorus<Width>& torus, const M
                         if (at[axis] != root[axis]) along = axis;
                     }
                 }
-                // On a line towards the router from the side of the root; from beside the root where it is level.
+                // Moves along a line towards the router from the root's side; if the router has the root's
+                // coordinate, from the root's neighbor.
                 const bool down = closed                     ? minus == 1
                                   : at[along] == root[along] ? at[along] + 1 < size[along]
                                                              : at[along] < root[along];
                 link_into[router] = into[2 * along + (down ? 1 : 0)][router];
             }
-            trees.push_back(pruned(torus, multicast, link_into));
+            trees.push_back(prune_links(torus, multicast, link_into));
         }
     }
     return trees;

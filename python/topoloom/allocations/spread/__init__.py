@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Spread of groups: see README.md."""
+"""Chooses hosts so that communicating groups span few leaf switches."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Layouts of a mesh in blocks: each leaf group takes whole blocks, band by band.
+"""Assigns a mesh to leaf groups in blocks: each leaf group gets whole blocks.
 
 A block is a small mesh, and a band is a row of blocks. Leaf groups are assigned to
-bands, the largest first, each to the band that lacks most hosts, so that bands are in
-similarly many leaf groups. All sizes of blocks, orders of axes and bands are tried.
+bands, the largest first, each to the band that needs most hosts, so that bands span
+similar numbers of leaf groups. All block sizes, axis orders and bands are tried.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ import numpy as np
 
 from topoloom.allocations.spread.host_mesh import HostMesh, Integers
 
-#: The most layouts for which all sizes of blocks are tried, else only divisors.
+#: Maximum number of layouts. With more, only block sizes that divide the mesh are
+#: tried.
 _MAX_LAYOUTS = 4_000
 
 
 def fill_in_order(
     mesh: HostMesh, leaves: Sequence[int], free: Sequence[int]
 ) -> Integers:
-    """Fill one leaf group after the other with the cells in order."""
+    """Fill leaf groups one after another with the cells in order."""
     hosts = np.repeat(leaves, [free[leaf] for leaf in leaves])
     return hosts[: mesh.hosts].astype(np.int64)
 
 
-def block_layouts(mesh: HostMesh, free: Sequence[int]) -> Iterator[Integers]:
-    """Yield the leaf group of every cell, layout by layout."""
+def enumerate_layouts(mesh: HostMesh, free: Sequence[int]) -> Iterator[Integers]:
+    """Yield layouts: arrays with the leaf group of every cell."""
     axes = len(mesh.extents)
     sizes = [list(range(1, extent + 1)) for extent in mesh.extents]
     orders = list(permutations(range(axes)))
@@ -38,21 +39,21 @@ def block_layouts(mesh: HostMesh, free: Sequence[int]) -> Iterator[Integers]:
     for order in orders:
         for block in product(*sizes):
             for inner in range(axes):
-                yield _layout(mesh, free, order, block, inner)
+                yield _build_layout(mesh, free, order, block, inner)
 
 
 def _divisors(extent: int) -> list[int]:
     return [size for size in range(1, extent + 1) if extent % size == 0]
 
 
-def _layout(
+def _build_layout(
     mesh: HostMesh,
     free: Sequence[int],
     order: Sequence[int],
     block: Sequence[int],
     inner: int,
 ) -> Integers:
-    """Assign cells to leaf groups; the axes of `order` up to `inner` are in a band."""
+    """Assign cells to leaf groups; a band extends along `order` up to axis `inner`."""
     at, place = np.zeros(mesh.hosts, np.int64), 1
     band, bands = np.zeros(mesh.hosts, np.int64), 1
     for rank, axis in enumerate(order):
@@ -66,14 +67,16 @@ def _layout(
     starts = np.flatnonzero(np.diff(at[cells], prepend=-1))
     lengths = np.diff([*starts.tolist(), mesh.hosts])
     runs = [lengths[band[cells[starts]] == number].tolist() for number in range(bands)]
-    parts = _deal([sum(run) for run in runs], max(prod(block), 1), free)
-    return _fill(mesh, cells, runs, parts, free)
+    parts = _assign_bands([sum(run) for run in runs], max(prod(block), 1), free)
+    return _assign_blocks(mesh, cells, runs, parts, free)
 
 
-def _deal(lacking: list[int], block: int, free: Sequence[int]) -> list[list[int]]:
-    """Assign leaf groups to bands; hosts beyond whole blocks are spare."""
-    parts: list[list[int]] = [[] for _ in lacking]
-    lacks = np.array(lacking)
+def _assign_bands(
+    band_sizes: list[int], block: int, free: Sequence[int]
+) -> list[list[int]]:
+    """Assign leaf groups to bands; hosts that do not fill a block stay spare."""
+    parts: list[list[int]] = [[] for _ in band_sizes]
+    lacks = np.array(band_sizes)
     for leaf in np.argsort(-np.asarray(free), kind="stable").tolist():
         whole = free[leaf] // block * block
         band = int(lacks.argmax())
@@ -84,14 +87,14 @@ def _deal(lacking: list[int], block: int, free: Sequence[int]) -> list[list[int]
     return parts
 
 
-def _fill(
+def _assign_blocks(
     mesh: HostMesh,
     cells: Integers,
     runs: list[list[int]],
     parts: list[list[int]],
     free: Sequence[int],
 ) -> Integers:
-    """Assign blocks to the leaf groups of their band, the rest to spare hosts."""
+    """Assign blocks to leaf groups of their band, and other cells to spare hosts."""
     leaf_of = np.full(mesh.hosts, -1, np.int64)
     room = list(free)
     at, missed = 0, list[tuple[int, int]]()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lower bounds of the largest spread of groups on given free hosts.
+"""Lower bounds on the largest spread of groups, given the free hosts.
 
 A leaf group with c free hosts and cells of r groups along one axis and k along another
 holds at most min(c, r k) cells, and at most r or k whole groups. Over all leaf groups
@@ -25,32 +25,37 @@ from topoloom.allocations.spread.host_mesh import HostMesh, TrafficAxes
 
 Floats = NDArray[np.float64]
 
-#: Number of prices of either kind; more prove hardly more.
+#: Number of prices of each kind; more prices hardly improve the bound.
 _PRICES = 40
-#: Rounding error of sums of prices, in cells.
+#: Tolerance for rounding errors in sums of prices, in cells.
 _ROUNDING = 1e-6
-#: The most combinations of spreads for which pairs are checked.
+#: Maximum number of combinations of spreads for which pairs are checked.
 _MAX_SPREADS = 200_000
 
 
-def least_spreads(mesh: HostMesh, free: Sequence[int]) -> list[int]:
-    """Bound the largest spread of each of `mesh.along` alone."""
+def bound_spreads(mesh: HostMesh, free: Sequence[int]) -> list[int]:
+    """Bound the largest spread of each entry of `mesh.along` separately."""
     return [
-        max(_fewest(free, mesh.size(one)), _single_bound(mesh, one, free))
+        max(
+            _count_leaves(free, mesh.size(one)),
+            _bound_spread(mesh, one, free),
+        )
         for one in mesh.along
     ]
 
 
-def least_cost(mesh: HostMesh, free: Sequence[int], found: Sequence[int]) -> float:
-    """Bound `HostMesh.cost`, at most by the cost of the spreads `found`."""
-    least = least_spreads(mesh, free)
+def bound_cost(mesh: HostMesh, free: Sequence[int], found: Sequence[int]) -> float:
+    """Compute a lower bound of `HostMesh.cost`, capped by the cost of `found`."""
+    least = bound_spreads(mesh, free)
     impossible = {
-        (i, k): _Pair(mesh, mesh.along[i], mesh.along[k], free)
+        (i, k): _SpreadPairBound(mesh, mesh.along[i], mesh.along[k], free)
         for i, k in combinations(range(len(mesh.along)), 2)
         if not set(mesh.along[i].axes) & set(mesh.along[k].axes)
     }
     best = mesh.cost(found)
-    ranges = [_affordable(mesh, least, kind, best) for kind in range(len(least))]
+    ranges = [
+        _list_spreads_up_to(mesh, least, kind, best) for kind in range(len(least))
+    ]
     if np.prod([float(len(one)) for one in ranges]) > _MAX_SPREADS:
         return min(best, mesh.cost(least))
     for spreads in product(*ranges):
@@ -63,10 +68,10 @@ def least_cost(mesh: HostMesh, free: Sequence[int], found: Sequence[int]) -> flo
     return best
 
 
-def _affordable(
+def _list_spreads_up_to(
     mesh: HostMesh, least: Sequence[int], kind: int, best: float
 ) -> list[int]:
-    """List spreads of one kind that cost at most `best` if others are minimal."""
+    """List spreads of one kind that cost at most `best` if all others are minimal."""
     found = [least[kind]]
     while found[-1] < mesh.hosts:
         more = (*least[:kind], found[-1] + 1, *least[kind + 1 :])
@@ -76,16 +81,16 @@ def _affordable(
     return found
 
 
-def _fewest(free: Sequence[int], hosts: int) -> int:
-    """Count the leaf groups needed for this number of hosts."""
+def _count_leaves(free: Sequence[int], hosts: int) -> int:
+    """Count the leaf groups needed for `hosts` hosts."""
     total = np.cumsum(np.sort(free)[::-1])
     return int(np.searchsorted(total, hosts) + 1)
 
 
-def _single_bound(mesh: HostMesh, one: TrafficAxes, free: Sequence[int]) -> int:
+def _bound_spread(mesh: HostMesh, one: TrafficAxes, free: Sequence[int]) -> int:
     """Bound the spread by the sum of r over all leaf groups, at most R S."""
     size, groups = mesh.size(one), mesh.groups(one)
-    # Each r of a leaf holds up to `size` cells; the fullest r are taken first.
+    # A group has up to `size` cells in a leaf group; the fullest are counted first.
     parts = np.concatenate(
         [[size] * (c // size) + [c % size] * (c % size > 0) for c in free]
     )
@@ -93,8 +98,8 @@ def _single_bound(mesh: HostMesh, one: TrafficAxes, free: Sequence[int]) -> int:
     return -(-int(np.searchsorted(total, mesh.hosts) + 1) // groups)
 
 
-class _Pair:
-    """Decides which spreads of two kinds of groups are impossible together."""
+class _SpreadPairBound:
+    """Proves that pairs of spreads of two kinds of groups are impossible together."""
 
     def __init__(
         self, mesh: HostMesh, one: TrafficAxes, other: TrafficAxes, free: Sequence[int]
@@ -120,6 +125,6 @@ class _Pair:
         self._held, self._x, self._y = held, rows * x, columns * y
 
     def is_impossible(self, spread: int, other: int) -> bool:
-        """Return whether prices prove that these spreads are impossible."""
+        """Return whether some prices prove that these two spreads are impossible."""
         most = self._held + spread * self._x + other * self._y
         return bool(most.min() < self._cells - _ROUNDING)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses hosts and their order for a mesh, with a lower bound of the cost."""
+"""Chooses hosts for a mesh of ranks, with a lower bound on the cost."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.allocations.spread.blocks import block_layouts, fill_in_order
-from topoloom.allocations.spread.bound import least_cost, least_spreads
-from topoloom.allocations.spread.exchange import Exchanges
+from topoloom.allocations.spread.blocks import enumerate_layouts, fill_in_order
+from topoloom.allocations.spread.bound import bound_cost, bound_spreads
+from topoloom.allocations.spread.exchange import CellExchange
 from topoloom.allocations.spread.host_mesh import HostMesh, Integers
 
-#: Exchanges per lower target, and the number of best layouts to start from.
+#: Exchanges per target, and the number of layouts from which they start.
 _TRIALS, _STARTS = 40_000, 2
-#: The most targets.
+#: Maximum number of target spreads.
 _MAX_TARGETS = 12
 
 
 @dataclass(frozen=True)
 class Spread:
-    """An assignment of a mesh to leaf groups.
+    """An assignment of the cells of a mesh to leaf groups.
 
     Attributes
     ----------
     leaf_of
         The leaf group of every cell.
     most, mean
-        The largest and the mean spread for each of the mesh's `along`.
+        The largest and the mean spread for each entry of `HostMesh.along`.
     cost
-        `HostMesh.cost` of `most`.
+        The value of ``HostMesh.cost(most)``.
     """
 
     leaf_of: Integers
@@ -40,25 +40,25 @@ class Spread:
     cost: float
 
     def segments(self) -> list[int]:
-        """Return the number of hosts per used leaf group, descending."""
+        """Return the number of hosts in each used leaf group, descending."""
         counts = np.bincount(self.leaf_of)
         return sorted(counts[counts > 0].tolist(), reverse=True)
 
 
 @dataclass(frozen=True)
 class Spreads:
-    """The best assignment found, those of schedulers, and lower bounds.
+    """The best assignment found, the assignments of schedulers, and lower bounds.
 
     Attributes
     ----------
     chosen
-        The best one found.
+        The best assignment found.
     first
-        The first free hosts, in order.
+        The scheduler's choice of the first free hosts, in order.
     packed
-        Bin packing: the leaf groups with the most free hosts, one after the other.
+        Bin packing: leaf groups in descending order of free hosts.
     least, least_cost
-        Lower bounds of the largest spread of each kind of groups, and of the cost.
+        Lower bounds on the largest spread of each kind of group, and on the cost.
     """
 
     mesh: HostMesh
@@ -70,7 +70,7 @@ class Spreads:
 
     @property
     def proven(self) -> bool:
-        """Whether the choice is optimal."""
+        """Whether the bound proves that `chosen` is optimal."""
         return self.chosen.cost <= self.least_cost * (1 + 1e-9)
 
 
@@ -91,7 +91,7 @@ def choose_spread(
     seed
         Seed of the exchanges.
     proceed
-        Called now and then; once it returns False, the search ends.
+        Called repeatedly; the search ends when it returns False.
 
     Raises
     ------
@@ -101,33 +101,33 @@ def choose_spread(
     if sum(free) < mesh.hosts:
         raise Error(f"the mesh needs {mesh.hosts} hosts, but {sum(free)} are free")
     leaves = range(len(free))
-    first = _spread(mesh, fill_in_order(mesh, leaves, free))
+    first = _evaluate(mesh, fill_in_order(mesh, leaves, free))
     largest = sorted(leaves, key=lambda leaf: -free[leaf])
-    packed = _spread(mesh, fill_in_order(mesh, largest, free))
+    packed = _evaluate(mesh, fill_in_order(mesh, largest, free))
     found = [first, packed]
-    for layout in block_layouts(mesh, free):
-        found = sorted([*found, _spread(mesh, layout)], key=_rank)[:_STARTS]
+    for layout in enumerate_layouts(mesh, free):
+        found = sorted([*found, _evaluate(mesh, layout)], key=_sort_key)[:_STARTS]
         if not proceed():
             break
-    least = least_spreads(mesh, free)
-    bound = least_cost(mesh, free, found[0].most)
+    least = bound_spreads(mesh, free)
+    bound = bound_cost(mesh, free, found[0].most)
     best = found[0]
-    for target in _targets(mesh, best.most, least, bound):
+    for target in _list_targets(mesh, best.most, least, bound):
         if mesh.cost(target) >= best.cost * (1 - 1e-9) or not proceed():
             continue
         for number, start in enumerate(found):
-            exchanges = Exchanges(mesh, start.leaf_of, free, seed + number)
-            reached = exchanges.reach(target, _TRIALS)
+            exchanges = CellExchange(mesh, start.leaf_of, free, seed + number)
+            reached = exchanges.anneal_to_target(target, _TRIALS)
             if reached is not None:
-                best = _spread(mesh, reached)
+                best = _evaluate(mesh, reached)
                 break
     return Spreads(mesh, best, first, packed, tuple(least), bound)
 
 
-def _targets(
+def _list_targets(
     mesh: HostMesh, most: Sequence[int], least: Sequence[int], bound: float
 ) -> list[tuple[int, ...]]:
-    """List cheaper targets, the most expensive first, as they are the easiest."""
+    """List targets cheaper than `most`, the most expensive (easiest) first."""
     steps = [tuple(most)]
     for _ in range(3):
         steps += [
@@ -143,12 +143,12 @@ def _targets(
     return sorted(lower, key=lambda one: -mesh.cost(one))[:_MAX_TARGETS]
 
 
-def _spread(mesh: HostMesh, leaf_of: Integers) -> Spread:
+def _evaluate(mesh: HostMesh, leaf_of: Integers) -> Spread:
     spreads = mesh.spreads(leaf_of)
     most = tuple(int(one.max()) for one in spreads)
     mean = tuple(float(one.mean()) for one in spreads)
     return Spread(leaf_of, most, mean, mesh.cost(most))
 
 
-def _rank(one: Spread) -> tuple[float, float]:
+def _sort_key(one: Spread) -> tuple[float, float]:
     return one.cost, sum(one.mean)

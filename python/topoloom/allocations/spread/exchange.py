@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exchanges cells between leaf groups until no group exceeds a target spread."""
+"""CellExchange cells between leaf groups until all groups meet a target spread."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from topoloom.allocations.spread.host_mesh import HostMesh, Integers
 _HOTTEST, _COLDEST = 0.6, 0.05
 
 
-class Exchanges:
-    """Cells, their leaf groups, and the free hosts of these."""
+class CellExchange:
+    """Simulated annealing of cells over leaf groups with limited free hosts."""
 
     def __init__(
         self, mesh: HostMesh, leaf_of: Integers, free: Sequence[int], seed: int
@@ -43,8 +43,8 @@ class Exchanges:
         ]
         self._random = np.random.default_rng(seed)
 
-    def reach(self, target: Sequence[int], trials: int) -> Integers | None:
-        """Exchange cells by annealing until no spread exceeds `target`.
+    def anneal_to_target(self, target: Sequence[int], trials: int) -> Integers | None:
+        """Exchange cells by simulated annealing until no spread exceeds `target`.
 
         Returns the leaf group of every cell, or None after `trials` without success.
         """
@@ -61,10 +61,10 @@ class Exchanges:
             if trial % 4096 == 0:
                 drawn = iter(self._random.random(5 * 4096).tolist())
             heat = _HOTTEST * (_COLDEST / _HOTTEST) ** (trial / trials)
-            self._try(target, over, heat, [next(drawn) for _ in range(5)])
+            self._try_exchange(target, over, heat, [next(drawn) for _ in range(5)])
         return None
 
-    def _try(
+    def _try_exchange(
         self,
         target: Sequence[int],
         over: set[tuple[int, int]],
@@ -77,7 +77,7 @@ class Exchanges:
         there = sorted(
             (leaf for leaf, count in enumerate(counts) if count), key=counts.__getitem__
         )
-        # Squared, to prefer leaf groups with few of its cells.
+        # The square prefers leaf groups with few cells of this group.
         source = there[int(random[1] ** 2 * len(there))]
         goal = there[int(random[2] * len(there))]
         if source == goal:
@@ -88,11 +88,11 @@ class Exchanges:
         if self._room[goal] == 0:
             inside = list(self._inside[goal])
             other = inside[int(random[4] * len(inside))]
-        before = self._excess(target, cell, other)
-        self._move(cell, source, goal, other)
-        after = self._excess(target, cell, other)
+        before = self._sum_excess(target, cell, other)
+        self._exchange_cells(cell, source, goal, other)
+        after = self._sum_excess(target, cell, other)
         if after > before and random[3] * 7919 % 1 > math.exp((before - after) / heat):
-            self._move(cell, goal, source, other)
+            self._exchange_cells(cell, goal, source, other)
         for one in (cell,) if other is None else (cell, other):
             for kind, groups in enumerate(self._groups):
                 group = groups[one]
@@ -101,23 +101,26 @@ class Exchanges:
                 else:
                     over.discard((kind, group))
 
-    def _excess(self, target: Sequence[int], cell: int, other: int | None) -> float:
-        """Sum up the excess over targets of the groups of these cells."""
+    def _sum_excess(self, target: Sequence[int], cell: int, other: int | None) -> float:
+        """Sum up how far the groups of these cells exceed their targets."""
         excess = 0.0
         for kind, groups in enumerate(self._groups):
             spreads = self._spread[kind]
             touched = {groups[cell]} if other is None else {groups[cell], groups[other]}
             for group in touched:
-                # Lower spreads count a little: they allow exchanges later.
+                # Spreads below the target have a small weight, to enable later
+                # exchanges.
                 excess += max(0, spreads[group] - target[kind]) + 0.02 * spreads[group]
         return excess
 
-    def _move(self, cell: int, source: int, goal: int, other: int | None) -> None:
-        self._place(cell, source, goal)
+    def _exchange_cells(
+        self, cell: int, source: int, goal: int, other: int | None
+    ) -> None:
+        self._move_cell(cell, source, goal)
         if other is not None:
-            self._place(other, goal, source)
+            self._move_cell(other, goal, source)
 
-    def _place(self, cell: int, source: int, goal: int) -> None:
+    def _move_cell(self, cell: int, source: int, goal: int) -> None:
         self._leaf[cell] = goal
         self._inside[source].discard(cell)
         self._inside[goal].add(cell)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The mesh of hosts that remains of a job's axes, and the spread of its groups.
+"""The mesh of a job's hosts, and the spread of its groups over leaf groups.
 
-Ranks fill hosts in rank order, so the fastest axes are inside hosts. A cell of the rest
-is a host. The spread of a group of hosts along some axes is the number of leaf groups
-of the network that it is in: the minipods of Arnold (He et al., NeurIPS 2025,
-arXiv:2509.15940).
+Ranks fill hosts in rank order, so the fastest axes are inside hosts. Each cell of the
+remaining mesh is a host. The spread of a group of hosts along some axes is the number
+of leaf groups of the network that it spans. Leaf groups are the minipods of Arnold (He
+et al., NeurIPS 2025, arXiv:2509.15940).
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ Integers = NDArray[np.int64]
 
 
 class TrafficAxes(NamedTuple):
-    """Traffic along some axes, whose groups have a spread.
+    """Traffic along some axes of the mesh, inside groups of hosts.
 
     Attributes
     ----------
     name
         The axes as the user wrote them: ``dp`` or ``dp+ep``.
     axes
-        Numbers of the mesh's axes along which the members of a group are.
+        Indices of the mesh axes along which the members of a group differ.
     weight
-        Bytes that a rank sends.
+        Bytes sent per rank.
     """
 
     name: str
@@ -50,10 +50,10 @@ class HostMesh:
     names, extents
         The axes between hosts, fastest first, and their sizes, at least 2 each.
     along
-        Traffic whose groups are on several hosts.
+        Traffic whose groups span several hosts.
     weighted
-        Whether spreads are weighted by bytes; otherwise the largest spread counts, then
-        the sum.
+        Whether the cost weights spreads by bytes; otherwise it is the largest spread,
+        with the sum of spreads as a tie-breaker.
     """
 
     names: tuple[str, ...]
@@ -63,12 +63,12 @@ class HostMesh:
 
     @property
     def hosts(self) -> int:
-        """The number of cells."""
+        """Number of hosts, the cells of the mesh."""
         return prod(self.extents)
 
     @cached_property
     def coordinates(self) -> Integers:
-        """Coordinates of each cell, shape (hosts, axes)."""
+        """Coordinates of each cell; shape (hosts, axes)."""
         cells = np.arange(self.hosts)
         places = np.cumprod((1, *self.extents))
         return np.stack(
@@ -82,7 +82,7 @@ class HostMesh:
 
     @cached_property
     def group_of(self) -> tuple[Integers, ...]:
-        """The group of every cell, for each of `along`."""
+        """Group number of every cell, for each entry of `along`."""
         found = []
         for one in self.along:
             group, place = np.zeros(self.hosts, np.int64), 1
@@ -94,15 +94,15 @@ class HostMesh:
         return tuple(found)
 
     def size(self, one: TrafficAxes) -> int:
-        """Count the hosts of a group."""
+        """Count the hosts in a group."""
         return prod(self.extents[axis] for axis in one.axes)
 
     def groups(self, one: TrafficAxes) -> int:
-        """Count the groups."""
+        """Count the groups of this traffic."""
         return self.hosts // self.size(one)
 
     def spreads(self, leaf_of: Integers) -> list[Integers]:
-        """Return the spreads of all groups, for each of `along`."""
+        """Return the spreads of all groups, for each entry of `along`."""
         leaves = int(leaf_of.max()) + 1
         found = []
         for one, group in zip(self.along, self.group_of, strict=True):
@@ -112,12 +112,12 @@ class HostMesh:
         return found
 
     def cost(self, most: Sequence[int]) -> float:
-        """Return the cost of the maximum spreads, one for each of `along`.
+        """Return the cost of the maximum spreads, one for each entry of `along`.
 
         With weights, the cost is the byte-weighted mean of the spreads.
         """
         if not self.weighted:
-            return float(max(most, default=0) * self._sums + sum(most))
+            return float(max(most, default=0) * self._max_spread_sum + sum(most))
         total = sum(one.weight for one in self.along)
         return (
             sum(one.weight * many for one, many in zip(self.along, most, strict=True))
@@ -125,11 +125,11 @@ class HostMesh:
         )
 
     def measure(self, cost: float) -> float:
-        """Convert a cost to spread per byte, or to the largest spread."""
-        return cost if self.weighted else cost // self._sums
+        """Convert a cost to the mean spread per byte, or to the largest spread."""
+        return cost if self.weighted else cost // self._max_spread_sum
 
     @property
-    def _sums(self) -> int:
+    def _max_spread_sum(self) -> int:
         """An upper bound of the sum of spreads."""
         return self.hosts * len(self.along) + 1
 
@@ -140,7 +140,7 @@ def make_host_mesh(
     weights: Mapping[str, float],
     weighted: bool = True,
 ) -> HostMesh:
-    """Remove the part of a mesh that is inside hosts.
+    """Build the mesh of hosts from a mesh of ranks.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def make_host_mesh(
     weights
         Bytes by axes, such as ``{"dp": 3e9, "dp+ep": 1e9}``.
     weighted
-        As in `HostMesh`.
+        See `HostMesh.weighted`.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def make_host_mesh(
     if ranks % per_host:
         raise Error(
             f"a mesh of {ranks} ranks does not fill hosts of {per_host}; change an "
-            "axis, or choose for the pattern of the job"
+            "axis, or choose nodes for the job's communication pattern"
         )
     left, between = per_host, dict[str, int]()
     for name, size in mesh.items():
@@ -170,7 +170,7 @@ def make_host_mesh(
         if left > 1 and inside not in (left, size):
             raise Error(
                 f"axis {name} = {size} does not fit into hosts of {per_host} ranks: "
-                f"{left} of a host are left for it; change its size"
+                f"{left} ranks per host remain for this axis; change its size"
             )
         left //= inside
         if size > inside:

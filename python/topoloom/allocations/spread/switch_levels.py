@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Levels of switches above leaf groups, and exchanges that use fewer switches."""
+"""Levels of switches above leaf groups, and a search that uses fewer switches."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 
 from topoloom.allocations.spread.host_mesh import HostMesh, Integers
 
-#: The most swaps of leaf groups times hosts, and the most swaps.
+#: Limit of swaps times hosts, and limit of swaps.
 _WORK, _TRIALS = 1_000_000, 4_000
 
 
-def find_switch_levels(hops: NDArray[np.integer]) -> list[Integers]:
-    """Find the groups of leaf groups at each level, from the lowest up.
+def group_leaves_by_switch(hops: NDArray[np.integer]) -> list[Integers]:
+    """Group leaf groups by shared switch at each level, from the lowest up.
 
-    `hops` is between hosts of each two leaf groups. Each level has the group of each
-    leaf group. Distances that do not form groups, as in a dragonfly, make no level.
+    ``hops[i, k]`` is the distance between hosts of leaf groups i and k. Each level of
+    the result is the group of each leaf group. Distances that form no groups, as in a
+    dragonfly, give no level.
     """
     apart = hops[~np.eye(len(hops), dtype=bool)]
     levels = []
@@ -38,9 +39,9 @@ def reduce_switches(
     levels: Sequence[Integers],
     proceed: Callable[[], bool] = lambda: True,
 ) -> Integers:
-    """Exchange whole leaf groups while that reduces the switches above groups.
+    """Swap leaf groups while that reduces the higher-level switches in use.
 
-    The spreads over leaf groups do not change.
+    The spreads of groups over leaf groups do not change.
 
     Parameters
     ----------
@@ -49,15 +50,15 @@ def reduce_switches(
     free
         The number of free hosts of each leaf group.
     levels
-        The result of `find_switch_levels`.
+        Levels from `group_leaves_by_switch`.
     proceed
-        Called now and then; once it returns False, the search ends.
+        Called repeatedly; the search ends when it returns False.
     """
     if not levels:
         return leaf_of
     room = np.asarray(free)
     trials = min(_TRIALS, _WORK // mesh.hosts)
-    best, least = leaf_of, _rank(mesh, leaf_of, levels)
+    best, least = leaf_of, _sum_spreads(mesh, leaf_of, levels)
     improved = True
     while improved and proceed():
         improved = False
@@ -71,17 +72,17 @@ def reduce_switches(
                 trials -= 1
                 names = np.arange(len(room))
                 names[[old, new]] = new, old
-                rank = _rank(mesh, names[best], levels)
+                rank = _sum_spreads(mesh, names[best], levels)
                 if rank < least:
                     best, least, improved = names[best], rank, True
                     break
     return best
 
 
-def _rank(
+def _sum_spreads(
     mesh: HostMesh, leaf_of: Integers, levels: Sequence[Integers]
 ) -> tuple[float, float]:
-    """Return the sums of largest and of mean spreads over all levels."""
+    """Return the sums over levels of the largest and of the mean spreads."""
     most, mean = 0.0, 0.0
     for level in levels:
         spreads = mesh.spreads(level[leaf_of])

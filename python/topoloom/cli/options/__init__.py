@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options that verbs share, by subject."""
+"""Options shared by several verbs, by subject."""

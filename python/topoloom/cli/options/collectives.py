@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options of `topoloom collective` by subject, and which of them exclude each other."""
+"""Options of `topoloom collective` by subject, with checks for conflicts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DEFAULT_BYTES = "1KiB"
 
 
 class MessageOptions(NamedTuple):
-    """The messages of a rank."""
+    """Options for the size and the number of messages."""
 
     amount: MaybeBytes = None
     root: Root = 0
@@ -37,7 +37,7 @@ class MessageOptions(NamedTuple):
         Option(
             "--degree",
             metavar="D",
-            help="For many-to-many: each rank sends to the next D ones.",
+            help="For many-to-many: each rank sends to the next D ranks.",
         ),
     ] = None
     demand: Annotated[
@@ -45,13 +45,13 @@ class MessageOptions(NamedTuple):
         Option(
             "--demand",
             metavar="FILE",
-            help="For many-to-many: a pattern or a matrix, who sends how many bytes "
-            "to whom; instead of --bytes and --degree.",
+            help="For many-to-many: a communication graph or matrix with the bytes "
+            "from rank to rank, instead of --bytes and --degree.",
         ),
     ] = None
 
-    def call(self, operation: str, ranks: int) -> Call:
-        """Describe a call of one size."""
+    def make_call(self, operation: str, ranks: int) -> Call:
+        """Make the description of a call with one message size."""
         from topoloom._core import Error
         from topoloom.support.units import parse_bytes
         from topoloom.tasks.collectives.collective import read_call
@@ -61,8 +61,8 @@ class MessageOptions(NamedTuple):
         size = parse_bytes(self.amount or _DEFAULT_BYTES)
         return read_call(operation, ranks, size, self.root, self.degree, self.demand)
 
-    def measured_call(self, operation: str, ranks: int) -> tuple[Call, list[int]]:
-        """Describe a call to measure, and list its sizes in bytes."""
+    def make_measured_call(self, operation: str, ranks: int) -> tuple[Call, list[int]]:
+        """Make the description of a measured call and a list of its sizes in bytes."""
         from topoloom.support.units import parse_bytes
         from topoloom.tasks.collectives.collective import read_call
 
@@ -73,16 +73,15 @@ class MessageOptions(NamedTuple):
 
 
 class ResultOptions(NamedTuple):
-    """The files that are written."""
+    """Options for output files."""
 
     to: Annotated[
         str | None,
         Option(
             "--to",
             metavar="FORMAT",
-            help="What -o writes: which of its own algorithms an MPI library is to "
-            "use (open-mpi, mpich, mpich-5, intel-mpi), or the best schedule (goal, "
-            "mscclxml).",
+            help="Format of -o: decision rules of an MPI library (open-mpi, mpich, "
+            "mpich-5, intel-mpi), or the best schedule (goal, mscclxml).",
             autocompletion=complete.schedule_formats,
         ),
     ] = None
@@ -105,20 +104,20 @@ class ResultOptions(NamedTuple):
 
 
 class SimulationOptions(NamedTuple):
-    """Whether switches are simulated, and which."""
+    """Options for simulations of switches."""
 
     simulator: MaybeSimulatorName = None
     switch: SwitchName = None
 
 
 class MeasureOptions(NamedTuple):
-    """Whether schedules are measured, and how."""
+    """Options for measurements of schedules."""
 
     run: Annotated[
         bool,
         Option(
             "--run",
-            help="Measure schedules on the machine, beside the MPI library's own.",
+            help="Measure schedules, and the MPI library's own, on the machine.",
         ),
     ] = False
     repeats: Annotated[
@@ -152,7 +151,7 @@ class DrawingOptions(NamedTuple):
     ] = None
 
 
-def check_combination(
+def check_option_conflicts(
     others: Sequence[str],
     order_ranks: bool,
     message: MessageOptions,
@@ -161,17 +160,19 @@ def check_combination(
     measuring: MeasureOptions,
     drawing: DrawingOptions,
 ) -> None:
-    """Refuse options that exclude each other, whether schedules are run or ranked."""
+    """Raise an error for conflicting options."""
     from topoloom._core import Error
 
     if others and (results.to is None or order_ranks or message.demand):
         raise Error(
-            "several collectives are for the rules of an MPI library: add --to, and no "
-            "--order-ranks or --demand; or name one"
+            "several collectives require --to, without --order-ranks and --demand; add "
+            "--to, or name one collective"
         )
     simulator, switch = simulation
     if simulator not in (None, "switches"):
-        raise Error(f"collectives are simulated with switches, not with '{simulator}'")
+        raise Error(
+            f"collectives can be simulated only with switches, not with '{simulator}'"
+        )
     if switch is not None and simulator is None:
         raise Error("--switch is for --with switches")
     if simulator is not None and (measuring.run or others):
@@ -186,13 +187,15 @@ def check_combination(
     )
     if measuring.run and any(ranked_only):
         raise Error(
-            "--run measures; leave out --order-ranks, --to, --write-pattern, "
+            "--run only measures; leave out --order-ranks, --to, --write-pattern, "
             "--rounds, --demand and --over"
         )
 
 
-def check_ranked(launcher: Sequence[str] | None, measuring: MeasureOptions) -> None:
-    """Reject options that only --run accepts."""
+def check_run_only_options(
+    launcher: Sequence[str] | None, measuring: MeasureOptions
+) -> None:
+    """Raise an error for options that require --run."""
     from topoloom._core import Error
 
     if launcher:
@@ -203,15 +206,15 @@ def check_ranked(launcher: Sequence[str] | None, measuring: MeasureOptions) -> N
         raise Error("--timeline, --mpicc and --repeats are for --run; add it")
 
 
-def result_files(
+def make_result_files(
     order_ranks: bool, results: ResultOptions, drawing: DrawingOptions
 ) -> ResultFiles:
-    """Find the contents of files, and refuse a file without contents.
+    """Determine the content of each output file; raise an error for conflicts.
 
     Raises
     ------
     topoloom.Error
-        For an unknown format, and if -o lacks what it is to write.
+        For an unknown format, or if nothing defines the content of -o.
     """
     from topoloom._core import Error
     from topoloom.schedules.exports.schedule_formats import find_format
@@ -220,11 +223,14 @@ def result_files(
     to, output = results.to, results.output
     form = find_format(to) if to is not None else None
     if order_ranks and to is not None:
-        raise Error("-o writes either the placement or what --to says; leave one out")
+        raise Error(
+            "-o writes one of the placement and the export; leave out --order-ranks or "
+            "--to"
+        )
     if output is not None and not order_ranks and to is None:
         raise Error(
-            "-o writes the placement that --order-ranks finds, what --to says, or what "
-            "--run measures; add one of them"
+            "-o has no content; add --order-ranks for a placement, --to for an export, "
+            "or --run for measured times"
         )
     if output is None and to is not None:
         raise Error(f"--to {to} needs a file to write; add -o FILE")

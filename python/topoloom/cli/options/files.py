@@ -11,8 +11,8 @@ from typing import Annotated
 from topoloom.cli.parameters import Argument, Option
 
 
-def _writable(path: Path | None) -> Path | None:
-    """Refuse a file that cannot be written, before a long search."""
+def _require_writable(path: Path | None) -> Path | None:
+    """Raise an error before a long search if a file cannot be written."""
     if path is not None:
         from topoloom.support.files import check_writable
 
@@ -20,7 +20,7 @@ def _writable(path: Path | None) -> Path | None:
     return path
 
 
-def _drawable(path: Path | None) -> Path | None:
+def _require_drawable(path: Path | None) -> Path | None:
     from topoloom.figure.page import check_figure
 
     if path is not None:
@@ -29,22 +29,22 @@ def _drawable(path: Path | None) -> Path | None:
 
 
 def output_option(text: str, *names: str) -> Option:
-    """Describe an option for a file to write, by default -o."""
+    """Make an option for an output file, by default -o."""
     return Option(
         *(names or ("--output", "-o")),
         metavar="FILE",
         help=text,
-        callback=_writable,
+        callback=_require_writable,
     )
 
 
 def figure_option(text: str, name: str = "--figure") -> Option:
-    """Describe an option for a figure to draw."""
+    """Make an option for an output figure."""
     return Option(
         name,
         metavar="FILE",
         help=f"{text}: .svg, .png or .pdf.",
-        callback=_drawable,
+        callback=_require_drawable,
     )
 
 
@@ -79,8 +79,8 @@ MaybePlacementFile = Annotated[
     str | None,
     Argument(
         metavar="PLACEMENT",
-        help="A file written by 'topoloom map'. Without one: block order, what the "
-        "launcher does, on --machine.",
+        help="A file written by 'topoloom map'. Default: block order on --machine, "
+        "the launcher's default.",
     ),
 ]
 PlacementOption = Annotated[
@@ -88,7 +88,7 @@ PlacementOption = Annotated[
     Option(
         "--placement",
         metavar="FILE",
-        help="Read from this file where the ranks are, instead of --machine.",
+        help="Read the slots of the ranks from this placement, instead of --machine.",
     ),
 ]
 WritePlacement = Annotated[
@@ -107,25 +107,25 @@ OutputDirectory = Annotated[
 Figure = Annotated[Path | None, figure_option("Draw the result")]
 Partial = Annotated[
     bool,
-    Option("--partial", help="Use what could be read of a file that lacks something."),
+    Option("--partial", help="Use the readable part of an incomplete file."),
 ]
 AsJson = Annotated[
     bool,
     Option(
         "--json",
-        help="Print JSON on stdout and nothing else; where stdout is the program's, "
-        "one line on stderr.",
+        help="Print only JSON on stdout; if stdout is the program's, one line of JSON "
+        "on stderr.",
     ),
 ]
 
 
 @contextlib.contextmanager
-def suggesting_partial() -> Iterator[None]:
-    """Name --partial in the error for a trace that lacks something."""
+def suggest_partial() -> Iterator[None]:
+    """Mention --partial in errors about incomplete traces."""
     from topoloom._core import Error
     from topoloom.graphs.traces.trace_formats import IncompleteTraceError
 
     try:
         yield
     except IncompleteTraceError as error:
-        raise Error(f"{error}; --partial uses what could be read") from None
+        raise Error(f"{error}; --partial uses the readable part") from None

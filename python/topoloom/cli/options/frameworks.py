@@ -33,17 +33,17 @@ TrafficText = Annotated[
 ]
 
 
-def _size(name: str, text: str) -> Option:
+def _size_option(name: str, text: str) -> Option:
     return Option(name, metavar="N", help=text)
 
 
 ExpertRanks = Annotated[
-    int | None, _size("--ep", "Ranks that the experts are distributed over.")
+    int | None, _size_option("--ep", "Ranks over which experts are distributed.")
 ]
 
 
 class JobOptions(NamedTuple):
-    """A framework and sizes; all None for a mesh."""
+    """A framework and the sizes of its axes; all None for a mesh."""
 
     framework: Annotated[
         str | None,
@@ -56,31 +56,33 @@ class JobOptions(NamedTuple):
             autocompletion=complete.frameworks,
         ),
     ] = None
-    world: Annotated[int | None, _size("--world", "Ranks of the job in all.")] = None
-    tp: Annotated[int | None, _size("--tp", "Tensor parallelism.")] = None
-    cp: Annotated[int | None, _size("--cp", "Context parallelism.")] = None
-    pp: Annotated[int | None, _size("--pp", "Stages of the pipeline.")] = None
+    world: Annotated[
+        int | None, _size_option("--world", "Ranks of the job in all.")
+    ] = None
+    tp: Annotated[int | None, _size_option("--tp", "Tensor parallelism.")] = None
+    cp: Annotated[int | None, _size_option("--cp", "Context parallelism.")] = None
+    pp: Annotated[int | None, _size_option("--pp", "Stages of the pipeline.")] = None
     ep: ExpertRanks = None
     etp: Annotated[
         int | None,
-        _size(
+        _size_option(
             "--etp",
             "Ranks that Megatron splits each expert over; without it tp, and with "
             "--train the best divisor of tp.",
         ),
     ] = None
     replicate: Annotated[
-        int | None, _size("--replicate", "Copies of the model, for HSDP.")
+        int | None, _size_option("--replicate", "Copies of the model, for HSDP.")
     ] = None
 
 
 def read_job(options: JobOptions, mesh: str | None) -> dict[str, int] | Job:
-    """Make the mesh or the job; exactly one must be given.
+    """Make the mesh or the framework's job; exactly one must be given.
 
     Raises
     ------
     topoloom.Error
-        For none or both, and what `make_job` refuses.
+        If none or both are given, or `make_job` fails.
     """
     from topoloom._core import Error
     from topoloom.frameworks.framework_jobs import make_job, parse_framework
@@ -94,7 +96,7 @@ def read_job(options: JobOptions, mesh: str | None) -> dict[str, int] | Job:
     if options.framework is None:
         words = [*given, *(["world"] if options.world is not None else [])]
         if words:
-            raise Error(f"--{words[0]} goes with --framework, such as megatron")
+            raise Error(f"--{words[0]} requires --framework, such as megatron")
         if mesh is None:
             raise Error("name the axes: --mesh tp=8,dp=16, or --framework and --world")
         return parse_mesh(mesh)
@@ -102,5 +104,5 @@ def read_job(options: JobOptions, mesh: str | None) -> dict[str, int] | Job:
     if mesh is not None:
         raise Error("--mesh and --framework are mutually exclusive; write --tp, --pp")
     if options.world is None:
-        raise Error(f"{framework.name} needs --world, the number of ranks")
+        raise Error(f"{framework.name} requires --world, the number of ranks")
     return make_job(framework, given, options.world)

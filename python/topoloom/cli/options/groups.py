@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups of options: a verb takes one as a single parameter."""
+"""Groups of options that a verb receives as a single parameter."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any, TypeVar, get_type_hints
 Result = TypeVar("Result")
 
 
-def with_groups(verb: Callable[..., Result]) -> Callable[..., Result]:
-    """Replace each parameter whose type is a NamedTuple by its fields.
+def flatten_option_groups(verb: Callable[..., Result]) -> Callable[..., Result]:
+    """Replace each parameter whose type is a NamedTuple by the fields of the type.
 
-    `make_command` reads the fields as options; `verb` receives them as one value.
+    `make_command` makes the fields options; `verb` receives them as one value.
     """
     hints = get_type_hints(verb, include_extras=True)
     groups: dict[str, Any] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options for the machine, the allocation, and the slots that the launcher uses."""
+"""Options for the machine, the allocation, and the launcher order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MachineText = Annotated[
         metavar="MACHINE",
         help="torus:8x8x8, mesh:4x4, tree:4:8:2,distance=1:10:100, a file in a format "
         "from 'topoloom list formats', a name from 'topoloom list machines', or "
-        "'detect'; +node:8:2 behind it puts other nodes into it.",
+        "'detect'; append +node:8:2 to replace its nodes.",
         autocompletion=complete.machines,
     ),
 ]
@@ -30,9 +30,9 @@ AllocationText = Annotated[
         "--allocation",
         "-a",
         metavar="FILE|HOSTS",
-        help="Where the job may run: a file (hosts, node ids or coordinates, one per "
-        "line) or a host list such as 'n[001-064,070]'. Unless the machine names its "
-        "hosts, digits at the end of a name are the node id. Default: all nodes.",
+        help="Nodes that the job may use: a file (hosts, node ids or coordinates, one "
+        "per line) or a host list such as 'n[001-064,070]'. Unless the machine names "
+        "its hosts, digits at the end of a name are the node id. Default: all nodes.",
     ),
 ]
 Fragments = Annotated[
@@ -40,7 +40,7 @@ Fragments = Annotated[
     Option(
         "--fragments",
         metavar="N",
-        help="Number of pieces of a generated allocation.",
+        help="Number of fragments of a generated allocation.",
         show_default="4, or fewer nodes or routers",
     ),
 ]
@@ -49,16 +49,16 @@ LauncherName = Annotated[
     Option(
         "--launcher",
         metavar="NAME",
-        help="Who will start the ranks, and so which slots of a larger allocation they "
-        "get: slurm deals them to the nodes in turn, openmpi and mpich fill one node "
-        "after the other.",
+        help="Launcher, which determines the slots in a larger allocation: slurm "
+        "distributes ranks over nodes cyclically, openmpi and mpich fill node after "
+        "node.",
         autocompletion=complete.launchers,
     ),
 ]
 
 
 class LimitOptions(NamedTuple):
-    """Limits on the ranks of a node."""
+    """Options that limit the ranks per node."""
 
     ranks_per_node: Annotated[
         int | None,
@@ -74,7 +74,7 @@ class LimitOptions(NamedTuple):
         Option(
             "--cores-per-rank",
             metavar="N",
-            help="Slots that each rank takes, one after the other: it is placed on the "
+            help="Number of consecutive slots per rank; the rank is placed on the "
             "first.",
         ),
     ] = 1
@@ -83,21 +83,21 @@ class LimitOptions(NamedTuple):
         Option(
             "--memory-per-rank",
             metavar="SIZE",
-            help="A node holds as many ranks as its memory does, such as 8GB; for "
-            "machines whose description gives its size.",
+            help="Memory per rank, such as 8GB, which limits the ranks per node; the "
+            "machine's description must contain memory sizes.",
         ),
     ] = None
 
-    def launch_order(self, launcher: str) -> LaunchOrder:
-        """Check the options, and make the launch order."""
+    def make_launch_order(self, launcher: str) -> LaunchOrder:
+        """Check the options and make the launch order."""
         from topoloom._core import Error
         from topoloom.allocations.launch_order import LAUNCHERS, LaunchOrder
-        from topoloom.support.checks import check_int64
-        from topoloom.support.nearest import unknown_name
+        from topoloom.support.name_lookup import describe_unknown_name
+        from topoloom.support.range_checks import check_int64
         from topoloom.support.units import parse_bytes
 
         if launcher not in LAUNCHERS:
-            raise Error(unknown_name("launcher", launcher, LAUNCHERS))
+            raise Error(describe_unknown_name("launcher", launcher, LAUNCHERS))
         if self.ranks_per_node is not None:
             check_int64("--ranks-per-node", self.ranks_per_node, 1)
         check_int64("--cores-per-rank", self.cores_per_rank, 1)
@@ -109,7 +109,7 @@ class LimitOptions(NamedTuple):
 
 
 class AllocationOptions(NamedTuple):
-    """The nodes that a job may use."""
+    """Options for the nodes that a job may use."""
 
     allocation: AllocationText = None
     allocate: Annotated[
@@ -117,8 +117,8 @@ class AllocationOptions(NamedTuple):
         Option(
             "--allocate",
             metavar="NODES",
-            help="Instead of --allocation: a generated ragged allocation of NODES "
-            "nodes.",
+            help="Generate a fragmented allocation of NODES nodes, instead of "
+            "--allocation.",
         ),
     ] = None
     fragments: Fragments = None

@@ -11,8 +11,7 @@ from topoloom.cli.parameters import Option
 _GRID: Any = Option(
     "--grid",
     metavar="AxBxC",
-    help="The process grid; ranks are numbered row by row, the last axis fastest, "
-    "as in MPI_Cart.",
+    help="Process grid; ranks are numbered in row-major order, as in MPI_Cart.",
 )
 _RANKS: Any = Option("--ranks", "-n", metavar="N", help="Number of ranks.")
 
@@ -23,7 +22,7 @@ MaybeRanks = Annotated[int | None, _RANKS]
 _BYTES: Any = Option(
     "--bytes",
     metavar="SIZE",
-    help="Size of a message, or of a task that moves: 1024, 64KiB, 1.5MB.",
+    help="Size of a message, or of a moved task: 1024, 64KiB, 1.5MB.",
 )
 Bytes = Annotated[str, _BYTES]
 MaybeBytes = Annotated[str | None, _BYTES]
@@ -32,8 +31,8 @@ Model = Annotated[
     Option(
         "--model",
         metavar="MODEL",
-        help="What a message costs: a name from 'topoloom model list' or a file of "
-        "'topoloom model fit'.",
+        help="Message costs: a name from 'topoloom model list' or a file of 'topoloom "
+        "model fit'.",
         autocompletion=complete.models,
     ),
 ]
@@ -44,7 +43,7 @@ Root = Annotated[
 Channels = Annotated[
     int,
     Option(
-        "--channels", metavar="N", help="Messages that travel at once as fast as one."
+        "--channels", metavar="N", help="Number of concurrent messages at full speed."
     ),
 ]
 Reading = Annotated[
@@ -52,6 +51,6 @@ Reading = Annotated[
     Option(
         "--reading",
         metavar="NAME",
-        help="How the model reads its source, one of those above.",
+        help="Variant of the model, one of those above.",
     ),
 ]

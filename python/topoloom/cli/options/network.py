@@ -13,10 +13,10 @@ Router = Annotated[
     Option(
         "--router",
         metavar="KIND",
-        help="How switches queue: input-queued, voq (virtual output queues: one for "
-        "each output at each input), output-queued (a buffer for each such pair), or "
-        "split-fanout and whole-fanout (a queue at each input, whose first packet is "
-        "copied to outputs as they come free, or to all at once).",
+        help="Queues of switches: input-queued, voq (virtual output queues, one per "
+        "output at each input), output-queued (a buffer per pair of input and "
+        "output), split-fanout or whole-fanout (a queue per input; its first packet "
+        "is copied to outputs when each is free, or to all at once).",
         autocompletion=complete.routers,
     ),
 ]
@@ -25,7 +25,7 @@ SwitchName = Annotated[
     Option(
         "--switch",
         metavar="NAME|FILE",
-        help="How switches are simulated: a name, or a TOML file with a [switch].",
+        help="Switch model: a name, or a TOML file with a [switch].",
         show_default="the machine's [switch]",
         autocompletion=complete.switches,
     ),
@@ -35,8 +35,8 @@ RoutingName = Annotated[
     Option(
         "--routing",
         metavar="NAME",
-        help="Among routes: own (the machine's), minimal-adaptive (the least loaded "
-        "shortest one, switch by switch), valiant or ugal (dragonflies).",
+        help="Routing: own (the machine's routes), minimal-adaptive (the least loaded "
+        "shortest route, chosen at each switch), valiant or ugal (dragonflies).",
         autocompletion=complete.routings,
     ),
 ]
@@ -45,8 +45,7 @@ ArbiterName = Annotated[
     Option(
         "--arbiter",
         metavar="NAME",
-        help="Who is served first: round-robin (in turns), age (the oldest packet) or "
-        "random.",
+        help="Arbiter: round-robin, age (oldest packet first) or random.",
         autocompletion=complete.arbiters,
     ),
 ]
@@ -55,7 +54,7 @@ AllocatorName = Annotated[
     Option(
         "--allocator",
         metavar="NAME",
-        help="How inputs and outputs are matched: islip or wavefront.",
+        help="Allocator that matches inputs with outputs: islip or wavefront.",
         autocompletion=complete.allocators,
     ),
 ]

@@ -9,7 +9,9 @@ from topoloom.cli.parameters import Argument, Option
 
 Program = Annotated[
     list[str],
-    Argument(metavar="-- COMMAND", help="The whole command, its launcher first."),
+    Argument(
+        metavar="-- COMMAND", help="The whole command, starting with the launcher."
+    ),
 ]
 Mpicc = Annotated[
     str | None,
@@ -24,16 +26,16 @@ Collectives = Annotated[
     Option(
         "--collectives",
         metavar="expand|nccl|keep|drop",
-        help="Bcast, allreduce, ...: add the messages an MPI library sends for them to "
-        "the graph, or NCCL does for an AI job; keep them beside it; or forget them.",
+        help="Collectives: expand them to messages of an MPI library (expand) or of "
+        "NCCL, store them beside the graph (keep), or ignore them (drop).",
     ),
 ]
 _GPUS_PER_NODE = Option(
     "--gpus-per-node",
     metavar="N",
     min=1,
-    help="Ranks that share a node, one per GPU, for the messages of NCCL; where hosts "
-    "of the machine have several slots, these are its GPUs.",
+    help="Ranks per node, one per GPU, for the messages of NCCL; by default the slots "
+    "per host if hosts have several.",
 )
 GpusPerNode = Annotated[int, _GPUS_PER_NODE]
 MaybeGpusPerNode = Annotated[int | None, _GPUS_PER_NODE]
@@ -45,15 +47,15 @@ ReplacedCollectives = Annotated[
         help="Let libtopoloom-collective run the collectives of the placed program, "
         "non-blocking ones with progress=1. SETTING is as for TOPOLOOM_COLLECTIVES: "
         "decisions=FILE, schedule=NAME, report=1, ..., separated by semicolons; '' "
-        "chooses by what messages cost.",
+        "chooses by message costs.",
     ),
 ]
 Nccl = Annotated[
     bool,
     Option(
         "--nccl",
-        help="Count what the program does by NCCL or RCCL: every process that loads "
-        "one of them, however it is started.",
+        help="Record NCCL or RCCL operations of every process that loads either "
+        "library, whatever starts the process.",
     ),
 ]
 Torch = Annotated[
@@ -69,8 +71,8 @@ FakeWorld = Annotated[
     Option(
         "--world",
         metavar="N",
-        help="Run a PyTorch program as one process that plays a rank of N, without "
-        "the others.",
+        help="Run a PyTorch program as one process that acts as a rank of N, without "
+        "other ranks.",
     ),
 ]
 PlayedRanks = Annotated[
@@ -78,8 +80,8 @@ PlayedRanks = Annotated[
     Option(
         "--rank",
         metavar="RANKS",
-        help="Ranks of --world to play, one after another, such as 0,256,512: one "
-        "of each role, like a stage of a pipeline.  [default: 0]",
+        help="Ranks of --world to run, one after another, such as 0,256,512: one rank "
+        "per role, such as a pipeline stage.  [default: 0]",
     ),
 ]
 Hosts = Annotated[
@@ -93,14 +95,14 @@ Hosts = Annotated[
 
 
 class BindingOptions(NamedTuple):
-    """The binding of ranks."""
+    """Options for the binding of ranks."""
 
     cores_per_slot: Annotated[
         int,
         Option(
             "--cores-per-slot",
             metavar="N",
-            help="Cores that each slot stands for, for ranks with N threads.",
+            help="Cores per slot, for ranks with N threads.",
         ),
     ] = 1
     bind: Annotated[

@@ -25,7 +25,7 @@ MapperName = Annotated[
 ]
 Seed = Annotated[
     int,
-    Option("--seed", metavar="N", help="Same seed, same result."),
+    Option("--seed", metavar="N", help="Random seed; equal seeds give equal results."),
 ]
 Seconds = Annotated[
     str | None,
@@ -33,7 +33,7 @@ Seconds = Annotated[
 ]
 Threads = Annotated[
     int,
-    Option("--threads", metavar="N", help="Threads to work with; 0 means all cores."),
+    Option("--threads", metavar="N", help="Number of threads; 0 means all cores."),
 ]
 Effort = Annotated[
     str | None,
@@ -50,16 +50,16 @@ ObjectiveName = Annotated[
         "--objective",
         metavar="NAME",
         help="What to minimize: hop-bytes, congestion, congestion-soft, time, a mix "
-        "such as 'weighted(hop-bytes=1;congestion=2)', or auto: time, or hop-bytes "
-        "where bandwidths are unknown or messages short; beside other jobs time, or "
-        "congestion where bandwidths are unknown.",
+        "such as 'weighted(hop-bytes=1;congestion=2)', or auto: time, but hop-bytes "
+        "if bandwidths are unknown or messages short. With other jobs, auto is time, "
+        "or congestion if bandwidths are unknown.",
         autocompletion=complete.objectives,
     ),
 ]
 
 
 class SearchOptions(NamedTuple):
-    """The seed and limits of a search."""
+    """Options for the seed and the limits of a search."""
 
     seed: Seed = 1
     time: Seconds = None
@@ -73,13 +73,13 @@ class SearchOptions(NamedTuple):
     ] = None
     threads: Threads = 0
 
-    def search(self) -> Search:
-        """Check the options, and make the search."""
+    def make_search(self) -> Search:
+        """Check the options and make the search limits."""
         return read_search(*self)
 
 
 class ObjectiveOptions(NamedTuple):
-    """The objective, and background traffic."""
+    """Options for the objective and background traffic."""
 
     objective: ObjectiveName = "auto"
     background: Annotated[
@@ -94,15 +94,15 @@ class ObjectiveOptions(NamedTuple):
 
 
 class SharingOptions(NamedTuple):
-    """Whether ranks may share slots."""
+    """Options for ranks that share slots."""
 
     imbalance: Annotated[
         float | None,
         Option(
             "--imbalance",
             metavar="X",
-            help="Where ranks outnumber slots, a slot may hold (1 + X) times its share "
-            "of their load; 0.03 means 3 %.",
+            help="If ranks outnumber slots, limit the load of a slot to (1 + X) times "
+            "the mean; 0.03 means 3 %.",
         ),
     ] = None
     capacities: Annotated[
@@ -110,13 +110,13 @@ class SharingOptions(NamedTuple):
         Option(
             "--capacities",
             metavar="FILE",
-            help="The load that each allocated slot may hold, one number per line; "
-            "ranks then share slots.",
+            help="File with the maximum load of each allocated slot, one number per "
+            "line; ranks then share slots.",
         ),
     ] = None
 
-    def sharing(self) -> Sharing:
-        """Check the options, and read the capacities."""
+    def make_sharing(self) -> Sharing:
+        """Check the options and read the capacities."""
         from topoloom._core import Error, Sharing
         from topoloom.tasks.sharing import read_capacities
 
@@ -132,8 +132,8 @@ class SharingOptions(NamedTuple):
 def read_search(
     seed: int, time: str | None = None, work: int | None = None, threads: int = 0
 ) -> Search:
-    """Check the options, and make a search."""
-    from topoloom.support.checks import check_int64
+    """Check the options and make the search limits."""
+    from topoloom.support.range_checks import check_int64
     from topoloom.support.units import parse_duration
     from topoloom.tasks.search import Search
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The simulator of messages."""
+"""The option that selects the simulator of messages."""
 
 from __future__ import annotations
 

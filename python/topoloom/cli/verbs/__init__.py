@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Verbs: see README.md."""
+"""The verbs of the command line, one module per verb; see README.md."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom affinity`: threads on the elements of a ring bus."""
+"""`topoloom affinity`: rank assignments of threads on a ring bus."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def command(
         Option(
             "--by",
             metavar="NAME",
-            help="What ranks them: score, or bandwidth of the slowest message.",
+            help="Ranking criterion: score, or bandwidth of the slowest message.",
         ),
     ] = "score",
     top: Annotated[
         int,
-        Option("--top", metavar="N", help="Number of best ones to print."),
+        Option("--top", metavar="N", help="Number of best assignments to print."),
     ] = 5,
     chosen: Annotated[
         str,
@@ -56,16 +56,16 @@ def command(
         Option(
             "--by-size",
             metavar="SIZE,...",
-            help="Also print the slowest message of every named assignment, all "
-            "messages of one of these sizes.",
+            help="Also print the slowest message of every named assignment for each "
+            "of these message sizes.",
         ),
     ] = None,
     ring_ends: Annotated[
         bool,
         Option(
             "--ring-ends",
-            help="Three messages of one size on a ring wait for each other where two "
-            "of them pass an end of the bus: measured, but not explained.",
+            help="Slow down three equal messages on a ring if two of them pass an end "
+            "of the bus (measured, but not explained).",
         ),
     ] = False,
     halves: Annotated[
@@ -87,21 +87,21 @@ def command(
 ) -> None:
     """Rank all assignments of eight threads to the elements of a ring bus.
 
-    All 40,320 are scored by how their messages share the bus; one of each set of equal
-    ones is shown. Bandwidths follow from 16-KiB pieces on the rings. Messages that go
-    half-way around may take either direction: bandwidths are given for the worst, the
-    mean and the best choice. Sixteen threads are first split between the two
-    processors of a blade. Messages of a pattern have 64 KiB by default.
+    All 40,320 assignments are scored by how their messages share the bus; one of each
+    set of equal assignments is shown. Bandwidths follow from 16-KiB pieces on the
+    rings. Messages that go half-way around may take either direction: bandwidths are
+    printed for the worst, the mean and the best choice. Sixteen threads are first split
+    between the two processors of a blade. Pattern messages have 64 KiB by default.
 
     \b
-    rank       1 + assignments that are better
-    alike      assignments that are as good
-    peak       what the busiest link carries, in messages (half-way ones count 1/2
-               in each direction); if sizes differ, in the largest size that
-               divides all
-    imbalance  difference of the two directions
-    excess     what exceeds two messages on links
-    half-way   messages that go half-way around
+    rank       1 + number of better assignments
+    alike      number of equally good assignments
+    peak       load of the busiest link in messages (half-way messages count 1/2 in
+               each direction); if sizes differ, in units of their greatest common
+               divisor
+    imbalance  difference between the loads of the two directions
+    excess     load above two of the largest messages, summed over links
+    half-way   number of messages that go half-way around
     slowest    bandwidth of the slowest message: worst, mean, best
 
     \b
@@ -122,7 +122,7 @@ def command(
     from topoloom.tasks.problem import AllocationSpec, load_nodes
 
     if amount is not None and graph not in PATTERNS:
-        raise Error("--bytes is for patterns; messages of a file have their own sizes")
+        raise Error("--bytes is for patterns; a file contains its message sizes")
     threads = load_threads(graph, None if amount is None else parse_bytes(amount))
     on_blade = threads.rank_count == THREADS
     if halves is not None and not on_blade:
@@ -164,7 +164,7 @@ def _print(assigned: AssignedThreads) -> None:
     if assigned.by_size:
         columns = ["slowest at", *map(format_bytes, assigned.sizes)]
         rates = assigned.by_size.items()
-        print_table(columns, [[name, *map(_rate_range, each)] for name, each in rates])
+        print_table(columns, [[name, *map(_format_rate, each)] for name, each in rates])
 
 
 def _print_bus(ranked: Affinities, one: Assignment) -> None:
@@ -181,8 +181,8 @@ def _print_bus(ranked: Affinities, one: Assignment) -> None:
                 f"{each.alike:,}",
                 *(f"{halves / 2:g}" for halves in each.score),
                 " ".join(map(str, each.elements)),
-                _rate_range(each.slowest),
-                _rate_range(each.average),
+                _format_rate(each.slowest),
+                _format_rate(each.average),
             ]
             for each in (*ranked.levels, *ranked.named)
         ],
@@ -213,7 +213,7 @@ def _print_bus(ranked: Affinities, one: Assignment) -> None:
             [
                 f"{each.source} → {each.target}",
                 format_bytes(each.bytes),
-                _rate_range(each.rate),
+                _format_rate(each.rate),
             ]
             for each in one.messages
         ],
@@ -255,16 +255,16 @@ def _print_blade(split: Blade) -> None:
             [
                 each.name,
                 " ".join(map(str, each.elements)),
-                "" if each.inside is None else _rate_range(each.inside),
-                "" if each.slowest is None else _rate_range(each.slowest),
+                "" if each.inside is None else _format_rate(each.inside),
+                "" if each.slowest is None else _format_rate(each.slowest),
             ]
             for each in split.assignments
         ],
     )
 
 
-def _rate_range(rate: Rate) -> str:
-    """Format worst, mean and best, or a single number if they are equal."""
+def _format_rate(rate: Rate) -> str:
+    """Format worst, mean and best bandwidth, or a single number if they are equal."""
     from topoloom.support.units import format_bandwidth
 
     if rate.best - rate.worst <= 1e-9 * rate.best:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom allocate`: choose nodes, generate an allocation, or show one."""
+"""`topoloom allocate`: choose nodes, or show or generate an allocation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from topoloom.cli.options.files import (
     output_option,
 )
 from topoloom.cli.options.frameworks import MeshText, TrafficText
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationText, Fragments, MachineText
 from topoloom.cli.options.searches import Effort, SearchOptions
 from topoloom.cli.parameters import Option
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from topoloom.tasks.machines.choose_for_mesh import MeshChoice
     from topoloom.tasks.machines.choose_hosts import NodeChoice
 
-#: Number of jobs that are listed, those that share most first.
+#: Maximum number of listed jobs, sorted by number of shared links.
 MAX_JOBS = 10
 
 
-@with_groups
+@flatten_option_groups
 def command(
     machine: MachineText,
     *,
@@ -62,8 +62,8 @@ def command(
         Option(
             "--jobs",
             metavar="FILE",
-            help="Where other jobs run: what squeue -o '%i %N' prints, or one file "
-            "per job; may be given several times.",
+            help="Nodes of other jobs: output of squeue -o '%i %N', or one file per "
+            "job; may be repeated.",
         ),
     ] = None,
     effort: Effort = None,
@@ -78,27 +78,27 @@ def command(
 ) -> None:
     """Choose nodes for a job, or show or generate an allocation.
 
-    --choose picks from the free nodes those on which the --pattern has the fewest
-    hop-bytes, before the job runs; without a pattern, those that are closest together.
-    --mesh chooses hosts and their order for the axes of a training job: groups of each
-    axis are in few leaf groups of the network, weighed by their --traffic, or with the
-    smallest largest spread. A lower bound is printed with it.
+    --choose selects the free nodes on which the --pattern has the fewest hop-bytes;
+    without a pattern, the nodes closest together. --mesh chooses and orders hosts for
+    the axes of a training job, so that the groups of each axis span few leaf groups of
+    the network. Axes are weighted by --traffic; without it, the largest spread is
+    minimized. A lower bound is printed, too.
     --allocation shows an existing allocation, as does --machine detect in a batch job.
-    With --nodes alone an allocation is generated: boxes, lines and planes of the
-    machine, scattered like those of a scheduler, to study mappers.
+    --nodes alone generates an allocation for tests of mappers: boxes, lines and planes
+    of the machine, scattered as by a scheduler.
 
     \b
-    components        pieces of the network that the nodes are attached to
-    average distance  between two of its nodes, and that of the best choice found of
-                      as many nodes on the empty machine
-    surface           directed links from the job's routers to others
-    foreign links     used by routes between its nodes, though an end is not its own
-                      alone: nodes of others are there
-    shared links      used by other jobs, too (--jobs): foreign ones, or its own that
-                      are on routes of others
+    components        connected parts of the network that contain the nodes
+    average distance  between two nodes of the job, and in the best choice found of as
+                      many nodes on the empty machine
+    surface           directed links from the job's routers to other routers
+    foreign links     links on routes between the job's nodes that have nodes of others
+                      at an end
+    shared links      links that jobs of --jobs use, too: foreign links, or own links on
+                      routes of these jobs
 
-    The file holds one node per line, as coordinates if the machine has them;
-    --allocation of the other verbs reads it, and host lists too.
+    The file contains one node per line, as coordinates if the machine has them. Other
+    verbs read it, or a host list, with --allocation.
 
     \b
     Examples:
@@ -119,14 +119,14 @@ def command(
     from topoloom.tasks.machines.allocate import allocate_nodes
     from topoloom.tasks.problem import AllocationSpec
 
-    search = searching.search()
+    search = searching.make_search()
     axes = None if mesh is None else parse_mesh(mesh)
     limits = (effort, searching.time, searching.work)
     shown = (allocation, nodes, fragments)
     if axes is not None:
         _check_mesh(pattern, write_placement, shown)
     elif traffic is not None:
-        raise Error("--traffic goes with --mesh, such as tp=8,dp=16")
+        raise Error("--traffic requires --mesh, such as --mesh tp=8,dp=16")
     _check_choice(choose, pattern, write_placement, shown, limits)
     found = allocate_nodes(
         machine,
@@ -164,18 +164,18 @@ def _check_mesh(
     write_placement: Path | None,
     shown: tuple[str | None, int | None, int | None],
 ) -> None:
-    """Refuse options that conflict with --mesh."""
+    """Raise an error for options that conflict with --mesh."""
     from topoloom._core import Error
 
     if (pattern, *shown) != (None,) * 4:
         raise Error(
-            "--mesh says how many nodes and for what; leave out --pattern, "
-            "--allocation, -N and --fragments, and name free nodes by --choose"
+            "--mesh defines the number of nodes; leave out --pattern, --allocation, -N "
+            "and --fragments, and give free nodes with --choose"
         )
     if write_placement is not None:
         raise Error(
-            "--mesh places ranks host after host, in the order that -o writes; leave "
-            "out --write-placement"
+            "--mesh places ranks on the hosts in the order of -o; leave out "
+            "--write-placement"
         )
 
 
@@ -186,7 +186,7 @@ def _check_choice(
     shown: tuple[str | None, int | None, int | None],
     limits: tuple[str | None, str | None, int | None],
 ) -> None:
-    """Refuse options that need --choose or --pattern without it."""
+    """Raise an error for options that require --choose or --pattern."""
     from topoloom._core import Error
 
     allocation, nodes, _ = shown
@@ -195,11 +195,13 @@ def _check_choice(
             "--pattern, --effort, --time and --work are for --choose FREE-NODES"
         )
     if pattern is None and limits != (None,) * 3:
-        raise Error("--effort, --time and --work need --pattern, which is placed")
+        raise Error("--effort, --time and --work require --pattern")
     if pattern is None and write_placement is not None:
-        raise Error("--write-placement needs --pattern, whose ranks are placed")
+        raise Error("--write-placement requires --pattern")
     if allocation is not None and (choose is not None or nodes is not None):
-        raise Error("--allocation is shown as it is; leave out --choose and -N")
+        raise Error(
+            "--allocation shows an existing allocation; leave out --choose and -N"
+        )
 
 
 def _print(found: AllocatedNodes, written: list[Path | None]) -> None:
@@ -215,17 +217,17 @@ def _print(found: AllocatedNodes, written: list[Path | None]) -> None:
     shown = ", ".join(map(str, ids[:12])) + (", ..." if len(ids) > 12 else "")
     rows = []
     if machine.nodes_per_host > 1:
-        rows.append(("hosts", _hosts(found.nodes)))
+        rows.append(("hosts", _format_hosts(found.nodes)))
     rows += [
         ("nodes", f"{len(ids):,} of {machine.node_count:,}: {shown}"),
         ("slots", f"{given.slot_count:,}"),
-        *_shape_rows(found.facts),
+        *_list_shape_rows(found.facts),
     ]
     print_facts(rows, f"allocation on {found.machine_name}", written)
 
 
-def _hosts(given: AllocatedHosts) -> str:
-    """Write how many hosts, and which: by their names where they have any."""
+def _format_hosts(given: AllocatedHosts) -> str:
+    """Format the number of hosts, with a list of their names or numbers."""
     from topoloom.nodes.hosts import format_share, hosts_in_order
     from topoloom.support.hostlist import compress_hostlist
 
@@ -286,7 +288,7 @@ def _print_spreads(choice: MeshChoice) -> None:
     print_facts(facts)
 
 
-def _shape_rows(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _list_shape_rows(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows = [
         ("components", f"{facts['components']:,}"),
         (

@@ -14,7 +14,7 @@ from topoloom.cli.options.frameworks import (
     TrafficText,
     read_job,
 )
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MaybeMachineText
 from topoloom.cli.options.programs import Collectives, MaybeGpusPerNode
 from topoloom.cli.options.searches import Seed, read_search
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.axes import AxesProblem, MappedAxes
 
 
-@with_groups
+@flatten_option_groups
 def command(
     machine: MaybeMachineText = None,
     *,
@@ -81,13 +81,13 @@ def command(
 
     Finds the order of the axes, split if that helps, with the least communication
     time: which axis lies inside an NVLink domain, along a torus axis, or over rails.
-    The time is that of --objective time, summed over the axes. The baseline is the
-    order tp-cp-ep-dp-pp, fastest first, on the slots as allocated; other axes follow in
-    the given order. For a framework, the best order that it accepts, its settings, and
-    a placement on other slots are printed.
+    The time is the objective 'time', summed over the axes. The baseline is the order
+    tp-cp-ep-dp-pp, fastest first, on the slots as allocated; other axes follow in the
+    given order. For a framework, the best order that it accepts, its settings, and a
+    placement on other slots are printed.
 
-    By default ep sends all-to-all and pp along a chain, others in rings.
-    Slots may be left over. A device is a slot, by its position in the allocation.
+    By default, ep uses all-to-all, pp sends along a chain, and other axes use rings.
+    Slots may outnumber devices. Devices are numbered by slot in the allocation.
 
     \b
     Examples:
@@ -116,7 +116,9 @@ def command(
     from topoloom.tasks.problem import AllocationSpec, load_nodes
 
     if to is not None and as_json:
-        raise Error("--to and --json are mutually exclusive; --json holds all orders")
+        raise Error(
+            "--to and --json are mutually exclusive; --json contains all orders"
+        )
     _check_pattern(collectives, gpus_per_node, write_pattern)
     problem = _read_problem(job, mesh, traffic, model, trace, to)
     inferred = problem.inferred
@@ -130,7 +132,10 @@ def command(
     given, described = load_nodes(machine, AllocationSpec(*allowed, seed))
     if to in SCHEDULERS:
         if results[:2] != (None, None):
-            raise Error(f"--to {to} is asked before hosts are known; leave out files")
+            raise Error(
+                f"--to {to} writes a request before hosts are allocated; leave out "
+                "output files"
+            )
         _print_request(given.allocation, problem, described.labels, seed, to)
         return
     with monitor_search("ordering axes", read_search(seed)) as watch:
@@ -142,7 +147,7 @@ def command(
             progress=watch,
         )
     if collectives != "expand":
-        mapped = mapped.by_nccl(gpus_per_node)
+        mapped = mapped.with_nccl_messages(gpus_per_node)
     if write_pattern is not None:
         mapped.save_pattern(write_pattern)
     if output is not None:
@@ -160,7 +165,7 @@ def command(
     else:
         _print(mapped, [write_pattern, output])
     if watch.interrupted:
-        raise Interrupted("interrupted; this is the best order so far")
+        raise Interrupted("interrupted; the printed order is the best so far")
 
 
 def _print_mesh_only(
@@ -172,7 +177,7 @@ def _print_mesh_only(
     if inferred is None:
         raise Error("--machine is missing, such as --machine dgx-h100-pod")
     if needs_machine:
-        raise Error("an order needs a machine; add --machine")
+        raise Error("the order requires a machine; add --machine")
     if as_json:
         print_json(inferred.document())
 
@@ -184,13 +189,13 @@ def _check_pattern(
     from topoloom.graphs.profile import BY_NCCL
 
     if collectives not in ("expand", BY_NCCL):
-        raise Error(f"--collectives {collectives}: a pattern of axes takes nccl")
+        raise Error(f"--collectives {collectives}: the only choice for axes is nccl")
     if gpus_per_node is not None and collectives != BY_NCCL:
         raise Error(
             "--gpus-per-node is for the messages of NCCL; add --collectives nccl"
         )
     if collectives == BY_NCCL and write_pattern is None:
-        raise Error("--collectives nccl is what a pattern has; add --write-pattern")
+        raise Error("--collectives is for the written pattern; add --write-pattern")
 
 
 def _read_problem(
@@ -201,28 +206,33 @@ def _read_problem(
     trace: Path | None,
     to: str | None,
 ) -> AxesProblem:
-    """Read the axes and their traffic, and check that --to suits them."""
+    """Read the axes and their traffic; check that they support --to."""
     from topoloom._core import Error
-    from topoloom.support.nearest import unknown_name
+    from topoloom.support.name_lookup import describe_unknown_name
     from topoloom.tasks.axes import FORMATS, infer_axes_problem, read_axes_problem
 
     if to is not None and to not in FORMATS:
-        raise Error(unknown_name("order format", to, FORMATS))
+        raise Error(describe_unknown_name("order format", to, FORMATS))
     if trace is None:
         mapped_job = read_job(job, mesh)
         is_mesh = isinstance(mapped_job, dict)
     elif mesh is not None or any(job) or traffic is not None or model is not None:
-        raise Error("--from-trace has the mesh and its traffic; leave out others")
+        raise Error(
+            "--from-trace defines the mesh and its traffic; leave out other options "
+            "for them"
+        )
     else:
         is_mesh = True
     if to == "jax" and not is_mesh:
         raise Error("--to jax is for meshes; write --to ranks for a framework's job")
     if to in ("name", "settings") and is_mesh:
-        raise Error(f"--to {to} is for jobs of --framework; a mesh takes --to jax")
+        raise Error(f"--to {to} requires a job of --framework; use --to jax for a mesh")
     if trace is not None:
         return infer_axes_problem(trace)
     if (traffic is None) == (model is None):
-        raise Error("say what is sent: either --traffic tp=1GB or --train MODEL")
+        raise Error(
+            "the traffic is missing; add --traffic, such as tp=1GB, or --train MODEL"
+        )
     return read_axes_problem(mapped_job, traffic=traffic, model=model)
 
 
@@ -230,9 +240,7 @@ def _check_traffic(problem: AxesProblem, trace: Path | None) -> None:
     from topoloom._core import Error
 
     if problem.inferred is not None and not problem.traffic:
-        raise Error(
-            f"nothing in {trace} moves along axes; topoloom map places what it sends"
-        )
+        raise Error(f"nothing in {trace} sends along axes; use topoloom map")
 
 
 def _print_request(
@@ -259,20 +267,23 @@ def _print_request(
 
 
 def _print_inferred(inferred: InferredMesh) -> None:
-    """Print the mesh of a trace, and the bytes of operations along its axes."""
+    """Print the mesh of a trace, and the bytes of each operation along its axes."""
     from topoloom.cli.console import print_facts
-    from topoloom.support.units import counted, exact_bytes
+    from topoloom.support.units import counted, format_exact_bytes
 
     mesh = " ".join(f"{name}={size}" for name, size in inferred.mesh.items())
     rows = [
         (
             "+".join(one.axes),
-            f"{one.name} of {exact_bytes(one.bytes)}, {counted(one.calls, 'time')}",
+            f"{one.name} of {format_exact_bytes(one.bytes)}, "
+            f"{counted(one.calls, 'time')}",
         )
         for one in inferred.operations
     ]
     if inferred.left_over:
-        left = f"{exact_bytes(inferred.left_over)} in all, along none of the axes"
+        left = (
+            f"{format_exact_bytes(inferred.left_over)} in all, along none of the axes"
+        )
         rows.append(("left over", left))
     print_facts(rows, f"mesh {mesh}, the fastest first")
 
@@ -298,13 +309,13 @@ def _print(mapped: MappedAxes, written: list[Path | None]) -> None:
         for one, part in zip(those.traffic, order.seconds, strict=True):
             seconds[one.name] += part
         times = [format_count(part) for part in (*seconds.values(), order.total)]
-        gained = format_percent(gain(mapped.start, order.total))
+        gained = format_percent(gain(mapped.default_seconds, order.total))
         rows.append((title, those.text(order), *times, gained))
     machine = orders.allocation.machine
     ranks, slots = len(orders.best.slots), orders.allocation.slot_count
     unit = "seconds" if machine.has_bandwidths else "bytes on the busiest link"
     print_facts([], f"{counted(ranks, 'rank')} on {machine.name}: {unit} per step")
-    print_table(["", mapped.reading, *names, "all", "gain"], rows, left=2)
+    print_table(["", mapped.axis_direction, *names, "all", "gain"], rows, left=2)
     facts = []
     if slots > ranks:
         facts.append(("idle", f"{slots - ranks:,} of {slots:,} slots"))
@@ -314,14 +325,16 @@ def _print(mapped: MappedAxes, written: list[Path | None]) -> None:
         moved = (orders.best.slots != orders.nested.slots).sum()
         if moved:
             facts.append(("best", f"{moved:,} ranks on other slots; -o places them"))
-    facts += _setting_facts(mapped, machine.has_bandwidths)
+    facts += _list_setting_facts(mapped, machine.has_bandwidths)
     usual = Machine(machine.text).remarks
     facts += [("remark", one) for one in machine.remarks if one not in usual]
     print_facts(facts, written=written)
 
 
-def _setting_facts(mapped: MappedAxes, has_bandwidths: bool) -> list[tuple[str, str]]:
-    """Format the options to set, and the times of other variants of the job."""
+def _list_setting_facts(
+    mapped: MappedAxes, has_bandwidths: bool
+) -> list[tuple[str, str]]:
+    """Format the framework's options to set, and the times of other variants."""
     from textwrap import wrap
 
     from topoloom.tasks.axes import format_step

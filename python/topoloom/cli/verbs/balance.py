@@ -12,12 +12,12 @@ from topoloom.cli.balanced_output import (
     MAX_LISTED,
     TaskOptions,
     balance_file,
-    place_facts,
-    simulated_times,
-    time_facts,
+    list_machine_facts,
+    list_time_facts,
+    make_times_document,
 )
 from topoloom.cli.options.files import AsJson, Figure, PlacementOption
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MaybeMachineText
 from topoloom.cli.options.messages import MaybeBytes, MaybeRanks
 from topoloom.cli.options.searches import Seed
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from topoloom.tasks.balancing.balance import BalanceResult, TransferCost
 
 
-@with_groups
+@flatten_option_groups
 def command(
     loads: Annotated[
         Path,
         Argument(
             metavar="LOADS",
-            help="How many tasks each rank holds: one integer per line. Or tasks that "
-            "differ: a table with the columns task,owner,load,bytes, a METIS or Chaco "
-            "graph, or a hypergraph of Zoltan or PaToH. METIS counts vertices from 1; "
-            "the output counts tasks from 0.",
+            help="Number of tasks per rank, one integer per line. Or weighted tasks: "
+            "a table with the columns task,owner,load,bytes, a METIS or Chaco graph, "
+            "or a hypergraph of Zoltan or PaToH. METIS counts vertices from 1; the "
+            "output counts tasks from 0.",
         ),
     ],
     method: Annotated[
@@ -44,7 +44,7 @@ def command(
         Option(
             "--method",
             metavar="METHOD",
-            help="One of those below.",
+            help="One of those above.",
             autocompletion=complete.balancers,
         ),
     ] = "auto",
@@ -59,7 +59,7 @@ def command(
         Option(
             "--edges",
             metavar="FILE",
-            help="What tasks of a table send to each other in a period: columns "
+            help="Messages between tasks of a table per period: columns "
             "task,task,bytes, or a communication graph.",
         ),
     ] = None,
@@ -68,7 +68,7 @@ def command(
         Option(
             "--owners",
             metavar="FILE",
-            help="The rank that has each vertex of a graph of tasks, one per line.",
+            help="The owner (a rank) of each vertex of a graph of tasks, one per line.",
             show_default="GRAPH.assign",
         ),
     ] = None,
@@ -97,8 +97,8 @@ def command(
         bool,
         Option(
             "--simulate",
-            help="Simulate how long tasks take to move: in our switches, and in SMPI "
-            "where SimGrid is installed.",
+            help="Simulate the transfers: in the built-in switches, and in SMPI if "
+            "SimGrid is installed.",
         ),
     ] = False,
     figure: Figure = None,
@@ -108,33 +108,34 @@ def command(
     """Compute a redistribution of tasks that evens out loads.
 
     \b
-    auto               the cheapest of curve and transport; without a machine, alias.
-                       By hop-bytes, or auto(cost=busiest-link) or (cost=messages)
-    alias              every rank that lacks tasks is given all of them by one other;
-                       ends within k-2..k, k the ceiling of the mean, or with
-                       alias(remainder=exact) at k-1 or k
-    sweep              as alias(remainder=exact), in an order that ranks can find
-                       without knowing all loads
-    qwalk              the first rank with too many gives to the first with too few:
-                       the fewest tasks move, and a rank may receive from many
+    auto               the cheaper of curve and transport by hop-bytes, or by
+                       auto(cost=busiest-link) or (cost=messages); without a machine,
+                       alias
+    alias              one other rank sends a rank all tasks that it lacks; final loads
+                       are k-2..k, k the ceiling of the mean, or k-1..k with
+                       alias(remainder=exact)
+    sweep              like alias(remainder=exact), in an order that ranks can compute
+                       without all loads
+    qwalk              the first overloaded rank sends to the first underloaded rank:
+                       moves the fewest tasks; a rank may receive from many
     curve              on a machine: alias along a curve through the nodes, or with
-                       curve(partners=nearest) by the nearest along it
-    transport          on a machine: over the fewest hops, from at most 2 ranks to one;
-                       transport(receives=1) from one, (receives=0) from any number
-    diffusion          neighbors level out their difference, step by step;
+                       curve(partners=nearest) by the nearest rank along the curve
+    transport          on a machine: the fewest hops, with at most 2 senders per rank;
+                       1 with transport(receives=1), any number with (receives=0)
+    diffusion          neighbors reduce their load difference step by step;
                        diffusion(order=2) takes fewer steps
-    integer-diffusion  the same in entire tasks, until neighbors hardly differ
+    integer-diffusion  diffusion of whole tasks, until neighbors hardly differ
     laplacian          the flow between neighbors with the least sum of squares
 
     Weighted tasks, without a --method, are moved until no rank exceeds the mean load by
-    more than --tolerance, nor --memory. Few bytes move; a lower bound is printed. With
-    --edges, the bytes sent between ranks in all --periods count, too. With a machine
-    bytes are weighted by distance, with little weight inside a node.
+    more than --tolerance, or its --memory. Few bytes move; a lower bound is printed.
+    --edges adds the bytes sent between ranks in all --periods. With a machine, bytes
+    are weighted by distance, with little weight inside a node.
 
     Measures are printed with lower bounds for plans with the same final loads. With a
-    machine, tasks of --bytes (default 1) also cost hop-bytes and load links. Without
-    --placement, ranks are on its slots in order; with --allocate or --allocation, and
-    fewer ranks than slots, each node gets its share as with srun.
+    machine, hop-bytes and link loads are computed for tasks of --bytes (default 1).
+    Without --placement, ranks use the machine's slots in order. If --allocate or
+    --allocation has more slots than ranks, ranks are spread over all nodes as by srun.
 
     \b
     Examples:
@@ -154,7 +155,7 @@ def command(
     from topoloom.support.units import parse_bytes
     from topoloom.tasks.balancing.balance import balance_loads
     from topoloom.tasks.balancing.load_list import read_loads
-    from topoloom.tasks.balancing.rank_slots import placed_ranks
+    from topoloom.tasks.balancing.rank_slots import find_rank_slots
     from topoloom.tasks.balancing.task_graph import is_task_graph
     from topoloom.tasks.balancing.task_list import is_task_list
     from topoloom.tasks.balancing.timed import plan_rounds, time_moves
@@ -166,11 +167,11 @@ def command(
     if kind:
         if method != "auto":
             raise Error(
-                f"{loads} is a {kind} of tasks that differ, and --method is for equal "
-                "ones; leave it out"
+                f"{loads} is a {kind} of weighted tasks, but --method is for equal "
+                "tasks; leave it out"
             )
         if amount is not None:
-            raise Error(f"{loads} says the bytes of each task; leave out --bytes")
+            raise Error(f"{loads} contains the bytes of each task; leave out --bytes")
         balance_file(
             loads, options, machine, placement, where, simulate, figure, as_json
         )
@@ -178,13 +179,13 @@ def command(
     if options != TaskOptions():
         raise Error(
             "--edges, --owners, --periods, --ranks, --memory and --tolerance are for "
-            f"tasks that differ; {loads} has the numbers of equal ones"
+            f"weighted tasks; {loads} contains numbers of equal tasks"
         )
     given = read_loads(loads)
-    ranks = placed_ranks(len(given), machine, placement, where)
+    ranks = find_rank_slots(len(given), machine, placement, where)
     if ranks is None and (amount is not None or simulate):
         what = "--simulate is for" if simulate else "--bytes is the size of"
-        raise Error(f"{what} tasks that cross a --machine; name one")
+        raise Error(f"{what} transfers on a machine; add --machine")
     size = parse_bytes(amount) if amount is not None else 1
     balanced = balance_loads(given, method, ranks, size)
     times = {}
@@ -194,7 +195,7 @@ def command(
     if figure is not None:
         draw_plan(figure, given, {method: balanced.balance}, ranks)
     if as_json:
-        print_json({**balanced.document(), **simulated_times(times)})
+        print_json({**balanced.document(), **make_times_document(times)})
     else:
         _print(balanced, times)
         print_facts([], written=[figure])
@@ -222,8 +223,8 @@ def _print(balanced: BalanceResult, times: dict[str, float]) -> None:
         ("rounds", f"{found.rounds:,}"),
     ]
     if balanced.cost is not None:
-        facts += _costs(balanced.cost)
-    print_facts(facts + time_facts(times))
+        facts += _list_costs(balanced.cost)
+    print_facts(facts + list_time_facts(times))
     print_table(
         ["", "plan", "at least"],
         [
@@ -233,7 +234,7 @@ def _print(balanced: BalanceResult, times: dict[str, float]) -> None:
     )
 
 
-#: The measures of a plan, as they are shown.
+#: Return the measures of a plan as table rows.
 TITLES = {
     "messages": "messages",
     "tasks": "tasks that move",
@@ -244,20 +245,20 @@ TITLES = {
 }
 
 
-def _costs(cost: TransferCost) -> list[tuple[str, str]]:
-    from topoloom.placements.measures import measure_text, measure_values
+def _list_costs(cost: TransferCost) -> list[tuple[str, str]]:
+    from topoloom.placements.measures import collect_measures, format_measure
 
     machine = cost.ranks.allocation.machine
-    values = measure_values(cost.judgement)
+    values = collect_measures(cost.judgement)
     shown = {
         "hop_bytes": "hop-bytes",
         "hops_per_byte": "hops per byte",
         "congestion_max": "busiest link",
     }
     return [
-        *place_facts(cost.ranks),
+        *list_machine_facts(cost.ranks),
         *(
-            (text, measure_text(key, values[key], machine))
+            (text, format_measure(key, values[key], machine))
             for key, text in shown.items()
         ),
     ]

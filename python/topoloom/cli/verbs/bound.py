@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli.options.files import AsJson, GraphFile
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
@@ -20,15 +20,14 @@ if TYPE_CHECKING:
     from topoloom.tasks.bound import ProvenBounds
 
 
-@with_groups
+@flatten_option_groups
 def command(
     graph: GraphFile,
     placement: Annotated[
         str | None,
         Argument(
             metavar="PLACEMENT",
-            help="A file written by 'topoloom map', to report how far from optimal it "
-            "can be.",
+            help="A file written by 'topoloom map', to report its optimality gap.",
         ),
     ] = None,
     *,
@@ -51,17 +50,17 @@ def command(
     """Prove lower bounds on the objective for any placement of these ranks.
 
     No placement has fewer hop-bytes, less congestion or a shorter predicted time (if
-    bandwidths are known) than printed. The gap of a PLACEMENT is its value divided by
+    bandwidths are known) than the bound. The gap of a PLACEMENT is its value divided by
     the bound; 1 is optimal. --time, --work or Ctrl-C end the search for better proofs.
 
     \b
-    hop-bytes   by the least that every rank's messages cost (sparse, gilmore-lawler),
-                by eigenvalues (projection) or by dual ascent
-    congestion  by the bytes that must leave a part of the machine (cut) or a rank
-                (injection), by all bytes on all links (average), or by a linear
+    hop-bytes   from the least cost of every rank's messages (sparse, gilmore-lawler),
+                eigenvalues (projection) or dual ascent
+    congestion  from the bytes that must leave a part of the machine (cut) or a rank
+                (injection), from all bytes on all links (average), or from a linear
                 relaxation with the machine's own routes (lp)
-    time        by startups, the nearest routes and the busiest link or network card
-                (network) or memory, or by all that one rank sends (sender)
+    time        from startups, shortest routes, and the busiest link, NIC (network) or
+                memory, or from all that one rank sends (sender)
 
     \b
     Examples:
@@ -77,19 +76,19 @@ def command(
     from topoloom.tasks.bound import prove_bounds
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import AllocationSpec
-    from topoloom.tasks.sharing import allows_sharing
+    from topoloom.tasks.sharing import can_share_slots
 
-    search, share = searching.search(), sharing.sharing()
-    where = AllocationSpec(*allowed, search.seed, limits.launch_order(launcher))
+    search, share = searching.make_search(), sharing.make_sharing()
+    where = AllocationSpec(*allowed, search.seed, limits.make_launch_order(launcher))
     given = load_placement_problem("bound", graph, placement, machine, where, share)
-    if given.shared and not allows_sharing(share):
+    if given.shared and not can_share_slots(share):
         raise Error(
-            f"in {placement} ranks share slots; say what a slot may hold, with "
+            f"in {placement} ranks share slots; set the slot capacities with "
             "--imbalance or --capacities"
         )
-    if lp and allows_sharing(share):
+    if lp and can_share_slots(share):
         raise Error(
-            "--lp is for one rank per slot, without --imbalance or --capacities"
+            "--lp requires one rank per slot; leave out --imbalance and --capacities"
         )
     with monitor_search("searching for proofs", search) as watch:
         found = prove_bounds(
@@ -107,34 +106,38 @@ def command(
     if lp and found.rounded is None and not watch.interrupted:
         note("topoloom: --time was too short for the linear relaxation")
     if watch.interrupted:
-        raise Interrupted("interrupted; these are the best proofs so far")
+        raise Interrupted("interrupted; the printed bounds are the best so far")
 
 
-def _print(found: ProvenBounds) -> None:
+def _print(bounds: ProvenBounds) -> None:
     from topoloom.cli.console import print_table
     from topoloom.machines.machine_facts import machine_name
     from topoloom.nodes.hosts import format_share
     from topoloom.placements.measures import (
-        congestion_text,
-        measure_text,
+        format_congestion,
+        format_measure,
         measure_title,
     )
-    from topoloom.tasks.optimality_gap import gap_text
+    from topoloom.tasks.optimality_gap import format_gap
 
-    given, allocation = found.given, found.given.allocation
+    given, allocation = bounds.given, bounds.given.allocation
     machine = allocation.machine
     rows = []
-    for name, one in found.bounds.items():
+    for name, one in bounds.bounds.items():
         by = " of ".join(filter(None, (one.by, one.where)))
-        row = [measure_title(name, machine), by, measure_text(name, one.bound, machine)]
+        row = [
+            measure_title(name, machine),
+            by,
+            format_measure(name, one.bound, machine),
+        ]
         if one.value is not None:
-            row += [measure_text(name, one.value, machine), gap_text(one.gap)]
+            row += [format_measure(name, one.value, machine), format_gap(one.gap)]
         rows.append(row)
     columns = ["", "proved by", "at least"]
     if given.file is not None:
         columns += [given.file.mapper or "placement", "gap"]
     title = f"{format_share(allocation)} of {machine_name(machine, given.node)}"
     print_table(columns, rows, title=title, left=2)
-    if found.rounded is not None:
-        whole = congestion_text(found.rounded, machine)
+    if bounds.rounded is not None:
+        whole = format_congestion(bounds.rounded, machine)
         print(f"The relaxation in whole ranks: congestion {whole}")

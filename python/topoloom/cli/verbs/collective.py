@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom collective`: which schedule of a collective is the fastest."""
+"""`topoloom collective`: rank the schedules of a collective."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from topoloom.cli.options.collectives import (
     MessageOptions,
     ResultOptions,
     SimulationOptions,
-    check_combination,
-    check_ranked,
-    result_files,
+    check_option_conflicts,
+    check_run_only_options,
+    make_result_files,
 )
 from topoloom.cli.options.files import AsJson, PlacementOption
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.collectives.simulate_schedules import SimulatedSchedules
 
 
-@with_groups
+@flatten_option_groups
 def command(
     operation: Annotated[
         str,
@@ -59,7 +59,7 @@ def command(
         list[str] | None,
         Argument(
             metavar="-- LAUNCHER",
-            help="With --run: what starts the ranks, without a program.",
+            help="With --run: the launcher command, without a program.",
         ),
     ] = None,
     *,
@@ -76,7 +76,8 @@ def command(
         Option(
             "--schedule",
             metavar="NAME[+NAME]",
-            help="Only these; options as in 'chain(segment=4096)'. Default: all.",
+            help="Schedules to compare, with options as in 'chain(segment=4096)'. "
+            "Default: all.",
             autocompletion=complete.schedules,
         ),
     ] = None,
@@ -84,8 +85,8 @@ def command(
         bool,
         Option(
             "--order-ranks",
-            help="Order the ranks for the best schedule, choose again, and so on; -o "
-            "writes the placement.",
+            help="Order the ranks for the best schedule, rank schedules again, and so "
+            "on; -o writes the placement.",
         ),
     ] = False,
     results: ResultOptions,
@@ -96,24 +97,24 @@ def command(
     threads: Threads = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Rank all schedules of a collective by what they cost.
+    """Rank all schedules of a collective by predicted time.
 
-    libtopoloom-collective chooses by the same times. On a machine a rank waits only for
-    its own messages, and a message for its two ranks and the links of its route.
-    Schedules with more than 65,536 messages are sampled. Without a machine each round
-    waits for the previous one. Without a model the machine gives the costs of messages.
+    libtopoloom-collective chooses by the same times. On a machine, a rank waits only
+    for its own messages, and a message for its two ranks and the links of its route.
+    Schedules with more than 65,536 messages are sampled. Without a machine, each round
+    waits for the previous round. Without a model, the machine defines message costs.
     Messages have 1 KiB by default.
 
     \b
-    time        seconds until the last rank has ended
-    CPU         seconds that the busiest rank sends, receives and copies; only where
-                the model says what receivers need
-    congestion  seconds that the busiest link of every round needs
-    simulated   with --with switches, of the five fastest or those of --schedule:
-                seconds until the last rank has ended, where packets wait for each other
-                in switches; messages cost what the machine says
+    time        seconds until the last rank has finished
+    CPU         seconds in which the busiest rank sends, receives and copies; only if
+                the model contains the receive overhead
+    congestion  seconds of the busiest link, summed over rounds
+    simulated   with --with switches, for the five fastest schedules or --schedule:
+                seconds until the last rank has finished, including the queueing of
+                packets in switches; the machine defines message costs
 
-    With --run they are measured: give only the launcher after --. Its ranks run each
+    --run measures schedules: give only the launcher after --. Its ranks run each
     schedule and the MPI library's own collective in turns. Separate sizes with +:
     --bytes 64+4KiB. A model or machine adds predicted times.
 
@@ -141,7 +142,7 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import monitor_search, print_json
-    from topoloom.support.checks import check_int64
+    from topoloom.support.range_checks import check_int64
     from topoloom.tasks.collectives.collective import read_platform
     from topoloom.tasks.collectives.collective_result import rank_collectives
     from topoloom.tasks.problem import AllocationSpec
@@ -149,35 +150,35 @@ def command(
     check_int64("--threads", threads, 0)
     names = [name for name in (schedule or "").split("+") if name]
     first, *others = operation.split("+")
-    check_combination(
+    check_option_conflicts(
         others, order_ranks, message, results, simulation, measuring, drawing
     )
     if not measuring.run:
-        check_ranked(launcher_command, measuring)
-    where = AllocationSpec(*allowed, seed, limits.launch_order(launcher))
+        check_run_only_options(launcher_command, measuring)
+    where = AllocationSpec(*allowed, seed, limits.make_launch_order(launcher))
     platform_of = partial(
         read_platform, model=model, machine=machine, where=where, placement=placement
     )
     if measuring.run:
-        call, sizes = message.measured_call(first, ranks)
+        call, sizes = message.make_measured_call(first, ranks)
         predicts = (model, machine, placement) != (None, None, None)
         platform = platform_of(call) if predicts else None
         measure = partial(
-            _measure, call, sizes, launcher_command or [], platform, names
+            _measure_schedules, call, sizes, launcher_command or [], platform, names
         )
         measure(measuring, results, drawing.figure, as_json)
         return
-    calls = [message.call(one, ranks) for one in (first, *others)]
-    files = result_files(order_ranks, results, drawing)
+    calls = [message.make_call(one, ranks) for one in (first, *others)]
+    files = make_result_files(order_ranks, results, drawing)
     if simulation.simulator is not None and machine is None and placement is None:
-        raise Error("packets cross a machine: --with switches needs --machine")
+        raise Error("--with switches requires a machine; add --machine")
     platform = platform_of(calls[0])
-    files.check_figures(calls[0], platform)
+    files.check_drawable(calls[0], platform)
     result = rank_collectives(
         calls,
         platform,
         names,
-        _simulate(simulation, machine, bool(names)),
+        _make_simulation(simulation, machine, bool(names)),
         order_ranks=order_ranks,
         seed=seed,
         threads=threads,
@@ -191,10 +192,10 @@ def command(
     _report_interrupt(result, results.output)
 
 
-def _simulate(
+def _make_simulation(
     simulation: SimulationOptions, machine: str | None, named: bool
 ) -> Callable[[RankedCollective], SimulatedSchedules] | None:
-    """Make the simulation of all named schedules, else of the fastest."""
+    """Return the function that simulates the named or the fastest schedules."""
     from functools import partial
 
     from topoloom.cli.console import progress_bar
@@ -214,7 +215,7 @@ def _simulate(
     )
 
 
-def _measure(
+def _measure_schedules(
     call: Call,
     sizes: list[int],
     launcher: list[str],
@@ -225,7 +226,7 @@ def _measure(
     figure: Path | None,
     as_json: bool,
 ) -> None:
-    """Measure schedules in a job, and print their times."""
+    """Measure schedules in an MPI job, and print their times."""
     from topoloom.cli.exit_status import Interrupted
     from topoloom.cli.measured_output import MeasuredFiles, write_measured
     from topoloom.figure.timeline import check_timeline
@@ -277,12 +278,12 @@ def _print_result(
 
 
 def _print(
-    found: RankedCollective,
+    collective: RankedCollective,
     written: list[Path | None],
     use: str,
     simulated: dict[str, SimulationResult],
 ) -> None:
-    """Print the table, the fastest first, and the gain from reordering ranks."""
+    """Print the schedules by time, and the gain from reordering ranks."""
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import (
         counted,
@@ -291,7 +292,7 @@ def _print(
         format_seconds,
     )
 
-    call, platform, ranked = found.call, found.platform, found.ranked
+    call, platform, ranked = collective.call, collective.platform, collective.ranked
     on = f" on {platform.machine_title}" if platform.machine_title else ""
     size = "" if call.operation == "barrier" else f" of {format_bytes(call.bytes)}"
     if call.demand is not None:
@@ -301,23 +302,27 @@ def _print(
     facts = [("messages cost", platform.model_name)]
     if platform.unused:
         facts.append(("allocation", platform.unused))
-    if found.together is not None:
+    if collective.together is not None:
         facts += [
             (
                 f"{turn.what} {number}",
                 f"{turn.schedule}, {format_seconds(turn.seconds)}",
             )
-            for number, turn in enumerate(found.together.steps, 1)
+            for number, turn in enumerate(collective.together.steps, 1)
         ]
     print_facts(facts, title)
     columns = ["schedule", "", "rounds", "messages", "bytes", "time"]
     rows = []
     for one in ranked:
         cost = one.cost
-        mark = "MPI's usual" if one.name.partition("(")[0] == found.usual else ""
+        mark = (
+            "MPI's usual"
+            if one.name.partition("(")[0] == collective.default_schedule
+            else ""
+        )
         row = [one.name, mark, format_count(cost.rounds), format_count(cost.messages)]
         row += [format_bytes(cost.bytes), format_seconds(cost.time)]
-        if found.knows_cpu:
+        if collective.has_receive_overhead:
             row.append(format_seconds(cost.cpu))
         if platform.slots is not None:
             row.append(format_seconds(cost.congestion))
@@ -325,7 +330,7 @@ def _print(
             packets = simulated.get(one.name)
             row.append("" if packets is None else format_seconds(sum(packets.seconds)))
         rows.append(row)
-    if found.knows_cpu:
+    if collective.has_receive_overhead:
         columns.append("CPU")
     if platform.slots is not None:
         columns.append("congestion")

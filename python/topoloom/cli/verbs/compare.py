@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom compare`: several mappers, one table."""
+"""`topoloom compare`: compare mappers in one table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Figure, GraphFile
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from topoloom.tasks.compare import Comparison
     from topoloom.tasks.problem import Problem
 
-#: Default mappers, and those for ranks that share slots.
+#: Default mappers, and default mappers for ranks that share slots.
 MAPPERS = "block,hilbert,gge,mahd+swap,multisection+swap,auto"
 SHARING_MAPPERS = "block,hilbert,multisection,auto"
 
-#: Columns that narrow terminals omit, in this order.
+#: Columns that are omitted on narrow terminals, in this order.
 _DROPPED_FIRST = (
     "dilation_average",
     "dilation_max",
@@ -41,11 +41,11 @@ _DROPPED_FIRST = (
     "congestion_max",
 )
 
-#: Measures in a figure besides the objective.
+#: Measures that a figure shows in addition to the objective.
 _DRAWN = ("hop_bytes", "congestion_max", "inter_node_bytes", "search")
 
 
-@with_groups
+@flatten_option_groups
 def command(
     graph: GraphFile,
     machine: MachineText,
@@ -57,7 +57,8 @@ def command(
             "--mappers",
             metavar="LIST",
             help="Mappers separated by commas; + joins the stages of one. "
-            "FILE.py:FUNCTION and LIBRARY.so:FUNCTION are your own: the file is run.",
+            "FILE.py:FUNCTION and LIBRARY.so:FUNCTION are user mappers; the file is "
+            "executed.",
             autocompletion=complete.mapper,
             show_default=f"{MAPPERS}; where ranks share slots {SHARING_MAPPERS}",
         ),
@@ -74,19 +75,19 @@ def command(
 
     Gains are relative to 'block', rank i on slot i, the launcher's default. The best
     mapper is marked. --time and --work apply to each mapper. The gap is the objective
-    divided by a quick lower bound; 1 is optimal. 'topoloom bound' proves better ones.
+    divided by a quick lower bound; 1 is optimal. 'topoloom bound' proves better bounds.
     If ranks share slots (--imbalance, --capacities), the load of the fullest slot
-    replaces the gap, and block puts equally many ranks on every slot.
+    replaces the gap, and block places equally many ranks on every slot.
 
-    A mapper of your own is a function in a Python file or a shared library, executed
-    with your rights. It takes the problem and returns the slot of every rank. If it
-    fails, an error is printed, and the exit status is 1.
+    Your own mapper is a function in a Python file or a shared library, executed with
+    your rights. It takes the problem and returns the slot of every rank. If it fails,
+    an error is printed, and the exit status is 1.
 
     \b
-    predicted time  what the messages take; if bandwidths are known
-    dilation        links that a message crosses, on average and at most
+    predicted time  communication time, if bandwidths are known
+    dilation        links that a message crosses: average and maximum
     congestion      largest load divided by bandwidth (in bytes if none is known)
-    ▲               more bytes between nodes than under block
+    ▲               more inter-node bytes than with block
 
     \b
     Examples:
@@ -104,13 +105,13 @@ def command(
     from topoloom.tasks.compare import DEFAULT, compare_mappers, split_mappers
     from topoloom.tasks.objective import read_objective
     from topoloom.tasks.problem import AllocationSpec, load_problem
-    from topoloom.tasks.sharing import share_slots
+    from topoloom.tasks.sharing import has_shared_slots
 
-    search, share = searching.search(), sharing.sharing()
-    where = AllocationSpec(*allowed, search.seed, limits.launch_order(launcher))
+    search, share = searching.make_search(), sharing.make_sharing()
+    where = AllocationSpec(*allowed, search.seed, limits.make_launch_order(launcher))
     problem = load_problem(graph, machine, where, share)
     if mappers is None:
-        shared = share_slots(share, problem.graph, problem.allocation)
+        shared = has_shared_slots(share, problem.graph, problem.allocation)
         mappers = SHARING_MAPPERS if shared else MAPPERS
     found = compare_mappers(
         problem,
@@ -149,20 +150,20 @@ def command(
         raise Interrupted(f"interrupted in mapper {found.results[-1]['mapper']}")
 
 
-def _columns(problem: Problem, found: Comparison) -> dict[str, str]:
-    """Choose the columns: keys of results, and their headings."""
-    from topoloom.placements.measures import column_heading, measure_title
+def _choose_columns(problem: Problem, comparison: Comparison) -> dict[str, str]:
+    """Return the columns as pairs of result key and heading."""
+    from topoloom.placements.measures import measure_title, wrap_column_heading
 
-    objective, first = found.objective, found.results[0]
-    bounded = any(each["gap"].get(objective.measure) for each in found.results)
+    objective, first = comparison.objective, comparison.results[0]
+    bounded = any(each["gap"].get(objective.measure) for each in comparison.results)
     shown = {
         "mapper": True,
         "gain": True,
         "objective": "objective" in first,
         "predicted_seconds": "predicted_seconds" in first,
         "hop_bytes": True,
-        "load_max": found.shared,
-        "gap": bounded and not found.shared,
+        "load_max": comparison.shared,
+        "gap": bounded and not comparison.shared,
         "hops_per_byte": True,
         "dilation_average": True,
         "dilation_max": True,
@@ -172,51 +173,51 @@ def _columns(problem: Problem, found: Comparison) -> dict[str, str]:
         "search": True,
     }
     return {
-        name: column_heading(measure_title(name, problem.machine))
+        name: wrap_column_heading(measure_title(name, problem.machine))
         for name, is_shown in shown.items()
         if is_shown
     }
 
 
-def _cell(
-    name: str, result: dict[str, Any], problem: Problem, found: Comparison
+def _format_cell(
+    name: str, result: dict[str, Any], problem: Problem, comparison: Comparison
 ) -> str:
     from topoloom.placements.measures import (
         MEASURES,
         Unit,
-        measure_text,
-        objective_text,
+        format_measure,
+        format_objective,
     )
     from topoloom.support.gain import format_percent
     from topoloom.support.units import format_count
     from topoloom.tasks.compare import DEFAULT
-    from topoloom.tasks.optimality_gap import gap_text
+    from topoloom.tasks.optimality_gap import format_gap
 
     mapper, machine = result["mapper"], problem.machine
     if name == "mapper":
         label = f"{mapper} (default)" if mapper == DEFAULT else mapper
-        return f"{label} ◄ best" if mapper == found.best else label
+        return f"{label} ◄ best" if mapper == comparison.best else label
     if name == "gain":
         return format_percent(result["gain_percent"])
     if name == "objective":
-        return objective_text(result[name], found.objective.objective, machine)
+        return format_objective(result[name], comparison.objective.objective, machine)
     if name == "gap":
-        return gap_text(result["gap"].get(found.objective.measure))
+        return format_gap(result["gap"].get(comparison.objective.measure))
     if name == "search":
         return f"{result['seconds']:.2f} s"
     if MEASURES[name].unit is Unit.HOPS:
         return format_count(result[name])
-    text = measure_text(name, result[name], machine)
-    rises = name.startswith("inter_node") and result[name] > found.results[0][name]
+    text = format_measure(name, result[name], machine)
+    rises = name.startswith("inter_node") and result[name] > comparison.results[0][name]
     return f"{text} ▲" if rises else text
 
 
-def _title(problem: Problem, found: Comparison) -> str:
+def _make_title(problem: Problem, comparison: Comparison) -> str:
     from topoloom.machines.machine_facts import machine_name
     from topoloom.nodes.hosts import format_share
     from topoloom.support.units import counted
 
-    objective = found.objective
+    objective = comparison.objective
     title = (
         f"{counted(problem.graph.rank_count, 'rank')} on "
         f"{format_share(problem.allocation)} of "
@@ -227,42 +228,47 @@ def _title(problem: Problem, found: Comparison) -> str:
     return title
 
 
-def _draw(figure: Path, problem: Problem, found: Comparison) -> None:
-    """Draw the mappers side by side, by the objective and other costs."""
+def _draw(figure: Path, problem: Problem, comparison: Comparison) -> None:
+    """Draw a bar chart of the mappers by objective and other costs."""
     from topoloom.figure.comparison import Bars, draw_comparison
     from topoloom.placements.measures import measure_title
 
-    measures = [found.objective.measure, *_DRAWN]
+    measures = [comparison.objective.measure, *_DRAWN]
     bars = [
         Bars(
             measure_title(name, problem.machine),
             [
                 result["seconds" if name == "search" else name]
-                for result in found.results
+                for result in comparison.results
             ],
-            [_cell(name, result, problem, found) for result in found.results],
+            [
+                _format_cell(name, result, problem, comparison)
+                for result in comparison.results
+            ],
         )
         for name in dict.fromkeys(measures)
     ]
-    mappers = [result["mapper"] for result in found.results]
-    draw_comparison(figure, mappers, found.best, bars, _title(problem, found))
+    mappers = [result["mapper"] for result in comparison.results]
+    draw_comparison(
+        figure, mappers, comparison.best, bars, _make_title(problem, comparison)
+    )
 
 
-def _print(problem: Problem, found: Comparison, figure: Path | None) -> None:
+def _print(problem: Problem, comparison: Comparison, figure: Path | None) -> None:
     from topoloom.cli.console import print_facts, print_table
 
-    machine, objective = problem.machine, found.objective
-    columns = _columns(problem, found)
+    machine, objective = problem.machine, comparison.objective
+    columns = _choose_columns(problem, comparison)
     rows = [
-        [_cell(name, result, problem, found) for name in columns]
-        for result in found.results
+        [_format_cell(name, result, problem, comparison) for name in columns]
+        for result in comparison.results
     ]
-    best = [result["mapper"] for result in found.results].index(found.best)
+    best = [result["mapper"] for result in comparison.results].index(comparison.best)
     dropped = [columns[name] for name in _DROPPED_FIRST if name in columns]
     hidden = print_table(
         list(columns.values()),
         rows,
-        title=_title(problem, found),
+        title=_make_title(problem, comparison),
         best=best,
         droppable=dropped,
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom demo`: all steps on a small example."""
+"""`topoloom demo`: run all steps on a small example."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAPPERS = "block,random,hilbert,gge,mahd,mahd+swap,auto"
 GRID = "4x4x4"
 RANKS = 64
 
-# A laptop has fewer cores than the demo has ranks, and a container runs as root.
+# Allow Open MPI to oversubscribe cores, as on laptops, and to run as root.
 PERMISSIONS = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -41,17 +41,17 @@ def command(
         Option(
             "--program",
             metavar="FILE",
-            help="halo3d, if it is built already. Default: build it with mpicxx.",
+            help="The program halo3d, if already built. Default: build it with mpicxx.",
         ),
     ] = None,
     output: OutputDirectory = Path("out/demo"),
     as_json: AsJson = False,
 ) -> None:
-    """Run all steps on a small example, each as you would type it.
+    """Run all steps on a small example, and print each command.
 
-    Records halo3d, a halo exchange on 64 ranks, places it on a ragged piece of a
-    torus, compares mappers, draws figures and writes a rankfile. Takes a minute, and
-    needs an MPI with mpirun and mpicxx.
+    Records halo3d, a halo exchange on 64 ranks, places it on a fragmented part of a
+    torus, compares mappers, draws figures and writes a rankfile. Takes a minute.
+    Requires an MPI library with mpirun and mpicxx.
 
     \b
     Examples:
@@ -61,29 +61,31 @@ def command(
     assert output is not None
     out = str(output)
     output.mkdir(parents=True, exist_ok=True)
-    with _stdout_to_stderr() if as_json else contextlib.nullcontext():
-        _record(program, output)
+    with _redirect_stdout() if as_json else contextlib.nullcontext():
+        _record_program(program, output)
         graph, allocation = f"{out}/halo3d.npz", f"{out}/allocation.txt"
         placement = f"{out}/placement.json"
         where = ["--machine", MACHINE, "--allocation", allocation]
         _print_heading(
             "2. The scheduler leaves the job a ragged piece of the machine, a torus:"
         )
-        _step("allocate", "--machine", MACHINE, "--nodes", str(RANKS),
+        _run_verb("allocate", "--machine", MACHINE, "--nodes", str(RANKS),
               "--fragments", "9", "--seed", "1", "-o", allocation)  # fmt: skip
         _print_heading(
             "3. Which mapper is best here? The gain is that of the predicted time:"
         )
-        _step("compare", graph, *where, "--mappers", MAPPERS,
+        _run_verb("compare", graph, *where, "--mappers", MAPPERS,
               "--figure", f"{out}/compare.svg")  # fmt: skip
         _print_heading(
             "4. Place the ranks; without a word, map keeps the best of several:"
         )
-        _step("map", graph, *where, "-o", placement)
+        _run_verb("map", graph, *where, "-o", placement)
         _print_heading("5. What is it worth, link by link?")
-        _step("judge", graph, placement, "--figure", f"{out}/before-after.svg")
+        _run_verb("judge", graph, placement, "--figure", f"{out}/before-after.svg")
         _print_heading("6. Tell the launcher:")
-        _step("export", placement, "--to", "openmpi-rankfile", "-o", f"{out}/rankfile")
+        _run_verb(
+            "export", placement, "--to", "openmpi-rankfile", "-o", f"{out}/rankfile"
+        )
         _print_heading("What to try next:")
         print(
             f"  look at {out}/compare.svg and {out}/before-after.svg\n"
@@ -98,17 +100,17 @@ def command(
         _print_json(output)
 
 
-def _record(program: Path | None, output: Path) -> None:
+def _record_program(program: Path | None, output: Path) -> None:
     _print_heading(
         "1. Who talks to whom? halo3d runs on 64 ranks, watched by the recorder:"
     )
-    halo3d = program or _build(output)
+    halo3d = program or _build_program(output)
     os.environ.update({k: v for k, v in PERMISSIONS.items() if k not in os.environ})
-    _step("record", "-o", str(output / "halo3d.npz"), "--", "mpirun", "-n", str(RANKS),
-          str(halo3d), "--grid", GRID, "--periodic")  # fmt: skip
+    _run_verb("record", "-o", str(output / "halo3d.npz"), "--", "mpirun", "-n",
+              str(RANKS), str(halo3d), "--grid", GRID, "--periodic")  # fmt: skip
 
 
-def _build(output: Path) -> Path:
+def _build_program(output: Path) -> Path:
     import shutil
     import subprocess
 
@@ -117,7 +119,7 @@ def _build(output: Path) -> Path:
 
     compiler = shutil.which("mpicxx") or shutil.which("mpic++")
     if compiler is None:
-        raise Failure("no mpicxx on the PATH; install an MPI, or name a --program")
+        raise Failure("no mpicxx on the PATH; install an MPI library, or set --program")
     source = find_shipped("apps/halo3d") / "halo3d.cpp"
     program = output / "halo3d"
     words = [compiler, "-std=c++17", "-O2", str(source), "-o", str(program)]
@@ -132,8 +134,8 @@ def _print_heading(text: str) -> None:
     print(f"\n{text}")
 
 
-def _step(*words: str) -> None:
-    """Show a command and run it; the demo ends when one fails."""
+def _run_verb(*words: str) -> None:
+    """Print a command and run it; raise an error if the command fails."""
     print(f"$ topoloom {shlex.join(words)}", flush=True)
     status = click.get_current_context().obj(words)
     if status != 0:
@@ -141,8 +143,8 @@ def _step(*words: str) -> None:
 
 
 @contextlib.contextmanager
-def _stdout_to_stderr() -> Iterator[None]:
-    """Redirect stdout, also of child processes, to stderr; it is for the JSON."""
+def _redirect_stdout() -> Iterator[None]:
+    """Redirect stdout, also of child processes, to stderr: stdout is for the JSON."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom export`: a placement as a file for mpirun, srun and other launchers."""
+"""`topoloom export`: write a placement for mpirun, srun and other launchers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, PlacementFile, output_option
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.programs import BindingOptions, Hosts
 from topoloom.cli.parameters import Argument, Option
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from topoloom.launch.host_placement import HostPlacement
 
 
-@with_groups
+@flatten_option_groups
 def command(
     placement: PlacementFile,
     options: Annotated[
         list[str] | None,
         Argument(
             metavar="-- OPTIONS",
-            help="More options of the launcher that --check asks.",
+            help="Further launcher options for --check.",
         ),
     ] = None,
     *,
@@ -48,9 +48,9 @@ def command(
         bool,
         Option(
             "--check",
-            help="Compare the placement rank by rank with where the launcher would "
-            "start ranks, by its dry run; exit status 1 if one is elsewhere. For Open "
-            "MPI (openmpi-rankfile, hostfile) and, in a job, Slurm (slurm-hostfile).",
+            help="Compare the placement with the launcher's dry run; exit status 1 if "
+            "a rank would start at another location. For Open MPI (openmpi-rankfile, "
+            "hostfile) and, in a job, Slurm (slurm-hostfile).",
         ),
     ] = False,
     program: Annotated[
@@ -65,12 +65,12 @@ def command(
 ) -> None:
     """Write a placement as a file that a launcher reads.
 
-    Host names come from the allocation (a host list keeps its names), the machine or
-    --hosts; without these, node 7 is called n7. Some formats name cores, CPUs or GPUs
-    (openmpi-rankfile, jsrun-erf, bluegene-map, torchrun); the others name hosts, whose
-    cores the launcher fills in turn, unless --bind adds CPUs (mpich-hostfile,
-    intel-machinefile, slurm-hostfile, flux-taskmap). A format that cannot express
-    the placement refuses it.
+    Host names come from --hosts, the allocation (a host list) or the machine; without
+    them, node 7 is called n7. Some formats list cores, CPUs or GPUs (openmpi-rankfile,
+    jsrun-erf, bluegene-map, torchrun). The others list hosts, whose cores the launcher
+    fills in order, unless --bind adds CPUs (mpich-hostfile, intel-machinefile,
+    slurm-hostfile, flux-taskmap). If a format cannot express the placement, an error is
+    reported.
 
     \b
     Examples:
@@ -88,26 +88,31 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.console import note, print_json
     from topoloom.cli.suggested_command import insert_file_name
-    from topoloom.launch.exports.launch_formats import find_format, refuse_lost_binding
+    from topoloom.launch.exports.launch_formats import (
+        find_format,
+        require_binding_support,
+    )
     from topoloom.support.files import write_text
     from topoloom.tasks.launch_placement import load_host_placement
 
     if program is not None and not check:
-        raise Error("--check-with names the launcher for --check; add --check")
+        raise Error("--check-with sets the launcher of --check; add --check")
     if options and not check:
         raise Error(
-            f"'{options[0]}' is for the launcher that --check asks; add --check, or "
-            "leave it out"
+            f"'{options[0]}' is a launcher option for --check; add --check, or leave "
+            "it out"
         )
     target = find_format(to)
     placed = load_host_placement(placement, hosts, *binding)
-    refuse_lost_binding(target, placed)
+    require_binding_support(target, placed)
     text = target.write(placed)
-    checked = _check(target, text, placed, program, options or []) if check else None
+    checked = (
+        _check_dry_run(target, text, placed, program, options or []) if check else None
+    )
     loss = target.find_loss(placed) or target.relies_on
     if output is not None:
         write_text(output, text)
-    how = insert_file_name(output or Path("FILE"), target.use_command(placed))
+    how = insert_file_name(output or Path("FILE"), target.format_use_command(placed))
     if as_json:
         print_json(
             {
@@ -128,18 +133,18 @@ def command(
         note(f"note: {loss}")
 
 
-#: Number of ranks at wrong locations that --check lists.
+#: Maximum number of ranks at wrong locations that --check lists.
 MAX_NAMED = 20
 
 
-def _check(
+def _check_dry_run(
     target: ExportFormat,
     text: str,
     placed: HostPlacement,
     program: str | None,
     options: list[str],
 ) -> str:
-    """Compare with the dry run of the launcher, and return its name."""
+    """Compare the placement with the launcher's dry run; return the launcher's name."""
     from topoloom.cli.console import note
     from topoloom.cli.exit_status import Failure
     from topoloom.launch.apply.dry_run import dry_run
@@ -154,7 +159,7 @@ def _check(
     if mismatches:
         raise Failure(
             f"{launcher} would start {len(mismatches)} of {placed.rank_count} ranks "
-            "elsewhere, so nothing was written"
+            "at other locations; no file was written"
         )
     note(f"checked: {launcher} would start all {placed.rank_count} ranks as placed")
     return launcher

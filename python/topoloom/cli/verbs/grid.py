@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom grid`: off-node traffic along the axes of a process grid."""
+"""`topoloom grid`: measure off-node traffic along the axes of a process grid."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def command(
         Option(
             "--fastest-tile",
             metavar="COLLECTIVE",
-            help="Time all tiles instead, the fastest first in one of pipelined, "
-            "broadcast, scatter, gather.",
+            help="Compare all tiles instead, sorted by the time of pipelined, "
+            "broadcast, scatter or gather.",
         ),
     ] = None,
     output: Annotated[
@@ -63,28 +63,28 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure off-node traffic along the axes of a process grid, and of block order.
+    """Measure off-node traffic along the axes of a process grid.
 
     Programs on grids communicate along all rows and columns at once. The more ranks of
     a node have their next neighbor on another node, the more messages share its
-    channels. By default speeds between nodes are those between the first two nodes of
-    the allocation. Inside a node it is the copy bandwidth of a core, or a share of the
-    memory bandwidth. Assumed speeds are marked.
+    channels. Results are compared with block order. By default, inter-node speeds are
+    computed for the first two nodes of the allocation. Intra-node speed is the copy
+    bandwidth of a core, or a share of the memory bandwidth. Assumed speeds are marked.
 
     \b
-    external links  messages that leave a node at once: the most of any node, by axis,
+    external links  concurrent messages that leave a node: maximum over nodes, by axis,
                     and their sum
-    pipelined       seconds of a broadcast down the chains of every axis, one axis
-                    after the other, in the best segments
+    pipelined       seconds of a broadcast along the chains of every axis, one axis
+                    after the other, with the best segment size
     binomial        seconds along binomial trees; scatter and gather have --bytes for
                     every rank of a line
 
-    There are two readings of pipelines:
+    --reading selects the model of pipelines:
 
     \b
     counted         messages that leave a node along an axis share its channels
-    printed         a message to another node is as many times as fast as there are
-                    channels: the source's equation
+    printed         the equation in the source: C channels speed up each inter-node
+                    message C times
 
     \b
     Examples:
@@ -96,7 +96,7 @@ def command(
     from topoloom.cli.console import print_json
     from topoloom.graphs.patterns import parse_grid
     from topoloom.placements.placement_file import load_placement, save_placement
-    from topoloom.support.checks import check_int64
+    from topoloom.support.range_checks import check_int64
     from topoloom.support.units import parse_bandwidth, parse_bytes, parse_latency
     from topoloom.tasks.collectives.grid import measure_grid
     from topoloom.tasks.collectives.line_speeds import LineSpeeds
@@ -119,7 +119,7 @@ def command(
             file, extents, speeds, size, fastest_tile, reading, str(placement)
         )
         if output is not None:
-            save_placement(output, tiles.placed())
+            save_placement(output, tiles.place_ranks())
         if as_json:
             print_json(tiles.document())
         else:
@@ -127,7 +127,9 @@ def command(
             _print_facts(tiles)
         return
     if output is not None:
-        raise Error("-o is for --fastest-tile; name a collective")
+        raise Error(
+            "-o writes the tile of --fastest-tile; add --fastest-tile COLLECTIVE"
+        )
     found = measure_grid(file, extents, speeds, size, str(placement), reading)
     if as_json:
         print_json(found.document())
@@ -136,14 +138,14 @@ def command(
         _print_facts(found)
 
 
-def _print_facts(found: GridTraffic | TileTimes) -> None:
+def _print_facts(traffic: GridTraffic | TileTimes) -> None:
     from topoloom.cli.console import print_facts
 
-    reading = [("reading", found.reading)] if found.reading != "counted" else []
-    print_facts([("speeds", found.speeds), *reading])
+    reading = [("reading", traffic.reading)] if traffic.reading != "counted" else []
+    print_facts([("speeds", traffic.speeds), *reading])
 
 
-def _print_tiles(grid: str, found: TileTimes) -> None:
+def _print_tiles(grid: str, tiles: TileTimes) -> None:
     from topoloom.cli.console import print_table
     from topoloom.tasks.collectives.tiles import COLLECTIVES
 
@@ -151,23 +153,23 @@ def _print_tiles(grid: str, found: TileTimes) -> None:
         [
             "x".join(map(str, one.tile)),
             str(one.traffic.external_links),
-            *(_time_text(getattr(one.traffic, key)) for key in COLLECTIVES.values()),
+            *(_format_time(getattr(one.traffic, key)) for key in COLLECTIVES.values()),
         ]
-        for one in found.tiles
+        for one in tiles.tiles
     ]
     headings = ["tile", "external links", *COLLECTIVES]
     title = (
-        f"{grid} grid on {found.file.machine.name}, fastest {found.collective} first"
+        f"{grid} grid on {tiles.file.machine.name}, fastest {tiles.collective} first"
     )
     print_table(headings, rows, title=title)
 
 
-def _print(grid: str, found: GridTraffic) -> None:
+def _print(grid: str, traffic: GridTraffic) -> None:
     from topoloom.cli.console import print_table
     from topoloom.support.gain import format_percent, gain
     from topoloom.support.units import format_bytes
 
-    columns = {"block": found.block, found.file.mapper: found.placed}
+    columns = {"block": traffic.block, traffic.file.mapper: traffic.placed}
     shown = list(columns.values())
     by_axis = zip(*(one.external_links_by_axis for one in shown), strict=True)
     rows = [
@@ -176,11 +178,11 @@ def _print(grid: str, found: GridTraffic) -> None:
     ]
     for name, key, write in (
         ("external links", "external_links", str),
-        ("pipelined broadcast", "pipelined_s", _time_text),
+        ("pipelined broadcast", "pipelined_s", _format_time),
         ("  in segments of", "segment_bytes", format_bytes),
-        ("binomial broadcast", "binomial_broadcast_s", _time_text),
-        ("binomial scatter", "binomial_scatter_s", _time_text),
-        ("binomial gather", "binomial_gather_s", _time_text),
+        ("binomial broadcast", "binomial_broadcast_s", _format_time),
+        ("binomial scatter", "binomial_scatter_s", _format_time),
+        ("binomial gather", "binomial_gather_s", _format_time),
     ):
         values = [getattr(one, key) for one in shown]
         saved = (
@@ -190,8 +192,8 @@ def _print(grid: str, found: GridTraffic) -> None:
         )
         rows.append([name, *map(write, values), saved])
     headings = ["", "block (default)", *list(columns)[1:], "gain"]
-    print_table(headings, rows, title=f"{grid} grid on {found.file.machine.name}")
+    print_table(headings, rows, title=f"{grid} grid on {traffic.file.machine.name}")
 
 
-def _time_text(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     return f"{seconds * 1e3:.3f} ms"

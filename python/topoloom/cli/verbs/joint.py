@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from topoloom.cli.options.files import AsJson, OutputDirectory
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
 from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.searches import MapperName, ObjectiveName, SearchOptions
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from topoloom.tasks.jobs.simulate_jobs import JobTimes
 
 
-@with_groups
+@flatten_option_groups
 def command(
     jobs: Annotated[
         list[str],
         Argument(
             metavar="JOB",
-            help="GRAPH@ALLOCATION, with an allocation as for --allocation; or only "
-            "the GRAPH of each, which then share --allocation.",
+            help="GRAPH@ALLOCATION, with an allocation as in --allocation; or only "
+            "GRAPH for each job, if the jobs share --allocation.",
         ),
     ],
     machine: MachineText,
@@ -43,22 +43,23 @@ def command(
 ) -> None:
     """Place several jobs that run at the same time to minimize interference.
 
-    Jobs with their own allocations are placed separately, then again in turn, given the
-    traffic of the others, as long as that helps. Jobs without one share the nodes of
-    --allocation, or all nodes, and are placed there as one pattern. --time and --work
-    limit all searches together; Ctrl-C stops them and keeps the best.
+    Jobs with their own allocations are placed separately. Then each job in turn is
+    placed again, given the traffic of the others, as long as that helps. Jobs without
+    allocations share the nodes of --allocation, or all nodes, and are placed as one
+    pattern. --time and --work limit all searches together. After Ctrl-C the best
+    placements so far are used.
 
     The default objective is the predicted time if the machine's bandwidths are known,
     else congestion; the choice and its reason are printed.
 
     \b
-    alone            the objective of each job for itself, on an empty machine
-    each for itself  the same placement, when all jobs run: on the links that it uses
-    jointly          when they are placed together
-    all jobs         the worst of them, and all their hop-bytes
+    alone            objective of each job on an empty machine
+    each for itself  objective of the same placement while all jobs run
+    jointly          objective with the joint placement while all jobs run
+    all jobs         objective of the worst job, and hop-bytes of all jobs
 
-    --with switches also simulates a message of each pair of ranks, all jobs beginning
-    at once, packet by packet; alone then is the joint placement on an empty machine.
+    --with switches also simulates the packets of one message per pair of ranks; all
+    jobs start at once. Then 'alone' uses the joint placement on an empty machine.
 
     \b
     Examples:
@@ -71,18 +72,18 @@ def command(
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Interrupted
-    from topoloom.machines.machine_file import load_described
+    from topoloom.machines.machine_file import load_machine_and_description
     from topoloom.simulate.switches import check_links
     from topoloom.tasks.jobs.joint import Budget
     from topoloom.tasks.jobs.joint_files import load_jobs, save_jobs
     from topoloom.tasks.objective import AUTO, choose_shared_objective
     from topoloom.tasks.problem import AllocationSpec
 
-    model = _model(simulator, switch, machine)
-    search = searching.search()
+    model = _load_switch_model(simulator, switch, machine)
+    search = searching.make_search()
     if output is not None:
         _check_directory(output)
-    the_machine, described = load_described(machine)
+    the_machine, described = load_machine_and_description(machine)
     if simulator is not None:
         check_links(the_machine)
     reason = ""
@@ -99,9 +100,9 @@ def command(
     if output is not None:
         files = save_jobs(output, loaded, found, budget, command_line.get())
     simulate = simulator is not None and not watch.interrupted
-    times = _simulate(found, model) if simulate else None
+    times = _simulate_jobs(found, model) if simulate else None
     if as_json:
-        print_json(_document(found, budget, files, times))
+        print_json(_make_document(found, budget, files, times))
     else:
         facts = [("objective", f"{objective}: {reason}")] if reason else []
         facts.append(("search", f"{found.work:,} candidates in {took:.2f} s"))
@@ -111,14 +112,14 @@ def command(
         if times is not None:
             _print_times(found, times)
     if simulate and times is None:
-        raise Interrupted("interrupted; the jobs are placed, but not simulated")
+        raise Interrupted("interrupted; the jobs were placed, but not simulated")
     if watch.interrupted:
         best = f"; {output} holds the best placements so far" if output else ""
         raise Interrupted(f"interrupted{best}")
 
 
-def _simulate(found: JointPlacement, model: SwitchModel | None) -> JobTimes | None:
-    """Simulate the jobs; None after Ctrl-C."""
+def _simulate_jobs(found: JointPlacement, model: SwitchModel | None) -> JobTimes | None:
+    """Simulate the jobs; return None after Ctrl-C."""
     from topoloom.cli.console import progress_bar
     from topoloom.tasks.jobs.simulate_jobs import simulate_jobs
 
@@ -130,29 +131,29 @@ def _simulate(found: JointPlacement, model: SwitchModel | None) -> JobTimes | No
 
 
 def _check_directory(path: Path) -> None:
-    """Refuse a directory that cannot be written to, before a long search."""
+    """Raise an error before a long search if the directory is not writable."""
     from topoloom._core import Error
     from topoloom.support.files import check_writable
 
     if path.exists() and not path.is_dir():
-        raise Error(f"{path} is not a directory; name one for the placements")
+        raise Error(f"{path} is not a directory; set a directory for the placements")
     check_writable(path / "placement.json" if path.is_dir() else path)
 
 
-def _model(
+def _load_switch_model(
     simulator: str | None, switch: str | None, machine: str
 ) -> SwitchModel | None:
     from topoloom._core import Error
     from topoloom.simulate.switch_toml import find_switch
 
     if simulator not in (None, "switches"):
-        raise Error(f"jobs are simulated with switches, not with '{simulator}'")
+        raise Error(f"jobs can be simulated only with switches, not with '{simulator}'")
     if simulator is None and switch is not None:
         raise Error("--switch is for --with switches")
     return None if simulator is None else find_switch(switch, machine)
 
 
-def _document(
+def _make_document(
     found: JointPlacement, budget: Budget, files: list[Path], times: JobTimes | None
 ) -> dict[str, Any]:
     together, apart = found.together, found.apart
@@ -189,9 +190,9 @@ def _document(
 def _print(found: JointPlacement, objective: str, facts: list[tuple[str, str]]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.placements.measures import (
-        gain_text,
+        format_gain,
+        format_objective,
         measure_title,
-        objective_text,
     )
     from topoloom.support.units import format_count
 
@@ -199,22 +200,22 @@ def _print(found: JointPlacement, objective: str, facts: list[tuple[str, str]]) 
     ranks = [job.graph.rank_count for job in together.jobs]
     machine = together.jobs[0].allocation.machine
 
-    def text(value: float) -> str:
-        return objective_text(value, objective, machine)
+    def format_value(value: float) -> str:
+        return format_objective(value, objective, machine)
 
     rows = [
         (
             job.name,
             f"{ranks[i]:,}",
-            text(found.alone[i]),
-            text(apart.values[i]),
-            text(together.values[i]),
-            gain_text(objective, apart.values[i], together.values[i]),
+            format_value(found.alone[i]),
+            format_value(apart.values[i]),
+            format_value(together.values[i]),
+            format_gain(objective, apart.values[i], together.values[i]),
         )
         for i, job in enumerate(together.jobs)
     ]
     all_jobs = (apart.value, together.value)
-    apart_text, together_text = map(text, all_jobs)
+    apart_text, together_text = map(format_value, all_jobs)
     total = f"{sum(ranks):,}"
     rows.append(
         (
@@ -223,7 +224,7 @@ def _print(found: JointPlacement, objective: str, facts: list[tuple[str, str]]) 
             "",
             apart_text,
             together_text,
-            gain_text(objective, *all_jobs),
+            format_gain(objective, *all_jobs),
         )
     )
     hop_bytes = (apart.hop_bytes, together.hop_bytes)
@@ -235,7 +236,7 @@ def _print(found: JointPlacement, objective: str, facts: list[tuple[str, str]]) 
             "",
             apart_text,
             together_text,
-            gain_text("hop_bytes", *hop_bytes),
+            format_gain("hop_bytes", *hop_bytes),
         )
     )
     print_table(
@@ -246,7 +247,7 @@ def _print(found: JointPlacement, objective: str, facts: list[tuple[str, str]]) 
     print_facts(facts)
 
 
-def _print_times(found: JointPlacement, times: JobTimes) -> None:
+def _print_times(placement: JointPlacement, times: JobTimes) -> None:
     from topoloom.cli.console import print_table
     from topoloom.support.gain import format_percent, gain
     from topoloom.support.units import format_seconds
@@ -258,7 +259,7 @@ def _print_times(found: JointPlacement, times: JobTimes) -> None:
             *(format_seconds(column[i]) for column in columns),
             format_percent(gain(times.apart[i], times.jointly[i])),
         ]
-        for i, job in enumerate(found.together.jobs)
+        for i, job in enumerate(placement.together.jobs)
     ]
     print_table(
         ["", "alone", "each for itself", "jointly", "gain"],

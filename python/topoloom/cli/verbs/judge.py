@@ -13,7 +13,7 @@ from topoloom.cli.options.files import (
     MaybePlacementFile,
     output_option,
 )
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.judge import JudgedPlacement
 
 
-@with_groups
+@flatten_option_groups
 def command(
     graph: GraphFile,
     placement: MaybePlacementFile = None,
@@ -51,21 +51,21 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a placement, and what the launcher would do by default.
+    """Measure a placement, and the launcher's default placement.
 
     \b
-    predicted time    startups, latencies and the busiest link, network card or
-                      memory; if bandwidths are known
-    hop-bytes         sum over messages of bytes times distance
-    hops per byte     the same divided by all bytes; 'distance per byte' where a
+    predicted time    startups, latencies, and the busiest link, NIC or memory; if
+                      bandwidths are known
+    hop-bytes         sum of bytes times distance over all messages
+    hops per byte     hop-bytes divided by all bytes; 'distance per byte' if the
                       machine's links have lengths
     dilation, average and dilation, maximum: links that a message crosses
-    link traffic, average: bytes per link, over the links that carry any
+    link traffic, average: bytes per link, over all links with traffic
     congestion        largest load divided by bandwidth (in bytes if none is known)
     bytes between nodes, and the most in or out of a node
-    slot load, maximum: of the ranks on one slot, if ranks share slots
-    share on minimal routes, where routing adapts: the rest takes detours
-    gap               value / a lower bound that is quick to prove; 1 is optimal
+    slot load, maximum: load of the ranks on one slot, if ranks share slots
+    share on minimal routes: with adaptive routing, the rest takes detours
+    gap               value divided by a quickly proved lower bound; 1 is optimal
 
     \b
     Examples:
@@ -77,13 +77,13 @@ def command(
     """
     from topoloom.cli.console import print_json
     from topoloom.graphs.phases import load_phase_names, load_phases
-    from topoloom.support.checks import check_int64
+    from topoloom.support.range_checks import check_int64
     from topoloom.tasks.judge import judge_placement
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import AllocationSpec
 
     check_int64("--hottest", hottest, 0)
-    where = AllocationSpec(*allowed, seed, limits.launch_order(launcher))
+    where = AllocationSpec(*allowed, seed, limits.make_launch_order(launcher))
     given = load_placement_problem("judge", graph, placement, machine, where)
     judged = judge_placement(given, load_phases(graph), hottest)
     phase_names = load_phase_names(graph)
@@ -96,9 +96,9 @@ def command(
             shown[name] = judged.placement
         draw_judgement(figure, given.graph, given.allocation, shown)
     if loads is not None:
-        from topoloom.machines.loads import save_loads
+        from topoloom.machines.link_loads import save_link_loads
 
-        save_loads(loads, given.allocation.machine, judged.judgement.loads)
+        save_link_loads(loads, given.allocation.machine, judged.judgement.loads)
     if as_json:
         names = {"phase_names": phase_names} if phase_names else {}
         print_json({**judged.document(), **names})
@@ -114,19 +114,22 @@ def _print(judged: JudgedPlacement, written: list[Path]) -> None:
     from topoloom.machines.link_names import format_link
     from topoloom.machines.machine_facts import machine_name
     from topoloom.nodes.hosts import format_share
-    from topoloom.placements.measures import gain_text, measure_text, measure_title
+    from topoloom.placements.measures import format_gain, format_measure, measure_title
     from topoloom.support.units import format_bytes, format_seconds
-    from topoloom.tasks.optimality_gap import gap_text
+    from topoloom.tasks.optimality_gap import format_gap
 
     allocation = judged.given.allocation
     machine, placed = allocation.machine, judged.given.file is not None
     rows = []
     for name, value in judged.block_values.items():
-        row = [measure_title(name, machine), measure_text(name, value, machine)]
+        row = [measure_title(name, machine), format_measure(name, value, machine)]
         if placed:
             after = judged.values[name]
-            row += [measure_text(name, after, machine), gain_text(name, value, after)]
-        rows.append([*row, gap_text(judged.gaps.get(name))])
+            row += [
+                format_measure(name, after, machine),
+                format_gain(name, value, after),
+            ]
+        rows.append([*row, format_gap(judged.gaps.get(name))])
     columns = ["", "block (default)"] + ([judged.name, "gain"] if placed else [])
     columns.append("gap" if any(judged.gaps.values()) else "")
     name = machine_name(machine, judged.given.node)
@@ -157,13 +160,13 @@ def _print_phases(
     names: list[str], phases: list[dict[str, float]], machine: Machine
 ) -> None:
     from topoloom.cli.console import print_table
-    from topoloom.placements.measures import MEASURES, measure_text
+    from topoloom.placements.measures import MEASURES, format_measure
 
     if not phases:
         return
     shown = ["hop_bytes", "dilation_average", "traffic_average", "congestion_max"]
     rows = [
-        [name, *(measure_text(key, phase[key], machine) for key in shown)]
+        [name, *(format_measure(key, phase[key], machine) for key in shown)]
         for name, phase in zip(names, phases, strict=True)
     ]
     print_table(["phase", *(MEASURES[name].heading for name in shown)], rows)

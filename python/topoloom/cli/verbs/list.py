@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom list`: what there is to choose from."""
+"""`topoloom list`: list mappers, machines, formats and other choices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what there is to choose from; everything, if no kind is named.
+    """List mappers, machines, formats and other choices; by default all.
 
     \b
     Examples:
@@ -31,22 +31,24 @@ def command(
     """
     from topoloom._core import Error
     from topoloom.cli.console import print_json, print_table
-    from topoloom.support.nearest import unknown_name
+    from topoloom.support.name_lookup import describe_unknown_name
     from topoloom.tasks.catalog import CATALOG
 
     if kind is not None and kind not in CATALOG:
-        raise Error(unknown_name("kind of list", kind, CATALOG))
+        raise Error(describe_unknown_name("kind of list", kind, CATALOG))
     lists = {name: CATALOG[name]() for name in CATALOG if kind in (None, name)}
     if as_json:
         print_json(lists if kind is None else lists[kind])
         return
     for name, entries in lists.items():
-        columns = _columns(name)
-        rows = [[_cell(entry.get(column)) for column in columns] for entry in entries]
+        columns = _list_columns(name)
+        rows = [
+            [_format_cell(entry.get(column)) for column in columns] for entry in entries
+        ]
         print_table(columns, rows, title=name, left=len(columns))
 
 
-def _columns(kind: str) -> list[str]:
+def _list_columns(kind: str) -> list[str]:
     return {
         "mappers": ["name", "kind", "summary", "source"],
         "balancers": ["name", "summary", "source", "needs"],
@@ -64,9 +66,9 @@ def _columns(kind: str) -> list[str]:
     }[kind]
 
 
-def _cell(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     if isinstance(value, dict):
         return str(value.get("name", ""))
     if isinstance(value, list | tuple):
-        return ", ".join(_cell(item) for item in value)
+        return ", ".join(_format_cell(item) for item in value)
     return "" if value is None else str(value)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from topoloom.nodes.node_parts import Device, NodeParts, NodeType
     from topoloom.tasks.machines.shown_machine import ShownMachine
 
-#: Texts for the message costs of a node, by TOML key.
+#: Labels of a node's message costs, by TOML key.
 _SPEEDS = {
     "port": {
         "bandwidth": "{} each way",
@@ -55,8 +55,8 @@ def command(
         Option(
             "--node",
             metavar="[HOSTS=]FILE",
-            help="What is inside the nodes: hwloc's XML of one, a machine file, or "
-            "+node:8:2. May be given several times, for other hosts each.",
+            help="Internal structure of nodes: hwloc XML, a machine file, or "
+            "+node:8:2. May be repeated for different hosts.",
         ),
     ] = None,
     partial: Partial = False,
@@ -65,8 +65,8 @@ def command(
         Option(
             "--network",
             metavar="RATE",
-            help="How fast the network cards of a node are together, each way, where "
-            "a file has only switches: 400Gbit/s, 200GB/s.",
+            help="Total bandwidth of a node's NICs in each direction, if a file has "
+            "only switches: 400Gbit/s, 200GB/s.",
         ),
     ] = None,
     nvlink: Annotated[
@@ -74,13 +74,12 @@ def command(
         Option(
             "--nvlink",
             metavar="RATE",
-            help="How fast NVLink is per GPU, each way, where it joins GPUs inside or "
-            "between nodes of Kubernetes.",
+            help="NVLink bandwidth per GPU in each direction, for nodes of Kubernetes.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show a machine: nodes, links, distances, bisection, bandwidths; and draw it.
+    """Show a machine, draw it, or write its description.
 
     \b
     A machine is a short text:
@@ -92,11 +91,11 @@ def command(
       tree:4:8:2,distance=1:10:100        bottom-up: 4 in a group, 8 groups, 2
       graph:4+1:0-4,1-4,2-4,3-4           four nodes on one switch
       torus:8x8x8+node:16:2,distance=1:2  nodes of 2 sockets with 16 slots each
-    and more kinds, see 'topoloom list topologies'; or a TOML file with the same
-    in names and units; -o writes one.
-    'detect' is the node that you are on, or the machine of your batch job.
+    For more kinds, see 'topoloom list topologies'. A TOML file, which -o writes,
+    describes the same with names and units.
+    'detect' is the node that runs this command, or the machine of your batch job.
     Files of Slurm, ibnetdiscover, hwloc, NCCL, Scotch, SimGrid, Cray systems, Tofu,
-    Amazon, Google, Oracle and Kubernetes are known by their content, METIS graphs by
+    Amazon, Google, Oracle and Kubernetes are recognized by content, METIS graphs by
     the suffix .graph: see 'topoloom list formats'.
 
     \b
@@ -112,7 +111,7 @@ def command(
     """
     from topoloom.cli.console import note, print_json
 
-    shown = _load(_source(words), node or [], partial, network, nvlink)
+    shown = _load_machine(_parse_source(words), node or [], partial, network, nvlink)
     if output is not None:
         for line in shown.save(output):
             note(f"topoloom: {line}")
@@ -127,14 +126,14 @@ def command(
         _print(shown, output, figure)
 
 
-def _load(
+def _load_machine(
     source: str,
     node_files: list[str],
     partial: bool,
     network: str | None,
     nvlink: str | None,
 ) -> ShownMachine:
-    """Load the machine, and print notes on omitted parts."""
+    """Load the machine, and print remarks about omitted parts."""
     from topoloom._core import Error
     from topoloom.cli.console import note
     from topoloom.importers.machine_description import GivenSpeeds
@@ -153,7 +152,7 @@ def _load(
             note(f"topoloom: {line}")
         count = counted(len(error.lines), "node")
         raise Error(
-            f"{source}: {count} cannot be placed; --partial uses the others"
+            f"{source}: {count} cannot be located; --partial uses the others"
         ) from None
     for line in shown.described.missing:
         note(f"topoloom: left out: {line}")
@@ -173,8 +172,8 @@ def _print(shown: ShownMachine, output: Path | None, figure: Path | None) -> Non
     if facts.pop("parts", None):
         facts["cut_apart"] = describe_parts(machine, separate_parts(machine))
     rows = [
-        *_rows(facts, machine.has_bandwidths),
-        *_node_rows(machine, node, hosts),
+        *_list_rows(facts, machine.has_bandwidths),
+        *_list_node_rows(machine, node, hosts),
     ]
     if output is not None:
         rows.append(("written", str(output)))
@@ -186,20 +185,22 @@ def _print(shown: ShownMachine, output: Path | None, figure: Path | None) -> Non
         print_probed(probed)
 
 
-def _source(words: list[str]) -> str:
-    """Take the machine from ``show MACHINE`` or ``MACHINE``."""
+def _parse_source(words: list[str]) -> str:
+    """Return the machine in ``show MACHINE`` or ``MACHINE``."""
     from topoloom._core import Error
 
     if len(words) == 2 and words[0] == "show":
         return words[1]
     if len(words) > 1:
-        raise Error(f"one machine at a time, but there are: {', '.join(words)}")
+        raise Error(f"expected one machine, but found: {', '.join(words)}")
     if words == ["show"] and not Path("show").exists():
-        raise Error("show which machine? 'topoloom list machines' names some")
+        raise Error(
+            "no machine is given; name one, such as from 'topoloom list machines'"
+        )
     return words[0]
 
 
-def _rows(facts: dict[str, Any], has_bandwidths: bool) -> list[tuple[str, str]]:
+def _list_rows(facts: dict[str, Any], has_bandwidths: bool) -> list[tuple[str, str]]:
     texts = {**facts, "bandwidths": "", "bisection": ""}
     if isinstance(facts["slots_per_node"], list):
         texts["slots_per_node"] = " or ".join(map(str, facts["slots_per_node"]))
@@ -211,21 +212,21 @@ def _rows(facts: dict[str, Any], has_bandwidths: bool) -> list[tuple[str, str]]:
     if down := texts.pop("nodes_down", 0):
         texts["nodes"] = f"{texts['nodes']}, {down:,} down"
     if has_bandwidths or len(facts["bandwidths"]) > 1:
-        texts["bandwidths"] = _bandwidths(facts["bandwidths"], has_bandwidths)
+        texts["bandwidths"] = _format_bandwidths(facts["bandwidths"], has_bandwidths)
     if facts["bisection"]["links"]:
-        texts["bisection"] = _bisection(facts["bisection"], has_bandwidths)
+        texts["bisection"] = _format_bisection(facts["bisection"], has_bandwidths)
     if facts["machine"].startswith("rails:"):
-        distance = _cell(facts["average_distance"])
+        distance = _format_cell(facts["average_distance"])
         texts["average_distance"] = f"{distance}, links weighed by their bandwidth"
     unshortened = {"cut_apart"}
     return [
-        (name.replace("_", " "), value if name in unshortened else _cell(value))
+        (name.replace("_", " "), value if name in unshortened else _format_cell(value))
         for name, value in texts.items()
         if value not in (None, [], "")
     ]
 
 
-def _bandwidths(bandwidths: list[dict[str, Any]], have_units: bool) -> str:
+def _format_bandwidths(bandwidths: list[dict[str, Any]], have_units: bool) -> str:
     from topoloom.support.units import counted, format_bandwidth
 
     most = 4
@@ -242,8 +243,8 @@ def _bandwidths(bandwidths: list[dict[str, Any]], have_units: bool) -> str:
     return ", ".join(texts)
 
 
-def _bisection(bisection: dict[str, Any], in_bytes: bool) -> str:
-    """Format the bisection found and, if it may not be minimal, the proven bound."""
+def _format_bisection(bisection: dict[str, Any], in_bytes: bool) -> str:
+    """Format the smallest known bisection, and a lower bound if not minimal."""
     from topoloom.support.units import counted, format_bandwidth
 
     least, links = bisection["at_least"], counted(int(bisection["links"]), "link")
@@ -257,7 +258,7 @@ def _bisection(bisection: dict[str, Any], in_bytes: bool) -> str:
     return f"at most {found}" + (f", at least {proven}" if least else "")
 
 
-def _cell(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -266,16 +267,16 @@ def _cell(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, list | tuple):
         sign = ", " if value and isinstance(value[0], bool) else " x "
-        return sign.join(_cell(item) for item in value)
+        return sign.join(_format_cell(item) for item in value)
     text = str(value)
     return text if len(text) <= 100 else text[:97] + "..."
 
 
-def _node_rows(
+def _list_node_rows(
     machine: Machine, node: NodeParts, hosts: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """Write the costs of levels, the port, and one line per device or type."""
-    from topoloom.machines.node_toml import level_costs, write_port
+    """Return table rows: level costs, the port, and one row per device or node type."""
+    from topoloom.machines.node_toml import level_costs, write_nic
     from topoloom.machines.outline import format_type_nodes
     from topoloom.nodes.node_parts import ETHERNET, NIC
     from topoloom.support.units import format_bytes
@@ -284,10 +285,12 @@ def _node_rows(
     if node.names:
         named = level_costs(machine, node.names).items()
         rows.append(("costs", ", ".join(f"{name} {cost}" for name, cost in named)))
-    port = write_port(machine)
+    port = write_nic(machine)
     if (costs := port.get("port")) and not node.types:
         run = machine.slots_per_node // len(costs)
-        ways = (f"{cost} for {_run(i, run)}" for i, cost in enumerate(costs))
+        ways = (
+            f"{cost} for {_format_slot_range(i, run)}" for i, cost in enumerate(costs)
+        )
         rows.append(("port costs", ", ".join(ways)))
     for title, speeds in _SPEEDS.items():
         texts = [text.format(port[key]) for key, text in speeds.items() if key in port]
@@ -295,16 +298,20 @@ def _node_rows(
             rows.append((title, ", ".join(texts)))
     if node.memory_size:
         rows.append(("memory per node", format_bytes(node.memory_size)))
-    rows += [(f"{part.kind} {part.name}", _where(part)) for part in node.devices]
+    rows += [
+        (f"{part.kind} {part.name}", _format_location(part)) for part in node.devices
+    ]
     if any(part.kind == ETHERNET for part in node.devices):
         used = [part.name for part in node.devices if part.kind == NIC]
         rows.append(("MPI uses", f"{', '.join(used)}, not the Ethernet cards"))
-    rows += [(format_type_nodes(kind, hosts), _type(kind)) for kind in node.types]
+    rows += [
+        (format_type_nodes(kind, hosts), _format_type(kind)) for kind in node.types
+    ]
     rows += [("remark", remark) for remark in machine.remarks]
     return rows
 
 
-def _type(kind: NodeType) -> str:
+def _format_type(kind: NodeType) -> str:
     from topoloom.machines.outline import format_type_slots
     from topoloom.support.units import format_bytes
 
@@ -318,12 +325,12 @@ def _type(kind: NodeType) -> str:
     return "; ".join(words)
 
 
-def _run(number: int, slots: int) -> str:
+def _format_slot_range(number: int, slots: int) -> str:
     first, last = number * slots, (number + 1) * slots - 1
     return f"slot {first}" if first == last else f"slots {first}-{last}"
 
 
-def _where(device: Device) -> str:
+def _format_location(device: Device) -> str:
     from topoloom.support.number_ranges import compress_ranges
 
     words = [f"slots {compress_ranges(device.slots)}"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli.options.files import AsJson, GraphFile, output_option
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.problem import Problem
 
 
-@with_groups
+@flatten_option_groups
 def command(
     graph: GraphFile,
     machine: MachineText,
@@ -52,8 +52,8 @@ def command(
         Option(
             "--migration-cost",
             metavar="BYTES",
-            help="With --from: bytes that move with a rank; a rank moves only where "
-            "its messages save more hop-bytes than that.",
+            help="With --from: bytes that move with a rank; a rank moves only if it "
+            "saves more hop-bytes.",
         ),
     ] = 0,
     output: Annotated[Path | None, output_option("Write the placement.")] = None,
@@ -65,18 +65,18 @@ def command(
     """Place the ranks on the allocated slots.
 
     The gain is relative to block order, rank i on slot i, the launcher's default. If an
-    allocation has more slots than ranks, those that the launcher uses are taken.
+    allocation has more slots than ranks, the slots that the launcher uses are used.
     Ctrl-C, --time and --work end a search early; the best placement is still written.
 
     The default objective is the predicted time if the machine's bandwidths are known
     and messages are long, else hop-bytes; the choice and its reason are printed. 'auto'
-    never has a longer predicted time than block order. With --background the default is
-    the predicted time if bandwidths are known, else congestion. All objectives but
-    hop-bytes use the phases of the pattern: messages of different phases do not share
-    links.
+    never has a longer predicted time than block order. With --background, the default
+    is the predicted time if bandwidths are known, else congestion. All objectives
+    except hop-bytes use the phases of the pattern: messages of different phases do not
+    share links.
 
-    Each rank gets a slot of its own. With --imbalance or --capacities ranks may share
-    slots: they are partitioned and placed at once.
+    Each rank has its own slot. With --imbalance or --capacities, ranks may share slots:
+    they are partitioned and placed at once.
 
     \b
     Examples:
@@ -97,21 +97,21 @@ def command(
     from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.placements.placement_file import load_placement, save_placement
-    from topoloom.support.checks import check_int64
+    from topoloom.support.range_checks import check_int64
     from topoloom.tasks.map import map_ranks
     from topoloom.tasks.objective import read_objective
     from topoloom.tasks.problem import AllocationSpec, load_problem
 
-    search = searching.search()
+    search = searching.make_search()
     check_int64("--migration-cost", migration_cost, 0)
     if migration_cost and previous is None:
-        raise Error("--migration-cost needs --from, the placement to move away from")
-    share = sharing.sharing()
+        raise Error("--migration-cost requires --from, the previous placement")
+    share = sharing.make_sharing()
     if effort is not None:
         if mapper != "auto":
-            raise Error(f"--effort is for the auto mapper, not for '{mapper}'")
+            raise Error(f"--effort requires the auto mapper, not '{mapper}'")
         mapper = f"auto(effort={effort})"
-    where = AllocationSpec(*allowed, search.seed, limits.launch_order(launcher))
+    where = AllocationSpec(*allowed, search.seed, limits.make_launch_order(launcher))
     problem = load_problem(graph, machine, where, share)
     objective = read_objective(*minimizing, graph, problem.machine)
     before = load_placement(previous) if previous is not None else None
@@ -134,7 +134,7 @@ def command(
     if as_json:
         print_json(mapped.document())
     else:
-        facts = _facts(problem, mapped, minimizing.background or [])
+        facts = _list_facts(problem, mapped, minimizing.background or [])
         if output is not None:
             facts.append(("written", str(output)))
         _print(problem, mapped, facts, watch.interrupted)
@@ -143,13 +143,13 @@ def command(
         raise Interrupted(f"interrupted{best}")
 
 
-def _facts(
+def _list_facts(
     problem: Problem, mapped: MapResult, background: list[str]
 ) -> list[tuple[str, str]]:
-    from topoloom.placements.measures import objective_text
+    from topoloom.placements.measures import format_objective
     from topoloom.support.units import counted
     from topoloom.tasks.objective import HOP_BYTES
-    from topoloom.tasks.optimality_gap import gap_text
+    from topoloom.tasks.optimality_gap import format_gap
 
     file, objective, machine = mapped.file, mapped.objective, problem.machine
     facts = []
@@ -167,8 +167,8 @@ def _facts(
     if mapped.moved is not None:
         facts.append(("moved", counted(mapped.moved, "rank")))
     if mapped.least is not None:
-        limit = objective_text(mapped.least, objective.objective, machine)
-        ratio = gap_text(mapped.gap)
+        limit = format_objective(mapped.least, objective.objective, machine)
+        ratio = format_gap(mapped.gap)
         facts.append(("proven", f"none is below {limit}: gap {ratio}"))
     return facts
 
@@ -179,27 +179,27 @@ def _print(
     from topoloom.cli.console import note, print_facts, print_table
     from topoloom.nodes.hosts import slots_per_host
     from topoloom.placements.measures import (
-        gain_text,
-        measure_text,
+        format_gain,
+        format_measure,
+        format_objective,
         measure_title,
-        objective_text,
     )
     from topoloom.tasks.map import block_values
 
     file, objective, machine = mapped.file, mapped.objective, problem.machine
     block, filled = block_values(problem, mapped)
 
-    def text(name: str, value: float) -> str:
+    def format_value(name: str, value: float) -> str:
         if name == "objective":
-            return objective_text(value, objective.objective, machine)
-        return measure_text(name, value, machine)
+            return format_objective(value, objective.objective, machine)
+        return format_measure(name, value, machine)
 
     rows = [
         (
             objective.title if name == "objective" else measure_title(name, machine),
-            text(name, block[name]),
-            text(name, value),
-            gain_text(name, block[name], value),
+            format_value(name, block[name]),
+            format_value(name, value),
+            format_gain(name, block[name], value),
         )
         for name, value in file.values.items()
     ]
@@ -218,5 +218,6 @@ def _print(
     if worse and file.mapper != "auto" and not interrupted:
         note(
             "topoloom: block placement, what the launcher does by itself, has "
-            f"{objective.less} here; leave out --mapper to have the best of several"
+            f"{objective.improvement_text} here; leave out --mapper to have the best "
+            "of several"
         )

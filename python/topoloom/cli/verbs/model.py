@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom model`: message costs by size, from a name, a file or a fit."""
+"""`topoloom model`: show, fit and apply models of message costs by size."""
 
 from __future__ import annotations
 
@@ -34,14 +34,15 @@ def command(
     ] = None,
     round_trip: Annotated[
         bool,
-        Option("--round-trip", help="For fit and channels: times are there and back."),
+        Option("--round-trip", help="For fit and channels: times are round trips."),
     ] = False,
     split: Annotated[
         str | None,
         Option(
             "--split",
             metavar="SIZE",
-            help="For fit: one line, alpha from sizes up to this, beta from others.",
+            help="For fit: one line with alpha from sizes up to this, beta from "
+            "larger sizes.",
         ),
     ] = None,
     amounts: Annotated[
@@ -49,8 +50,8 @@ def command(
         Option(
             "--sizes",
             metavar="SIZE,...",
-            help="For predict: sizes of messages, such as 76,1KiB,64KiB. For channels: "
-            "the one size.",
+            help="For predict: message sizes, such as 76,1KiB,64KiB. For channels: "
+            "one message size.",
         ),
     ] = None,
     processes: Annotated[
@@ -58,23 +59,23 @@ def command(
         Option(
             "--processes-per-node",
             metavar="K",
-            help="For predict: this many processes of a node send at once.",
+            help="For predict: number of processes per node that send concurrently.",
         ),
     ] = None,
     figure: Figure = None,
     as_json: AsJson = False,
 ) -> None:
-    """Model the cost of a message: alpha + bytes * beta, line by line.
+    """Model the cost of a message: alpha + bytes * beta by size range.
 
     \b
-    list      the models that ship with Topoloom, and where they are from
-    show      the lines of a model, and what messages cost in addition
-    predict   times of messages: from one to the next of a process that sends several,
-              and until the first has arrived
+    list      list the included models, with their sources
+    show      show the size ranges of a model, and additional message costs
+    predict   predict times of messages: the interval between sends of one process, and
+              the arrival of the first message
     fit       fit a model to measured times: a CSV file with the header size,time
-    channels  how many messages of a node travel at once as fast as one: a CSV file
-              with the header pairs,time: how long the slowest of pairs takes that
-              exchange at once; columns run and pattern tell samples apart
+    channels  find how many concurrent messages of a node run at full speed: a CSV file
+              with the header pairs,time, the time of the slowest of these concurrent
+              pairs; optional columns run and pattern identify samples
 
     \b
     Examples:
@@ -96,26 +97,28 @@ def command(
         },
     )
     if verb == "list":
-        _list(as_json)
+        _list_models(as_json)
     elif verb == "show":
-        _show(what, output, figure, as_json)
+        _show_model(what, output, figure, as_json)
     elif verb == "predict":
-        _predict(what, amounts, processes, as_json)
+        _predict_times(what, amounts, processes, as_json)
     elif verb == "fit":
-        _fit(Path(what), round_trip, split, output, figure, as_json)
+        _fit_model(Path(what), round_trip, split, output, figure, as_json)
     else:
-        _channels(Path(what), amounts, round_trip, as_json)
+        _find_channels(Path(what), amounts, round_trip, as_json)
 
 
 def _parse_words(words: list[str], options: dict[str, Any]) -> tuple[str, str]:
-    """Return the verb and its argument; refuse options that it does not take."""
+    """Return the subcommand and its argument; check the options against it."""
     from topoloom._core import Error
-    from topoloom.support.nearest import unknown_name
+    from topoloom.support.name_lookup import describe_unknown_name
 
     verb, *rest = words
     if verb not in complete.MODEL_VERBS:
         raise Error(
-            unknown_name("verb of 'topoloom model'", verb, complete.MODEL_VERBS)
+            describe_unknown_name(
+                "verb of 'topoloom model'", verb, complete.MODEL_VERBS
+            )
         )
     if len(rest) != (verb != "list"):
         wanted = {"list": "no argument", "show": "a model", "predict": "a model"}
@@ -126,13 +129,15 @@ def _parse_words(words: list[str], options: dict[str, Any]) -> tuple[str, str]:
     return verb, rest[0] if rest else ""
 
 
-def _list(as_json: bool) -> None:
+def _list_models(as_json: bool) -> None:
     from topoloom.cli.verbs.list import command
 
     command("models", as_json)
 
 
-def _show(what: str, output: Path | None, figure: Path | None, as_json: bool) -> None:
+def _show_model(
+    what: str, output: Path | None, figure: Path | None, as_json: bool
+) -> None:
     from topoloom.cli.console import print_facts, print_json
     from topoloom.model.model_names import load_model
 
@@ -156,19 +161,21 @@ def _show(what: str, output: Path | None, figure: Path | None, as_json: bool) ->
         _print_model(file.model.inside, " inside a node")
 
 
-def _predict(
+def _predict_times(
     what: str, amounts: str | None, processes: int | None, as_json: bool
 ) -> None:
     from topoloom._core import Error
     from topoloom.cli.console import print_json, print_table
-    from topoloom.model.measured import predict_times
+    from topoloom.model.fitted_files import predict_times
     from topoloom.model.model_names import load_model
     from topoloom.model.model_toml import format_time
-    from topoloom.support.checks import check_int64
+    from topoloom.support.range_checks import check_int64
     from topoloom.support.units import format_bandwidth, parse_bytes
 
     if amounts is None:
-        raise Error("predict times of which sizes? Name them: --sizes 76,1KiB,64KiB")
+        raise Error(
+            "predict requires message sizes; add --sizes, such as --sizes 76,1KiB,64KiB"
+        )
     count = 1 if processes is None else processes
     check_int64("--processes-per-node", count, 1)
     file = load_model(what)
@@ -196,7 +203,7 @@ def _predict(
     print_table(columns[:shown], [row[:shown] for row in rows], title=title, left=0)
 
 
-def _fit(
+def _fit_model(
     pings: Path,
     round_trip: bool,
     split: str | None,
@@ -205,7 +212,7 @@ def _fit(
     as_json: bool,
 ) -> None:
     from topoloom.cli.console import print_json
-    from topoloom.model.measured import fit_file
+    from topoloom.model.fitted_files import fit_file
     from topoloom.model.model_toml import write_model_toml
     from topoloom.support.units import parse_bytes
 
@@ -254,16 +261,19 @@ def _print_fit(fit: Fit, file: ModelFile, written: list[Path | None]) -> None:
     print_facts(facts, written=written)
 
 
-def _channels(
+def _find_channels(
     pairs: Path, amounts: str | None, round_trip: bool, as_json: bool
 ) -> None:
     from topoloom._core import Error
     from topoloom.cli.console import print_json
-    from topoloom.model.measured import load_pair_curves
+    from topoloom.model.fitted_files import load_pair_curves
     from topoloom.support.units import parse_bytes
 
     if amounts is None:
-        raise Error("how long were the messages? Give their size: --sizes 8MiB")
+        raise Error(
+            "channels requires the size of the messages; add --sizes, such as --sizes "
+            "8MiB"
+        )
     found = load_pair_curves(pairs, parse_bytes(amounts), round_trip=round_trip)
     if as_json:
         print_json(found.document())
@@ -297,10 +307,10 @@ def _print_curve(name: str, curve: PairCurve) -> None:
     columns = ["pairs", "samples", "slowest", "sigma", "in all", "of one"]
     print_table(columns, rows, title=name, left=0)
     node = format_bandwidth(curve.node_bandwidth)
-    print_facts([("channels", _channels_text(curve)), ("node bandwidth", node)])
+    print_facts([("channels", _format_channels(curve)), ("node bandwidth", node)])
 
 
-def _channels_text(curve: PairCurve) -> str:
+def _format_channels(curve: PairCurve) -> str:
     least, most = curve.channels, curve.most_channels
     if most is None:
         return f"{least} or more; more pairs were not measured"
@@ -324,12 +334,12 @@ def _print_model(model: NetworkModel, where: str = "") -> None:
 
 
 def _print_lines(model: NetworkModel, of: str = "bytes") -> None:
-    """Print the lines, each with the bandwidth that it comes to."""
+    """Print the size ranges of a model with the bandwidth of each."""
     from topoloom.cli.console import print_table
     from topoloom.model.model_toml import format_time
     from topoloom.support.units import format_bandwidth
 
-    sizes = _size_texts([most for _, _, most in model.lines])
+    sizes = _format_size_ranges([most for _, _, most in model.lines])
     rows = []
     for (alpha, beta, _), part in zip(model.lines, sizes, strict=True):
         rate = format_bandwidth(1 / beta) if beta else ""
@@ -339,12 +349,12 @@ def _print_lines(model: NetworkModel, of: str = "bytes") -> None:
 
 
 def _print_link_factors(model: NetworkModel) -> None:
-    """Print link factors by message size, if they depend on it."""
+    """Print link factors by message size, if they depend on the size."""
     from topoloom.cli.console import print_table
 
     if not model.link_factors:
         return
-    sizes = _size_texts([most for *_, most in model.link_factors])
+    sizes = _format_size_ranges([most for *_, most in model.link_factors])
     rows = [
         (part, f"{latency:.4g}", f"{bandwidth:.4g}")
         for (latency, bandwidth, _), part in zip(model.link_factors, sizes, strict=True)
@@ -352,8 +362,8 @@ def _print_link_factors(model: NetworkModel) -> None:
     print_table(["bytes", "latency factor of links", "bandwidth factor"], rows)
 
 
-def _size_texts(ends: list[int | None]) -> list[str]:
-    """Name the sizes of parts that end there, the last without end."""
+def _format_size_ranges(ends: list[int | None]) -> list[str]:
+    """Format size ranges, given their upper ends; None means unlimited."""
     texts = []
     below = 0
     for most in ends:

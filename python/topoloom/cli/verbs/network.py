@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom network`: what happens inside the switches of a machine."""
+"""`topoloom network`: simulate the switches of a machine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def command(
         str,
         Argument(
             metavar="sweep",
-            help="sweep: latencies of packets, load by load.",
+            help="sweep: measure packet latency by load.",
             autocompletion=complete.network_studies,
         ),
     ],
@@ -39,7 +39,7 @@ def command(
         Option(
             "--traffic",
             metavar="NAME",
-            help="To whom nodes send; see 'topoloom list traffic'.",
+            help="Destinations of packets; see 'topoloom list traffic'.",
             autocompletion=complete.traffics,
         ),
     ] = "uniform",
@@ -48,9 +48,8 @@ def command(
         Option(
             "--injection",
             metavar="NAME",
-            help="When nodes make packets: bernoulli, poisson, on-off (bursts) or "
-            "closed (a window of packets without a reply); see 'topoloom list "
-            "injection'.",
+            help="Injection times: bernoulli, poisson, on-off (bursts) or closed (a "
+            "window of packets without a reply); see 'topoloom list injection'.",
             autocompletion=complete.injections,
         ),
     ] = "bernoulli",
@@ -68,7 +67,9 @@ def command(
     ] = None,
     buffer: Annotated[
         int,
-        Option("--buffer", metavar="FLITS", min=1, help="Room of a virtual channel."),
+        Option(
+            "--buffer", metavar="FLITS", min=1, help="Buffer size per virtual channel."
+        ),
     ] = 8,
     packet: Annotated[
         int, Option("--packet", metavar="FLITS", min=1, help="Size of packets.")
@@ -111,20 +112,19 @@ def command(
     """Simulate switches cycle by cycle: buffers, virtual channels, arbiters, credits.
 
     Each node injects packets at random, at the mean rate of the load, by default with
-    equal probability in every cycle. They follow the machine's routes, flit by flit,
-    and wait for channels, buffers and virtual channels. If routes could deadlock, as on
-    rings, packets change to another class of virtual channels; with too few classes the
-    deadlock is named. A cycle is the time of a flit on a channel.
+    equal probability in every cycle. Flits of packets follow the machine's routes, and
+    wait for channels, buffers and virtual channels. If routes could deadlock, as on
+    rings, packets change to another class of virtual channels; with too few classes,
+    the deadlock is printed. A cycle is the time of a flit on a channel.
 
     \b
-    load       flits that each sending node makes per cycle
-    accepted   flits that arrive, per sending node and cycle
-    latency    cycles from when a packet was made until all of it has arrived: mean with
-               its 95 % confidence interval, the middle one, and that of 99 in 100
-    saturated  nodes, or some of them, cannot send as much as they make, and fall ever
-               further behind
-    With --injection closed a load is without replies, accepted without them, and the
-    latency that of a packet or a reply from when it may enter the network.
+    load       flits that each sending node creates per cycle
+    accepted   flits that arrive per sending node and cycle
+    latency    cycles from the creation of a packet to its complete arrival: mean with
+               95 % confidence interval, median, 99th percentile
+    saturated  some or all nodes create packets faster than the network accepts them
+    With --injection closed, load excludes replies, accepted includes them, and latency
+    counts from the cycle in which a packet or reply may enter the network.
 
     \b
     Examples:
@@ -142,8 +142,8 @@ def command(
     from topoloom.cli.exit_status import Failure, Interrupted
     from topoloom.figure.page import check_figure
     from topoloom.machines.machine_file import load_machine
-    from topoloom.support.checks import check_int64
-    from topoloom.support.nearest import unknown_name
+    from topoloom.support.name_lookup import describe_unknown_name
+    from topoloom.support.range_checks import check_int64
     from topoloom.support.units import counted
     from topoloom.tasks.network.sweep import (
         DEFAULT_LOADS,
@@ -154,7 +154,7 @@ def command(
 
     check_int64("--threads", threads, 0)
     if study not in STUDIES:
-        raise Error(unknown_name("study", study, STUDIES))
+        raise Error(describe_unknown_name("study", study, STUDIES))
     if figure is not None:
         check_figure(figure)
     found = sweep_loads(
@@ -171,7 +171,7 @@ def command(
             allocator,
             iterations,
         ),
-        DEFAULT_LOADS if loads is None else _numbers(loads),
+        DEFAULT_LOADS if loads is None else _parse_loads(loads),
         injection=injection,
         watch=watch,
         seed=seed,
@@ -192,18 +192,18 @@ def command(
         raise Interrupted(f"interrupted after {counted(len(found.points), 'load')}")
 
 
-def _numbers(text: str) -> list[float]:
+def _parse_loads(text: str) -> list[float]:
     from topoloom._core import Error
 
     try:
         return [float(word) for word in text.split(",")]
     except ValueError:
         raise Error(
-            f"--loads '{text}' is not a list of numbers such as 0.1,0.2"
+            f"--loads '{text}' is not a list of numbers, such as 0.1,0.2"
         ) from None
 
 
-def _latencies(point: LoadMeasure) -> list[str]:
+def _format_latencies(point: LoadMeasure) -> list[str]:
     if not point.packets:
         return ["", "", ""]
     return [
@@ -213,15 +213,15 @@ def _latencies(point: LoadMeasure) -> list[str]:
     ]
 
 
-def _print(found: Sweep) -> None:
+def _print(sweep: Sweep) -> None:
     from topoloom.cli.console import print_table
     from topoloom.support.units import counted
 
-    options = found.options
+    options = sweep.options
     title = (
-        f"{counted(found.machine.node_count, 'node')}, "
-        f"{found.switches:,} {'switch' if found.switches == 1 else 'switches'}, "
-        f"{found.traffic} traffic, {found.injection} injection, "
+        f"{counted(sweep.machine.node_count, 'node')}, "
+        f"{sweep.switches:,} {'switch' if sweep.switches == 1 else 'switches'}, "
+        f"{sweep.traffic} traffic, {sweep.injection} injection, "
         f"packets of {counted(options.packet, 'flit')}, "
         f"{counted(options.vcs or 0, 'virtual channel')} of {options.buffer}, "
         f"{options.routing} routing"
@@ -230,10 +230,10 @@ def _print(found: Sweep) -> None:
         [
             f"{point.offered:g}",
             f"{point.accepted:.3f}",
-            *_latencies(point),
+            *_format_latencies(point),
             "saturated" if point.saturated else "",
         ]
-        for point in found.points
+        for point in sweep.points
     ]
     columns = ["load", "accepted", "latency", "median", "99 in 100", ""]
     print_table(columns, rows, title=title)

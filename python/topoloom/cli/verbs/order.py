@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom order`: ranks of a node in the order that suits binomial trees."""
+"""`topoloom order`: order the processes of a node for binomial trees."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from topoloom._core import CostGroup, CostSample
     from topoloom.tasks.collectives.order import ProcessOrder
 
-#: Above this t, costs have no spread, as in models.
+#: Limit on Student's t: larger values occur if costs have no variance, as in models.
 MAX_T = 1e6
 
 
@@ -35,7 +35,7 @@ def command(
         Option(
             "--method",
             metavar="METHOD",
-            help="One of those below.",
+            help="One of those above.",
             show_default="the best of all but random; standard where there are no "
             "groups",
         ),
@@ -49,8 +49,7 @@ def command(
         Option(
             "--p-value",
             metavar="P",
-            help="Processes that are alike are taken for groups with this probability "
-            "at most.",
+            help="Maximum probability that equal processes are detected as groups.",
         ),
     ] = 0.01,
     output: Annotated[
@@ -62,32 +61,35 @@ def command(
     """Order the processes of a node for collectives along binomial trees.
 
     Messages between sockets are slower than others. The processes are renumbered in the
-    printed order: the first becomes rank 0, the root. Libraries then send long messages
-    over fast edges.
+    printed order: the first becomes rank 0, the root. MPI libraries then send long
+    messages over fast edges.
 
     \b
-    fastest-edge-first  every sender takes the nearest process that is left
-    channel-aware       the same, but the farthest in the step in which as many send
-                        as there are channels
-    random              the root, then any order
+    fastest-edge-first  every sender selects the nearest remaining process
+    channel-aware       the same, but the farthest one in the step in which as many
+                        processes send as there are channels
+    random              the root, then the other processes in random order
     standard            root, root + 1, ...
 
-    Times are of a scatter of one message to each, of the size that was measured.
-    Messages that are sent at once share channels, by --reading:
+    Times are predicted for a scatter of one message of the measured size to each
+    process. --reading selects how concurrent messages share channels:
 
     \b
-    growing             those within a group share one, those between the same two
-                        groups share all; each more adds half the bandwidth of one
-    printed             those within a group share all, those between two groups, too;
-                        more than the channels add nothing: the source's assumption
-    node                all share all; each more adds half the bandwidth of one
-    independent         none share
+    growing             messages within a group share one channel, messages between the
+                        same two groups share all; each message beyond the channels
+                        adds half the bandwidth of one
+    printed             messages within a group share all channels, as do messages
+                        between two groups; messages beyond the channels add no
+                        bandwidth: the assumption of the source
+    node                all messages share all channels; each message beyond the
+                        channels adds half the bandwidth of one
+    independent         messages do not share channels
 
-    Nested groups of near processes are found. Each is printed with mean, standard
-    deviation and number of messages inside it and into it, without outliers (their
-    number in brackets), Student's t, and its p value for equal means. Orders and times
-    use these means, so that noise is not taken for fast edges; only the order of a
-    --method uses the costs themselves.
+    Nested groups of near processes are detected. For messages inside a group and into
+    it, mean, standard deviation and number are printed, without outliers (their number
+    in brackets), and Student's t with its p value for equal means. Orders and times use
+    these means, so that noise does not look like fast edges; only the order of a
+    --method uses the unaveraged costs.
 
     \b
     Examples:
@@ -135,15 +137,15 @@ def _print(found: ProcessOrder, *, chosen: bool) -> None:
     )
     if found.method == STANDARD:
         rows = [
-            [name, _time_text(time)] for name, time in zip(names, ours, strict=True)
+            [name, _format_time(time)] for name, time in zip(names, ours, strict=True)
         ]
         print_table(["", STANDARD], rows)
         return
     rows = [
         [
             name,
-            _time_text(before),
-            _time_text(after),
+            _format_time(before),
+            _format_time(after),
             format_percent(gain(before, after)),
         ]
         for name, before, after in zip(names, standard, ours, strict=True)
@@ -154,15 +156,15 @@ def _print(found: ProcessOrder, *, chosen: bool) -> None:
 def _print_groups(groups: list[CostGroup]) -> None:
     from topoloom.cli.console import print_table
 
-    named = list(_named(groups))
+    named = list(_number_groups(groups))
     for name, group in named:
         indent = "  " * name.count(".")
         print(f"{indent}group {name} {' '.join(map(str, group.members))}")
     rows = [
         [
             name,
-            *_sample_texts(group.inside),
-            *_sample_texts(group.into),
+            *_format_sample(group.inside),
+            *_format_sample(group.into),
             f"{group.t:.3g}" if group.t < MAX_T else f"> {MAX_T:.0e}",
             f"{group.p:.1e}" if group.p else "0",
         ]
@@ -172,21 +174,23 @@ def _print_groups(groups: list[CostGroup]) -> None:
     print_table(columns, rows)
 
 
-def _named(groups: list[CostGroup], outer: str = "") -> Iterator[tuple[str, CostGroup]]:
-    """Give groups the numbers 0, 1, ... and those in them 0.0, 0.1, ..."""
+def _number_groups(
+    groups: list[CostGroup], outer: str = ""
+) -> Iterator[tuple[str, CostGroup]]:
+    """Assign numbers to groups: 0, 1, ...; subgroups of group 0 are 0.0, 0.1, ..."""
     for number, group in enumerate(groups):
         yield f"{outer}{number}", group
-        yield from _named(group.groups, f"{outer}{number}.")
+        yield from _number_groups(group.groups, f"{outer}{number}.")
 
 
-def _sample_texts(sample: CostSample) -> list[str]:
+def _format_sample(sample: CostSample) -> list[str]:
     left_out = f" (-{sample.outliers})" if sample.outliers else ""
     return [
-        _time_text(sample.mean),
-        _time_text(sample.sigma),
+        _format_time(sample.mean),
+        _format_time(sample.sigma),
         f"{sample.n}{left_out}",
     ]
 
 
-def _time_text(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     return f"{seconds * 1e6:.2f} us"

@@ -14,7 +14,7 @@ from topoloom.cli.options.files import (
     AsJson,
     Partial,
     output_option,
-    suggesting_partial,
+    suggest_partial,
 )
 from topoloom.cli.options.messages import Bytes, MaybeGrid, MaybeRanks, Root
 from topoloom.cli.options.programs import Collectives, GpusPerNode
@@ -34,7 +34,7 @@ def command(
     ],
     file: Annotated[
         str | None,
-        Argument(metavar="FILE", help="What to import: only with 'import'."),
+        Argument(metavar="FILE", help="File to import, only with 'import'."),
     ] = None,
     output: Annotated[
         Path | None,
@@ -58,8 +58,8 @@ def command(
         bool,
         Option(
             "--proxies/--no-proxies",
-            help="Whether a patch of molecular-dynamics is sent once to each slot, "
-            "not to each compute.",
+            help="Whether molecular-dynamics sends a patch once to each slot, not to "
+            "each compute.",
         ),
     ] = True,
     amount: Bytes = "1024",
@@ -97,7 +97,7 @@ def command(
         Option(
             "--groups",
             metavar="NAME,...",
-            help="Who sends what in a triangular grid, in this order: column, row, "
+            help="Communication of a triangular grid, in this order: column, row, "
             "column-reduction, row-reduction, orthogonalization (a scatter), "
             "all-reduce, gather.",
         ),
@@ -115,7 +115,7 @@ def command(
         bool,
         Option(
             "--levels",
-            help="With --phases: each level of a group's trees is a phase of its own.",
+            help="With --phases: each level of a group's trees is a separate phase.",
         ),
     ] = False,
     kind: Annotated[
@@ -127,14 +127,14 @@ def command(
     partial: Partial = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a communication graph: who sends how many bytes to whom.
+    """Make a communication graph: bytes from rank to rank.
 
-    Ranks of a grid are numbered row by row, the last axis fastest, as in MPI_Cart.
-    'import' reads Matrix Market, METIS, .npz, dense text matrices and Open MPI
-    monitoring output (a file, a directory, or 'prof/phase_1_*.prof'), GOAL, and traces
-    of AI jobs: HLO text of XLA; of all ranks, by a directory or a pattern, dumps of
-    PyTorch's flight recorder, Kineto traces, lines of NCCL's Inspector, Chakra's .et.
-    A summary is always printed.
+    Ranks of a grid are numbered in row-major order, as in MPI_Cart. 'import' reads
+    Matrix Market, METIS, .npz, dense text matrices, Open MPI monitoring output (a file,
+    a directory, or 'prof/phase_1_*.prof'), GOAL, and traces of AI jobs: HLO text of
+    XLA, dumps of PyTorch's flight recorder, Kineto traces, output of the NCCL
+    Inspector, and Chakra's .et. Traces of all ranks are given by a directory or a glob
+    pattern. A summary is always printed.
 
     \b
     Examples:
@@ -161,9 +161,11 @@ def command(
         if file is None:
             raise Error("nothing to import; write: topoloom pattern import FILE")
         if with_phases:
-            raise Error("--phases is for generated patterns; imported ones keep theirs")
-        _refuse_for_import(context, file, kind, collectives)
-        with suggesting_partial():
+            raise Error(
+                "--phases is for generated patterns; imported phases are always written"
+            )
+        _check_import_options(context, file, kind, collectives)
+        with suggest_partial():
             made = import_pattern(
                 file,
                 kind,
@@ -172,9 +174,9 @@ def command(
                 gpus_per_node=gpus_per_node,
             )
     elif file is not None:
-        raise Error(f"'{file}' is unexpected; FILE goes with 'import' only")
+        raise Error(f"'{file}' is unexpected; only 'import' takes a FILE")
     else:
-        request = _request(
+        request = _make_request(
             name,
             {"grid": grid, "ranks": ranks, "rows": rows, "cells": cells},
             amount,
@@ -193,7 +195,7 @@ def command(
         phased = ["with_phases"] if known.phases is not None else []
         if with_phases and "groups" in known.reads:
             phased.append("levels")
-        _refuse_unused(context, name, [known.size, *known.reads, *phased])
+        _check_pattern_options(context, name, [known.size, *known.reads, *phased])
         made = generate_pattern(name, request, with_phases)
     if output is not None:
         made.save(output)
@@ -203,10 +205,10 @@ def command(
         _print(name if file is None else file, made.facts(), output, made.losses)
 
 
-def _refuse_for_import(
+def _check_import_options(
     context: click.Context, file: str, kind: str | None, collectives: str
 ) -> None:
-    """Refuse options that an imported graph or trace does not use."""
+    """Raise an error for options that an import does not use."""
     from topoloom.graphs.profile import BY_NCCL
     from topoloom.tasks.pattern import is_trace
 
@@ -216,18 +218,18 @@ def _refuse_for_import(
         if collectives == BY_NCCL:
             used.append("gpus_per_node")
     else:
-        _refuse_for_graphs(context, file, kind)
-    _refuse_unused(context, "import", used)
+        _check_graph_options(context, file, kind)
+    _check_pattern_options(context, "import", used)
 
 
-def _refuse_for_graphs(context: click.Context, file: str, kind: str | None) -> None:
-    """Reject options for traces only: a graph already has its messages."""
+def _check_graph_options(context: click.Context, file: str, kind: str | None) -> None:
+    """Raise an error for options of traces if the file is a graph."""
     from topoloom._core import Error
     from topoloom.tasks.pattern import import_pattern
 
     for option in ("collectives", "partial", "gpus_per_node"):
         if _is_given(context, option):
-            import_pattern(file, kind)  # what is wrong with the file comes first
+            import_pattern(file, kind)  # report errors in the file first
             raise Error(
                 f"{file} is a graph, but --{option.replace('_', '-')} is for traces of "
                 "jobs; leave it out"
@@ -239,8 +241,10 @@ def _is_given(context: click.Context, option: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _refuse_unused(context: click.Context, name: str, reads: Sequence[str]) -> None:
-    """Refuse an option that the pattern does not read."""
+def _check_pattern_options(
+    context: click.Context, name: str, reads: Sequence[str]
+) -> None:
+    """Raise an error for options that the pattern does not use."""
     from topoloom._core import Error
 
     takes = {"amount" if read == "bytes" else read for read in reads}
@@ -257,17 +261,17 @@ def _refuse_unused(context: click.Context, name: str, reads: Sequence[str]) -> N
             )
 
 
-def _request(
+def _make_request(
     name: str, sizes: dict[str, str | int | None], amount: str, **others: Any
 ) -> Any:
     from topoloom._core import Error, molecular_cells
     from topoloom.graphs.patterns import PATTERNS, Request, parse_grid
-    from topoloom.support.checks import check_int64
-    from topoloom.support.nearest import unknown_name
+    from topoloom.support.name_lookup import describe_unknown_name
+    from topoloom.support.range_checks import check_int64
     from topoloom.support.units import parse_bytes
 
     if name not in PATTERNS:
-        raise Error(unknown_name("pattern", name, [*PATTERNS, "import"]))
+        raise Error(describe_unknown_name("pattern", name, [*PATTERNS, "import"]))
     kind = PATTERNS[name].size
     size = sizes[kind]
     if size is None and kind != "cells":

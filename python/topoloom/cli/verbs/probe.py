@@ -10,7 +10,7 @@ from topoloom.cli.options.files import (
     AsJson,
     Partial,
     output_option,
-    suggesting_partial,
+    suggest_partial,
 )
 from topoloom.cli.options.machines import AllocationText, MaybeMachineText
 from topoloom.cli.options.programs import Mpicc
@@ -81,18 +81,19 @@ def command(
     mpicc: Mpicc = None,
     as_json: AsJson = False,
 ) -> int:
-    """Measure how long messages take between all ranks; describe the machine.
+    """Measure message times between all ranks; describe the machine.
 
-    Run it where your jobs run, with the ranks bound as in your jobs. It measures all
-    pairs of ranks as often as noise requires, then messages of all sizes between a few
-    pairs of each level, and increasing numbers of pairs at once. It infers groups of
-    near ranks, message costs, link bandwidths, and hosts and links that are slow.
+    Run it on the nodes of your jobs, with the same binding of ranks. It measures all
+    pairs of ranks as often as noise requires. Then it measures messages of all sizes
+    between a few pairs of each level, and increasing numbers of concurrent pairs. It
+    infers groups of near ranks, message costs, link bandwidths, and slow hosts and
+    links.
 
-    The description serves as a machine for --machine and a model for --model. With
-    --machine it is compared with another description.
+    The description is a machine for --machine and a model for --model. --machine
+    compares the measurements with another description.
 
-    --check names the parts that slow messages have in common. Without a launcher,
-    --plan and --measured find them from what other tools measure.
+    --check finds the machine parts that slow messages have in common. Without a
+    launcher, --plan and --measured find them from measurements of other tools.
 
     \b
     Examples:
@@ -106,11 +107,11 @@ def command(
     """
     from topoloom._core import Error
     from topoloom.cli.exit_status import Failure
-    from topoloom.probe.job.running import JobEnded
+    from topoloom.probe.job.probe_job import JobEnded
     from topoloom.support.units import parse_duration
 
     if quick and thorough:
-        raise Error("--quick and --thorough exclude each other")
+        raise Error("--quick and --thorough are mutually exclusive; leave one out")
     if plan or measured:
         measuring = {
             "-- LAUNCHER": launcher_command,
@@ -122,30 +123,36 @@ def command(
             "--mpicc": mpicc,
         }
         if odd := [option for option, value in measuring.items() if value]:
-            raise Error(f"--plan and --measured measure nothing; leave {odd[0]} out")
-        wiring = _wiring(machine, check)
-        return _locate(wiring, measured or [], allocation, partial, plan, as_json)
+            raise Error(f"--plan and --measured do not measure; leave {odd[0]} out")
+        wiring = _choose_wiring(machine, check)
+        return _locate_bad_parts(
+            wiring, measured or [], allocation, partial, plan, as_json
+        )
     if not launcher_command:
-        raise Error("say behind -- what starts the ranks, such as -- srun -N 16")
+        raise Error("no launcher is given; add it after --, such as -- srun -N 16")
     if partial:
         raise Error("--partial is for files of --measured; leave it out")
     if allocation is not None:
         raise Error("the launcher decides which hosts are measured; leave -a out")
     limit = None if time is None else parse_duration(time)
     if limit == 0:
-        raise Error("--time 0 leaves no time to measure; such as --time 30s")
+        raise Error(
+            "--time 0 leaves no time to measure; set a longer time, such as --time 30s"
+        )
     effort = "quick" if quick else "thorough" if thorough else "default"
     limits = {"effort": effort, "seconds": limit, "mpicc": mpicc}
     try:
         if check is None:
-            return _measure(launcher_command, output, machine, resume, as_json, limits)
-        _refuse_for_check(output, resume)
-        return _check(launcher_command, check, machine, as_json, limits)
+            return _measure_machine(
+                launcher_command, output, machine, resume, as_json, limits
+            )
+        _check_output_options(output, resume)
+        return _check_hosts(launcher_command, check, machine, as_json, limits)
     except JobEnded as error:
         raise Failure(str(error)) from None
 
 
-def _measure(
+def _measure_machine(
     launcher: list[str],
     output: Path | None,
     claimed: str | None,
@@ -153,7 +160,7 @@ def _measure(
     as_json: bool,
     limits: dict[str, Any],
 ) -> int:
-    """Measure the machine and write it; report a run that ended early."""
+    """Measure the machine and write its description; raise `Failure` if ended early."""
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import note, print_json
@@ -162,7 +169,7 @@ def _measure(
     from topoloom.tasks.machines.probe import probe_machine
 
     if output is None:
-        raise Error("say with -o where to write the machine, such as -o m.toml")
+        raise Error("no output file is given; add -o, such as -o m.toml")
     found = probe_machine(
         launcher,
         output,
@@ -187,23 +194,23 @@ def _measure(
     return 0
 
 
-def _refuse_for_check(output: Path | None, resume: bool) -> None:
+def _check_output_options(output: Path | None, resume: bool) -> None:
     from topoloom._core import Error
 
     if output is not None:
-        raise Error("--check writes nothing; leave -o out")
+        raise Error("--check writes no file; leave -o out")
     if resume:
         raise Error("--check always remeasures; --resume is not allowed")
 
 
-def _check(
+def _check_hosts(
     launcher: list[str],
     reference: Path,
     wiring: str | None,
     as_json: bool,
     limits: dict[str, Any],
 ) -> int:
-    """Compare the hosts with an earlier probe; 1 if one is slower, 0 if none is."""
+    """Compare the hosts with an earlier probe; return 1 if one is slower, else 0."""
     from topoloom.cli.console import print_json
     from topoloom.tasks.machines.probe import check_machine
 
@@ -211,25 +218,25 @@ def _check(
     if as_json:
         print_json(checked.document())
     else:
-        print(_verdict(checked))
+        print(_format_verdict(checked))
     return 0 if checked.good else 1
 
 
-def _wiring(machine: str | None, check: Path | None) -> str | Path:
-    """Find the description of how hosts are wired, in one of two options."""
+def _choose_wiring(machine: str | None, check: Path | None) -> str | Path:
+    """Return the description of the hosts' wiring from -m or --check."""
     from topoloom._core import Error
 
     if machine is not None and check is not None:
         raise Error(
-            "-m and --check both say how the hosts are wired; leave one of them out"
+            "-m and --check both define the wiring of the hosts; leave one of them out"
         )
     wiring = machine if check is None else check
     if wiring is None:
-        raise Error("say with -m, or --check, how the hosts are wired")
+        raise Error("the wiring of the hosts is unknown; add -m or --check")
     return wiring
 
 
-def _locate(
+def _locate_bad_parts(
     machine: str | Path,
     measured: list[str],
     allocation: str | None,
@@ -241,7 +248,7 @@ def _locate(
     from topoloom.cli.probed_output import print_located
     from topoloom.tasks.machines.bad_parts import locate_bad_parts
 
-    with suggesting_partial():
+    with suggest_partial():
         located = locate_bad_parts(machine, measured, allocation, partial)
     if as_json:
         print_json(located.document())
@@ -250,12 +257,12 @@ def _locate(
     return 1 if any(part.sure for part in located.found.bad) else 0
 
 
-#: The exit status of what SIGTERM has ended.
+#: The exit status of a process ended by SIGTERM.
 _TERMINATED = 143
 
 
 class _StageBars:
-    """Shows each stage as a bar of its own."""
+    """Shows a progress bar for each stage."""
 
     def __init__(self) -> None:
         from contextlib import ExitStack
@@ -276,7 +283,7 @@ class _StageBars:
         return advance
 
 
-def _verdict(checked: CheckedMachine) -> str:
+def _format_verdict(checked: CheckedMachine) -> str:
     from topoloom.support.units import counted
 
     hosts = counted(len(checked.hosts), checked.unit)
@@ -296,13 +303,15 @@ def _verdict(checked: CheckedMachine) -> str:
     for part in checked.bad_parts:
         text += f"; {part.sentence}"
     if checked.unmeasured:
-        text += f"; no time for {_named(checked.unmeasured)}"
+        text += f"; no time for {_format_units(checked.unmeasured)}"
     if checked.crowded:
-        text += f"; more ranks than CPUs, so not judged: {_named(checked.crowded)}"
+        text += (
+            f"; more ranks than CPUs, so not judged: {_format_units(checked.crowded)}"
+        )
     return text
 
 
-def _named(units: list[str]) -> str:
+def _format_units(units: list[str]) -> str:
     from topoloom.support.hostlist import compress_hostlist, is_host_name
 
     return (
@@ -310,19 +319,23 @@ def _named(units: list[str]) -> str:
     )
 
 
-def _print(found: Findings, output: Path) -> None:
+def _print(findings: Findings, output: Path) -> None:
     from topoloom.cli.console import print_facts
     from topoloom.cli.probed_output import print_probed
 
     print_facts(
         [
-            ("hosts", f"{len(found.hosts):,}"),
-            ("ranks", f"{found.samples.ranks:,}"),
-            ("samples", f"{found.samples.count:,}"),
-            *((("noise", f"{found.noise:.2%} of the CPU"),) if found.noise else ()),
+            ("hosts", f"{len(findings.hosts):,}"),
+            ("ranks", f"{findings.samples.ranks:,}"),
+            ("samples", f"{findings.samples.count:,}"),
+            *(
+                (("noise", f"{findings.noise:.2%} of the CPU"),)
+                if findings.noise
+                else ()
+            ),
             ("written", str(output)),
             ("written", str(output.with_suffix(".npz"))),
         ],
         "measured",
     )
-    print_probed(found.document())
+    print_probed(findings.document())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom record`: record who sends how much to whom in a program."""
+"""`topoloom record`: record the bytes that ranks of a program exchange."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a program and write who sends how many bytes to whom.
+    """Run a program and record the bytes sent from rank to rank.
 
-    MPI: works with any dynamically linked program, unmodified. Counts point-to-point
-    messages of every kind, one-sided access, neighborhood and other collectives.
-    MPI_Pcontrol(N) in the program starts phase N. Ctrl-C ends the job and keeps what
-    was counted. The exit status is the program's.
+    MPI: records any dynamically linked program, unmodified. Counts all kinds of
+    point-to-point messages, one-sided access, neighborhood and other collectives.
+    MPI_Pcontrol(N) in the program starts phase N. Ctrl-C ends the job and writes the
+    recorded data. The exit status is the program's.
 
-    PyTorch: a command with torchrun, another one with --torch, or one process that
-    plays ranks of a large --world. Counts every call of torch.distributed, also by
+    PyTorch: a command with torchrun, another command with --torch, or one process that
+    runs as ranks of a large --world. Counts every call of torch.distributed, also from
     DDP, FSDP and compiled code.
 
-    NCCL, by --nccl: any program, also without PyTorch. Counts what NCCL 2.23 or later
-    reports to profiler plugins.
+    NCCL, by --nccl: any program, also without PyTorch. Counts the events that NCCL 2.23
+    or later reports to profiler plugins.
 
     \b
     Examples:
@@ -79,14 +79,18 @@ def command(
     from topoloom.tasks.record import record_nccl, record_program, record_torch
 
     if output.suffix != ".npz":
-        raise Error(f"{output}: communication graphs are written as .npz")
+        raise Error(
+            f"{output}: a communication graph is written as .npz; change the suffix"
+        )
     is_torch = not nccl and (torch or world is not None or is_torchrun(program))
     _check_recorder(nccl, torch, is_torch, mpicc, world, ranks)
     by_gpus = (BY_NCCL,) if is_torch or nccl else ()
     check_collectives(collectives, (*COLLECTIVES, *by_gpus))
     seconds = None if timeout is None else parse_duration(timeout)
     if seconds == 0:
-        raise Error("--timeout 0 leaves the job no time; give it some, e.g. 10min")
+        raise Error(
+            "--timeout 0 leaves the job no time; set a longer time, such as 10min"
+        )
     limits: dict[str, Any] = {
         "timeout": seconds,
         "stdout": sys.stderr if as_json else None,
@@ -122,20 +126,18 @@ def _check_recorder(
     world: int | None,
     ranks: str | None,
 ) -> None:
-    """Refuse options of another recorder than the one that is chosen."""
+    """Raise an error for options of other recorders than the chosen one."""
     from topoloom._core import Error
 
     if nccl and torch:
-        raise Error(
-            "--torch counts what PyTorch calls, --nccl what NCCL does; give one"
-        )
+        raise Error("--torch and --nccl select different recorders; leave one out")
     if (is_torch or nccl) and mpicc is not None:
         by = "--nccl" if nccl else "a program of PyTorch"
         raise Error(f"--mpicc is for MPI programs, not for {by}; leave it out")
     if nccl and world is not None:
-        raise Error("--nccl records real jobs, and --world plays one")
+        raise Error("--nccl requires a real job, not --world; leave one out")
     if world is None and ranks is not None:
-        raise Error("--rank needs --world, the number of ranks in all")
+        raise Error("--rank requires --world, the total number of ranks")
 
 
 def _print(facts: dict[str, Any], output: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom reorder`: MPI's own calls that may reorder ranks really do so."""
+"""`topoloom reorder`: reorder ranks in the topology calls of MPI."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def command(
     mpicc: Mpicc = None,
     as_json: AsJson = False,
 ) -> int:
-    """Run an MPI program whose process topologies are reordered.
+    """Run an MPI program and reorder its process topologies.
 
-    The command starts as it is, but MPI_Cart_create, MPI_Graph_create and
-    MPI_Dist_graph_create[_adjacent] with reorder=1 really reorder the ranks. Without
-    --machine the machine is learned when the job runs. Standard input, output and the
-    exit status are the program's; a line on stderr reports what each program gained.
+    The command starts unchanged, but MPI_Cart_create, MPI_Graph_create and
+    MPI_Dist_graph_create[_adjacent] with reorder=1 reorder the ranks for the machine.
+    Without --machine, the running job detects the machine. Standard input, output and
+    the exit status are the program's; one line per program on stderr reports its gain.
 
     \b
     Examples:
@@ -55,8 +55,8 @@ def command(
     check_objective(objective)
     options = ReorderOptions(mapper, objective, read_search(seed, time))
     if machine is None and (allocation is not None or hosts is not None):
-        raise Error("--allocation and --hosts are of a machine; add --machine")
-    where = None if machine is None else _where(machine, allocation, hosts)
+        raise Error("--allocation and --hosts require a machine; add --machine")
+    where = None if machine is None else _load_hosts(machine, allocation, hosts)
     done = run_reordered(program, where, options, mpicc)
     if as_json:
         note(json.dumps({"command": done.command, "result": "\n".join(done.lines)}))
@@ -66,10 +66,12 @@ def command(
     return done.status
 
 
-def _where(machine: str, allocation: str | None, hosts: str | None) -> AllocatedHosts:
+def _load_hosts(
+    machine: str, allocation: str | None, hosts: str | None
+) -> AllocatedHosts:
     from topoloom.support.hostlist import expand_hostlist
-    from topoloom.tasks.launch_slots import with_names
+    from topoloom.tasks.launch_slots import set_host_names
     from topoloom.tasks.problem import AllocationSpec, load_nodes
 
     given, _ = load_nodes(machine, AllocationSpec(allocation))
-    return with_names(given, expand_hostlist(hosts)) if hosts is not None else given
+    return set_host_names(given, expand_hostlist(hosts)) if hosts is not None else given

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom report`: placements, or a machine, on a page for any browser."""
+"""`topoloom report`: write an HTML page about placements or a machine."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def command(
     switch: SwitchName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show placements on one page, or a machine that was measured.
+    """Write a page about placements, or about a measured machine.
 
     The page is a single HTML file below 3 MB that loads nothing from the network. It
     shows gains, the communication matrix before and after, the machine with its link
-    loads, a table of nodes, proven bounds, and the origin of each file. By default the
-    graph is the one that the placement was made for. --with also simulates each
-    placement: the page has simulated times and, for switches, the busiest channels.
+    loads, a table of nodes, proven bounds, and the origin of each file. By default, the
+    graph of the placement is used. --with also simulates each placement: the page then
+    contains simulated times and, for switches, the busiest channels.
 
     The page of a machine shows all pairs of ranks, message times by size, groups,
-    simultaneous exchanges, and slow hosts and links.
+    concurrent exchanges, and slow hosts and links.
 
     \b
     Examples:
@@ -56,9 +56,8 @@ def command(
         options = (pattern, simulator, switch)
         if len(placements) > 1 or any(option is not None for option in options):
             raise Error(
-                "a machine has a page of its own, without placements, --pattern, "
-                "--with and --switch; 'topoloom report MACHINE.toml -o page.html' "
-                "writes it"
+                "the page of a machine takes no placements, --pattern, --with or "
+                "--switch; use 'topoloom report MACHINE.toml -o page.html'"
             )
         _write_machine(placements[0], output, as_json)
         return
@@ -77,7 +76,9 @@ def command(
         size = f"{written.size / 1e6:.2f} MB"
         print_facts([("gain", written.headline), ("written", f"{output} ({size})")])
     if written.interrupted:
-        raise Interrupted("interrupted; the page lacks what was not simulated yet")
+        raise Interrupted(
+            "interrupted; the page lacks simulations that were not finished"
+        )
 
 
 def _write_machine(machine: Path, output: Path, as_json: bool) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom run`: record, place, and launch an MPI program where it belongs."""
+"""`topoloom run`: record, place and launch an MPI program."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli.options.files import AsJson, output_option
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationText,
     LimitOptions,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.placed_run import Job, RecordedJob
 
 
-@with_groups
+@flatten_option_groups
 def command(
     program: Program,
     *,
@@ -48,8 +48,8 @@ def command(
         Option(
             "--profile",
             metavar="FILE",
-            help="What 'topoloom record' wrote. Without it the command runs twice: "
-            "once to record it, once as placed.",
+            help="A file of 'topoloom record'. Without it, the command runs twice: "
+            "once recorded, once with the placement.",
         ),
     ] = None,
     mapper: MapperName = "auto",
@@ -63,7 +63,7 @@ def command(
         bool,
         Option(
             "--world",
-            help="Start the command as it is, and renumber MPI_COMM_WORLD inside the "
+            help="Start the command unchanged, and renumber MPI_COMM_WORLD inside the "
             "program: for launchers that accept no placement.",
         ),
     ] = False,
@@ -90,16 +90,16 @@ def command(
     Standard input, output and the exit status are the program's; reports go to
     stderr. The placement is first tried with an empty program: if the launcher cannot
     apply it, your program is not started and the exit status is 2. A command that
-    places its own ranks is refused, unless --world starts it as it is.
+    places its own ranks is rejected, unless --world starts it unchanged.
 
     At startup each rank reports its location. One line tells whether all ranks are at
-    their planned locations, or names those that are not.
+    their planned locations, or lists the ranks at other locations.
 
-    If an allocation has more slots than ranks, those that the launcher uses by default
-    are taken: srun deals ranks to the nodes in turn, others fill node after node.
+    If an allocation has more slots than ranks, the launcher's default slots are used:
+    srun distributes ranks over nodes cyclically, other launchers fill node after node.
 
-    The hosts of the nodes are those of --hosts, else of the allocation (a host list
-    keeps its names) or the machine, else those that the command names.
+    Host names come from --hosts, else from the allocation (a host list) or the machine,
+    else from the command.
 
     \b
     Examples:
@@ -117,33 +117,39 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import note
-    from topoloom.cli.run_output import make_report_note, note_outcome, note_placement
+    from topoloom.cli.run_output import (
+        make_location_printer,
+        note_outcome,
+        note_placement,
+    )
     from topoloom.graphs.profile import check_collectives
     from topoloom.launch.launchers.launcher_commands import read_command
     from topoloom.launch.launchers.unplaced_command import read_unplaced_command
     from topoloom.placements.placement_file import save_placement
-    from topoloom.preload.collectives import read_setting
-    from topoloom.tasks.launch_slots import find_slots, launcher_name
+    from topoloom.preload.collectives import parse_settings
+    from topoloom.tasks.launch_slots import find_launcher_name, find_slots
     from topoloom.tasks.objective import check_objective
-    from topoloom.tasks.placed_run import Job, place_job, start_placed, write_page
+    from topoloom.tasks.placed_run import Job, place_job, run_placed, write_page
     from topoloom.tasks.problem import AllocationSpec, check_fit
 
     check_objective(objective)
     if machine is None:
-        raise Error("say with --machine where the ranks are to be placed")
+        raise Error("no machine is given; add --machine")
     check_collectives(collectives)
-    check_page = _page_check(page, output)
+    check_page = _make_page_check(page, output)
     setting = replace_collectives
-    replaced = None if setting is None else read_setting(setting)
+    replaced = None if setting is None else parse_settings(setting)
     search = read_search(seed, time)
     read = read_unplaced_command(program) if world else read_command(program)
-    where = AllocationSpec(allocation, order=limits.launch_order(launcher_name(read)))
+    where = AllocationSpec(
+        allocation, order=limits.make_launch_order(find_launcher_name(read))
+    )
     slots = find_slots(read, machine, where, hosts, *binding, limits.cores_per_rank)
     check_objective(objective, slots.allocation.machine)
     nodes = len(slots.allocation.nodes)
     check_page(read.rank_count() or 0, nodes)
     job = Job(program, read, mpicc, replaced)
-    recorded = _recorded(job, slots, profile, collectives)
+    recorded = _load_or_record(job, slots, profile, collectives)
     graph = recorded.graph
     if graph is None:
         note(
@@ -154,7 +160,7 @@ def command(
     graph_file = str(profile or "")
     name = graph_file or "the program"
     check_fit(graph, slots.allocation, name)
-    slots = slots.used(graph.rank_count, as_started=world)
+    slots = slots.select_used(graph.rank_count, as_started=world)
     check_page(graph.rank_count, nodes)
     placed = place_job(
         recorded, slots, objective, mapper, search, graph_file, command_line.get()
@@ -162,8 +168,8 @@ def command(
     if output is not None:
         save_placement(output, placed.file)
     announce = (lambda _: None) if as_json else partial(note_placement, placed)
-    launch, run_report = start_placed(
-        job, slots, placed, announce, make_report_note(quiet=as_json)
+    launch, run_report = run_placed(
+        job, slots, placed, announce, make_location_printer(quiet=as_json)
     )
     written = None
     if page is not None:
@@ -172,33 +178,35 @@ def command(
     return run_report.status
 
 
-def _page_check(page: Path | None, output: Path | None) -> Callable[[int, int], None]:
-    """Refuse a page that cannot be written; return a check of its ranks and nodes."""
+def _make_page_check(
+    page: Path | None, output: Path | None
+) -> Callable[[int, int], None]:
+    """Check that the page can be written; return a function that checks its size."""
     from topoloom._core import Error
 
     if page is None:
         return lambda ranks, nodes: None
     if page == output:
         raise Error(f"{page} cannot be both the page and the placement")
-    # Before anything runs: it needs jinja2.
+    # Import before the program runs, to detect a missing jinja2 early.
     import topoloom.report.page  # noqa: F401
     from topoloom.report.data import check_size
 
     return check_size
 
 
-def _recorded(
+def _load_or_record(
     job: Job, slots: LaunchSlots, profile: Path | None, collectives: str
 ) -> RecordedJob:
-    """Read the profile; without one record the program."""
+    """Read the profile; without a profile, record the program."""
     from topoloom.cli.exit_status import Failure
     from topoloom.preload.record import NothingRecorded
-    from topoloom.tasks.launch_slots import refuse_early
-    from topoloom.tasks.placed_run import load_recorded, record_job
+    from topoloom.tasks.launch_slots import check_applicable
+    from topoloom.tasks.placed_run import load_recording, record_job
 
     if profile is not None:
-        return load_recorded(job, profile)
-    refuse_early(job.read, slots)
+        return load_recording(job, profile)
+    check_applicable(job.read, slots)
     try:
         return record_job(job, collectives)
     except NothingRecorded as error:

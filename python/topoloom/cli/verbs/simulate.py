@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom simulate`: the time of placements in a network simulator, and in ours."""
+"""`topoloom simulate`: simulate the messages of placements on the network."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from topoloom.cli.options.files import AsJson, GraphFile
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
@@ -20,7 +20,7 @@ from topoloom.cli.options.simulators import SimulatorName
 from topoloom.cli.parameters import Argument
 
 
-@with_groups
+@flatten_option_groups
 def command(
     graph: GraphFile,
     placements: Annotated[
@@ -52,11 +52,12 @@ def command(
     \b
     congestion      load of the busiest link divided by its bandwidth
     predicted time  the objective 'time': startups, latencies, and the busiest link,
-                    card or memory
+                    NIC or memory
     simulated time  from the first to the last message
-    gain            of the simulated time against 'block'
-    With phases, each is the sum over them. Switches also show their busiest channels,
-    and their share of time spent sending. Ctrl-C prints the finished placements.
+    gain            reduction of the simulated time relative to 'block'
+    With phases, each value is the sum over phases. Switches also show their busiest
+    channels with the share of time spent sending. Ctrl-C prints the finished
+    placements.
 
     \b
     Examples:
@@ -81,7 +82,7 @@ def command(
     simulate = bind_switch(
         load_simulator(simulator), simulator, switch, machine, operations
     )
-    where = AllocationSpec(*allowed, seed, limits.launch_order(launcher))
+    where = AllocationSpec(*allowed, seed, limits.make_launch_order(launcher))
     names = placements or []
     wanted: list[str | None] = [*names] or [None]
     given = [
@@ -126,7 +127,7 @@ def command(
 
 def _print(document: dict[str, Any], machine: str) -> None:
     from topoloom.cli.console import print_table
-    from topoloom.placements.measures import MEASURES, column_heading
+    from topoloom.placements.measures import MEASURES, wrap_column_heading
     from topoloom.support.gain import format_percent, gain
     from topoloom.support.units import counted, format_count, format_seconds
 
@@ -146,7 +147,7 @@ def _print(document: dict[str, Any], machine: str) -> None:
     measures = ("hop_bytes", "congestion_max", "predicted_seconds")
     titles = [MEASURES[name].heading for name in measures]
     if document["phases"] > 1:  # their sum
-        titles[1] = column_heading("congestion by phase")
+        titles[1] = wrap_column_heading("congestion by phase")
     columns = ["placement", *titles, "simulated\ntime", "gain"]
     title = (
         f"{counted(document['ranks'], 'rank')} on {machine}, by {document['simulator']}"
@@ -160,7 +161,7 @@ def _print(document: dict[str, Any], machine: str) -> None:
 
 
 def _print_busiest(results: list[dict[str, Any]], what: str, name: str) -> None:
-    """Print the two busiest channels or switches of the simulation."""
+    """Print the two busiest channels or switches of a simulation."""
     from topoloom.cli.console import print_table
 
     rows = [

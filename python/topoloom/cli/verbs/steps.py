@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom steps`: which steps of a schedule cause link contention."""
+"""`topoloom steps`: find steps of a schedule that cause link contention."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Figure, output_option
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
 from topoloom.cli.options.messages import MaybeBytes, Model
 from topoloom.cli.options.searches import Seed
@@ -17,11 +17,11 @@ from topoloom.cli.parameters import Argument, Option
 if TYPE_CHECKING:
     from topoloom.tasks.collectives.steps import Contention, StepContention
 
-#: Number of steps that are listed.
+#: Maximum number of listed steps.
 MAX_LISTED = 24
 
 
-@with_groups
+@flatten_option_groups
 def command(
     steps: Annotated[
         str,
@@ -40,8 +40,8 @@ def command(
         Option(
             "--find",
             metavar="routes|any-ascent",
-            help="Look for an order of the nodes in which messages meet in fewer "
-            "rounds: on the machine's routes, or whichever they take up a fat tree.",
+            help="Search an order of the nodes with contention in fewer rounds: on "
+            "the machine's routes, or on any ascending routes in a fat tree.",
             autocompletion=complete.meetings,
         ),
     ] = None,
@@ -57,22 +57,24 @@ def command(
 ) -> None:
     """Report which steps of a schedule cause link contention on a machine.
 
-    Ranks are numbered as the nodes are allocated, one per node.
+    Ranks are placed one per node, in the order of the allocation.
 
     \b
     shift    rank r sends to r + 1, in the next step to r + 2, ...
     prefix   ranks r and r xor 1 exchange, in the next step r and r xor 2, ...
     quarter  quarters of the ranks send to each other, keeping their order
-    rounds   of the schedule that take the step
-    links    on which messages meet on the routes of the machine, and how many on one
-    subtrees of a fat tree that messages enter from several, and how many of them may
-             meet on one link; if there are none, no two meet whichever routes
-             they take, so that adaptive routing has nothing to avoid
-    bandwidth in and out of a node, with --model, of messages of --bytes (256KiB unless
-             given), after each of the two; steps in a row that are alike share a line
+    rounds   number of rounds of the schedule with this step
+    links    links that several messages cross on the machine's routes, and the largest
+             number of messages per link
+    subtrees subtrees of a fat tree that messages enter from several others, and the
+             largest possible number of messages per link; without such subtrees, no
+             ascending routes share links, and adaptive routing has no effect
+    bandwidth per node in and out, with --model, for messages of --bytes (default
+             256KiB), on the routes and for any ascent; equal consecutive steps share a
+             line
 
-    For prefix sends --find any-ascent also names positions with gaps, between which
-    they meet nowhere, in more rounds.
+    For prefix sends, --find any-ascent also lists positions with gaps. Exchanges
+    between these have no contention, but need more rounds.
 
     \b
     Examples:
@@ -94,15 +96,13 @@ def command(
     from topoloom.tasks.problem import AllocationSpec, load_nodes
 
     if output is not None and find is None:
-        raise Error("-o writes the order that --find finds; give both")
+        raise Error("-o writes the order of --find; use both or neither")
     if figure is not None:
         if model is None:
-            raise Error("--figure draws bandwidths; name a --model")
+            raise Error("--figure draws bandwidths, which require a model; add --model")
         check_figure(figure)
     if amount is not None and model is None:
-        raise Error(
-            "--bytes is the size of messages that a model times; name a --model"
-        )
+        raise Error("--bytes requires a model; add --model")
     costs = load_model(model).model if model is not None else None
     size = parse_bytes(amount or "256KiB")
     given, _ = load_nodes(machine, AllocationSpec(*allowed, seed))
@@ -129,7 +129,7 @@ def _print(steps: str, judged: Contention) -> None:
     from topoloom.support.units import format_bandwidth, format_count
 
     found = judged.steps
-    met = [fact for fact in found if fact.meets]
+    met = [fact for fact in found if fact.has_contention]
     tree = found and found[0].ascent is not None
     rated = found and found[0].rate is not None
     cut = not rated and len(found) > MAX_LISTED
@@ -158,15 +158,24 @@ def _print(steps: str, judged: Contention) -> None:
     print_table(columns, rows)
     facts = []
     if len(found) > MAX_LISTED:
-        free = [number for number, fact in enumerate(found, 1) if not fact.meets]
+        free = [
+            number for number, fact in enumerate(found, 1) if not fact.has_contention
+        ]
         facts.append(
             ("meet nowhere", f"steps {compress_ranges(free)}" if free else "-")
         )
     if cut and len(met) > MAX_LISTED:
         facts.append(("not listed", f"{len(met) - MAX_LISTED} more that meet"))
-    facts.append(("on the routes", _sum(found, [fact.routes for fact in found])))
+    facts.append(
+        ("on the routes", _summarize_contention(found, [fact.routes for fact in found]))
+    )
     if tree:
-        facts.append(("any ascent", _sum(found, [fact.ascent for fact in found])))
+        facts.append(
+            (
+                "any ascent",
+                _summarize_contention(found, [fact.ascent for fact in found]),
+            )
+        )
     if judged.found is not None:
         proof = "; no order has fewer" if judged.found.fewest else ""
         where = "on the routes" if judged.found.on == "routes" else "any ascent"
@@ -184,7 +193,7 @@ def _print(steps: str, judged: Contention) -> None:
     print_facts(facts)
 
 
-def _sum(found: list[StepContention], where: list[Any]) -> str:
+def _summarize_contention(found: list[StepContention], where: list[Any]) -> str:
     meet = [
         fact.rounds
         for fact, meetings in zip(found, where, strict=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom trees`: multicast and reduction trees in switches, and their loads."""
+"""`topoloom trees`: build multicast and reduction trees in switches."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
 from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
-    from topoloom.tasks.collectives.trees import Multicasts
+    from topoloom.tasks.collectives.trees import MulticastTrees
     from topoloom.tasks.network.tree_times import TreeTimes
 
 _SIZES = "8,256,4KiB,64KiB,1MiB"
 
 
-@with_groups
+@flatten_option_groups
 def command(
     machine: MachineText,
     roots: Annotated[
@@ -28,7 +28,8 @@ def command(
         Option(
             "--roots",
             metavar="N|A-B,C",
-            help="How many of the nodes have a tree, equally spaced, or which ones.",
+            help="Roots of trees: a number of equally spaced nodes, or a list of "
+            "nodes.",
         ),
     ] = "1",
     members: Annotated[
@@ -45,8 +46,8 @@ def command(
         Option(
             "--simulate",
             metavar="OPERATION",
-            help="Simulate it in the switches, along all trees of a kind at once: "
-            "broadcast, reduce, all-reduce or barrier.",
+            help="Simulate an operation in switches, on all trees of a kind "
+            "concurrently: broadcast, reduce, all-reduce or barrier.",
             autocompletion=complete.switch_operations,
         ),
     ] = None,
@@ -67,24 +68,24 @@ def command(
     """Build trees for multicasts and reductions in switches, and report their loads.
 
     A tree leads from a root to the members; a reduction runs in the opposite direction.
-    Roots and members are nodes by their position in the allocation.
+    Roots and members are nodes, numbered by position in the allocation.
 
     \b
     routes          the routes from the root: on a torus the dimension-ordered tree
     last            fat trees: up by the last parent, as simple switches do
-    least-loaded    fat trees: up by the parent with the fewest trees through it
-    disjoint        tori: two trees for every axis, without a common link; each
-                    carries its share of the message
-    max per link    messages through the busiest link between switches or routers,
-                    where each root sends one
-    max per switch  trees through the busiest switch, or router
+    least-loaded    fat trees: up by the parent with the fewest trees
+    disjoint        tori: two trees per axis without common links; each transfers its
+                    share of the message
+    max per link    messages through the busiest link between switches or routers, if
+                    each root sends one
+    max per switch  trees through the busiest switch or router
 
     With --simulate, output-queued switches copy the packets of each root, or combine
-    those of its members (the root included). For comparison NICs send the same as
-    messages: for one root by the schedule with the lowest predicted time, for several
-    directly between roots and members. The machine needs bandwidths; units that combine
-    are those of the [switch]. Costs of senders and receivers are the machine's, or
-    assumed as 'topoloom machine' shows.
+    packets of its members, including the root. For comparison, NICs send the same data
+    as messages: with one root, by the schedule with the lowest predicted time; with
+    several, directly between roots and members. The machine must have bandwidths;
+    [switch] sets the combining units. Costs of senders and receivers are the machine's,
+    or assumed as 'topoloom machine' shows.
 
     \b
     Examples:
@@ -127,7 +128,7 @@ def command(
         raise Interrupted(f"interrupted after {counted(len(times.sizes), 'size')}")
 
 
-def _print(found: Multicasts) -> None:
+def _print(multicasts: MulticastTrees) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import counted, format_count
 
@@ -140,11 +141,11 @@ def _print(found: Multicasts) -> None:
             format_count(loads.most_a_link),
             str(loads.most_a_switch),
         ]
-        for kind, loads in found.trees.items()
+        for kind, loads in multicasts.trees.items()
     ]
     title = (
-        f"{counted(len(found.roots), 'root')}, {found.members} members each, "
-        f"on {found.machine.name}"
+        f"{counted(len(multicasts.roots), 'root')}, {multicasts.members} members each, "
+        f"on {multicasts.machine.name}"
     )
     columns = ["", "trees", "links", "depth", "max per link", "max per switch"]
     print_facts([], title)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom verify`: is every rank of a program where a placement puts it?"""
+"""`topoloom verify`: verify that each rank is at its planned location."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from topoloom.cli.options.files import AsJson, PlacementFile
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.programs import (
     BindingOptions,
     Hosts,
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from topoloom._core import Machine
     from topoloom.tasks.torch_run import TorchRun
 
-#: Number of torchrun's ranks at wrong locations that are listed.
+#: Maximum number of listed torchrun ranks at wrong locations.
 MAX_NAMED = 20
 
 
-@with_groups
+@flatten_option_groups
 def command(
     placement: PlacementFile,
     program: Program,
@@ -34,20 +34,20 @@ def command(
     torch: Torch = False,
     as_json: AsJson = False,
 ) -> int:
-    """Run a program as it is, and compare where its ranks are with a placement.
+    """Run a program, and compare the locations of its ranks with a placement.
 
     The command is not changed: it places its ranks itself, by a rankfile, a hostfile or
-    the launcher's own order. As the program starts, each rank reports its host and the
-    CPUs that it may run on; ranks that are elsewhere are named, one per line.
+    the launcher's own order. At startup each rank reports its host and the CPUs on
+    which it may run. Ranks at other locations are listed, one per line.
 
     PyTorch (torchrun, or --torch): hosts and GPUs are compared. If the pattern file
-    exists, the cost of ranks that are elsewhere is printed. A rank's GPU is the one
-    that its PyTorch used, else the one in CUDA_VISIBLE_DEVICES or similar variables.
-    Rendezvous by c10d is refused, since it sorts hosts.
+    exists, the cost of the actual locations is printed. A rank's GPU is the GPU that
+    PyTorch used, else the GPU in CUDA_VISIBLE_DEVICES or similar variables. Rendezvous
+    by c10d is rejected, because it sorts hosts.
 
-    The exit status is the program's, or 1 if it succeeded but its ranks are not where
-    they should be, or could not be located. Ranks that may run on more CPUs than
-    those of their slot are reported; they count as elsewhere only with --bind.
+    The exit status is the program's, or 1 if the program succeeded but a rank is at a
+    wrong or unknown location. Ranks that may run on more CPUs than their slot has are
+    reported; they count as wrong only with --bind.
 
     \b
     Examples:
@@ -63,9 +63,9 @@ def command(
 
     from topoloom._core import Error
     from topoloom.cli.console import note
-    from topoloom.cli.run_output import make_report_note, note_unverified
+    from topoloom.cli.run_output import make_location_printer, note_unverified
     from topoloom.launch.apply.torch_command import is_torchrun
-    from topoloom.launch.apply.trial import check_hosts
+    from topoloom.launch.apply.trial_run import check_hosts
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.launcher_commands import require_program
     from topoloom.preload.verify import VerifyAgent
@@ -80,24 +80,26 @@ def command(
             raise Error("--mpicc is for MPI programs, not for PyTorch; leave it out")
         run = run_torch(placement, placed, program)
         note(
-            json.dumps(run.document()) if as_json else _torch_words(run, placed.machine)
+            json.dumps(run.document())
+            if as_json
+            else _format_torch_locations(run, placed.machine)
         )
         return run.status or int(bool(run.elsewhere) or not run.ranks)
     with closing(VerifyAgent(placed, program, mpicc)) as agent:
         check_hosts(program, agent.libraries)
         run_report = run_verified(
-            Launch(program), agent, make_report_note(quiet=as_json)
+            Launch(program), agent, make_location_printer(quiet=as_json)
         )
     if as_json:
         note(json.dumps({"exit_status": run_report.status, **run_report.document()}))
     else:
         note_unverified(run_report)
-    return run_report.status if run_report.status or run_report.holds else 1
+    return run_report.status if run_report.status or run_report.is_verified else 1
 
 
-def _torch_words(run: TorchRun, machine: Machine) -> str:
-    """Format the locations of ranks and their cost."""
-    from topoloom.placements.measures import measure_text, measure_title
+def _format_torch_locations(run: TorchRun, machine: Machine) -> str:
+    """Format the locations of the ranks and their cost."""
+    from topoloom.placements.measures import format_measure, measure_title
     from topoloom.support.gain import format_percent
     from topoloom.support.units import counted
 
@@ -119,7 +121,7 @@ def _torch_words(run: TorchRun, machine: Machine) -> str:
     if run.elsewhere and run.measure:
         title = measure_title(run.measure)
         planned, started = (
-            measure_text(run.measure, value, machine)
+            format_measure(run.measure, value, machine)
             for value in (run.planned, run.started)
         )
         slower = 100 * (run.started / run.planned - 1) if run.planned else 0.0

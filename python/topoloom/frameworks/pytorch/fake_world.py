@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Extrapolates the traffic of a world from a few ranks that were played.
+"""Extrapolates the traffic of a whole job from a few emulated ranks.
 
-A rank acts in its groups like the played rank of the same role in groups of the same
-shape (`roles.py`). Roots keep their place in a group. Messages keep the places of both
-ends, or else their distance; they wrap around the ends of a group only if those of the
-played rank do.
+A rank gets the calls of the emulated rank with the same role, in its own groups of the
+same shape (`roles.py`). A root has the same index in each group. Messages have the same
+source and target index, or else the same distance. They wrap around a group only if the
+messages of the emulated rank do.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from topoloom._core import Error
-from topoloom.frameworks.pytorch.notes import ProcessNotes
+from topoloom.frameworks.pytorch.process_notes import ProcessNotes
 from topoloom.frameworks.pytorch.roles import (
     Axes,
     Members,
@@ -28,7 +28,7 @@ from topoloom.graphs.traces.trace import Trace
 
 
 class _Call(NamedTuple):
-    """A collective call of a group."""
+    """A collective call in a process group."""
 
     operation: str
     members: Members
@@ -36,10 +36,10 @@ class _Call(NamedTuple):
     bytes: int
 
 
-class _PlayedRank(NamedTuple):
-    """The messages and collectives of a played rank.
+class _EmulatedRank(NamedTuple):
+    """The messages and collectives of an emulated rank.
 
-    `exchanged` has the bytes to other places in all-to-alls with split sizes.
+    `exchanged` counts the parts of all-to-alls with split sizes.
     """
 
     messages: Counter[Message]
@@ -48,24 +48,27 @@ class _PlayedRank(NamedTuple):
 
 
 class _Extrapolation:
-    """Assigns the calls of played ranks to all ranks of the same role."""
+    """Assigns the calls of emulated ranks to all ranks of the same role."""
 
-    def __init__(self, noted: Sequence[ProcessNotes]) -> None:
-        self.world = noted[0].world
+    def __init__(self, notes: Sequence[ProcessNotes]) -> None:
+        self.world = notes[0].world
         self.trace = Trace(self.world)
-        listed = dict.fromkeys(group for one in noted for group in one.groups)
+        listed = dict.fromkeys(group for one in notes for group in one.groups)
         self.axes = Axes(self.world, list(listed))
         self._uneven = {
             self.axes.find_axis(tuple(event["args"]["Process Group Ranks"]))
-            for one in noted
+            for one in notes
             for event in one.events
             if len(set(event["args"].get("In split size", ()))) > 1
         }
-        self._did: dict[int, _PlayedRank] = {}
-        for one in noted:
-            self._did[one.rank] = self._read(one)
-        about = {rank: self._summarize(one) for rank, one in self._did.items()}
-        self.roles = Roles(self.axes, self.world, about)
+        self._emulated_ranks: dict[int, _EmulatedRank] = {}
+        for one in notes:
+            self._emulated_ranks[one.rank] = self._read_events(one)
+        activities = {
+            rank: self._make_rank_activity(one)
+            for rank, one in self._emulated_ranks.items()
+        }
+        self.roles = Roles(self.axes, self.world, activities)
         self.known = [True] * self.world
         for ranks in self.roles.unknown.values():
             for rank in ranks:
@@ -74,29 +77,31 @@ class _Extrapolation:
         self._sent: Counter[tuple[int, int]] = Counter()
         self._received: Counter[tuple[int, int]] = Counter()
 
-    def _read(self, noted: ProcessNotes) -> _PlayedRank:
-        """Read the events of a rank."""
-        played = self._did.get(noted.rank, _PlayedRank(Counter(), Counter(), Counter()))
+    def _read_events(self, notes: ProcessNotes) -> _EmulatedRank:
+        """Convert the recorded events of an emulated rank."""
+        emulated = self._emulated_ranks.get(
+            notes.rank, _EmulatedRank(Counter(), Counter(), Counter())
+        )
         others = []
-        for event in noted.events:
+        for event in notes.events:
             args = event["args"]
             members, calls = tuple(args["Process Group Ranks"]), args["Calls"]
             if args["Collective name"] in ("send", "recv"):
-                played.messages[self._message(noted.rank, args)] += calls
+                emulated.messages[self._make_message(notes.rank, args)] += calls
             elif (
                 self.axes.find_axis(members) in self._uneven and "In split size" in args
             ):
-                own = members.index(noted.rank)
+                own = members.index(notes.rank)
                 for place, part in enumerate(args["In split size"]):
                     if part and place != own:
-                        played.exchanged[members, own, place, part] += calls
+                        emulated.exchanged[members, own, place, part] += calls
             else:
                 others.append(event)
-        for call, calls in self._calls(noted.rank, others):
-            played.collectives[call] += calls
-        return played
+        for call, calls in self._count_collectives(notes.rank, others):
+            emulated.collectives[call] += calls
+        return emulated
 
-    def _message(self, rank: int, args: dict[str, Any]) -> Message:
+    def _make_message(self, rank: int, args: dict[str, Any]) -> Message:
         is_sent = args["Collective name"] == "send"
         other = args["Dst Rank" if is_sent else "Src Rank"]
         around = self.axes.find_smallest_group(rank, other)
@@ -104,7 +109,7 @@ class _Extrapolation:
         axis, size = self.axes.find_axis(around), args["In msg nelems"]
         return Message(is_sent, axis, *places, size)
 
-    def _calls(
+    def _count_collectives(
         self, rank: int, events: list[dict[str, Any]]
     ) -> Iterator[tuple[_Call, int]]:
         own = Trace(self.world)
@@ -116,31 +121,36 @@ class _Extrapolation:
             members = tuple(profile.communicators[number].tolist())
             yield _Call(OPERATIONS[operation], members, root, size), calls
 
-    def _summarize(self, played: _PlayedRank) -> RankActivity:
+    def _make_rank_activity(self, emulated: _EmulatedRank) -> RankActivity:
         axis = self.axes.find_axis
         calls = Counter[Hashable]()
-        for call, count in played.collectives.items():
+        for call, count in emulated.collectives.items():
             calls[call._replace(members=(axis(call.members),))] += count
-        return RankActivity(played.messages, calls)
+        return RankActivity(emulated.messages, calls)
 
     def run(self) -> Trace:
-        """Count the calls of the world; report contradictions as losses."""
+        """Count the calls of all ranks; report contradictions as losses."""
         represented: dict[int, list[int]] = defaultdict(list)
-        for rank, played in enumerate(self.roles.representatives):
-            represented[played].append(rank)
+        for rank, emulated in enumerate(self.roles.representatives):
+            represented[emulated].append(rank)
         self._report_unknown()
         for rank, ranks in sorted(represented.items()):
-            did, cached = self._did[rank], dict[Members, list[tuple[int, Members]]]()
+            did, group_cache = (
+                self._emulated_ranks[rank],
+                dict[Members, list[tuple[int, Members]]](),
+            )
             for call, calls in did.collectives.items():
-                for members in self._list_groups(call.members, rank, ranks, cached):
+                for members in self._list_groups(
+                    call.members, rank, ranks, group_cache
+                ):
                     self._counts[call._replace(members=members)][rank] += calls
             for message, calls in did.messages.items():
                 self._extrapolate_message(message, calls, rank, ranks)
             for members in {one[0] for one in did.exchanged}:
-                for group in self._list_groups(members, rank, ranks, cached):
-                    self.trace.name_group(group)
+                for group in self._list_groups(members, rank, ranks, group_cache):
+                    self.trace.add_uneven_group(group)
             for (members, own, other, size), calls in did.exchanged.items():
-                for one, group in self._find_groups(members, rank, ranks, cached):
+                for one, group in self._find_groups(members, rank, ranks, group_cache):
                     place = (group.index(one) + other - own) % len(group)
                     self.trace.send(one, group[place], size, calls, "direct")
         self._add_collectives()
@@ -150,21 +160,21 @@ class _Extrapolation:
     def _add_collectives(self) -> None:
         represented: dict[Members, list[int]] = {}
         for call, counts in self._counts.items():
-            most, members = max(counts.values()), call.members
+            most_calls, members = max(counts.values()), call.members
             if members not in represented:
                 of = self.roles.representatives
                 represented[members] = sorted(
                     {of[one] for one in members if self.known[one]}
                 )
             for rank in represented[members]:
-                if counts[rank] != most:
+                if counts[rank] != most_calls:
                     self.trace.add_loss(
-                        f"ranks that were played disagree: rank {rank} has "
-                        f"{counts[rank]} of {most} calls of {call.operation} with "
-                        f"{call.bytes} bytes in a group of {len(members)}"
+                        f"emulated ranks disagree: rank {rank} has "
+                        f"{counts[rank]} of {most_calls} calls of {call.operation} "
+                        f"with {call.bytes} bytes in a group of {len(members)}"
                     )
                     break
-            named = call.operation, members, call.bytes, most, max(call.root, 0)
+            named = call.operation, members, call.bytes, most_calls, max(call.root, 0)
             self.trace.add(*named)
 
     def _list_groups(
@@ -172,11 +182,11 @@ class _Extrapolation:
         members: Members,
         rank: int,
         ranks: Sequence[int],
-        cached: dict[Members, list[tuple[int, Members]]],
+        group_cache: dict[Members, list[tuple[int, Members]]],
     ) -> list[Members]:
         if len(members) == self.world:
             return [members]
-        groups = self._find_groups(members, rank, ranks, cached)
+        groups = self._find_groups(members, rank, ranks, group_cache)
         return list(dict.fromkeys(group for _, group in groups))
 
     def _find_groups(
@@ -184,14 +194,14 @@ class _Extrapolation:
         members: Members,
         rank: int,
         ranks: Sequence[int],
-        cached: dict[Members, list[tuple[int, Members]]],
+        group_cache: dict[Members, list[tuple[int, Members]]],
     ) -> list[tuple[int, Members]]:
-        """Find each rank's group of the same shape; report ranks without one."""
-        if members in cached:
-            return cached[members]
+        """Find each rank's group of the same shape; report ranks without a group."""
+        if members in group_cache:
+            return group_cache[members]
         axis, place = self.axes.find_axis(members), members.index(rank)
         without = []
-        found = cached[members] = []
+        found = group_cache[members] = []
         for one in ranks:
             group = self.axes.find_group(axis, one, place, members)
             if group is not None:
@@ -201,7 +211,7 @@ class _Extrapolation:
         if without:
             self.trace.add_loss(
                 f"rank {_format_ranks(without)}: in no group shaped as "
-                f"{_format_members(members)}, where rank {rank} was played; play "
+                f"{_format_members(members)}, where rank {rank} was emulated; emulate "
                 "them, too"
             )
         return found
@@ -231,13 +241,13 @@ class _Extrapolation:
         if unknown:
             ranks = sorted(one for each in unknown.values() for one in each)
             self.trace.add_loss(
-                f"rank {_format_ranks(ranks)}: no rank was played at their place in "
-                f"groups shaped as {_format_members(self.roles.missing)}; play "
+                f"rank {_format_ranks(ranks)}: no rank was emulated at their index in "
+                f"groups shaped as {_format_members(self.roles.missing)}; emulate "
                 f"{_format_members(tuple(unknown), 16)[1:-1]}, too"
             )
 
     def _compare_messages(self) -> None:
-        """Report pairs whose ends disagree on bytes, one for each pair of roles."""
+        """Report one mismatch of sent and received bytes per pair of roles."""
         named = set[tuple[int, int]]()
         representatives = self.roles.representatives
         for source, target in sorted({**self._sent, **self._received}):
@@ -255,22 +265,22 @@ class _Extrapolation:
             )
             for rank, other in (pair[0], source), (pair[1], target):
                 if rank != other:
-                    what += f" by what rank {rank} did; play rank {other}, too"
+                    what += f" like rank {rank}; emulate rank {other}, too"
                     break
             self.trace.add_loss(what)
 
 
-def extrapolate(noted: Sequence[ProcessNotes]) -> Trace:
-    """Make the trace of a world from the notes of played ranks.
+def extrapolate(notes: Sequence[ProcessNotes]) -> Trace:
+    """Make the trace of a whole job from the notes of emulated ranks.
 
-    Unplayed roles and unmatched messages are reported as losses.
+    Roles without an emulated rank and unmatched messages are reported as losses.
 
     Raises `topoloom.Error` if the program started worlds of different sizes.
     """
-    if len({one.world for one in noted}) > 1:
+    if len({one.world for one in notes}) > 1:
         raise Error("the program started worlds of different sizes")
-    extrapolation = _Extrapolation(noted)
-    for one in noted:
+    extrapolation = _Extrapolation(notes)
+    for one in notes:
         for what, calls in one.lost.items():
             extrapolation.trace.add_loss(f"rank {one.rank} lost {calls} {what}")
     return extrapolation.run()
@@ -281,6 +291,6 @@ def _format_ranks(ranks: Sequence[int]) -> str:
     return f"{ranks[0]} and {more} others" if more else str(ranks[0])
 
 
-def _format_members(members: Members, most: int = 6) -> str:
-    more = ", ..." if len(members) > most else ""
-    return f"[{', '.join(map(str, members[:most]))}{more}]"
+def _format_members(members: Members, limit: int = 6) -> str:
+    more = ", ..." if len(members) > limit else ""
+    return f"[{', '.join(map(str, members[:limit]))}{more}]"

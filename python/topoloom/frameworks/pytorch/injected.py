@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts the communication of a PyTorch process; runs in the user's Python.
+"""Counts the communication calls of a PyTorch process, in the user's Python.
 
-`topoloom.support.site_injection` runs a copy before the program starts. The copy
-imports only the standard library and, once the program starts a world, its PyTorch. All
-calls of c10d, from Python, DDP, FSDP or compiled code, pass PyTorch's dispatcher, where
-kernels for BackendSelect count them and pass them on unchanged.
+`topoloom.support.site_injection` runs a copy of this file before the program starts.
+The copy imports only the standard library and, when the program calls
+``init_process_group``, the program's PyTorch. All calls of c10d, from Python, DDP, FSDP
+or compiled code, pass through PyTorch's dispatcher, where kernels for BackendSelect
+count and forward them.
 
-Each process writes two files. NAME.calls has a line of JSON for the process, one for
-each group of a fake world, and one for each distinct call: an event of Kineto.
-NAME.counts has an 8-byte count for each line of a call. It is mapped memory, so both
-files survive a crash. Under torchrun, RANK-ATTEMPT.begun marks that a start of a rank
-has reached Python.
+Each process writes two files. NAME.calls has one JSON line for the process, one per
+group of a fake world, and one Kineto event per distinct call. NAME.counts has an 8-byte
+count per distinct call, in mapped memory, so both files survive a crash. Under
+torchrun, RANK-ATTEMPT.begun marks that an attempt of a rank has reached Python.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from typing import Any
 FOLDER = "TOPOLOOM_TORCH_RECORD"
 WORLD = "TOPOLOOM_TORCH_WORLD"
 MODULE = "torch.distributed.distributed_c10d"
-#: limit on distinct calls of a process; others are counted as lost
+#: limit on distinct calls per process; calls beyond it are counted as lost
 MAX_CALLS = 1 << 17
 
 Key = tuple[Any, ...]
 
 
 class Notes:
-    """The two files of a process for one world."""
+    """The two output files of a process for one world."""
 
     def __init__(self, about: dict[str, Any]) -> None:
         name = f"{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}"
@@ -57,10 +57,10 @@ class Notes:
         self._groups: set[tuple[int, ...]] = set()
         self._lock = threading.Lock()
         self.members: dict[str, list[int]] = {}
-        self._write(about)
+        self._write_line(about)
 
     def count(self, key: Key, event: Callable[[], dict[str, Any]]) -> None:
-        """Count a call; write its line the first time."""
+        """Count a call; write its event the first time."""
         with self._lock:
             slot = self._slots.get(key)
             if slot is None:
@@ -76,17 +76,17 @@ class Notes:
                     line, new = event(), True
                 self._slots[key] = slot
                 if new:
-                    self._write(line)
+                    self._write_line(line)
             self._counts[slot] += 1
 
     def add_group(self, ranks: Sequence[int]) -> None:
-        """Write the members of a group, which may not include this process."""
+        """Write the members of a group, even if this process is not a member."""
         members = tuple(ranks)
         if members not in self._groups:
             self._groups.add(members)
-            self._write({"group": members})
+            self._write_line({"group": members})
 
-    def _write(self, line: dict[str, Any]) -> None:
+    def _write_line(self, line: dict[str, Any]) -> None:
         os.write(self._calls, json.dumps(line).encode() + b"\n")
 
 
@@ -100,16 +100,16 @@ def count_bytes(tensors: Any) -> int:
     return int(tensors.numel()) * int(tensors.element_size())
 
 
-def _first_size(args: Sequence[Any]) -> Key:
+def _measure_first_tensors(args: Sequence[Any]) -> Key:
     return (count_bytes(args[0]),)
 
 
-def _second_size(args: Sequence[Any]) -> Key:
+def _measure_second_tensors(args: Sequence[Any]) -> Key:
     return (count_bytes(args[1]),)
 
 
-def _gathered_size(args: Sequence[Any]) -> Key:
-    """Return one rank's part, or all parts if they differ."""
+def _measure_gather(args: Sequence[Any]) -> Key:
+    """Return the bytes of one rank's part, or of all parts if they differ."""
     parts = [count_bytes(one) for one in args[0][0]]
     own = count_bytes(args[1])
     if any(part != own for part in parts):
@@ -117,7 +117,7 @@ def _gathered_size(args: Sequence[Any]) -> Key:
     return (own,)
 
 
-def _exchange_sizes(args: Sequence[Any]) -> Key:
+def _measure_all_to_all(args: Sequence[Any]) -> Key:
     given, rows = args[1], args[4]
     whole = count_bytes(given)
     if not rows:
@@ -126,49 +126,57 @@ def _exchange_sizes(args: Sequence[Any]) -> Key:
     return (whole, "In split size", tuple(row * one for one in rows))
 
 
-def _list_exchange_sizes(args: Sequence[Any]) -> Key:
+def _measure_list_all_to_all(args: Sequence[Any]) -> Key:
     parts = tuple(count_bytes(one) for one in args[1])
     return (sum(parts), "In split size", parts)
 
 
-def _with_rank(key: str, value: Callable[[Sequence[Any]], Any], index: int) -> Any:
-    """Make a function that returns the size and a rank: root or peer in the group."""
+def _make_rank_measure(
+    key: str, value: Callable[[Sequence[Any]], Any], index: int
+) -> Any:
+    """Make a function that returns the bytes and the root or peer, by group rank."""
     return lambda args: (count_bytes(value(args)), key, args[index])
 
 
-#: c10d's operation -> Kineto's name, and a function that returns its bytes
+#: c10d operation -> Kineto name, and a function that measures the arguments
 CALLS: dict[str, tuple[str, Callable[[Sequence[Any]], Key]]] = {
-    "allreduce_": ("allreduce", _first_size),
-    "allreduce_coalesced_": ("allreduce_coalesced", _first_size),
-    "allgather_": ("all_gather", _gathered_size),
-    "_allgather_base_": ("_allgather_base", _second_size),
-    "allgather_coalesced_": ("all_gather", _second_size),
+    "allreduce_": ("allreduce", _measure_first_tensors),
+    "allreduce_coalesced_": ("allreduce_coalesced", _measure_first_tensors),
+    "allgather_": ("all_gather", _measure_gather),
+    "_allgather_base_": ("_allgather_base", _measure_second_tensors),
+    "allgather_coalesced_": ("all_gather", _measure_second_tensors),
     "allgather_into_tensor_coalesced_": (
         "allgather_into_tensor_coalesced",
-        _second_size,
+        _measure_second_tensors,
     ),
-    "reduce_scatter_": ("reduce_scatter", _second_size),
-    "_reduce_scatter_base_": ("_reduce_scatter_base", _second_size),
+    "reduce_scatter_": ("reduce_scatter", _measure_second_tensors),
+    "_reduce_scatter_base_": ("_reduce_scatter_base", _measure_second_tensors),
     "reduce_scatter_tensor_coalesced_": (
         "reduce_scatter_tensor_coalesced",
-        _second_size,
+        _measure_second_tensors,
     ),
-    "alltoall_base_": ("all_to_allv", _exchange_sizes),
-    "alltoall_": ("all_to_allv", _list_exchange_sizes),
-    "broadcast_": ("broadcast", _with_rank("Root rank", lambda args: args[0], 2)),
-    "reduce_": ("reduce", _with_rank("Root rank", lambda args: args[0], 3)),
-    "gather_": ("gather", _with_rank("Root rank", lambda args: args[1], 3)),
-    "gather_into_tensor_": ("gather", _with_rank("Root rank", lambda args: args[1], 3)),
-    "scatter_": ("scatter", _with_rank("Root rank", lambda args: args[0], 3)),
-    "send": ("send", _with_rank("Dst Rank", lambda args: args[0], 2)),
-    "recv_": ("recv", _with_rank("Src Rank", lambda args: args[0], 2)),
+    "alltoall_base_": ("all_to_allv", _measure_all_to_all),
+    "alltoall_": ("all_to_allv", _measure_list_all_to_all),
+    "broadcast_": (
+        "broadcast",
+        _make_rank_measure("Root rank", lambda args: args[0], 2),
+    ),
+    "reduce_": ("reduce", _make_rank_measure("Root rank", lambda args: args[0], 3)),
+    "gather_": ("gather", _make_rank_measure("Root rank", lambda args: args[1], 3)),
+    "gather_into_tensor_": (
+        "gather",
+        _make_rank_measure("Root rank", lambda args: args[1], 3),
+    ),
+    "scatter_": ("scatter", _make_rank_measure("Root rank", lambda args: args[0], 3)),
+    "send": ("send", _make_rank_measure("Dst Rank", lambda args: args[0], 2)),
+    "recv_": ("recv", _make_rank_measure("Src Rank", lambda args: args[0], 2)),
     "barrier": ("barrier", lambda _: (0,)),
     "monitored_barrier_": ("barrier", lambda _: (0,)),
 }
 
 
 def make_event(name: str, members: Sequence[int], about: Key) -> dict[str, Any]:
-    """Make Kineto's event of a call, in bytes; peers are ranks of the world."""
+    """Make the Kineto event of a call, in bytes; peers are world ranks."""
     args: dict[str, Any] = {"Collective name": name, "dtype": "Byte"}
     args["In msg nelems"] = about[0]
     args["Group size"], args["Process Group Ranks"] = len(members), list(members)
@@ -200,7 +208,7 @@ def count_call(name: str, group: Any, about: Key) -> None:
 
 
 def register_kernels() -> list[Any]:
-    """Add kernels to c10d's operations; return the registrations."""
+    """Register counting kernels for c10d's operations; return the registrations."""
     import torch
     from torch.library import Library
 
@@ -210,17 +218,19 @@ def register_kernels() -> list[Any]:
     library = Library("c10d", "IMPL")
     for operation, (name, measure) in CALLS.items():
         packet = getattr(torch.ops.c10d, operation, None)
-        if packet is None:  # not in this release of PyTorch
+        if packet is None:  # This release of PyTorch lacks the operation.
             continue
         schema = [one.name for one in packet.default._schema.arguments]
-        kernel = _kernel(name, measure, packet.default.redispatch, schema, below, unbox)
+        kernel = _make_kernel(
+            name, measure, packet.default.redispatch, schema, below, unbox
+        )
         library.impl(operation, kernel, "BackendSelect", with_keyset=True)
     return [library]
 
 
 @functools.cache
 def compile_identity() -> Any:
-    """Compile a function that returns a list of tensors in C++'s type."""
+    """Compile an identity function that returns a C++ list of tensors."""
     import torch
 
     source = "def returned(x: List[Tensor]) -> List[Tensor]:\n    return x\n"
@@ -228,10 +238,11 @@ def compile_identity() -> Any:
 
 
 def complete_allreduce(tensors: Any) -> tuple[Any, Any]:
-    """Complete an all-reduce of a fake world with its tensors, which DDP reads.
+    """Complete an all-reduce of a fake world with a future that DDP can read.
 
-    In PyTorch's backend ``fake``, the future of the work holds None. A future made in
-    Python holds any object, but DDP's hooks in C++ need a list of tensors.
+    In PyTorch's backend ``fake``, the future of the work contains None, but DDP's C++
+    hooks require a list of tensors. A future made in Python contains a Python object
+    instead.
     """
     import torch
 
@@ -241,7 +252,7 @@ def complete_allreduce(tensors: Any) -> tuple[Any, Any]:
     return tensors, work.boxed()
 
 
-def _kernel(
+def _make_kernel(
     name: str,
     measure: Callable[[Sequence[Any]], Key],
     redispatch: Callable[..., Any],
@@ -264,7 +275,7 @@ _registrations: list[Any] = []
 
 
 def start_counting(rank: int, world: int) -> None:
-    """Start counting when the program has started a world."""
+    """Start counting after ``init_process_group``."""
     global notes
     import torch
 
@@ -285,7 +296,7 @@ def start_counting(rank: int, world: int) -> None:
 
 
 def wrap_group_functions(module: Any) -> None:
-    """Wrap the functions that start worlds and groups."""
+    """Wrap the functions that create the world and process groups."""
     fake = (
         tuple(map(int, os.environ.get(WORLD, "").split("/")))
         if (WORLD in os.environ)
@@ -333,7 +344,7 @@ def wrap_group_functions(module: Any) -> None:
     def destroy_process_group(group: Any = None) -> Any:
         result = destroy(group)
         if notes is not None:
-            notes.members.clear()  # names are reused
+            notes.members.clear()  # PyTorch reuses group names.
         return result
 
     module.init_process_group = init_process_group
@@ -343,11 +354,11 @@ def wrap_group_functions(module: Any) -> None:
         module.split_group = split_group
 
 
-class Finder:
-    """Wraps PyTorch's module of groups when it is loaded."""
+class ImportHook:
+    """Import hook that wraps the functions of ``distributed_c10d``."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Find only that module; leave others to the other finders."""
+        """Find only ``distributed_c10d``; return None for all other modules."""
         if name != MODULE:
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
@@ -363,13 +374,13 @@ class Finder:
 
 
 def discard_parent_notes() -> None:
-    """Drop the notes of the parent: a forked process has its own world."""
+    """Discard the parent's notes, because a forked process has its own world."""
     global notes
     notes = None
 
 
-def note_attempt() -> None:
-    """Mark that torchrun has started a rank, even if it starts no world."""
+def record_attempt() -> None:
+    """Record that torchrun has started a rank, even if the rank starts no world."""
     names = "RANK", "TORCHELASTIC_RESTART_COUNT"
     rank, attempt = (os.environ.get(name, "") for name in names)
     if rank and attempt:
@@ -377,7 +388,7 @@ def note_attempt() -> None:
 
 
 if __name__ == "topoloom_injected" and FOLDER in os.environ:
-    sys.meta_path.insert(0, Finder())
+    sys.meta_path.insert(0, ImportHook())
     os.register_at_fork(after_in_child=discard_parent_notes)
-    with contextlib.suppress(OSError):  # reported when the program starts a world
-        note_attempt()
+    with contextlib.suppress(OSError):  # `start_counting` reports it.
+        record_attempt()

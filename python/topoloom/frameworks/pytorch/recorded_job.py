@@ -13,9 +13,9 @@ from typing import IO, Any, NamedTuple
 from topoloom._core import Error
 from topoloom.frameworks.pytorch.fake_world import extrapolate
 from topoloom.frameworks.pytorch.injected import FOLDER, WORLD
-from topoloom.frameworks.pytorch.notes import (
+from topoloom.frameworks.pytorch.process_notes import (
     find_last_attempt,
-    join_notes,
+    merge_notes,
     read_notes,
     select_last_starts,
 )
@@ -23,7 +23,7 @@ from topoloom.graphs.traces.trace import Trace
 from topoloom.launch.apply.program import run_program
 from topoloom.launch.apply.torch_command import is_torchrun
 from topoloom.launch.launcher import Launch
-from topoloom.launch.launchers.launcher_commands import recognize
+from topoloom.launch.launchers.launcher_commands import recognize_launcher
 from topoloom.support.number_ranges import expand_ranges
 from topoloom.support.plain_text import is_number
 from topoloom.support.site_injection import inject
@@ -33,17 +33,17 @@ _PYTHON = re.compile(r"python[0-9.]*")
 
 
 class JobResult(NamedTuple):
-    """The result of a job."""
+    """Exit status and run time of a job."""
 
-    status: int  # the exit status of the command
-    seconds: float  # from the start of the command to its end
+    status: int  # exit status of the command
+    seconds: float  # run time of the command
 
 
 def read_recording(folder: str | Path) -> Trace:
-    """Merge the notes of a job's processes in a folder, with remarks on losses.
+    """Merge the notes of a job's processes; the trace lists losses.
 
-    If torchrun restarted ranks, only the last start counts. Ranks that were not run are
-    extrapolated from those that were.
+    If torchrun restarted ranks, only the last start counts. In a fake world, all other
+    ranks are extrapolated from the emulated ranks.
 
     Raises
     ------
@@ -52,10 +52,10 @@ def read_recording(folder: str | Path) -> Trace:
     """
     found = read_notes(Path(folder))
     if not found:
-        raise Error(f"{folder}: no process of PyTorch has left notes there")
+        raise Error(f"{folder} contains no notes of a PyTorch process")
     noted, left_out = select_last_starts(found)
     is_fake = any(one.groups for one in noted)
-    trace = extrapolate(noted) if is_fake else join_notes(noted)
+    trace = extrapolate(noted) if is_fake else merge_notes(noted)
     if left_out:
         trace.add_loss(
             f"{counted(left_out, 'earlier start')} of ranks left out: torchrun started "
@@ -80,14 +80,14 @@ def run_job(
 ) -> JobResult:
     """Run a command that starts the ranks of a job, such as torchrun.
 
-    The ranks write notes to `folder`, which all hosts must see.
+    The ranks write notes to `folder`, which must be visible on all hosts.
 
     Raises `topoloom.Error` if the command cannot be run.
     """
     return _run_command(command, Path(folder), [{}], timeout, stdout)
 
 
-def play_ranks(
+def emulate_ranks(
     command: Sequence[str],
     world: int,
     ranks: str,
@@ -95,25 +95,27 @@ def play_ranks(
     timeout: float | None = None,
     stdout: IO[Any] | None = None,
 ) -> JobResult:
-    """Run a command of one process once for each rank to play, until one fails.
+    """Run a command once per emulated rank, until a process fails.
 
-    Its ``init_process_group`` always starts a world of the backend ``fake``, in which
-    collectives return immediately without changing data. Notes are in `folder`.
+    Its ``init_process_group`` always uses the backend ``fake``, whose collectives
+    return immediately without changing data. Processes write notes to `folder`.
 
-    Raises `topoloom.Error` if the world lacks a rank, or the command cannot be run.
+    Raises `topoloom.Error` if a rank exceeds the world, or the command cannot be run.
     """
     if not 1 <= world < 10**7:
-        raise Error(f"--world is {world}; give it 1 to {10**7 - 1}")
+        raise Error(f"--world is {world}; it must be from 1 to {10**7 - 1}")
     if is_torchrun(command):
-        raise Error("torchrun starts all ranks; with --world, name one process")
+        raise Error(
+            "torchrun starts all ranks; with --world, give a command for one process"
+        )
     if isolated := _find_isolating_option(command):
         raise Error(
-            f"with {isolated} Python does not load the recorder, and the program would "
-            f"wait for the other ranks of --world; leave {isolated} out"
+            f"with {isolated} Python does not load the recorder, so the program would "
+            f"wait for the other ranks of --world; remove {isolated}"
         )
     given = os.environ.get("LOCAL_WORLD_SIZE", "")
     local = int(given) if is_number(given) and int(given) else 1
-    each = [
+    environments = [
         {
             WORLD: f"{rank}/{world}",
             "RANK": str(rank),
@@ -121,20 +123,20 @@ def play_ranks(
             "LOCAL_RANK": str(rank % local),
             "LOCAL_WORLD_SIZE": str(local),
             "MASTER_ADDR": "127.0.0.1",
-            # Without a port, a Python without the recorder fails instead of waiting.
+            # Invalid, so that a Python without the recorder fails instead of waiting.
             "MASTER_PORT": "65536",
         }
         for rank in expand_ranges(ranks, world)
     ]
-    return _run_command(command, Path(folder), each, timeout, stdout)
+    return _run_command(command, Path(folder), environments, timeout, stdout)
 
 
 def _find_isolating_option(command: Sequence[str]) -> str:
-    """Find an option of Python that keeps it from loading ``sitecustomize``."""
+    """Find a Python option that disables ``sitecustomize``."""
     words = iter(command)
     if not any(_PYTHON.fullmatch(Path(word).name) for word in words):
         return ""
-    for word in words:  # after the name of Python
+    for word in words:  # after the interpreter
         if not word.startswith("-") or word.startswith("--"):
             break
         switches = re.match("[^cmWX]*", word[1:])[0]  # type: ignore[index]
@@ -150,7 +152,7 @@ def _find_isolating_option(command: Sequence[str]) -> str:
 def _run_command(
     command: Sequence[str],
     folder: Path,
-    each: Sequence[dict[str, str]],
+    environments: Sequence[dict[str, str]],
     timeout: float | None,
     stdout: IO[Any] | None,
 ) -> JobResult:
@@ -158,7 +160,7 @@ def _run_command(
     folder = folder.resolve()
     source = Path(__file__).with_name("injected.py")
     shared = {**inject(source, folder), FOLDER: str(folder)}
-    for environment in each:
+    for environment in environments:
         left = None if timeout is None else timeout - (time.monotonic() - begin)
         if left is not None and left <= 0:
             break
@@ -174,10 +176,10 @@ def _run_command(
 
 
 def _forward_variables(command: Sequence[str], variables: dict[str, str]) -> list[str]:
-    """Add options by which a launcher passes variables to other hosts."""
+    """Add the launcher's options that pass environment variables to other hosts."""
     first, *others = command
     try:
-        recognized = recognize(first)
+        recognized = recognize_launcher(first)
     except Error:
         return [*command]
     option = recognized.launcher.ENVIRONMENT_OPTION if recognized else None

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Assigns to every rank a played rank that acts like it.
+"""Assigns an emulated rank with the same calls to every rank.
 
-An axis is the set of groups of the same shape, whose ranks have equal differences. The
-role of a rank is its places in the groups of some axes: those with messages, and those
-that distinguish played ranks with different calls.
+An axis is the set of groups of the same shape, that is, with equal rank differences.
+The role of a rank is its index in the groups of some axes: the axes with messages, and
+the axes that distinguish emulated ranks with different calls.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Key = tuple[Places, ...]
 
 
 class Message(NamedTuple):
-    """A message of a played rank within a group; `own` and `other` are places."""
+    """A message of an emulated rank; `own` and `other` are indices in a group."""
 
     is_sent: bool
     axis: int
@@ -29,7 +29,7 @@ class Message(NamedTuple):
 
 
 class Axes:
-    """The groups of a world by shape; the last axis is the whole world."""
+    """All groups by shape; the last axis is the whole world."""
 
     def __init__(self, world: int, groups: Sequence[Members]) -> None:
         everyone = tuple(range(world))
@@ -53,7 +53,7 @@ class Axes:
         self.whole = shapes[everyone]
 
     def find_axis(self, members: Members) -> int:
-        """Find the axis of a group; a group of all ranks is the whole world."""
+        """Return the axis of a group; unknown groups belong to the whole world."""
         return self._axes.get(members, (self.whole, 0))[0]
 
     def size(self, axis: int) -> int:
@@ -61,25 +61,29 @@ class Axes:
         return len(self.groups[axis][0])
 
     def places(self, axis: int, rank: int) -> Places:
-        """List the places of a rank in its groups of an axis."""
-        return tuple(sorted(place for _, place, _ in self._at_of(axis, rank)))
+        """List the indices of a rank in its groups of an axis."""
+        return tuple(
+            sorted(place for _, place, _ in self._list_placed_groups(axis, rank))
+        )
 
     def find_group(
         self, axis: int, rank: int, place: int, near: Members = ()
     ) -> Members | None:
-        """Find a group of a rank along an axis, preferably with the rank at this place.
+        """Find a group of a rank along an axis, preferably with the rank at `place`.
 
-        If there are several, returns the one created closest in time to `near`; None if
-        there is none.
+        Of several groups, returns the group created closest in time to `near`; None if
+        there is no group.
         """
         made = self._axes.get(near, (axis, 0))[1]
-        found = self._at_of(axis, rank)
+        found = self._list_placed_groups(axis, rank)
         best = min(
             found, key=lambda one: (one[1] != place, abs(one[0] - made)), default=None
         )
         return None if best is None else best[2]
 
-    def _at_of(self, axis: int, rank: int) -> Sequence[tuple[int, int, Members]]:
+    def _list_placed_groups(
+        self, axis: int, rank: int
+    ) -> Sequence[tuple[int, int, Members]]:
         return self._at.get((axis, rank), ())
 
     def find_smallest_group(self, source: int, target: int) -> Members:
@@ -87,16 +91,17 @@ class Axes:
         return min((one for one in self._of[source] if target in one), key=len)
 
     def is_composed(self, axis: int, rank: int) -> bool:
-        """Return whether groups of another axis divide a rank's group (tp in tp-pp).
+        """Return whether another axis subdivides a rank's group, as tp in tp-pp.
 
-        Its places then follow from those of the other axes.
+        If so, the other axes determine the indices in this group.
         """
-        for _, _, members in self._at_of(axis, rank):
+        for _, _, members in self._list_placed_groups(axis, rank):
             inside = set(members)
             for other in range(len(self.groups)):
                 if 1 < self.size(other) < len(members) and all(
                     any(
-                        inside.issuperset(one) for _, _, one in self._at_of(other, each)
+                        inside.issuperset(one)
+                        for _, _, one in self._list_placed_groups(other, each)
                     )
                     for each in members
                 ):
@@ -105,12 +110,12 @@ class Axes:
 
 
 class RankActivity(NamedTuple):
-    """The messages and collectives of a played rank, with their calls."""
+    """Call counts of an emulated rank's messages and collectives."""
 
     messages: Counter[Message]
     collectives: Counter[Hashable]
 
-    def offsets(self, axis: int) -> tuple[Counter[tuple[int, int]], ...]:
+    def count_offsets(self, axis: int) -> tuple[Counter[tuple[int, int]], ...]:
         """Count sends and receives by their offset along an axis."""
         sent, received = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
         for one, calls in self.messages.items():
@@ -120,62 +125,66 @@ class RankActivity(NamedTuple):
                 received[one.own - one.other, one.bytes] += calls
         return sent, received
 
-    def forwards(self, axis: int) -> bool:
+    def is_pipeline(self, axis: int) -> bool:
         """Return whether sends and receives have equal offsets, as in a pipeline."""
-        sent, received = self.offsets(axis)
+        sent, received = self.count_offsets(axis)
         return sent == received
 
     def is_ring(self, axis: int, size: int) -> bool:
-        """Return whether offsets are equal only modulo the size of the group."""
-        if self.forwards(axis):
+        """Return whether sends match receives only modulo the group size."""
+        if self.is_pipeline(axis):
             return False
         around = []
-        for side in self.offsets(axis):
+        for counter in self.count_offsets(axis):
             counts = Counter[tuple[int, int]]()
-            for (offset, bytes), calls in side.items():
+            for (offset, bytes), calls in counter.items():
                 counts[offset % size, bytes] += calls
             around.append(counts)
         return around[0] == around[1]
 
 
 class Roles:
-    """Assigns a played rank to every rank.
+    """Assigns an emulated rank to every rank.
 
     Attributes
     ----------
     representatives
-        The played rank of each rank.
+        The emulated rank that represents each rank.
     unknown
-        Roles that were not played: the first rank of the role -> all its ranks.
+        Roles without an emulated rank: first rank of the role -> all its ranks.
     missing
-        A group whose places of the first such rank were not played.
+        A group in which no emulated rank has the index of the first such rank.
     """
 
-    def __init__(self, axes: Axes, world: int, did: Mapping[int, RankActivity]) -> None:
-        self._axes, self._did = axes, did
-        self._played = sorted(did)
+    def __init__(
+        self, axes: Axes, world: int, activities: Mapping[int, RankActivity]
+    ) -> None:
+        self._axes, self._activities = axes, activities
+        self._emulated = sorted(activities)
         self._rings: dict[tuple[int, int], bool] = {}
         self._sent_along = {
-            one.axis for each in did.values() for one in each.messages
+            one.axis for each in activities.values() for one in each.messages
         } - {axes.whole}
-        self._role_axes = self._choose()
+        self._role_axes = self._choose_role_axes()
         self.representatives: list[int] = []
         self.unknown: dict[int, list[int]] = {}
         self.missing: Members = ()
         self._assign_representatives(world)
 
     def is_ring(self, rank: int, axis: int) -> bool:
-        """Return whether a played rank's messages wrap around its groups."""
+        """Return whether the messages of an emulated rank wrap around its groups."""
         at = rank, axis
         if at not in self._rings:
-            self._rings[at] = self._did[rank].is_ring(axis, self._axes.size(axis))
+            self._rings[at] = self._activities[rank].is_ring(
+                axis, self._axes.size(axis)
+            )
         return self._rings[at]
 
-    def _key(self, rank: int) -> Key:
+    def _make_role_key(self, rank: int) -> Key:
         return tuple(self._axes.places(axis, rank) for axis in self._role_axes)
 
-    def _choose(self) -> list[int]:
-        """Choose the axes of messages, then those that distinguish played ranks."""
+    def _choose_role_axes(self) -> list[int]:
+        """Choose the axes of messages, then axes that distinguish emulated ranks."""
         axes, chosen = self._axes, sorted(self._sent_along)
         rest = [
             axis
@@ -184,26 +193,28 @@ class Roles:
         ]
         whole = [one for one in rest if axes.is_composed(one, axes.groups[one][0][0])]
         simple = [one for one in rest if one not in whole]
-        # Any differing axis that is not composed may be the reason.
+        # Any axis that differs and is not composed may cause the difference.
         unlike = self._find_conflicts(chosen)
-        chosen += [axis for axis in simple if self._differs(axis, unlike)]
+        chosen += [axis for axis in simple if self._has_different_places(axis, unlike)]
         for axis in whole:
-            if self._differs(axis, self._find_conflicts(chosen)):
+            if self._has_different_places(axis, self._find_conflicts(chosen)):
                 chosen.append(axis)
         return chosen
 
     def _find_conflicts(self, chosen: Sequence[int]) -> list[list[int]]:
-        """List played ranks that have equal places but different calls."""
+        """List groups of emulated ranks with equal indices but different calls."""
         same: dict[Key, list[int]] = defaultdict(list)
-        for rank in self._played:
+        for rank in self._emulated:
             same[tuple(self._axes.places(axis, rank) for axis in chosen)].append(rank)
         return [
             ranks
             for ranks in same.values()
-            if any(self._did[rank] != self._did[ranks[0]] for rank in ranks)
+            if any(
+                self._activities[rank] != self._activities[ranks[0]] for rank in ranks
+            )
         ]
 
-    def _differs(self, axis: int, among: Sequence[Sequence[int]]) -> bool:
+    def _has_different_places(self, axis: int, among: Sequence[Sequence[int]]) -> bool:
         return any(
             len({self._axes.places(axis, rank) for rank in ranks}) > 1
             for ranks in among
@@ -211,19 +222,19 @@ class Roles:
 
     def _assign_representatives(self, world: int) -> None:
         by_key: dict[Key, list[int]] = defaultdict(list)
-        for rank in self._played:
-            by_key[self._key(rank)].append(rank)
+        for rank in self._emulated:
+            by_key[self._make_role_key(rank)].append(rank)
         found: dict[Key, tuple[list[int], bool]] = {
             key: (ranks, True) for key, ranks in by_key.items()
         }
         first: dict[Key, int] = {}
         for rank in range(world):
-            if rank in self._did:
+            if rank in self._activities:
                 self.representatives.append(rank)
                 continue
-            key = self._key(rank)
+            key = self._make_role_key(rank)
             if key not in found:
-                found[key] = self._nearest(key, by_key)
+                found[key] = self._find_nearest_role(key, by_key)
             ranks, is_known = found[key]
             self.representatives.append(ranks[max(bisect_right(ranks, rank) - 1, 0)])
             if is_known:
@@ -231,43 +242,45 @@ class Roles:
             one = first.setdefault(key, rank)
             self.unknown.setdefault(one, []).append(rank)
             if not self.missing:
-                own = self._key(self.representatives[rank])
+                own = self._make_role_key(self.representatives[rank])
                 differs = [a != b for a, b in zip(key, own, strict=True)].index(True)
                 self.missing = self._axes.groups[self._role_axes[differs]][0]
 
-    def _nearest(
+    def _find_nearest_role(
         self, key: Key, by_key: Mapping[Key, list[int]]
     ) -> tuple[list[int], bool]:
-        """Find played ranks for an unplayed role, and whether they surely act alike."""
+        """Find emulated ranks to represent a role, and whether they surely match."""
         best: tuple[tuple[int, ...], list[int], bool] | None = None
         for other, ranks in by_key.items():
             fits, is_known, apart, after = True, True, 0, 0
             unlike = 0
-            for axis, own, played in zip(self._role_axes, key, other, strict=True):
-                if own == played:
+            for axis, own, emulated in zip(self._role_axes, key, other, strict=True):
+                if own == emulated:
                     continue
                 unlike += 1
-                fit = self._can_represent(axis, own, played, ranks[0])
+                fit = self._can_represent(axis, own, emulated, ranks[0])
                 fits &= fit
                 is_known &= fit and self._axes.size(axis) > 2
-                if own and played:
-                    apart += abs(own[0] - played[0])
-                    after += own[0] < played[0]
+                if own and emulated:
+                    apart += abs(own[0] - emulated[0])
+                    after += own[0] < emulated[0]
             rank = (not fits, unlike, apart, after)
             if best is None or rank < best[0]:
                 best = rank, ranks, is_known
         assert best is not None
         return best[1:]
 
-    def _can_represent(self, axis: int, own: Places, played: Places, rank: int) -> bool:
-        """Return whether a played rank can represent one at other places of an axis."""
-        if axis not in self._sent_along or len(own) != 1 or len(played) != 1:
+    def _can_represent(
+        self, axis: int, own: Places, emulated: Places, rank: int
+    ) -> bool:
+        """Return whether an emulated rank can represent a rank at another index."""
+        if axis not in self._sent_along or len(own) != 1 or len(emulated) != 1:
             return False
         if self.is_ring(rank, axis):
             return True
-        did, size = self._did[rank], self._axes.size(axis)
-        return did.forwards(axis) and all(
+        activity, size = self._activities[rank], self._axes.size(axis)
+        return activity.is_pipeline(axis) and all(
             0 <= one.other - one.own + own[0] < size
-            for one in did.messages
+            for one in activity.messages
             if one.axis == axis
         )

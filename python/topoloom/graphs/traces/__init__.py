@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Readers of traces, dumps and compiled programs of AI jobs."""
+"""Reads traces, dumps and compiled programs of AI jobs."""

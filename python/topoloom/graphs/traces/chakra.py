@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Execution traces of Chakra: ``NAME.RANK.et``, with a JSON file of groups.
+"""Reads Chakra execution traces: ``NAME.RANK.et``, with a JSON file of groups.
 
-Sizes are those of ASTRA-sim: one rank's part of a gather, and all parts of a
-reduce-scatter or all-to-all on one rank.
+Sizes are defined as in ASTRA-sim: one rank's part of a gather, and all parts of one
+rank in a reduce-scatter or all-to-all.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from topoloom.graphs.traces.trace import Trace
 from topoloom.graphs.traces.wire import parse_fields, split_messages
 from topoloom.support.files import prefix_errors
 
-#: By number in the schema.
+#: Collectives by number in the schema.
 _COLLECTIVES = {
     0: "allreduce",
     1: "reduce",
@@ -37,7 +37,7 @@ _COLLECTIVES = {
     9: "barrier",
 }
 
-#: Numbers of the schema: kinds of nodes, fields of nodes and of attributes.
+#: Numbers in the schema: node types, fields of nodes, and fields of attributes.
 _SEND, _RECEIVE, _COLLECTIVE = 5, 6, 7
 _KIND, _ATTRIBUTE = 3, 10
 _NAME, _BOOLEANS, _STRING = 1, 28, 29
@@ -51,32 +51,32 @@ def read_chakra(files: Sequence[Path]) -> Trace:
     for file in files:
         with prefix_errors(file):
             if file.suffix == ".json":
-                groups |= _groups(parse_json(read_content(file)))
+                groups |= _parse_groups(parse_json(read_content(file)))
                 continue
             found = re.search(r"([0-9]{1,9})\.et$", file.name)
             if found is None:
-                raise Error("does not say its rank: the name is NAME.RANK.et")
+                raise Error("has no rank in its name; expected NAME.RANK.et")
             traces[int(found[1])] = file
     if not traces:
-        raise Error(f"{files[0]}: there is no .et file beside it")
+        raise Error(f"{files[0]}: no .et file in the same folder")
     ranks = 1 + max([*traces, *(max(members) for members in groups.values())])
     trace, communicates = Trace(ranks), False
     for rank, file in sorted(traces.items()):
         trace.seen.add(rank)
         with prefix_errors(file), collect_losses(file, trace.losses):
             for number, message in enumerate(split_messages(read_content(file))):
-                if number:  # the first has the version
+                if number:  # the first message contains the version
                     communicates |= _read_node(trace, rank, message, groups)
     if not communicates:
         trace.add_loss(
             "no node communicates: chakra_converter makes those of NCCL's kernels, "
             "which jobs without GPUs do not have"
         )
-    trace.report_missing()
+    trace.add_missing_ranks()
     return trace
 
 
-def _groups(document: Any) -> dict[str, list[int]]:
+def _parse_groups(document: Any) -> dict[str, list[int]]:
     if not isinstance(document, dict):
         raise Error("does not map the names of groups to ranks")
     found = {}
@@ -91,23 +91,23 @@ def _groups(document: Any) -> dict[str, list[int]]:
 def _read_node(
     trace: Trace, rank: int, message: bytes, groups: dict[str, list[int]]
 ) -> bool:
-    """Count the messages of a node; return whether it communicates."""
+    """Count the messages of a trace node; return whether the node communicates."""
     kind: int | bytes = 0
     attributes: dict[str, Any] = {}
     for number, value in parse_fields(message):
         if number == _KIND:
             kind = value
         elif number == _ATTRIBUTE and isinstance(value, bytes):
-            name, held = _attribute(value)
+            name, held = _parse_attribute(value)
             attributes[name] = held
     if kind not in (_SEND, _RECEIVE, _COLLECTIVE) or attributes.get("is_cpu_op") == 1:
         return False
     if kind != _RECEIVE:
-        _count(trace, rank, kind, attributes, groups)
+        _count_messages(trace, rank, kind, attributes, groups)
     return True
 
 
-def _count(
+def _count_messages(
     trace: Trace,
     rank: int,
     kind: int | bytes,
@@ -137,16 +137,16 @@ def _count(
         return
     members = groups[group] if group else list(range(trace.ranks))
     if operation == "alltoall":
-        trace.observe_even(rank, members, size)
+        trace.add_even_exchange(rank, members, size)
         return
     root = attributes.get("root_rank")
-    trace.observe(
+    trace.add_member_calls(
         rank, operation, members, size, members.index(root) if root in members else None
     )
 
 
-def _attribute(message: bytes) -> tuple[str, Any]:
-    """Read a name and a value: an integer, a string, or booleans as bytes."""
+def _parse_attribute(message: bytes) -> tuple[str, Any]:
+    """Read an attribute: name and value (integer, string, or booleans as bytes)."""
     name = ""
     held: Any = None
     for number, value in parse_fields(message):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PyTorch's names of collectives and element types."""
+"""Translates PyTorch's names of collectives and element types."""
 
 from __future__ import annotations
 
 from topoloom._core import Error
 
-#: PyTorch's names without underscores.
+#: Operations by their PyTorch names without underscores.
 _OPERATIONS = {
     "allreduce": "allreduce",
     "allreducecoalesced": "allreduce",
@@ -38,12 +38,12 @@ _BYTES = {
 
 
 def translate_operation(name: str) -> str | None:
-    """Translate a name such as ``_allgather_base``; None for other names."""
+    """Translate a collective such as ``_allgather_base``; None for other names."""
     return _OPERATIONS.get(name.lower().replace("_", ""))
 
 
 def element_bytes(name: str) -> int:
-    """Return the bytes of an element of a type such as ``BFloat16``."""
+    """Return the size in bytes of an element type such as ``BFloat16``."""
     word = name.lower()
     if word.startswith("float8"):
         return 1

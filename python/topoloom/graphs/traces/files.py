@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of a trace, one per rank."""
+"""Reads the files of a trace, one per rank."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from topoloom.support.files import prefix_errors
 
 
 class TruncatedFileError(Error):
-    """A file is truncated or damaged; files of other ranks can be used."""
+    """Raised for a truncated or damaged file; files of other ranks are usable."""
 
 
 @contextmanager
 def collect_losses(file: Path, losses: list[str]) -> Iterator[None]:
-    """Add a `TruncatedFileError` to the losses, and continue after the block."""
+    """Catch a `TruncatedFileError` within the context, and add it to the losses."""
     try:
         yield
     except TruncatedFileError as error:
@@ -30,7 +30,7 @@ def collect_losses(file: Path, losses: list[str]) -> Iterator[None]:
 
 
 def read_content(path: Path) -> bytes:
-    """Read a file, which gzip may have compressed."""
+    """Read a file, which may be compressed by gzip."""
     data = path.read_bytes()
     if data[:2] != b"\x1f\x8b":
         return data
@@ -38,27 +38,30 @@ def read_content(path: Path) -> bytes:
         return gzip.decompress(data)
     except (OSError, EOFError, zlib.error):
         raise TruncatedFileError(
-            "is cut short, or damaged: gzip cannot read it"
+            "is truncated or damaged: gzip cannot read it"
         ) from None
 
 
 def parse_json(data: bytes) -> Any:
-    """Read JSON, or raise `TruncatedFileError` with the line of the error."""
+    """Parse JSON; raise `TruncatedFileError` with the line of an error."""
     try:
         return json.loads(data)
     except json.JSONDecodeError as error:
         what = f"line {error.lineno}: {error.msg}"
     except (UnicodeDecodeError, RecursionError) as error:
         what = type(error).__name__
-    raise TruncatedFileError(f"is not complete JSON ({what}); is it cut short?")
+    raise TruncatedFileError(
+        f"is not complete JSON ({what}); probably the file is truncated"
+    )
 
 
 def read_rank_files(
     files: Sequence[Path], parse: Callable[[bytes], tuple[dict[str, Any], Any]]
 ) -> tuple[dict[int, tuple[Path, dict[str, Any]]], list[str]]:
-    """Read a file per rank; return content by rank, and losses.
+    """Read one file per rank; return the content by rank, and losses.
 
-    `parse` returns the content of a file, and its rank or None; then the name has it.
+    `parse` returns the content and the rank of a file. If the rank is None, it is taken
+    from the file name.
     """
     found: dict[int, tuple[Path, dict[str, Any]]] = {}
     losses: list[str] = []
@@ -67,7 +70,10 @@ def read_rank_files(
             content, rank = parse(read_content(file))
             rank = find_rank(file) if rank is None else rank
             if type(rank) is not int:
-                raise Error("does not say its rank; end the name with it, as _rank_3")
+                raise Error(
+                    "has no rank in its name; end the name with the rank, such as "
+                    "_rank_3"
+                )
             if rank in found:
                 raise Error(f"is of rank {rank} like {found[rank][0]}")
             found[rank] = (file, content)
@@ -77,13 +83,13 @@ def read_rank_files(
 
 
 def find_rank(path: Path) -> int | None:
-    """Return the last number of a file's name, without suffixes."""
+    """Return the last number in a file name, ignoring suffixes."""
     numbers = re.findall("[0-9]{1,9}", path.name.partition(".json")[0])
     return int(numbers[-1]) if numbers else None
 
 
 def parse_ranks(value: Any) -> list[int] | None:
-    """Read ``[0, 2]``, a list or its text; None for other values, such as ``...``."""
+    """Parse a list of ranks or its text, such as ``[0, 2]``; None for other values."""
     if isinstance(value, str):
         if not re.fullmatch(r"\s*\[?\s*[0-9]+(?:\s*,\s*[0-9]+)*\s*\]?\s*", value):
             return None

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dumps of PyTorch's flight recorder: the last collectives of each rank.
+"""Reads dumps of PyTorch's flight recorder: the last collectives of each rank.
 
-A dump is a pickle or JSON of a ring buffer, whose first `record_id` is the number of
-lost entries. It has neither roots nor split sizes. Dumps of gloo have only one group,
-without a name: members of a group are then the ranks with calls in it, which must agree
-with the sizes of collectives.
+A dump is a ring buffer as pickle or JSON; its first `record_id` is the number of lost
+entries. Roots and split sizes are missing. Dumps of gloo contain only one unnamed
+group. Then the members of a group are the ranks with calls in the group, which must
+agree with the sizes of collectives.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _PEERS = re.compile(r"(send|recv) ([0-9]+)(?:->|<-)([0-9]+)")
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """Loads lists, dictionaries, numbers and text, but no code."""
+    """Unpickler that loads lists, dictionaries, numbers and text, but no code."""
 
     def find_class(self, module: str, name: str) -> NoReturn:
-        raise Error(f"is not a dump: it asks to load {module}.{name}, which is refused")
+        raise Error(f"is not a dump: it loads {module}.{name}, which is refused")
 
     def persistent_load(self, _: Any) -> NoReturn:
-        raise Error("is not a dump: it refers to objects outside of it")
+        raise Error("is not a dump: it refers to external objects")
 
 
 def load_dump(data: bytes) -> dict[str, Any]:
@@ -50,9 +50,9 @@ def load_dump(data: bytes) -> dict[str, Any]:
             dump = _PlainUnpickler(io.BytesIO(data)).load()
         except Error:
             raise
-        except Exception:  # damaged pickles raise any exception
+        except Exception:  # a damaged pickle may raise any exception
             raise TruncatedFileError(
-                "is neither a pickle nor JSON, or cut short"
+                "is neither a pickle nor JSON, or is truncated"
             ) from None
     if not isinstance(dump, dict) or not isinstance(dump.get("entries"), list):
         raise Error("is not a dump of the flight recorder: it has no 'entries'")
@@ -65,42 +65,44 @@ def _load_rank(data: bytes) -> tuple[dict[str, Any], Any]:
 
 
 def read_flight_recorder(files: Sequence[Path]) -> Trace:
-    """Read the dumps of a job, one file per rank, whose name ends with the rank."""
+    """Read the dumps of a job, one file per rank; file names end with the rank."""
     dumps, losses = read_rank_files(files, _load_rank)
-    stated = {rank: _groups(file, dump) for rank, (file, dump) in dumps.items()}
+    stated = {rank: _parse_groups(file, dump) for rank, (file, dump) in dumps.items()}
     members = [one for groups in stated.values() for one in groups.values()]
     trace = Trace(1 + max([*dumps, *(max(one) for one in members)]))
     trace.losses += losses
-    recorded = _recorded_groups(dumps)
+    recorded = _find_recorded_groups(dumps)
     for rank, (file, dump) in sorted(dumps.items()):
         trace.seen.add(rank)
         nameless = list(stated[rank]) == [""]
         with prefix_errors(file):
             _read_rank(trace, rank, dump, recorded if nameless else stated[rank])
-    trace.report_missing()
+    trace.add_missing_ranks()
     return trace
 
 
-def _recorded_groups(
+def _find_recorded_groups(
     dumps: Mapping[int, tuple[Path, dict[str, Any]]],
 ) -> dict[str, list[int]]:
-    """List the ranks with calls in each group."""
+    """Return the ranks with calls in each group."""
     found: dict[str, list[int]] = {}
     for rank, (_, dump) in sorted(dumps.items()):
-        for name in {_group(one) for one in dump["entries"] if isinstance(one, dict)}:
+        for name in {
+            _find_group(one) for one in dump["entries"] if isinstance(one, dict)
+        }:
             found.setdefault(name, []).append(rank)
     return found
 
 
-def _group(entry: dict[str, Any]) -> str:
+def _find_group(entry: dict[str, Any]) -> str:
     group = entry.get("process_group") or [None]
     return str(group[0] if isinstance(group, list | tuple) else group)
 
 
-def _groups(file: Path, dump: dict[str, Any]) -> dict[str, list[int]]:
+def _parse_groups(file: Path, dump: dict[str, Any]) -> dict[str, list[int]]:
     config = dump.get("pg_config")
     if not isinstance(config, dict):
-        raise Error(f"{file}: has no 'pg_config', which says who is in a group")
+        raise Error(f"{file}: has no 'pg_config' with the members of groups")
     found = {}
     for name, one in config.items():
         ranks = parse_ranks(one.get("ranks") if isinstance(one, dict) else one)
@@ -120,7 +122,7 @@ def _read_rank(
     if lost := (max(numbers) + 1 - len(numbers) if numbers else 0):
         trace.add_loss(f"rank {rank} lost {lost} entries of its ring buffer")
     for entry in entries:
-        name = _group(entry)
+        name = _find_group(entry)
         members = groups.get(name) or groups.get(str(entry.get("pg_id")))
         if members is None:
             trace.add_loss(f"rank {rank} does not say who is in group '{name}'")
@@ -131,7 +133,7 @@ def _read_rank(
             continue
         operation = translate_operation(title)
         if operation is None:
-            if _amount(entry, "input") and title != "coalesced":
+            if _count_bytes(entry, "input") and title != "coalesced":
                 trace.add_loss(f"'{title}' is not a collective that is known")
             continue
         _read_collective(trace, rank, operation, members, entry)
@@ -141,19 +143,19 @@ def _read_message(
     trace: Trace, peers: re.Match[str], members: list[int], entry: dict[str, Any]
 ) -> None:
     if peers[1] == "recv":
-        return  # counted where it is sent
+        return  # counted at the sender
     places = int(peers[2]), int(peers[3])
     if max(places) >= len(members):
         raise Error(f"'{peers[0]}' is not among the {len(members)} ranks of its group")
     source, target = (members[place] for place in places)
-    trace.send(source, target, _amount(entry, "input"))
+    trace.send(source, target, _count_bytes(entry, "input"))
 
 
 def _read_collective(
     trace: Trace, rank: int, operation: str, members: list[int], entry: dict[str, Any]
 ) -> None:
-    amount = 0 if operation == "barrier" else _amount(entry, "input")
-    out = _amount(entry, "output")
+    amount = 0 if operation == "barrier" else _count_bytes(entry, "input")
+    out = _count_bytes(entry, "output")
     ends = {"allgather": (out, amount), "reduce_scatter": (amount, out)}
     whole, part = ends.get(operation, (0, 0))
     if part and whole != part * len(members):
@@ -163,12 +165,12 @@ def _read_collective(
         )
         return
     if operation == "alltoall":
-        trace.observe_even(rank, members, amount, received=out)
+        trace.add_even_exchange(rank, members, amount, received=out)
         return
-    trace.observe(rank, operation, members, amount)
+    trace.add_member_calls(rank, operation, members, amount)
 
 
-def _amount(entry: dict[str, Any], side: str) -> int:
+def _count_bytes(entry: dict[str, Any], side: str) -> int:
     sizes, types = entry.get(f"{side}_sizes") or [], entry.get(f"{side}_dtypes") or []
     if len(sizes) != len(types):
         raise Error(f"an entry has {len(sizes)} {side}_sizes, but {len(types)} types")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""HLO text of XLA: the collectives of a compiled program, with trip counts of loops.
+"""Reads HLO text of XLA: collectives of a compiled program, with loop trip counts.
 
-Bytes of a collective are those of its result. Attributes of the operation tell whether
-groups are of replicas, of partitions, or of all devices, numbered by replica.
+The bytes of a collective are the size of its result. Attributes of the operation
+determine whether groups contain replicas, partitions, or all devices, numbered by
+replica.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from topoloom._core import Error
 from topoloom.graphs.traces.replica_groups import Groups, parse_groups
 from topoloom.graphs.traces.trace import Trace
 
-#: XLA's name -> operation or kind
+#: XLA name -> MPI operation or kind of message
 _COLLECTIVES = {
     "all-reduce": "allreduce",
     "all-gather": "allgather",
@@ -43,7 +44,7 @@ _BRANCHES = re.compile(r"branch_computations=\{([^}]*)\}")
 _TRIPS = re.compile(r'"?known_trip_count"?\s*:\s*\{\s*"?n"?\s*:\s*"?([0-9]{1,18})"?')
 _PAIRS = re.compile(r"source_target_pairs=\{((?:\{[0-9]+, ?[0-9]+\},? ?)*)\}")
 
-#: Bits of an element; f8 types have 8.
+#: Bits per element by type; f8 types have 8.
 _BITS = {"pred": 8, "bf16": 16, "c64": 64, "c128": 128, "token": 0, "opaque": 0}
 
 
@@ -57,7 +58,7 @@ class _Operation(NamedTuple):
 
 
 class _Call(NamedTuple):
-    """Computations that another one runs; `times` is None if unknown."""
+    """Computations called by another computation; `times` is None if unknown."""
 
     names: tuple[str, ...]
     times: int | None
@@ -71,26 +72,26 @@ class _Computation:
 
 
 def read_hlo(text: str) -> Trace:
-    """Count the messages of one run of a module; a rank is a device."""
+    """Count the messages of one execution of a module; a rank is a device."""
     header, _, _ = text.partition("\n")
     if not header.startswith("HloModule"):
-        raise Error("does not begin with HloModule: XLA writes it before the program")
-    replicas = _attribute(header, "replica_count")
-    partitions = _attribute(header, "num_partitions")
+        raise Error("does not begin with HloModule, the first word of XLA's HLO text")
+    replicas = _read_attribute(header, "replica_count")
+    partitions = _read_attribute(header, "num_partitions")
     trace = Trace(replicas * partitions)
-    computations, entry = _computations(text)
+    computations, entry = _parse_computations(text)
     counted = _CallCounter(computations, trace).count(entry)
     for operation, times in counted.items():
         _count(trace, operation, times, replicas, partitions)
     return trace
 
 
-def _attribute(header: str, name: str) -> int:
+def _read_attribute(header: str, name: str) -> int:
     found = re.search(rf"\b{name}=([0-9]{{1,9}})", header)
     return int(found[1]) if found else 1
 
 
-def _computations(text: str) -> tuple[dict[str, _Computation], str]:
+def _parse_computations(text: str) -> tuple[dict[str, _Computation], str]:
     found: dict[str, _Computation] = {}
     entry, current, closed = "", None, True
     for line in text.splitlines():
@@ -106,7 +107,7 @@ def _computations(text: str) -> tuple[dict[str, _Computation], str]:
         elif current is not None and (match := _INSTRUCTION.search(bare)):
             _add_instruction(current, match, bare)
     if not closed or not entry:
-        raise Error("the program is cut short: a computation does not end")
+        raise Error("the program is truncated: a computation does not end")
     return found, entry
 
 
@@ -116,7 +117,7 @@ def _add_instruction(
     word, rest = match[2], line[match.end() :]
     if word in _COLLECTIVES:
         kind, started = _COLLECTIVES[word], match[3] is not None
-        size = _size(_part(match[1], kind, started))
+        size = _count_shape_bytes(_select_part(match[1], kind, started))
         computation.operations[_Operation(kind, size, started, rest)] += 1
         return
     if word == "async" and not match[3]:
@@ -133,8 +134,8 @@ def _add_instruction(
     computation.calls.append(_Call(tuple(names), times, word))
 
 
-def _part(shape: str, kind: str, started: bool) -> str:
-    """Return the part of a result's shape with the transferred data."""
+def _select_part(shape: str, kind: str, started: bool) -> str:
+    """Return the part of a result's shape that contains the transferred data."""
     if not (started and kind == "send" and shape.startswith("(")):
         return shape
     depth = 0
@@ -145,19 +146,19 @@ def _part(shape: str, kind: str, started: bool) -> str:
     return shape
 
 
-def _size(shape: str) -> int:
+def _count_shape_bytes(shape: str) -> int:
     if "[-" in shape:
-        raise Error(f"the shape '{shape[:40]}' has less than no elements")
+        raise Error(f"the shape '{shape[:40]}' has a negative dimension")
     bits = 0
     for kind, dims in _SHAPE.findall(shape):
         count = 1
         for dim in dims.replace("<=", "").split(","):
             count *= int(dim) if dim else 1
-        bits += 8 * -(-count * _bits(kind) // 8)
+        bits += 8 * -(-count * _find_bits(kind) // 8)
     return bits // 8
 
 
-def _bits(kind: str) -> int:
+def _find_bits(kind: str) -> int:
     if kind in _BITS:
         return _BITS[kind]
     found = re.match(r"[a-z]+([0-9]+)", kind)
@@ -167,19 +168,19 @@ def _bits(kind: str) -> int:
 
 
 class _CallCounter:
-    """Counts the operations of a computation and of all that it runs."""
+    """Counts the operations of a computation and of the computations it calls."""
 
     def __init__(self, computations: dict[str, _Computation], trace: Trace) -> None:
-        self._computations = computations
+        self._parse_computations = computations
         self._trace = trace
         self._known: dict[str, Counter[_Operation]] = {}
 
     def count(self, name: str) -> Counter[_Operation]:
         if name not in self._known:
-            if name not in self._computations:
-                raise Error(f"the program is cut short: there is no computation {name}")
-            self._known[name] = Counter()  # ends cycles, which XLA does not write
-            self._known[name] = self._count(self._computations[name])
+            if name not in self._parse_computations:
+                raise Error(f"the program is truncated: there is no computation {name}")
+            self._known[name] = Counter()  # stops at cycles, which XLA does not write
+            self._known[name] = self._count(self._parse_computations[name])
         return self._known[name]
 
     def _count(self, computation: _Computation) -> Counter[_Operation]:
@@ -215,12 +216,12 @@ def _count(
         return
     _, found, after = attributes.partition("replica_groups=")
     groups = parse_groups(
-        after if found else "{}", _counted(operation, replicas, partitions)
+        after if found else "{}", _count_members(operation, replicas, partitions)
     )
-    for members in _devices(groups, operation, replicas, partitions):
+    for members in _list_devices(groups, operation, replicas, partitions):
         n = len(members)
         if kind == "allgather":
-            # A started one has its input and its output.
+            # The result of a start operation contains input and output.
             amount, rest = divmod(size, n + 1 if started else n)
             if rest:
                 raise Error(f"an all-gather of {size} bytes has {n} devices")
@@ -243,14 +244,14 @@ def _count_sends(
     for ends in (numbers[::2], numbers[1::2]):
         if len(set(ends)) < len(ends):
             raise Error(f"source_target_pairs={{{pairs[1]}}} names a device twice")
-    for row in _devices([np.array(numbers)], operation, replicas, partitions):
+    for row in _list_devices([np.array(numbers)], operation, replicas, partitions):
         for source, target in row.reshape(-1, 2).tolist():
             if source != target:
                 trace.send(source, target, size, times)
 
 
-def _mode(operation: _Operation) -> str:
-    """Return the members of groups: "replicas", "partitions", "both" or "devices"."""
+def _find_member_kind(operation: _Operation) -> str:
+    """Return the kind of members: "replicas", "partitions", "both" or "devices"."""
     has_channel = "channel_id=" in operation.attributes
     if "use_global_device_ids=true" in operation.attributes:
         return "devices"
@@ -259,18 +260,18 @@ def _mode(operation: _Operation) -> str:
     return "partitions" if has_channel else "replicas"
 
 
-def _counted(operation: _Operation, replicas: int, partitions: int) -> int:
-    mode = _mode(operation)
+def _count_members(operation: _Operation, replicas: int, partitions: int) -> int:
+    mode = _find_member_kind(operation)
     if mode == "devices":
         return replicas * partitions
     return partitions if mode == "partitions" else replicas
 
 
-def _devices(
+def _list_devices(
     groups: Groups, operation: _Operation, replicas: int, partitions: int
 ) -> Iterator[NDArray[np.int64]]:
-    """Yield the devices of groups; groups of replicas are one per partition."""
-    mode = _mode(operation)
+    """Yield the devices of each group; groups of replicas exist once per partition."""
+    mode = _find_member_kind(operation)
     for group in groups:
         if mode == "devices":
             yield group

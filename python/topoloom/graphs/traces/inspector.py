@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lines of NCCL's and RCCL's Inspector: operations of each communicator of a process.
+"""Reads output of the NCCL or RCCL Inspector: operations of each communicator.
 
-A line has a communicator and a rank in it. Ranks of the job are those of a communicator
-of all processes; a process is a host and a process id, and has one GPU. Lines of our
-plugin, ``nccl/profiler``, add roots, GPUs, ranks of launchers, and counts of calls.
+A line contains a communicator and a rank of it. Ranks of the job are the ranks in a
+communicator of all processes. A process is identified by host and process id, and has
+one GPU. Lines of Topoloom's plugin, ``nccl/profiler``, also contain roots, GPUs, the
+launcher's ranks, and counts of calls.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from topoloom.graphs.traces.files import read_content
 from topoloom.graphs.traces.trace import Trace
 from topoloom.support.files import prefix_errors
 
-#: NCCL's names; sizes of gathers and scatters are those of one rank.
+#: Operations by NCCL name; sizes of gathers and scatters are of one rank.
 _OPERATIONS = {
     "AllReduce": "allreduce",
     "AllGather": "allgather",
@@ -33,12 +34,12 @@ _OPERATIONS = {
 
 _ROOTED = ("bcast", "reduce", "gather", "scatter")
 
-#: Host, process id, and GPU, -1 if unknown.
+#: Host, process id, and GPU number (-1 if unknown).
 Process = tuple[str, int, int]
 
 
 class InspectorLine(NamedTuple):
-    """An operation of a rank of a communicator; an empty body is none."""
+    """An operation of a rank in a communicator; without one, the body is empty."""
 
     where: str
     communicator: str
@@ -46,25 +47,25 @@ class InspectorLine(NamedTuple):
     process: Process
     body: dict[str, Any]
     is_message: bool
-    #: of the plugin: whether the rank has ended, and lost calls
+    #: fields of Topoloom's plugin: whether the rank has ended, and lost calls
     recording: dict[str, Any]
-    #: rank in the job and size of the job, if known
+    #: rank in the job, and size of the job, if known
     job: tuple[int, int] | None
 
     @property
     def number(self) -> int:
-        """Number of the operation in its communicator."""
+        """Sequence number of the operation in its communicator."""
         return int(self.body.get("p2p_sn" if self.is_message else "coll_sn", 0))
 
     @property
     def calls(self) -> int | None:
-        """Number of calls; None for a single one with a number."""
+        """Number of calls; None for a single call with a sequence number."""
         calls = self.body.get("p2p_calls" if self.is_message else "coll_calls")
         return None if calls is None else int(calls)
 
 
 def read_inspector(files: Sequence[Path]) -> Trace:
-    """Read the files of a job."""
+    """Read the Inspector files of a job."""
     lines, sizes, losses = read_inspector_lines(files)
     members: dict[str, dict[int, Process]] = defaultdict(dict)
     for line in lines:
@@ -79,10 +80,10 @@ def read_inspector(files: Sequence[Path]) -> Trace:
         for (host, pid, _), places in Counter(group.values()).items():
             if places > 1:
                 raise Error(
-                    f"process {pid} of {host} has several GPUs, and lines do not say "
-                    "which of them they are of; start a process per GPU"
+                    f"process {pid} of {host} has several GPUs, but lines do not "
+                    "contain the GPU; start one process per GPU"
                 )
-    ranks, rank_of = _ranks(lines, members, sizes)
+    ranks, rank_of = _assign_ranks(lines, members, sizes)
     trace = Trace(ranks)
     trace.losses += losses
     trace.seen |= set(rank_of.values())
@@ -92,7 +93,7 @@ def read_inspector(files: Sequence[Path]) -> Trace:
     _find_lost_numbers(trace, lines)
     _find_lost_calls(trace, lines, rank_of)
     if ranks > len(trace.seen):
-        trace.report_missing()
+        trace.add_missing_ranks()
     return trace
 
 
@@ -113,7 +114,7 @@ def _find_lost_numbers(trace: Trace, lines: Sequence[InspectorLine]) -> None:
 def _find_lost_calls(
     trace: Trace, lines: Sequence[InspectorLine], rank_of: dict[Process, int]
 ) -> None:
-    """Note communicators that never ended, and calls that the plugin lost."""
+    """Add to the losses communicators that never ended, and calls the plugin lost."""
     begun = {}
     for line in lines:
         if line.recording:
@@ -136,18 +137,18 @@ def _find_lost_calls(
 def read_inspector_lines(
     files: Sequence[Path], partial: bool = False
 ) -> tuple[list[InspectorLine], dict[str, int], list[str]]:
-    """Return the lines of files, sizes of communicators, and losses.
+    """Return the Inspector lines in files, the sizes of communicators, and losses.
 
-    `partial` skips other lines.
+    With `partial`, other lines are skipped.
     """
     lines: list[InspectorLine] = []
     losses: list[str] = []
     sizes: dict[str, int] = {}
     for file in files:
         with prefix_errors(file):
-            lines += _lines(file, read_content(file), sizes, losses, partial)
+            lines += _parse_lines(file, read_content(file), sizes, losses, partial)
     if not lines:
-        raise Error(f"{files[0]}: holds no line of the Inspector")
+        raise Error(f"{files[0]}: contains no line of the Inspector")
     most: dict[str, int] = {}
     for line in lines:
         most[line.communicator] = max(line.place + 1, most.get(line.communicator, 0))
@@ -156,7 +157,7 @@ def read_inspector_lines(
     return lines, sizes, losses
 
 
-def _lines(
+def _parse_lines(
     file: Path,
     data: bytes,
     sizes: dict[str, int],
@@ -184,7 +185,7 @@ def _lines(
             size = int(header["n_ranks"])
         except (ValueError, KeyError, TypeError, AttributeError):
             if number == len(rows):
-                losses.append(f"{file}:{number}: the last line is cut short")
+                losses.append(f"{file}:{number}: the last line is truncated")
                 return
             error = f"{file}:{number}: is not a line of the Inspector"
             if not partial:
@@ -197,14 +198,14 @@ def _lines(
             yield line
 
 
-def _ranks(
+def _assign_ranks(
     lines: Sequence[InspectorLine],
     members: dict[str, dict[int, Process]],
     sizes: dict[str, int],
 ) -> tuple[int, dict[Process, int]]:
-    """Return the size of the job, and the rank of each process.
+    """Return the size of the job and the rank of each process.
 
-    Ranks are those of the launcher, or of a communicator of all processes.
+    Ranks are taken from the launcher, or from a communicator of all processes.
     """
     processes = {one for group in members.values() for one in group.values()}
     given = {line.process: line.job for line in lines if line.job is not None}
@@ -240,7 +241,7 @@ def _read_line(
         if word == "Send" and peer is None:
             trace.add_loss(f"a message of rank {rank} goes to a rank that left nothing")
         elif word == "Send" and peer is not None:
-            # Sizes are totals of calls, which may differ.
+            # A size is the total over calls, whose sizes may differ.
             larger = size % calls
             trace.send(rank, rank_of[peer], size // calls, calls - larger)
             if larger:
@@ -259,7 +260,7 @@ def _read_line(
     members = [rank_of[group[place]] for place in range(count)]
     operation = _OPERATIONS[word]
     root = line.body.get("coll_root") if operation in _ROOTED else None
-    trace.observe(
+    trace.add_member_calls(
         rank,
         operation,
         members,

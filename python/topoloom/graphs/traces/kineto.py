@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kineto traces of PyTorch's profiler: `record_param_comms` of every rank.
+"""Reads Kineto traces of PyTorch's profiler: `record_param_comms` of every rank.
 
-NCCL and similar backends record them; traces of gloo have only names of calls.
+NCCL and similar backends record these events; gloo records only names of calls.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from topoloom.support.files import prefix_errors
 def read_kineto(files: Sequence[Path]) -> Trace:
     """Read the traces of a job, one file per rank."""
     runs, losses = read_rank_files(files, _load_rank)
-    sizes = (_job_info(run).get("world_size", 0) for _, run in runs.values())
+    sizes = (_read_job_info(run).get("world_size", 0) for _, run in runs.values())
     trace = Trace(max(1 + max(runs), *map(int, sizes)))
     trace.losses += losses
     for rank, (file, run) in sorted(runs.items()):
         trace.seen.add(rank)
-        config = _job_info(run).get("pg_config") or []
+        config = _read_job_info(run).get("pg_config") or []
         groups = {
             str(one["pg_name"]): ranks
             for one in config
@@ -38,7 +38,7 @@ def read_kineto(files: Sequence[Path]) -> Trace:
         with prefix_errors(file):
             read_events(trace, rank, run["traceEvents"], groups)
             _find_unsized(trace, run["traceEvents"])
-    trace.report_missing()
+    trace.add_missing_ranks()
     return trace
 
 
@@ -46,24 +46,24 @@ def _load_rank(data: bytes) -> tuple[dict[str, Any], Any]:
     run = parse_json(data)
     if not isinstance(run, dict) or not isinstance(run.get("traceEvents"), list):
         raise Error("is not a trace of Kineto: it has no 'traceEvents'")
-    return run, _job_info(run).get("rank")
+    return run, _read_job_info(run).get("rank")
 
 
-def _job_info(run: dict[str, Any]) -> dict[str, Any]:
+def _read_job_info(run: dict[str, Any]) -> dict[str, Any]:
     return run.get("distributedInfo") or {}
 
 
 def read_events(
     trace: Trace, rank: int, events: list[dict[str, Any]], groups: dict[str, list[int]]
 ) -> None:
-    """Read the calls of a rank; events of our notes have a number of calls."""
+    """Read the calls of a rank; events of our recorder contain a call count."""
     for event in events:
         if event.get("name") == "record_param_comms":
             _read_event(trace, rank, event.get("args") or {}, groups)
 
 
 def _find_unsized(trace: Trace, events: list[dict[str, Any]]) -> None:
-    """Note calls of backends that record only names, such as gloo."""
+    """Add to the losses calls of backends that record only names, such as gloo."""
     names = [str(event.get("name", "")) for event in events]
     called = any(name.startswith("c10d::") for name in names)
     if called and "record_param_comms" not in names:
@@ -93,22 +93,24 @@ def _read_event(
         if amount and name != "wait":
             trace.add_loss(f"'{name}' is not a collective that is known")
         return
-    members = _members(args, groups)
+    members = _find_members(args, groups)
     if members is None:
-        trace.add_loss(f"rank {rank} does not say who is in group '{_group(args)}'")
+        trace.add_loss(
+            f"rank {rank} does not say who is in group '{_find_group(args)}'"
+        )
         return
     size = 0
     if operation != "barrier":
         size = amount * element_bytes(str(args.get("dtype")))
     if operation == "alltoall":
-        _all_to_all(trace, rank, members, size, args, calls)
+        _read_all_to_all(trace, rank, members, size, args, calls)
         return
     root = args.get("Root rank", args.get("Rank")) if operation != "barrier" else None
-    place = _root_position(root, members)
-    trace.observe(rank, operation, members, size, place, calls)
+    place = _find_root(root, members)
+    trace.add_member_calls(rank, operation, members, size, place, calls)
 
 
-def _all_to_all(
+def _read_all_to_all(
     trace: Trace,
     rank: int,
     members: list[int],
@@ -118,34 +120,38 @@ def _all_to_all(
 ) -> None:
     text = args.get("In split size", "[]")
     if text in ("[]", "", []):
-        trace.observe_even(rank, members, size, calls)
+        trace.add_even_exchange(rank, members, size, calls)
         return
     parts = parse_ranks(text)
     if parts is None or len(parts) != len(members) or (size and not any(parts)):
-        trace.add_loss("an all-to-all has split sizes that are cut short")
+        trace.add_loss("an all-to-all has truncated split sizes")
         return
     rows = sum(parts)
-    trace.exchange(rank, members, [size * one // (rows or 1) for one in parts], calls)
+    trace.add_exchange(
+        rank, members, [size * one // (rows or 1) for one in parts], calls
+    )
 
 
-def _root_position(root: Any, members: list[int]) -> int | None:
-    """Return the position of the root in the group."""
+def _find_root(root: Any, members: list[int]) -> int | None:
+    """Return the index of the root in the group."""
     if root is None or not 0 <= int(root) < len(members):
         return None
     return int(root)
 
 
-def _group(args: dict[str, Any]) -> str:
+def _find_group(args: dict[str, Any]) -> str:
     return str(args.get("Process Group Name", ""))
 
 
-def _members(args: dict[str, Any], groups: dict[str, list[int]]) -> list[int] | None:
-    """Find the members of a group, whose list may be truncated in events."""
+def _find_members(
+    args: dict[str, Any], groups: dict[str, list[int]]
+) -> list[int] | None:
+    """Find the members of a group; events may contain a truncated list."""
     size = int(args.get("Group size", 0))
     start, stride = args.get("Global rank start"), args.get("Global rank stride")
     for ranks in (
         parse_ranks(args.get("Process Group Ranks")),
-        groups.get(_group(args)),
+        groups.get(_find_group(args)),
     ):
         if ranks is not None and len(ranks) == size:
             return ranks

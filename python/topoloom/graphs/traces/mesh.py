@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Infers the mesh of a recorded job: its axes, and the operations along each.
+"""Infers the mesh of a recorded job: axes, and operations along each axis.
 
-Members of a group along an axis of stride s differ by s, so that groups have the
-strides at which axes begin and end. Messages between two ranks are along the axis of
-their chain or ring. Axes that are always used together are inferred as one.
+Ranks of a group along an axis of stride s differ by s, so that groups determine the
+strides at which axes begin and end. Messages between two ranks are assigned to the axis
+of their chain or ring. Axes that are always used together are inferred as one axis.
 
-An all-to-all of uneven parts is recorded by pairs, which are assigned to the smallest
-group with both ends.
+An all-to-all with uneven parts is recorded by pairs of ranks, which are assigned to the
+smallest group that contains both ranks.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from topoloom.graphs.axes import Traffic
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import KINDS, Profile
 
-#: Operation -> the pattern of `Traffic`, and bytes that a rank of a group of n sends
-#: per byte of `expand`.
+#: Operation -> collective of `Traffic`, and bytes that each of n ranks sends per byte
+#: of the operation.
 _SENT: dict[str, tuple[str, Callable[[int], float]]] = {
     "allreduce": ("ring", lambda n: 2 * (n - 1) / n),
     "allgather": ("ring", lambda n: n - 1),
@@ -37,15 +37,15 @@ _SENT: dict[str, tuple[str, Callable[[int], float]]] = {
     "scatter": ("ring", lambda n: (n - 1) / n),
 }
 
-#: The least share of a group's pairs in an all-to-all.
+#: Least share of a group's pairs for which messages count as an all-to-all.
 _EXCHANGED = 0.5
 
-#: A group's strides and sizes, the smallest stride first.
+#: Strides and sizes of a group, the smallest stride first.
 Shape = tuple[tuple[int, int], ...]
 
 
 class Operation(NamedTuple):
-    """A kind of operation along axes, in the busiest group."""
+    """Calls of an operation along axes in the busiest group."""
 
     axes: tuple[str, ...]
     name: str
@@ -54,9 +54,9 @@ class Operation(NamedTuple):
 
 
 class InferredMesh(NamedTuple):
-    """A mesh, its axes the fastest first, and the operations along them.
+    """A mesh, with its fastest axis first, and the operations along its axes.
 
-    `left_over` are bytes that ranks send along none of the axes.
+    `left_over` is the number of bytes that cannot be assigned to axes.
     """
 
     mesh: dict[str, int]
@@ -64,7 +64,7 @@ class InferredMesh(NamedTuple):
     left_over: int = 0
 
     def document(self) -> dict[str, Any]:
-        """Make the output of ``--json``."""
+        """Return the fields of the ``--json`` output."""
         return {
             "mesh": self.mesh,
             "operations": [one._asdict() for one in self.operations],
@@ -73,7 +73,7 @@ class InferredMesh(NamedTuple):
         }
 
     def traffic(self) -> list[Traffic]:
-        """Sum up the bytes of a rank along each set of axes, by pattern."""
+        """Sum the bytes of a rank along each set of axes by collective."""
         sent: dict[tuple[tuple[str, ...], str], float] = defaultdict(float)
         for axes, name, bytes, calls in self.operations:
             ranks = 1
@@ -90,14 +90,14 @@ class InferredMesh(NamedTuple):
 
 
 def infer_mesh(profile: Profile) -> InferredMesh:
-    """Infer the mesh of a job; raises `topoloom.Error` if groups do not form one."""
+    """Infer the mesh of a job; raises `topoloom.Error` if the groups form no mesh."""
     lines = _find_chains(profile)
     shapes, ordered = _find_axes(profile, [shape for shape, _, _ in lines])
     exchanges, left_over = _find_exchanges(profile, shapes)
     if conflict := _find_conflict(ordered):
         raise Error(
-            f"the groups are not those of one mesh: axes would begin at ranks "
-            f"{conflict[0]} and {conflict[1]}, which does not divide"
+            f"the groups do not form one mesh: axes would begin at ranks "
+            f"{conflict[0]} and {conflict[1]}, but the first does not divide the second"
         )
     names = {cut: f"axis{number}" for number, cut in enumerate(ordered[:-1], start=1)}
     mesh = {names[a]: b // a for a, b in pairwise(ordered)}
@@ -112,11 +112,11 @@ def infer_mesh(profile: Profile) -> InferredMesh:
         busy = found.setdefault((shape, name, size), {})
         busy[group] = busy.get(group, 0) + calls
     operations = [
-        Operation(_axes(shape, names), name, size, max(calls.values()))
+        Operation(_name_axes(shape, names), name, size, max(calls.values()))
         for (shape, name, size), calls in found.items()
     ]
     operations += [
-        Operation(_axes(shape, names), pattern, bytes, 1)
+        Operation(_name_axes(shape, names), pattern, bytes, 1)
         for shape, pattern, bytes in (*lines, *exchanges)
     ]
     return InferredMesh(mesh, sorted(operations), left_over)
@@ -125,39 +125,40 @@ def infer_mesh(profile: Profile) -> InferredMesh:
 def _find_axes(
     profile: Profile, lines: Sequence[Shape]
 ) -> tuple[list[Shape | None], list[int]]:
-    """Return the shapes of groups, and the strides at which axes of the mesh begin.
+    """Return the shape of each group, and the strides at which mesh axes begin.
 
-    Groups without all ranks, such as first and last pipeline stages with shared
-    embeddings, have no shape if they do not fit the axes of the others.
+    A kind of group that does not cover all ranks, such as first and last pipeline
+    stages with shared embeddings, has no shape if it does not fit the axes of other
+    groups.
     """
-    shapes = [_shape(members) for members in map(np.sort, profile.communicators)]
+    shapes = [_find_shape(members) for members in map(np.sort, profile.communicators)]
     ranks: dict[Shape, set[int]] = defaultdict(set)
     for shape, members in zip(shapes, profile.communicators, strict=True):
         ranks[shape] |= set(members.tolist())
     cuts = {1, profile.rank_count}
     some = [shape for shape in ranks if len(ranks[shape]) < profile.rank_count]
     for shape in (*(ranks.keys() - some), *lines):
-        cuts |= _cuts(shape)
+        cuts |= _list_axis_bounds(shape)
     outside = set[Shape]()
     for shape in sorted(some):
-        if _find_conflict(sorted(cuts | _cuts(shape))):
+        if _find_conflict(sorted(cuts | _list_axis_bounds(shape))):
             outside.add(shape)
         else:
-            cuts |= _cuts(shape)
+            cuts |= _list_axis_bounds(shape)
     return [None if one in outside else one for one in shapes], sorted(cuts)
 
 
 def _find_conflict(cuts: Sequence[int]) -> tuple[int, int] | None:
-    """Find two consecutive strides of which one does not divide the other."""
+    """Find two consecutive strides where the first does not divide the second."""
     return next((both for both in pairwise(cuts) if both[1] % both[0]), None)
 
 
-def _cuts(shape: Shape) -> set[int]:
+def _list_axis_bounds(shape: Shape) -> set[int]:
     """Return the strides at which the axes of a group begin and end."""
     return {cut for stride, size in shape for cut in (stride, stride * size)}
 
 
-def _axes(shape: Shape, names: dict[int, str]) -> tuple[str, ...]:
+def _name_axes(shape: Shape, names: dict[int, str]) -> tuple[str, ...]:
     return tuple(
         name
         for start, name in names.items()
@@ -165,8 +166,8 @@ def _axes(shape: Shape, names: dict[int, str]) -> tuple[str, ...]:
     )
 
 
-def _shape(members: NDArray[np.int64]) -> Shape:
-    """Return the strides and sizes of a group: ranks 0, 1, 4, 5 are 2 and 2."""
+def _find_shape(members: NDArray[np.int64]) -> Shape:
+    """Return the strides and sizes of a group: ranks 0, 1, 4, 5 are 2 x 2."""
     offsets = (members - members[0]).tolist()
     shape: list[tuple[int, int]] = []
     covered = [0]
@@ -181,7 +182,7 @@ def _shape(members: NDArray[np.int64]) -> Shape:
         grown = [stride * i + one for i in range(size) for one in covered]
         if size < 2 or grown != offsets[: len(grown)]:
             raise Error(
-                f"ranks {members[:8].tolist()} of a group are not those along axes of "
+                f"ranks {members[:8].tolist()} of a group do not lie along axes of "
                 "a mesh"
             )
         if shape and shape[-1][0] * shape[-1][1] == stride:
@@ -193,7 +194,7 @@ def _shape(members: NDArray[np.int64]) -> Shape:
 
 
 def _find_chains(profile: Profile) -> list[tuple[Shape, str, int]]:
-    """Find chains and rings of messages: shape, pattern, bytes of the busiest rank."""
+    """Find chains and rings of messages: shape, name, bytes of the busiest rank."""
     traffic = profile.traffic[profile.traffic[:, 1] != KINDS.index("direct")]
     stepped: dict[int, set[tuple[int, int]]] = defaultdict(set)
     sent: dict[tuple[int, int], int] = defaultdict(int)
@@ -229,7 +230,7 @@ def _find_chains(profile: Profile) -> list[tuple[Shape, str, int]]:
 def _find_exchanges(
     profile: Profile, shapes: Sequence[Shape | None]
 ) -> tuple[list[tuple[Shape, str, int]], int]:
-    """Find uneven all-to-alls: shape, name, bytes of the busiest rank; and the rest."""
+    """Find uneven all-to-alls (shape, name, busiest rank's bytes), and other bytes."""
     direct = profile.traffic[profile.traffic[:, 1] == KINDS.index("direct")]
     groups = [set(members.tolist()) for members in profile.communicators]
     of: dict[int, list[int]] = defaultdict(list)

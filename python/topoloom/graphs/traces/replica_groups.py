@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups of devices in XLA's syntax: lists, iota, and axes of a mesh.
+"""Parses groups of devices in XLA's syntax: lists, iota, and axes of a mesh.
 
-- ``{{0,1},{2,3}}``; - ``[2,4]<=[4,2]T(1,0)``: numbers from 0 in shape [4,2],
-transposed, as two rows of four; - ``mesh['a'=2,'b'=4] {'b'}``: lines along b;
-``'b':(2)2`` is a part of b of size 2,
-  after a part of size 2.
+- ``{{0,1},{2,3}}``; - ``[2,4]<=[4,2]T(1,0)``: 0 to 7 in shape [4,2], transposed, in two
+rows of four; - ``mesh['a'=2,'b'=4] {'b'}``: groups along b; ``'b':(2)2`` is the
+sub-axis of b of size 2 after a sub-axis of size 2.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from topoloom._core import Error
 
-#: The devices of each group.
+#: Device numbers of each group.
 Groups = list[NDArray[np.int64]]
 
 _LISTS = re.compile(r"\{(?:\{[0-9, ]*\},? ?)*\}")
@@ -31,11 +30,13 @@ _ARRAY = re.compile(r"\[([0-9,]+)\](?:T\(([0-9,]+)\))?")
 
 
 def parse_groups(text: str, devices: int) -> Groups:
-    """Read the value of ``replica_groups=``; ``{}`` is all devices."""
+    """Parse the value of ``replica_groups=``; ``{}`` means all devices."""
     if found := _MESH.match(text):
-        return list(_mesh_lines(found[1], found[2], found[3]))
+        return list(_list_mesh_groups(found[1], found[2], found[3]))
     if found := _IOTA.match(text):
-        return list(_iota(_numbers(found[1]), _numbers(found[2]), found[3]))
+        return list(
+            _parse_iota(_parse_numbers(found[1]), _parse_numbers(found[2]), found[3])
+        )
     if found := _LISTS.match(text):
         rows = re.findall(r"\{([0-9, ]*)\}", found[0][1:-1])
         groups = [
@@ -47,21 +48,21 @@ def parse_groups(text: str, devices: int) -> Groups:
     raise Error(f"cannot read the groups '{text[:40]}'")
 
 
-def _iota(
+def _parse_iota(
     shape: list[int], dims: list[int], transposed: str | None
 ) -> NDArray[np.int64]:
     if prod(shape) != prod(dims):
         raise Error(f"groups of the shape {shape} do not fit {dims} devices")
     array = np.arange(prod(dims), dtype=np.int64).reshape(dims)
     if transposed is not None:
-        order = _numbers(transposed)
+        order = _parse_numbers(transposed)
         if sorted(order) != list(range(len(dims))):
             raise Error(f"T({transposed}) does not order {len(dims)} dimensions")
         array = array.transpose(order)
     return array.reshape(shape[0], -1) if len(shape) > 1 else array.reshape(1, -1)
 
 
-def _mesh_lines(mesh: str, devices: str | None, axes: str) -> NDArray[np.int64]:
+def _list_mesh_groups(mesh: str, devices: str | None, axes: str) -> NDArray[np.int64]:
     sizes = {one[0]: int(one[1]) for one in _AXIS.findall(mesh) if one[1]}
     if not sizes:
         raise Error(f"cannot read the mesh '{mesh[:40]}'")
@@ -85,27 +86,29 @@ def _mesh_lines(mesh: str, devices: str | None, axes: str) -> NDArray[np.int64]:
             dims.append(end // start)
     grouped = [place[name, before] for name, before, size in wanted if size > 1]
     others = [at for at in range(len(dims)) if at not in grouped]
-    array = _devices(devices, prod(sizes.values())).reshape(dims)
+    array = _parse_devices(devices, prod(sizes.values())).reshape(dims)
     count = prod(dims[at] for at in grouped)
     lines: NDArray[np.int64] = array.transpose(others + grouped).reshape(-1, count)
     return lines
 
 
-def _devices(text: str | None, count: int) -> NDArray[np.int64]:
+def _parse_devices(text: str | None, count: int) -> NDArray[np.int64]:
     if text is None:
         return np.arange(count, dtype=np.int64)
     if found := _IOTA.match(text):
-        array = _iota(_numbers(found[1]), _numbers(found[2]), found[3])
+        array = _parse_iota(
+            _parse_numbers(found[1]), _parse_numbers(found[2]), found[3]
+        )
     elif found := _ARRAY.match(text):
-        array = _iota([count], _numbers(found[1]), found[2])
+        array = _parse_iota([count], _parse_numbers(found[1]), found[2])
     else:
-        array = np.array(_numbers(text), np.int64)
+        array = np.array(_parse_numbers(text), np.int64)
     if sorted(array.ravel().tolist()) != list(range(count)):
         raise Error(f"device_ids=({text[:40]}) does not name {count} devices once")
     return array.ravel()
 
 
-def _numbers(text: str) -> list[int]:
+def _parse_numbers(text: str) -> list[int]:
     words = [word for word in text.replace(" ", "").split(",") if word]
     if not all(re.fullmatch("[0-9]{1,10}", word) for word in words):
         raise Error(f"cannot read the numbers '{text[:40]}'")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives and messages of a trace, which become a profile.
+"""Collects the collectives and messages of a trace, and makes a profile.
 
-Programs have the collectives of whole groups (`add`); traces of ranks have the calls of
-each member (`observe`), which must agree.
+Compiled programs contain collectives of whole groups (`add`). Traces of ranks contain
+the calls of each member (`add_member_calls`), which must agree.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from topoloom._core import Error
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import KINDS, Profile
 
-#: Operations that need a root.
+#: Operations with a root.
 _ROOTED = ("bcast", "reduce", "gather", "scatter")
 
 
 class _Call(NamedTuple):
-    """A collective; `bytes` are those of `topoloom.graphs.mpi_collectives.expand`."""
+    """A collective; `bytes` as in `topoloom.graphs.mpi_collectives.expand`."""
 
     operation: str
     members: tuple[int, ...]
@@ -36,7 +36,7 @@ class Trace:
 
     def __init__(self, ranks: int) -> None:
         if not 1 <= ranks < 2**31:
-            raise Error(f"the trace says that there are {ranks} ranks")
+            raise Error(f"the trace has {ranks} ranks; expected 1 to 2^31 - 1")
         self.ranks = ranks
         self.losses: list[str] = []
         self.seen: set[int] = set()
@@ -54,12 +54,12 @@ class Trace:
         calls: int = 1,
         root: int = 0,
     ) -> None:
-        """Count a collective of all members; `root` is a position among them."""
+        """Count a collective of all members; `root` is an index into `members`."""
         if len(members) > 1:
             call = _Call(operation, self._check_ranks(members), bytes, root)
             self._calls[call] += calls
 
-    def observe(
+    def add_member_calls(
         self,
         rank: int,
         operation: str,
@@ -68,7 +68,7 @@ class Trace:
         root: int | None = None,
         calls: int = 1,
     ) -> None:
-        """Count the calls of one member."""
+        """Count calls of a collective, as recorded by one member."""
         self.seen.add(rank)
         if bytes < 0 or calls < 0:
             raise Error(f"has {calls} calls of {operation} with {bytes} bytes")
@@ -80,7 +80,7 @@ class Trace:
         call = _Call(operation, self._check_ranks(members), bytes, root or 0)
         self._observed[call][rank] += calls
 
-    def observe_even(
+    def add_even_exchange(
         self,
         rank: int,
         members: Sequence[int],
@@ -88,58 +88,58 @@ class Trace:
         calls: int = 1,
         received: int | None = None,
     ) -> None:
-        """Count an all-to-all of one member, whose parts are unknown, by its totals."""
+        """Count a member's all-to-all by total bytes; bytes per peer are unknown."""
         if sent % len(members) or received not in (None, sent):
             self.add_loss("an all-to-all has no split sizes, and is not even")
         else:
             part = sent // len(members)
-            self.observe(rank, "alltoall", members, part, calls=calls)
+            self.add_member_calls(rank, "alltoall", members, part, calls=calls)
 
-    def exchange(
+    def add_exchange(
         self, rank: int, members: Sequence[int], parts: Sequence[int], calls: int = 1
     ) -> None:
-        """Count an all-to-all of one member, with the bytes for each member."""
+        """Count a member's all-to-all, given the bytes sent to each member."""
         self._exchanges[self._check_ranks(members)][rank] += calls
         if len(set(parts)) == 1:
-            self.observe(rank, "alltoall", members, parts[0], calls=calls)
+            self.add_member_calls(rank, "alltoall", members, parts[0], calls=calls)
         else:
             self._send_parts(rank, members, parts, calls)
 
     def send(
         self, source: int, target: int, bytes: int, calls: int = 1, kind: str = "send"
     ) -> None:
-        """Count messages; those of collectives are of kind ``direct``."""
+        """Count messages; messages of collectives have the kind ``direct``."""
         self._check_ranks((source, target), distinct=False)
         if bytes < 0 or calls < 0:
             raise Error(f"has {calls} messages of {bytes} bytes")
         self._messages[kind, source, target, bytes] += calls
 
-    def name_group(self, members: Sequence[int]) -> None:
-        """Add a group whose collectives are counted by pairs."""
+    def add_uneven_group(self, members: Sequence[int]) -> None:
+        """Add a group whose collectives are counted by pairs of ranks."""
         self._uneven[self._check_ranks(members)] = None
 
     def _send_parts(
         self, rank: int, members: Sequence[int], parts: Sequence[int], calls: int
     ) -> None:
-        self.name_group(members)
+        self.add_uneven_group(members)
         for peer, part in zip(members, parts, strict=True):
             if peer != rank and part:
                 self.send(rank, peer, part, calls, "direct")
 
     def add_loss(self, what: str) -> None:
-        """Record a note about missing data, once."""
+        """Add a description of missing data, unless already present."""
         if what not in self.losses:
             self.losses.append(what)
 
-    def report_missing(self) -> None:
-        """Note ranks without a trace."""
+    def add_missing_ranks(self) -> None:
+        """Add a description of ranks without a trace to the losses."""
         if missing := self.missing:
             some = ", ".join(map(str, missing[:5])) + (", ..." * (len(missing) > 5))
-            self.add_loss(f"{len(missing)} of {self.ranks} ranks left nothing: {some}")
+            self.add_loss(f"{len(missing)} of {self.ranks} ranks have no trace: {some}")
 
     @property
     def messages(self) -> Mapping[tuple[str, int, int, int], int]:
-        """Calls of each message, by kind, source, target and bytes."""
+        """Number of messages by kind, source, target and bytes."""
         return self._messages
 
     @property
@@ -148,7 +148,7 @@ class Trace:
         return [rank for rank in range(self.ranks) if rank not in self.seen]
 
     def profile(self) -> Profile:
-        """Make the profile; members that disagree are losses."""
+        """Make the profile; disagreements between members are added to the losses."""
         self._join_members()
         numbers: dict[tuple[int, ...], int] = {}
         records = [
@@ -167,33 +167,37 @@ class Trace:
         ]
         return Profile(
             self.ranks,
-            _table(traffic),
-            _table(records),
+            _make_table(traffic),
+            _make_table(records),
             [np.array(members, np.int64) for members in numbers],
             missing=self.missing if self.seen else [],
         )
 
     def _join_members(self) -> None:
         for members, counts in self._exchanges.items():
-            self._agree("alltoall", members, counts)
+            self._check_agreement("alltoall", members, counts)
         for call, counts in self._observed.items():
             if call.members in self._exchanges and call.operation == "alltoall":
                 most = max(counts.values())
-                if any(counts[rank] != most for rank in self._present(call.members)):
-                    # Other members have uneven parts of the same calls.
+                if any(
+                    counts[rank] != most for rank in self._list_present(call.members)
+                ):
+                    # In the same calls, other members send uneven parts.
                     for rank, calls in counts.items():
                         parts = [call.bytes] * len(call.members)
                         self._send_parts(rank, call.members, parts, calls)
                     continue
             what = f"{call.operation} with {call.bytes} bytes"
-            self._calls[call] += self._agree(what, call.members, counts)
+            self._calls[call] += self._check_agreement(what, call.members, counts)
         self._observed.clear()
         self._exchanges.clear()
 
-    def _agree(self, what: str, members: Sequence[int], counts: Counter[int]) -> int:
-        """Return the calls of the members, the most if they disagree."""
+    def _check_agreement(
+        self, what: str, members: Sequence[int], counts: Counter[int]
+    ) -> int:
+        """Return the number of calls; if members disagree, the largest."""
         most = max(counts.values())
-        for rank in self._present(members):
+        for rank in self._list_present(members):
             if counts[rank] != most:
                 self.add_loss(
                     f"ranks of a group disagree: rank {rank} has {counts[rank]} of "
@@ -202,7 +206,7 @@ class Trace:
                 break
         return most
 
-    def _present(self, members: Sequence[int]) -> list[int]:
+    def _list_present(self, members: Sequence[int]) -> list[int]:
         return [rank for rank in members if rank in self.seen]
 
     def _check_ranks(
@@ -213,9 +217,9 @@ class Trace:
             if not 0 <= rank < self.ranks:
                 raise Error(f"names rank {rank}, but there are {self.ranks} ranks")
         if distinct and len(set(members)) < len(members):
-            raise Error(f"a group names a rank twice: {members[:8]}")
+            raise Error(f"a group contains a rank twice: {members[:8]}")
         return members
 
 
-def _table(rows: Sequence[tuple[int, ...]]) -> NDArray[np.int64]:
+def _make_table(rows: Sequence[tuple[int, ...]]) -> NDArray[np.int64]:
     return np.array(rows, np.int64).reshape(-1, 6)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Formats of traces: names, detection and readers."""
+"""Lists, detects and reads formats of traces."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _read_hlo_file(files: Sequence[Path]) -> Trace:
         return read_hlo(read_content(files[0]).decode(errors="replace"))
 
 
-#: name -> description and reader
+#: format name -> description and reader
 FORMATS: dict[str, tuple[str, Callable[[Sequence[Path]], Trace]]] = {
     "hlo": ("HLO text of XLA: a compiled program", _read_hlo_file),
     "flight-recorder": (
@@ -43,18 +43,18 @@ FORMATS: dict[str, tuple[str, Callable[[Sequence[Path]], Trace]]] = {
 
 
 class IncompleteTraceError(Error):
-    """A trace is incomplete; the rest can be used."""
+    """Raised for an incomplete trace; the present part is usable."""
 
 
-class ReadTrace(NamedTuple):
-    """A profile, and notes on missing data."""
+class TraceContent(NamedTuple):
+    """A profile, and descriptions of missing data."""
 
     profile: Profile
     losses: list[str]
 
 
 def list_files(path: str | Path) -> list[Path]:
-    """List the files of a path, a directory or a pattern such as ``d/*.et``."""
+    """List the files of a path, a directory or a glob pattern such as ``d/*.et``."""
     if Path(path).is_dir():
         return sorted(one for one in Path(path).iterdir() if one.is_file())
     if Path(path).exists() or not glob.has_magic(str(path)):
@@ -63,7 +63,7 @@ def list_files(path: str | Path) -> list[Path]:
 
 
 def detect_trace_format(path: str | Path) -> str | None:
-    """Return the format of a trace by content; None for other files."""
+    """Detect the format of a trace by content; None for other files."""
     for file in list_files(path)[:3]:
         if not file.is_file():
             continue
@@ -83,17 +83,17 @@ def detect_trace_format(path: str | Path) -> str | None:
 
 def read_trace(
     path: str | Path, kind: str | None = None, partial: bool = False
-) -> ReadTrace:
+) -> TraceContent:
     """Read a trace.
 
     Parameters
     ----------
     path
-        A file, a directory of the files of all ranks, or a pattern.
+        A file, or a directory or glob pattern with the files of all ranks.
     kind
-        A name of `FORMATS`; by default the content decides.
+        A name in `FORMATS`; by default detected by content.
     partial
-        Use an incomplete trace instead of raising `IncompleteTraceError`.
+        Whether incomplete traces are used instead of raising `IncompleteTraceError`.
     """
     files = list_files(path)
     if not files and Path(path).is_dir():
@@ -107,13 +107,13 @@ def read_trace(
         trace = FORMATS[known][1](files)
         profile = trace.profile()
     except OverflowError:
-        raise Error(f"{path}: its bytes or calls add up to 2^63 and more") from None
+        raise Error(f"{path}: the sum of bytes or calls is 2^63 or more") from None
     if trace.losses and not partial:
         what = "; ".join(trace.losses[:3])
         more = len(trace.losses) - 3
         rest = f"; and {more} more" if more > 0 else ""
         raise IncompleteTraceError(f"{path}: {what}{rest}")
-    return ReadTrace(profile, trace.losses)
+    return TraceContent(profile, trace.losses)
 
 
 def _detect_by_head(head: bytes) -> str | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Protocol buffers: fields by number, without a schema."""
+"""Reads fields of protocol buffers by number, without a schema."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from topoloom.graphs.traces.files import TruncatedFileError
 
-#: A field's number, and its integer or its bytes.
+#: The number of a field, and its value: an integer or bytes.
 Field = tuple[int, int | bytes]
 
-_CUT = "is cut short, or not a protocol buffer"
+_CUT = "is truncated, or not a protocol buffer"
 
 
 def parse_fields(data: bytes) -> Iterator[Field]:
-    """Yield the fields of a message in their order."""
+    """Yield the fields of a message in file order."""
     at = 0
     while at < len(data):
         key, at = read_varint(data, at)
@@ -37,7 +37,7 @@ def parse_fields(data: bytes) -> Iterator[Field]:
 
 
 def split_messages(data: bytes) -> Iterator[bytes]:
-    """Yield consecutive messages, each after its size."""
+    """Yield consecutive messages, each of which is preceded by its size."""
     at = 0
     while at < len(data):
         size, at = read_varint(data, at)
@@ -48,7 +48,7 @@ def split_messages(data: bytes) -> Iterator[bytes]:
 
 
 def read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """Read an integer of seven bits per byte; return it and its end."""
+    """Read an integer of seven bits per byte; return value and end position."""
     value = 0
     for shift in range(0, 70, 7):
         if at >= len(data):

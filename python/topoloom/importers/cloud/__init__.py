@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Clouds: see README.md."""
+"""Importers for GPU servers, cloud instances and Kubernetes."""

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NVLink inside nodes: the GPUs of HGX boards, and its bandwidth.
+"""NVLink inside nodes: GPUs on HGX boards, and their NVLink bandwidth.
 
-NVSwitches join all GPUs of a board. Source: NVIDIA's pages, which give the bandwidth of
-a GPU in both directions together: 600 GB/s for A100, 900 GB/s for H100 and H200, 1.8
-TB/s for B200 and B300. PCIe cards have no NVLink; bridges between two are not modelled.
+NVSwitches connect all GPUs of a board. Source: NVIDIA's product pages, which state the
+bidirectional bandwidth per GPU: 600 GB/s for A100, 900 GB/s for H100 and H200, 1.8 TB/s
+for B200 and B300. PCIe cards have no NVLink; bridges between two cards are not
+modelled.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from collections.abc import Collection, Mapping
 
 from topoloom.support.units import format_bandwidth
 
-#: Bytes per second and GPU over NVLink, each way.
+#: NVLink bandwidth per GPU and direction in bytes/s.
 HGX = {"A100": 300e9, "H100": 450e9, "H200": 450e9, "B200": 900e9, "B300": 900e9}
-#: Cloud instances with these boards.
+#: Instance types in the cloud with these boards.
 _INSTANCES = {
     "p4d.24xlarge": "A100",
     "p4de.24xlarge": "A100",
@@ -31,12 +32,12 @@ _INSTANCES = {
     "BM.GPU4.8": "A100",
     "BM.GPU.A100-v2.8": "A100",
 }
-#: Does not match the ends of GB200 and GH200.
+#: The prefix excludes GB200 and GH200.
 _BOARD = re.compile(rf"(?<!g)({'|'.join(HGX)})(?![0-9])", re.I)
 _CARD = re.compile(r"PCIE|\bNVL\b|_NC[0-9]|\b(?:L4|L40S?|A10|A16|A40|T4)\b", re.I)
-#: A slice of a GPU, which NVLink does not join to others.
+#: A MIG slice of a GPU, which has no NVLink to other slices.
 _SLICE = re.compile(r"\bMIG\b")
-#: Labels that name the GPU: of NVIDIA's operator, CoreWeave, Google, any cloud.
+#: Labels with the GPU name: NVIDIA's operator, CoreWeave, Google, any cloud.
 _LABELS = (
     "nvidia.com/gpu.product",
     "gpu.nvidia.com/class",
@@ -47,10 +48,10 @@ _LABELS = (
 )
 
 
-def board_gpu(labels: Mapping[str, str]) -> str:
-    """Name the GPU of a node's HGX board, a key of `HGX`; empty if unknown."""
+def find_board_gpu(labels: Mapping[str, str]) -> str:
+    """Return the GPU of a node's HGX board, a key of `HGX`; empty if unknown."""
     named = [labels[label] for label in _LABELS if labels.get(label)]
-    if card_gpu(labels) or any(map(_SLICE.search, named)):
+    if find_card_gpu(labels) or any(map(_SLICE.search, named)):
         return ""
     for value in named:
         if value in _INSTANCES:
@@ -60,19 +61,20 @@ def board_gpu(labels: Mapping[str, str]) -> str:
     return ""
 
 
-def card_gpu(labels: Mapping[str, str]) -> str:
+def find_card_gpu(labels: Mapping[str, str]) -> str:
     """Return the label value of a PCIe card; empty for other GPUs."""
     named = filter(None, map(labels.get, _LABELS))
     return next((value for value in named if _CARD.search(value)), "")
 
 
-def nvlink_inside(
+def format_intra_node_nvlink(
     boards: Collection[str], cards: Collection[str], gpus: int
 ) -> tuple[str, tuple[str, ...]]:
-    """Return NVLink of nodes of `gpus` GPUs as an option of nodes, and remarks.
+    """Format the NVLink bandwidth of nodes with `gpus` GPUs, and remarks.
 
-    `boards` and `cards` are the results of `board_gpu` and `card_gpu` for all nodes.
-    The slowest board counts for all nodes; if one has none, NVLink is left out.
+    `boards` and `cards` are the results of `find_board_gpu` and `find_card_gpu` for all
+    nodes. The slowest board determines the bandwidth of all nodes. If a node has no
+    board, NVLink is omitted.
     """
     if gpus == 1:
         return "", ()

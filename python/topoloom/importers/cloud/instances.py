@@ -2,7 +2,7 @@
 """Network locations of cloud instances: JSON of Amazon EC2, Google and Oracle.
 
 Each instance lists the network nodes (blocks, racks) above it, so the machine is a tree
-of switches. Bandwidths follow from the types of instances.
+of switches. Bandwidths are derived from instance types.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import NETWORKS
 
 _MAX_LEVELS = 16
-#: The most types of instances that a remark names.
+#: Maximum number of instance types in a remark.
 _MAX_NAMED = 6
-#: Keys of the type of an instance: Amazon's, Google's, Oracle's.
+#: Keys of the instance type: Amazon's, Google's, Oracle's.
 _TYPES = ("InstanceType", "machineType", "shape")
 _Record = dict[str, Any]
 
 
 def read_aws_topology(text: str) -> MachineDescription:
     """Read ``aws ec2 describe-instance-topology``: NetworkNodes, the top one first."""
-    document = _Document(text)
+    document = _InstanceList(text)
     if isinstance(document.value, dict) and document.value.get("NextToken"):
         document.fail('"NextToken"', "this is one page of several; join all pages")
     parent: dict[str, str] = {}
 
-    def place(record: _Record) -> tuple[str, tuple[str, ...]]:
+    def read_path(record: _Record) -> tuple[str, tuple[str, ...]]:
         name = document.require_text(record, ("InstanceId",))
         nodes = record.get("NetworkNodes")
         if not isinstance(nodes, list) or not nodes:
@@ -54,17 +54,17 @@ def read_aws_topology(text: str) -> MachineDescription:
                 )
         return name, tuple(nodes)
 
-    return document.tree(("Instances",), place)
+    return document.build_tree(("Instances",), read_path)
 
 
 def read_google_instances(text: str) -> MachineDescription:
     """Read ``gcloud compute instances list --format=json``: cluster, block, subblock.
 
-    Instances that share a physical host are below a switch of their own.
+    Instances on the same physical host are connected by an additional switch.
     """
-    document = _Document(text)
+    document = _InstanceList(text)
 
-    def place(record: _Record) -> tuple[str, tuple[str, ...]]:
+    def read_path(record: _Record) -> tuple[str, tuple[str, ...]]:
         name = document.require_text(record, ("name",))
         status = record.get("resourceStatus")
         status = status if isinstance(status, dict) else {}
@@ -83,17 +83,17 @@ def read_google_instances(text: str) -> MachineDescription:
             )
         return name, parts
 
-    return document.tree(("items",), place, own_hosts=True)
+    return document.build_tree(("items",), read_path, own_hosts=True)
 
 
 def read_oracle_hosts(text: str) -> MachineDescription:
     """Read ``oci compute compute-host list``: HPC island, network and local block.
 
-    Hosts on which no instance runs are left out.
+    Hosts without a running instance are omitted.
     """
-    document = _Document(text)
+    document = _InstanceList(text)
 
-    def place(record: _Record) -> tuple[str, tuple[str, ...]] | None:
+    def read_path(record: _Record) -> tuple[str, tuple[str, ...]] | None:
         if not document.find_value(record, ("instance-id",)):
             return None
         name = document.require_text(record, ("instance-id",))
@@ -103,18 +103,18 @@ def read_oracle_hosts(text: str) -> MachineDescription:
         ]
         return name, tuple(blocks)
 
-    return document.tree(("data", "items"), place)
+    return document.build_tree(("data", "items"), read_path)
 
 
-class _Document(JsonDocument):
-    """A list of instances, in JSON."""
+class _InstanceList(JsonDocument):
+    """A JSON document with a list of instances."""
 
     def fail_at(self, text: str, what: str) -> NoReturn:
-        """Raise `topoloom.Error` with the line of a string."""
+        """Raise `topoloom.Error` with the line number of a string."""
         self.fail(json.dumps(text), what)
 
     def find_value(self, record: _Record, keys: tuple[str, ...]) -> Any:
-        """Return the value of the first key present, in kebab or camel case."""
+        """Return the value of the first key that exists, in kebab or camel case."""
         for key in keys:
             head, *rest = key.split("-")
             camel = head + "".join(word.capitalize() for word in rest)
@@ -132,13 +132,13 @@ class _Document(JsonDocument):
             )
         return value
 
-    def tree(
+    def build_tree(
         self,
         wrappers: tuple[str, ...],
-        place: Callable[[_Record], tuple[str, tuple[str, ...]] | None],
+        read_path: Callable[[_Record], tuple[str, tuple[str, ...]] | None],
         own_hosts: bool = False,
     ) -> MachineDescription:
-        """Describe all entries of the list below the keys `wrappers`."""
+        """Build the machine from the list of instances in the keys `wrappers`."""
         value = self.value
         for key in wrappers:
             if isinstance(value, dict) and key in value:
@@ -149,7 +149,7 @@ class _Document(JsonDocument):
         for record in records:
             if not isinstance(record, dict):
                 self.fail("", f"expected a list of entries under {wrappers[-1]!r}")
-            found = place(record)
+            found = read_path(record)
             if found is None:
                 continue
             name, path = found
@@ -158,23 +158,23 @@ class _Document(JsonDocument):
             if name in placed:
                 self.fail_at(name, f"'{name[:60]}' appears twice")
             placed[name] = path
-            kinds.add(_instance_type(record))
+            kinds.add(_get_instance_type(record))
         if not placed:
             self.fail("", "the list has no instances")
         if own_hosts and len(set(placed.values())) == len(placed):
             placed = {name: path[:-1] for name, path in placed.items()}
-        network, remarks = _network(kinds)
+        network, remarks = _choose_network(kinds)
         return replace(describe_paths(placed), network=network, remarks=remarks)
 
 
-def _instance_type(record: _Record) -> str:
-    """Return the type, which Google prefixes by its zone; empty if not given."""
+def _get_instance_type(record: _Record) -> str:
+    """Return the instance type, without Google's zone prefix; empty if missing."""
     kind = next((record[key] for key in _TYPES if key in record), "")
     return kind.rpartition("/")[2] if isinstance(kind, str) else ""
 
 
-def _network(kinds: set[str]) -> tuple[str, tuple[str, ...]]:
-    """Choose the slowest of the known types; also return remarks on the others."""
+def _choose_network(kinds: set[str]) -> tuple[str, tuple[str, ...]]:
+    """Choose the slowest known instance type; return remarks on the other types."""
     known = sorted(
         (kind for kind in kinds if kind in NETWORKS and kind),
         key=lambda kind: (NETWORKS[kind].bandwidth, kind),
@@ -184,17 +184,19 @@ def _network(kinds: set[str]) -> tuple[str, tuple[str, ...]]:
     if known and NETWORKS[known[-1]].bandwidth > NETWORKS[slowest].bandwidth:
         remarks.append(
             f"assumed: all instances have the network of {slowest}, the slowest of "
-            f"{_listed(known)}"
+            f"{_join_types(known)}"
         )
     unknown = sorted(kinds - set(known))
     if unknown and kinds != {""}:
         what = f"the network of {slowest}" if known else "100 Gbit/s"
-        remarks.append(f"assumed: {what} for {_listed(unknown)}, whose own is unknown")
+        remarks.append(
+            f"assumed: {what} for {_join_types(unknown)}, whose own is unknown"
+        )
     return slowest, tuple(remarks)
 
 
-def _listed(kinds: list[str]) -> str:
-    """List the first few types, without characters that names do not have."""
+def _join_types(kinds: list[str]) -> str:
+    """Join the first few instance types, reduced to characters valid in names."""
     names = [
         re.sub(r"[^\w.\-]", "?", kind)[:40] or "those without a type" for kind in kinds
     ]

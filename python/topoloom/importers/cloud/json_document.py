@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""JSON whose errors name a line."""
+"""JSON documents whose errors contain the line number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from topoloom._core import Error
 
 
 class JsonDocument:
-    """A JSON document whose errors name the line."""
+    """A JSON document whose errors contain the line number."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -19,12 +19,12 @@ class JsonDocument:
         except json.JSONDecodeError as error:
             raise Error(f"line {error.lineno}: not JSON: {error.msg}") from None
         except RecursionError:
-            raise Error("line 1: not JSON that can be read: nested too deep") from None
-        except ValueError as error:  # such as a number of 5,000 digits
-            raise Error(f"line 1: not JSON that can be read: {error}") from None
+            raise Error("line 1: invalid JSON: nested too deep") from None
+        except ValueError as error:  # for example a number of 5,000 digits
+            raise Error(f"line 1: invalid JSON: {error}") from None
 
     def fail(self, near: str, what: str) -> NoReturn:
-        """Raise `topoloom.Error` with the line of the text `near`."""
+        """Raise `topoloom.Error` with the line number of the text `near`."""
         at = max(0, self._text.find(near))
         line = 1 + self._text.count("\n", 0, at)
         raise Error(f"line {line}: {what}")

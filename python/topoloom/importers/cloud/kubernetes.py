@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The nodes of Kubernetes, from ``kubectl get nodes -o json``.
+"""Reads Kubernetes nodes from the output of ``kubectl get nodes -o json``.
 
-Labels of Topograph and clouds name the switches above a node, which make a tree. Labels
-of NVIDIA's GPU operator and others name the domain in which NVLink joins nodes; these
-make rails. Nodes of the control plane have no labels.
+Labels of Topograph and clouds name the switches above a node; switches form a tree.
+Labels of NVIDIA's GPU operator and others name the NVLink domain of a node; domains
+form a rail network. Control plane nodes have no such labels.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 from topoloom._core import MachineText
-from topoloom.importers.cloud.hgx import nvlink_inside
+from topoloom.importers.cloud.hgx import format_intra_node_nvlink
 from topoloom.importers.cloud.json_document import JsonDocument
 from topoloom.importers.cloud.node_labels import LabeledNode, read_node
 from topoloom.importers.cloud.nvlink import (
-    Rack,
+    NvlinkLocation,
+    count_levels_above_domains,
     describe_rails,
-    levels_above_domains,
 )
 from topoloom.importers.cloud.switch_paths import describe_paths
 from topoloom.importers.machine_description import MachineDescription
@@ -35,10 +35,10 @@ _CONTROL_PLANE = (
 
 
 def read_kubernetes_nodes(text: str) -> MachineDescription:
-    """Read nodes; those without a known location are listed as missing.
+    """Read nodes; nodes of unknown location are listed as missing.
 
-    A node has a slot per GPU; nodes without GPUs are missing if others have some, else
-    each is a slot. Nodes that are not ready or cordoned are down.
+    A node has one slot per GPU. If no node has GPUs, each node is one slot; otherwise
+    nodes without GPUs are missing. Nodes that are not ready or cordoned are down.
     """
     document = JsonDocument(text)
     value = document.value
@@ -65,24 +65,24 @@ def read_kubernetes_nodes(text: str) -> MachineDescription:
     remarks = list[str]()
     if not any(node.gpus for node in nodes.values()):
         remarks.append("assumed: a slot per node, since no node says how many GPUs")
-    missing += _without_gpus(nodes)
-    missing += _without_domains(nodes, remarks)
-    missing += _without_levels(nodes)
+    missing += _drop_nodes_without_gpus(nodes)
+    missing += _drop_nodes_without_domain(nodes, remarks)
+    missing += _drop_nodes_of_other_depth(nodes)
     if not nodes:
         document.fail("", "no node has a label that says where it is in the network")
     if control:
         remarks.append(f"left out: {counted(control, 'node')} of the control plane")
-    described = _rails(nodes) if _on_rails(nodes) else _tree(nodes)
+    described = _build_rails(nodes) if _has_rails(nodes) else _build_tree(nodes)
     return replace(
         described,
-        network=_network(nodes),
+        network=_find_network(nodes),
         remarks=(*described.remarks, *remarks),
         missing=tuple(missing),
     )
 
 
-def _without_gpus(nodes: dict[str, LabeledNode]) -> list[str]:
-    """Remove nodes without GPUs if others have some, and report them."""
+def _drop_nodes_without_gpus(nodes: dict[str, LabeledNode]) -> list[str]:
+    """Remove nodes without GPUs if others have GPUs, and describe them."""
     if not any(node.gpus for node in nodes.values()):
         for name, node in list(nodes.items()):
             nodes[name] = node._replace(gpus=1)
@@ -97,8 +97,8 @@ def _without_gpus(nodes: dict[str, LabeledNode]) -> list[str]:
     return missing
 
 
-def _without_levels(nodes: dict[str, LabeledNode]) -> list[str]:
-    """Remove nodes with fewer levels of switches than most, and report them."""
+def _drop_nodes_of_other_depth(nodes: dict[str, LabeledNode]) -> list[str]:
+    """Remove nodes with an unusual number of switch levels, and describe them."""
     depths = [len(node.fabric) for node in nodes.values()]
     usual = max(depths, key=lambda depth: (depths.count(depth), depth), default=0)
     missing = []
@@ -112,10 +112,12 @@ def _without_levels(nodes: dict[str, LabeledNode]) -> list[str]:
     return missing
 
 
-def _without_domains(nodes: dict[str, LabeledNode], remarks: list[str]) -> list[str]:
-    """Remove nodes without an NVLink domain if most have one, and report them.
+def _drop_nodes_without_domain(
+    nodes: dict[str, LabeledNode], remarks: list[str]
+) -> list[str]:
+    """Remove nodes without NVLink domain if most nodes have one; describe them.
 
-    If at most half have one, all domains are left out, with a remark.
+    If at most half of the nodes have a domain, all domains are omitted, with a remark.
     """
     inside = [node for node in nodes.values() if node.domain]
     if not inside or len(inside) == len(nodes):
@@ -140,15 +142,15 @@ def _without_domains(nodes: dict[str, LabeledNode], remarks: list[str]) -> list[
     ]
 
 
-def _on_rails(nodes: Mapping[str, LabeledNode]) -> bool:
-    """Return whether NVLink joins nodes."""
+def _has_rails(nodes: Mapping[str, LabeledNode]) -> bool:
+    """Return whether NVLink connects nodes, so that the network has rails."""
     domains = {node.domain for node in nodes.values()}
     joined = all(node.across and node.domain for node in nodes.values())
     return joined and len(domains) < len(nodes)
 
 
-def _network(nodes: Mapping[str, LabeledNode]) -> str:
-    """Return the slowest network among the known types of instances, or of GPUs."""
+def _find_network(nodes: Mapping[str, LabeledNode]) -> str:
+    """Return the slowest network among the known instance types or GPU types."""
     named = [node.kind for node in nodes.values() if node.kind in NETWORKS]
     kinds = {name for name in named if name}
     if not kinds:
@@ -162,20 +164,20 @@ def _network(nodes: Mapping[str, LabeledNode]) -> str:
     return min(kinds, key=lambda kind: (NETWORKS[kind].bandwidth, kind), default="")
 
 
-def _rails(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
-    """Put NVLink domains under the lowest switches that hold them whole."""
+def _build_rails(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
+    """Build a rail network: NVLink domains below switches of whole domains."""
     domains = {name: node.domain for name, node in nodes.items()}
     paths = {name: node.fabric for name, node in nodes.items()}
-    whole = levels_above_domains(paths, domains)
+    whole = count_levels_above_domains(paths, domains)
     below = {name: (*path[:whole], domains[name]) for name, path in paths.items()}
     kept = [
         k
-        for k in _useful(below)
+        for k in _list_distinct_levels(below)
         if k < whole and len({p[k] for p in below.values()}) > 1
     ]
     used = whole if not kept else kept[-1] + 1
     racks = {
-        name: Rack(below[name][:used], node.domain, node.gpus)
+        name: NvlinkLocation(below[name][:used], node.domain, node.gpus)
         for name, node in nodes.items()
     }
     described = describe_rails(
@@ -183,16 +185,16 @@ def _rails(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
         {node.product for node in nodes.values()},
         lambda name: nodes[name].usable,
     )
-    labels = [_label(nodes, -1)]
+    labels = [_find_label(nodes, -1)]
     if len({rack.unit for rack in racks.values()}) > 1:
-        labels.append(_label(nodes, used - 1))
+        labels.append(_find_label(nodes, used - 1))
     remarks = list(described.remarks)
     depth = len(next(iter(paths.values())))
     if whole < depth:
-        parted = ", ".join(_label(nodes, k) or "?" for k in range(whole, depth))
+        parted = ", ".join(_find_label(nodes, k) or "?" for k in range(whole, depth))
         remarks.append(f"left out: switches that part NVLink domains, of {parted}")
     if len(kept) > 1:
-        above = ", ".join(_label(nodes, k) or "?" for k in kept[:-1])
+        above = ", ".join(_find_label(nodes, k) or "?" for k in kept[:-1])
         remarks.append(
             f"left out: {counted(len(kept) - 1, 'level')} of switches above "
             f"{labels[-1]}, of {above}; rails have one"
@@ -200,22 +202,22 @@ def _rails(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
     return replace(described, remarks=tuple(remarks), labels=tuple(labels))
 
 
-def _label(nodes: Mapping[str, LabeledNode], level: int) -> str:
-    """Return the label of a level; empty if nodes have different ones."""
+def _find_label(nodes: Mapping[str, LabeledNode], level: int) -> str:
+    """Return the label of a level; empty if nodes have different labels."""
     names = {node.labels[level] for node in nodes.values()}
     return names.pop() if len(names) == 1 else ""
 
 
-def _tree(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
-    """Make a tree of switches; domains without NVLink are one of its levels.
+def _build_tree(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
+    """Build a tree of switches; domains without NVLink are one of its levels.
 
-    Domains may be below leaf switches or above them. Levels whose groups all have one
-    group below are left out.
+    Domains may be below or above leaf switches. Levels are omitted if each of their
+    groups contains only one group.
     """
     paths = {name: node.fabric for name, node in nodes.items()}
     domains = {name: node.domain for name, node in nodes.items()}
     depth = len(next(iter(paths.values())))
-    labels = [_label(nodes, k) for k in range(depth)]
+    labels = [_find_label(nodes, k) for k in range(depth)]
     remarks = []
     if all(domains.values()) and (len(set(domains.values())) < len(nodes) or not depth):
         for level in range(depth, -1, -1):
@@ -223,13 +225,13 @@ def _tree(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
                 name: (*path[:level], domains[name], *path[level:])
                 for name, path in paths.items()
             }
-            if _nested(joined, level, domains):
+            if _is_nested(joined, level, domains):
                 paths = joined
-                labels.insert(level, _label(nodes, -1))
+                labels.insert(level, _find_label(nodes, -1))
                 break
         else:
             remarks.append("left out: domains, since they and leaf switches overlap")
-    kept = _useful(paths)
+    kept = _list_distinct_levels(paths)
     described = describe_paths(
         {name: tuple(path[k] for k in kept) for name, path in paths.items()}
     )
@@ -238,13 +240,13 @@ def _tree(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
         remarks=(*described.remarks, *remarks),
         labels=tuple(labels[k] for k in reversed(kept)),
     )
-    return _with_nodes(described, nodes)
+    return _add_nodes(described, nodes)
 
 
-def _nested(
+def _is_nested(
     paths: Mapping[str, tuple[str, ...]], level: int, domains: Mapping[str, str]
 ) -> bool:
-    """Return whether groups above hold whole domains, and domains whole groups."""
+    """Return whether domains at `level` are nested in the levels above and below."""
     above: dict[str, tuple[str, ...]] = {}
     below: dict[tuple[str, ...], str] = {}
     for name, path in paths.items():
@@ -257,8 +259,8 @@ def _nested(
     return True
 
 
-def _useful(paths: Mapping[str, tuple[str, ...]]) -> list[int]:
-    """List the levels that distinguish nodes, at least the last."""
+def _list_distinct_levels(paths: Mapping[str, tuple[str, ...]]) -> list[int]:
+    """List the levels whose groups differ from the next level's, at least the last."""
     depth = len(next(iter(paths.values())))
     counts = [len({path[: k + 1] for path in paths.values()}) for k in range(depth)]
     below = pairwise((*counts, len(paths)))
@@ -266,17 +268,17 @@ def _useful(paths: Mapping[str, tuple[str, ...]]) -> list[int]:
     return kept or [depth - 1]
 
 
-def _with_nodes(
+def _add_nodes(
     described: MachineDescription, nodes: Mapping[str, LabeledNode]
 ) -> MachineDescription:
-    """Put GPUs into the nodes, and mark those that are down."""
+    """Add the GPUs of nodes, and mark failed nodes."""
     place = {host: number for number, host in enumerate(described.hosts)}
     down = sorted(place[node.name] for node in nodes.values() if not node.usable)
     by_gpus: dict[int, list[int]] = {}
     for node in nodes.values():
         by_gpus.setdefault(node.gpus, []).append(place[node.name])
     if list(by_gpus) != [1]:
-        nvlink, remarks = nvlink_inside(
+        nvlink, remarks = format_intra_node_nvlink(
             {node.board for node in nodes.values()},
             {node.card for node in nodes.values()},
             max(by_gpus),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NCCL's topology files: the GPUs of one host, NVLink, PCI switches and CPUs.
+"""Reads NCCL's topology files: GPUs, NVLink, PCI switches and CPUs of one host.
 
-If GPUs fall into equal groups by distance, the host is one node whose slots are the
-GPUs, with levels of these distances; else it is a graph of GPUs, PCI switches and CPUs
-with bandwidths:
+If GPUs form equal groups by distance, the host is one node whose slots are GPUs, with
+levels of these distances. Otherwise it is a graph of GPUs, PCI switches and CPUs with
+bandwidths:
 
 ====================================== =
 joined by NVLink, or by one NVSwitch   1
@@ -24,16 +24,16 @@ from topoloom.support.xml_tree import Element, read_xml
 
 NVLINK, SAME_SWITCH, SAME_CPU, ACROSS_CPUS = 1, 2, 3, 5
 _MOST = 512
-#: Bytes/s between CPUs, which the file does not give: typical of x86 servers.
+#: Bytes/s between CPUs, typical of x86 servers; not part of the file.
 _CPU_TO_CPU = 20e9
-#: Compute capability from which on, and bytes/s of one NVLink in one direction.
+#: Minimum compute capability, and bytes/s of one NVLink per direction.
 _NVLINK_RATE = ((100, 50e9), (70, 25e9), (0, 20e9))
-#: Ends of NVLinks other than GPUs.
+#: NVLink endpoints that are not GPUs.
 _NVSWITCHES, _ITS_CPU = None, -1
-_PCI_BRIDGE = "0x068001"  # NVLink to the CPU, on POWER
+_PCI_BRIDGE = "0x068001"  # NVLink to the CPU (POWER)
 _SPEED = re.compile(r"\s*([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*GT/s.*")
 _NO_SPEED = re.compile(r"\s*(?:Unknown.*)?", re.IGNORECASE)
-#: NCCL's values for unknown links.
+#: Values of NCCL for unknown links.
 _GT_PER_SECOND, _LANES = 8.0, 16
 _MAX_LANES = 64
 _UNKNOWN_LANES = (0, 255)
@@ -44,8 +44,8 @@ class _Gpu:
     element: Element
     device: int
     bus: str
-    above: list[int]  # the PCI switches and the CPU over it, bottom-up
-    rate: float  # of its PCI link
+    above: list[int]  # PCI switches and CPU above the GPU, bottom-up
+    rate: float  # bytes/s of the PCI link
     nvlinks: list[Element] = field(default_factory=list)
 
     def nvlink_rate(self) -> float:
@@ -54,13 +54,13 @@ class _Gpu:
 
 
 @dataclass
-class _System:
-    """The GPUs of a host, and its PCI switches and CPUs, numbered in file order."""
+class _HostTopology:
+    """The GPUs of a host, and its PCI switches and CPUs, in file order."""
 
     gpus: list[_Gpu] = field(default_factory=list)
     cpus: list[int] = field(default_factory=list)
     above: list[tuple[int, float] | None] = field(default_factory=list)
-    unknown_links: int = 0  # of PCI, without a speed or a width
+    unknown_links: int = 0  # PCI links without speed or width
 
     def add_point(self, above: tuple[int, float] | None) -> int:
         self.above.append(above)
@@ -68,13 +68,13 @@ class _System:
 
 
 def read_nccl_topology(text: str) -> MachineDescription:
-    """Read the topology of one host; GPU i has the i-th lowest ``dev``."""
+    """Read the topology of one host; GPUs are numbered by ascending ``dev``."""
     root = read_xml(text)
     if root.tag != "system":
         root.fail(f"the document is a <{root.tag[:20]}>, expected a <system>")
     if root.require("version") != "1":
         root.fail(f"version {root.attributes['version'][:20]}, but 1 is read")
-    system = _System()
+    system = _HostTopology()
     hosts = {cpu.attributes.get("host_hash") for cpu in root.children}
     if len(hosts - {None}) > 1:
         root.fail("the file describes several hosts; dump that of one host")
@@ -93,16 +93,18 @@ def read_nccl_topology(text: str) -> MachineDescription:
             other.element.fail(f"the GPU with dev {one.device} appears twice")
     if len(system.gpus) == 1:
         return MachineDescription("torus:1")
-    levels = _levels(_distances(system))
-    return MachineDescription(f"torus:1+node:{levels}") if levels else _graph(system)
+    levels = _format_levels(_compute_distances(system))
+    return (
+        MachineDescription(f"torus:1+node:{levels}") if levels else _build_graph(system)
+    )
 
 
-def _read_below(system: _System, parent: Element, above: list[int]) -> None:
+def _read_below(system: _HostTopology, parent: Element, above: list[int]) -> None:
     for pci in parent.children:
         if pci.tag != "pci":
             continue
         gpus = [part for part in pci.children if part.tag == "gpu"]
-        rate = _pci_rate(system, pci)
+        rate = _find_pci_rate(system, pci)
         for gpu in gpus:
             nvlinks = [part for part in gpu.children if part.tag == "nvlink"]
             bus = pci.require("busid").lower()
@@ -113,8 +115,8 @@ def _read_below(system: _System, parent: Element, above: list[int]) -> None:
             _read_below(system, pci, [switch, *above])
 
 
-def _pci_rate(system: _System, pci: Element) -> float:
-    """Return bytes/s; count the links of unknown speed or width."""
+def _find_pci_rate(system: _HostTopology, pci: Element) -> float:
+    """Return the bytes/s of a PCI link; count links of unknown speed or width."""
     told = pci.attributes.get("link_speed", "")
     match = _SPEED.fullmatch(told)
     if match is None and not _NO_SPEED.fullmatch(told):
@@ -134,7 +136,7 @@ def _pci_rate(system: _System, pci: Element) -> float:
     return round(speed * 1e9 / 8 * coded * width)
 
 
-def _nvlink_ends(system: _System) -> dict[tuple[int, int | None], float]:
+def _find_nvlink_rates(system: _HostTopology) -> dict[tuple[int, int | None], float]:
     """Map (GPU, other GPU or _NVSWITCHES or _ITS_CPU) to bytes/s."""
     by_bus = {gpu.bus: number for number, gpu in enumerate(system.gpus)}
     ends: dict[tuple[int, int | None], float] = {}
@@ -156,11 +158,11 @@ def _nvlink_ends(system: _System) -> dict[tuple[int, int | None], float]:
     return ends
 
 
-def _distances(system: _System) -> list[list[int]]:
-    ends = _nvlink_ends(system)
+def _compute_distances(system: _HostTopology) -> list[list[int]]:
+    ends = _find_nvlink_rates(system)
     size = range(len(system.gpus))
 
-    def distance(a: int, b: int) -> int:
+    def compute_distance(a: int, b: int) -> int:
         if (
             (a, b) in ends
             or (b, a) in ends
@@ -173,11 +175,11 @@ def _distances(system: _System) -> list[list[int]]:
         shared = set(one) & set(other)
         return SAME_SWITCH if len(shared) > 1 else SAME_CPU
 
-    return [[0 if a == b else distance(a, b) for b in size] for a in size]
+    return [[0 if a == b else compute_distance(a, b) for b in size] for a in size]
 
 
-def _levels(distances: list[list[int]]) -> str | None:
-    """Write equal groups of neighbors, level by level; None if there are none."""
+def _format_levels(distances: list[list[int]]) -> str | None:
+    """Format levels of equally large groups of GPUs; None if groups differ."""
     count = len(distances)
     arities, values = [], []
     below = 1
@@ -198,10 +200,10 @@ def _levels(distances: list[list[int]]) -> str | None:
     return f"{':'.join(map(str, arities))},distance={':'.join(map(str, values))}"
 
 
-def _graph(system: _System) -> MachineDescription:
-    """Make a graph of GPUs, an NVSwitch if there is one, PCI switches and CPUs."""
+def _build_graph(system: _HostTopology) -> MachineDescription:
+    """Build a graph of GPUs, NVSwitch (if any), PCI switches and CPUs."""
     count = len(system.gpus)
-    ends = _nvlink_ends(system)
+    ends = _find_nvlink_rates(system)
     switch = any(target is _NVSWITCHES for _, target in ends)
     first = count + (1 if switch else 0)
     rates: dict[tuple[int, int], float] = {}
@@ -211,7 +213,7 @@ def _graph(system: _System) -> MachineDescription:
         else:
             other = count if target is _NVSWITCHES else target
         pair = (min(gpu, other), max(gpu, other))
-        rates[pair] = max(rate, rates.get(pair, 0.0))  # listed by both GPUs
+        rates[pair] = max(rate, rates.get(pair, 0.0))  # both list it
     for number, card in enumerate(system.gpus):
         pair = (number, first + card.above[0])
         rates[pair] = max(card.rate, rates.get(pair, 0.0))
@@ -227,11 +229,11 @@ def _graph(system: _System) -> MachineDescription:
     return MachineDescription(
         f"graph:{count}+{switches}:{','.join(links)}",
         tuple(f"gpu{gpu.device}" for gpu in system.gpus),
-        remarks=_remarks(system),
+        remarks=_list_remarks(system),
     )
 
 
-def _remarks(system: _System) -> tuple[str, ...]:
+def _list_remarks(system: _HostTopology) -> tuple[str, ...]:
     if not system.unknown_links:
         return ()
     return (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Switches, NVLink domain and GPUs of a Kubernetes node, by its labels and status."""
+"""Reads switches, NVLink domain and GPUs of a Kubernetes node from its labels."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from topoloom.importers.cloud.hgx import board_gpu, card_gpu
+from topoloom.importers.cloud.hgx import find_board_gpu, find_card_gpu
 from topoloom.importers.cloud.json_document import JsonDocument
-from topoloom.importers.cloud.nvlink import gpu_product, joins_nodes
+from topoloom.importers.cloud.nvlink import can_connect_nodes, find_gpu_product
 
 _TIER = re.compile(r"fabric\.topograph\.run/tier-([0-9]{1,2})")
 
-#: Families of labels of switches, from the top down; one family counts per node.
+#: Families of switch labels, from the top down; one family is used per node.
 _FABRICS = (
     tuple(f"network.topology.nvidia.com/{name}" for name in ("core", "spine", "leaf")),
     tuple(
@@ -28,31 +28,32 @@ _FABRICS = (
     ),
 )
 
-#: Labels of domains in which NVLink joins nodes; the first present counts.
+#: Labels of NVLink domains; the first one that exists is used.
 _NVLINK = (
     "nvidia.com/gpu.clique",
     "ds.coreweave.com/nvlink.domain",
     "topology.k8s.aws/ultraserver-id",
 )
-#: Topograph's labels, which name domains of the cloud without NVLink, too.
+#: Topograph's labels, which also name cloud domains without NVLink.
 _DOMAINS = (
     "accelerator.topograph.run/domain",
     "network.topology.nvidia.com/accelerator",
 )
 #: Google's sub-block is an NVLink domain for GB200 and similar GPUs.
 _SUBBLOCK = "cloud.google.com/gce-topology-subblock"
-#: The value for GPUs in no domain.
+#: Label value of GPUs outside any domain.
 _NO_CLIQUE = re.compile(r"[0.\-]*")
 _TYPE = "node.kubernetes.io/instance-type"
 _GPUS = ("nvidia.com/gpu", "amd.com/gpu")
 
 
 class LabeledNode(NamedTuple):
-    """A node, the switches above it from the top, its NVLink domain and its GPUs.
+    """A node: switches above it from the top down, NVLink domain, and GPUs.
 
-    `labels` are those of the switches and the domain. NVLink may join the node to
-    others if `across`; its GPU then is `product`. `kind` is the type of instance,
-    `board` the GPU of its HGX board, `card` that of its PCIe cards.
+    `labels` are the labels of the switches and the domain. `across` is True if NVLink
+    can connect the node to other nodes; `product` is the GPU in this case. `kind` is
+    the instance type, `board` the GPU on its HGX board, `card` the GPU on its PCIe
+    cards.
     """
 
     name: str
@@ -71,27 +72,28 @@ class LabeledNode(NamedTuple):
 def read_node(
     document: JsonDocument, item: Any
 ) -> tuple[LabeledNode, Mapping[str, str]]:
-    """Read an entry of a list of nodes, and all of its labels."""
+    """Read a node from an entry of the list, with all labels."""
     if not isinstance(item, dict) or item.get("kind", "Node") != "Node":
         document.fail("", "expected entries of kind Node")
-    about = _mapping(item.get("metadata"))
+    about = _as_mapping(item.get("metadata"))
     name = about.get("name")
     if not isinstance(name, str) or not name:
         document.fail("", "a node has no metadata.name")
     labels = {
         key: value
-        for key, value in _mapping(about.get("labels")).items()
+        for key, value in _as_mapping(about.get("labels")).items()
         if isinstance(value, str)
     }
-    status, spec = _mapping(item.get("status")), _mapping(item.get("spec"))
+    status, spec = _as_mapping(item.get("status")), _as_mapping(item.get("spec"))
     conditions = status.get("conditions")
     not_ready = any(
-        _mapping(one).get("type") == "Ready" and _mapping(one).get("status") != "True"
+        _as_mapping(one).get("type") == "Ready"
+        and _as_mapping(one).get("status") != "True"
         for one in (conditions if isinstance(conditions, list) else ())
     )
     usable = not not_ready and spec.get("unschedulable") is not True
-    fabric, domain = _fabric(labels), _domain(labels)
-    gpus = _gpus(document, name, status, labels)
+    fabric, domain = _list_switch_labels(labels), _find_domain(labels)
+    gpus = _count_gpus(document, name, status, labels)
     node = LabeledNode(
         name,
         tuple(labels[label] for label in fabric),
@@ -99,20 +101,20 @@ def read_node(
         gpus,
         usable,
         (*fabric, domain),
-        joins_nodes(labels),
-        gpu_product(labels),
+        can_connect_nodes(labels),
+        find_gpu_product(labels),
         labels.get(_TYPE, ""),
-        board_gpu(labels),
-        card_gpu(labels),
+        find_board_gpu(labels),
+        find_card_gpu(labels),
     )
     return node, labels
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _as_mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _fabric(labels: Mapping[str, str]) -> tuple[str, ...]:
+def _list_switch_labels(labels: Mapping[str, str]) -> tuple[str, ...]:
     """List the labels of switches above a node, from the top down."""
     tiers = {
         int(match[1]): key
@@ -128,25 +130,25 @@ def _fabric(labels: Mapping[str, str]) -> tuple[str, ...]:
     return ()
 
 
-def _domain(labels: Mapping[str, str]) -> str:
-    known = [*(_NVLINK if joins_nodes(labels) else ()), *_DOMAINS]
-    if gpu_product(labels):
+def _find_domain(labels: Mapping[str, str]) -> str:
+    known = [*(_NVLINK if can_connect_nodes(labels) else ()), *_DOMAINS]
+    if find_gpu_product(labels):
         known.append(_SUBBLOCK)
     return next(
         (name for name in known if not _NO_CLIQUE.fullmatch(labels.get(name, ""))), ""
     )
 
 
-def _gpus(
+def _count_gpus(
     document: JsonDocument,
     name: str,
     status: Mapping[str, Any],
     labels: Mapping[str, str],
 ) -> int:
-    """Return the GPUs available to pods, else those found by the GPU operator."""
+    """Count the GPUs available to pods, or else the GPUs found by the GPU operator."""
     resources = {
-        **_mapping(status.get("capacity")),
-        **_mapping(status.get("allocatable")),
+        **_as_mapping(status.get("capacity")),
+        **_as_mapping(status.get("allocatable")),
     }
     for text in (*map(resources.get, _GPUS), labels.get("nvidia.com/gpu.count")):
         if text is None or re.fullmatch("0+", str(text), re.ASCII):

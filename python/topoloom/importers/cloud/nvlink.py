@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NVLink between nodes: GPUs that have it, its bandwidth, and domains as rails.
+"""NVLink between nodes: GPUs, bandwidths, and domains as rail networks.
 
-Source: NVIDIA's pages. GB200 and GB300 NVL72 have 18 links of NVLink 5 per GPU, 1.8
-TB/s in both directions together; GH200 NVL32 has 18 of NVLink 4, 900 GB/s together.
+Source: NVIDIA's product pages. GB200 and GB300 NVL72 have 18 links of NVLink 5 per GPU,
+1.8 TB/s bidirectional; GH200 NVL32 has 18 links of NVLink 4, 900 GB/s bidirectional.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.nodes.host_text import vacant_name
+from topoloom.nodes.host_text import format_vacant_name
 from topoloom.support.units import format_bandwidth
 
-#: Bytes per second and GPU, each way, of GPUs joined across nodes.
+#: NVLink bandwidth per GPU and direction in bytes/s, for NVLink between nodes.
 NVLINK = {"GB300": 900e9, "GB200": 900e9, "GH200": 450e9}
-#: The GPU that is assumed if no label names it.
+#: GPU type that is assumed if no label names the GPU.
 _ASSUMED = "GB200"
 _INSIDE_NODES = re.compile(r"\b[ABHL][0-9]{2,3}\b|MI[0-9]{3}", re.I)
 _ACROSS_NODES = re.compile("|".join(NVLINK), re.I)
-#: Labels that name the GPU: of NVIDIA's operator, CoreWeave, Google, any cloud.
+#: Labels with the GPU name: NVIDIA's operator, CoreWeave, Google, any cloud.
 _PRODUCTS = (
     "nvidia.com/gpu.product",
     "gpu.nvidia.com/model",
@@ -30,36 +30,38 @@ _PRODUCTS = (
 )
 
 
-class Rack(NamedTuple):
-    """The scalable unit, the NVLink domain and the number of GPUs of a node."""
+class NvlinkLocation(NamedTuple):
+    """Scalable unit, NVLink domain, and number of GPUs of a node."""
 
     unit: tuple[str, ...]
     domain: str
     gpus: int
 
 
-def gpu_product(labels: Mapping[str, str]) -> str:
-    """Name the GPU whose NVLink joins nodes; empty if no label does."""
+def find_gpu_product(labels: Mapping[str, str]) -> str:
+    """Return the GPU type if its NVLink connects nodes; empty if no label names it."""
     for label in _PRODUCTS:
         if match := _ACROSS_NODES.search(labels.get(label, "")):
             return match[0].upper()
     return ""
 
 
-def joins_nodes(labels: Mapping[str, str]) -> bool:
-    """Return whether NVLink may join this node to others."""
-    if gpu_product(labels):
+def can_connect_nodes(labels: Mapping[str, str]) -> bool:
+    """Return whether NVLink can connect this node to other nodes."""
+    if find_gpu_product(labels):
         return True
     return not any(_INSIDE_NODES.search(labels.get(label, "")) for label in _PRODUCTS)
 
 
 def describe_rails(
-    racks: Mapping[str, Rack], products: set[str], usable: Callable[[str], bool]
+    racks: Mapping[str, NvlinkLocation],
+    products: set[str],
+    usable: Callable[[str], bool],
 ) -> MachineDescription:
-    """Describe NVLink domains as rails, all as large as the largest domain.
+    """Describe NVLink domains as a rail network of equally large domains.
 
-    Places without a node are vacant. Missing GPUs of nodes are down, and so are those
-    of nodes that are not usable.
+    All domains have the size of the largest one; positions without a node are vacant.
+    Missing GPUs, and GPUs of unusable nodes, are down.
     """
     gpus = max(rack.gpus for rack in racks.values())
     units: dict[tuple[str, ...], dict[str, list[str]]] = {}
@@ -71,9 +73,11 @@ def describe_rails(
     for number, unit in enumerate(units.values()):
         for names in unit.values():
             places += names
-            places += map(vacant_name, range(len(places), _up(len(places), hosts)))
+            places += map(
+                format_vacant_name, range(len(places), _round_up(len(places), hosts))
+            )
         end = (number + 1) * domains * hosts
-        places += map(vacant_name, range(len(places), end))
+        places += map(format_vacant_name, range(len(places), end))
     down = [
         place * gpus + gpu
         for place, name in enumerate(places)
@@ -96,10 +100,10 @@ def describe_rails(
     return MachineDescription(text, tuple(places), network="", remarks=tuple(remarks))
 
 
-def levels_above_domains(
+def count_levels_above_domains(
     paths: Mapping[str, Sequence[str]], domains: Mapping[str, str]
 ) -> int:
-    """Count the levels of switches, from the top, that hold whole domains."""
+    """Count the levels of switches, from the top, that contain whole domains."""
     depth = len(next(iter(paths.values())))
     for level in range(depth):
         above: dict[str, Sequence[str]] = {}
@@ -110,5 +114,5 @@ def levels_above_domains(
     return depth
 
 
-def _up(count: int, step: int) -> int:
+def _round_up(count: int, step: int) -> int:
     return -(-count // step) * step

@@ -10,10 +10,11 @@ from topoloom.importers.switch_tree import Switch, describe_switches
 
 
 def describe_paths(placed: Mapping[str, tuple[str, ...]]) -> MachineDescription:
-    """Attach instances to the switches of their paths, from the top down.
+    """Build a tree of switches from the path of each instance, from the top down.
 
-    Equal names are the same switch only below the same switch. Of the top switches that
-    all instances share, only the lowest is kept; if they share none, a root is added.
+    Equal names denote the same switch only below the same parent. If all instances
+    share their top switches, only the lowest shared switch is kept; if they share none,
+    a root is added.
     """
     first, last = min(placed.values()), max(placed.values())
     top = 0
@@ -25,7 +26,7 @@ def describe_paths(placed: Mapping[str, tuple[str, ...]]) -> MachineDescription:
             nodes.setdefault(path[:length], [])
         nodes[path].append(name)
     paths = sorted(nodes, key=len)
-    names = _names(paths)
+    names = _name_switches(paths)
     children: dict[tuple[str, ...], list[str]] = {path: [] for path in paths}
     for path in paths[1:]:
         children[path[:-1]].append(names[path])
@@ -37,9 +38,9 @@ def describe_paths(placed: Mapping[str, tuple[str, ...]]) -> MachineDescription:
     )
 
 
-def _names(paths: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
-    """Name switches by the last part of their paths if unique, else by the paths."""
-    for name in (_last, "/".join, repr):
+def _name_switches(paths: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+    """Name switches by the last part of their path if unique, else by the full path."""
+    for name in (_last_part, "/".join, repr):
         names = {path: name(path) if path else "root" for path in paths}
         if len(set(names.values())) == len(paths) and all(
             one.isprintable() for one in names.values()
@@ -48,5 +49,5 @@ def _names(paths: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
     return names
 
 
-def _last(path: tuple[str, ...]) -> str:
+def _last_part(path: tuple[str, ...]) -> str:
     return path[-1]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cray: see README.md."""
+"""Importers for Cray and HPE Cray systems."""

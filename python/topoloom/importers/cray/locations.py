@@ -9,12 +9,12 @@ from typing import NamedTuple
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.switch_tree import HostPath, describe_host_paths
 
-#: Blades in a chassis of the XT and XE series, whose networks are tori. An XC has 16.
+#: Blades per chassis in the XT and XE series, whose networks are tori; an XC has 16.
 BLADES_OF_XE = 8
 
 
 class CrayLocation(NamedTuple):
-    """The location of a node, outermost first: sorts by group, chassis, blade."""
+    """The location of a node, outermost part first; sorts by group, chassis, blade."""
 
     row: int
     pair: int
@@ -25,34 +25,34 @@ class CrayLocation(NamedTuple):
 
     @property
     def group(self) -> str:
-        """The group of an XC: two neighboring cabinets."""
+        """The dragonfly group of an XC: two adjacent cabinets."""
         return f"group {self.pair}-{self.row}"
 
     @property
     def chassis(self) -> str:
-        """Cray's name of the chassis."""
+        """Name of the chassis in Cray's notation."""
         return f"c{self.column}-{self.row}c{self.cage}"
 
     @property
     def blade(self) -> str:
-        """Cray's name of the blade."""
+        """Name of the blade in Cray's notation."""
         return f"{self.chassis}s{self.slot}"
 
     @property
     def name(self) -> str:
-        """Cray's name of the node."""
+        """Name of the node in Cray's notation."""
         return f"{self.blade}n{self.node}"
 
 
 def make_location(
     column: int, row: int, cage: int, slot: int, node: int
 ) -> CrayLocation:
-    """Make a location of the numbers in ``c7-3c2s15n1``."""
+    """Build a location from the numbers in a name such as ``c7-3c2s15n1``."""
     return CrayLocation(row, column // 2, column, cage, slot, node)
 
 
 def describe_groups(found: dict[CrayLocation, tuple[int, str]]) -> MachineDescription:
-    """Describe the nodes of an XC, each with its line and host name.
+    """Build the machine from the nodes of an XC, with line numbers and host names.
 
     Blades, chassis and groups are switches; a root joins several groups.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""HPE Cray EX (Shasta) systems: lines with the location of a host in Slingshot.
+"""HPE Cray EX (Shasta) systems: reads host locations in Slingshot, one per line.
 
 A line is one of
 
@@ -8,8 +8,8 @@ A line is one of
 - ``HOST 02:00:00:00:08:b3``, the address of a NIC, which Slingshot computes from its
   port: 9 bits of group, 5 of switch, 6 of port;
 - ``HOST x1000c0s0b0n0`` or ``HOST x1000c0s0b0n0 3``: the location of a node, and its
-  group; by default the cabinet is the group. ``HOST`` may be left out;
-- ``HOST 3`` or ``HOST 3 14``: its group, or group and switch.
+  group; by default the cabinet is the group. ``HOST`` is optional;
+- ``HOST 3`` or ``HOST 3 14``: group of the host, or group and switch.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _LINES = [
         rf"{_HOST}\s+{_GROUP}(?:\s+{_SWITCH})?",
     )
 ]
-#: Fields of a port's address, from the lowest bit.
+#: Bit fields of a port's address, from the lowest bit.
 _PORT_BITS, _SWITCH_BITS, _GROUP_BITS = 6, 5, 9
 
 
 @dataclass
-class _Node:
-    """A host: its line, its group, and its switches or chassis."""
+class _HostLocation:
+    """A host: line number, group, and switches or chassis."""
 
     line: int
     group: int
@@ -54,40 +54,41 @@ class _Node:
 
 
 def recognizes_slingshot(text: str) -> bool:
-    """Return whether every line locates a host.
+    """Return whether each line contains the location of a host.
 
-    If lines have bare numbers, two of them must be of the same group.
+    If lines contain only numbers, at least two lines must have the same group.
     """
-    # The last line of an excerpt may be cut off.
-    lines = [line for line in map(_bare, text.splitlines()) if line]
-    matches = [_match(line) for line in lines[: max(1, len(lines) - 1)]]
+    # The last line of an excerpt may be incomplete.
+    lines = [line for line in map(_strip_comment, text.splitlines()) if line]
+    matches = [_match_line(line) for line in lines[: max(1, len(lines) - 1)]]
     if not matches or None in matches:
         return False
     bare = [m["group"] for m in matches if m and m.re is _LINES[3]]
-    # An allocation file has node ids instead of groups, each once.
+    # Unique numbers indicate an allocation file with node ids instead of groups.
     return not bare or len(set(bare)) < len(bare)
 
 
 def read_slingshot(text: str) -> MachineDescription:
     """Read the locations of hosts of an HPE Cray EX system.
 
-    The machine is a tree of groups, switches or chassis if given, and hosts, in the
-    order of the lines. Hosts on the same several switches share one. The tree stands in
-    for the dragonfly: it knows which hosts are close, not how many links join groups.
+    The machine is a tree of groups, switches or chassis if specified, and hosts, in
+    line order. Hosts on the same set of switches share a tree node. The tree
+    approximates the dragonfly: it represents which hosts are close, but not the number
+    of links between groups.
     """
-    nodes: dict[str, _Node] = {}
+    nodes: dict[str, _HostLocation] = {}
     built_in: dict[str, str] = {}
     for number, raw in enumerate(text.splitlines(), 1):
-        line = _bare(raw)
+        line = _strip_comment(raw)
         if not line:
             continue
-        match = _match(line)
+        match = _match_line(line)
         if match is None:
             raise Error(
                 f"line {number}: expected a host and its location, such as 'n1 "
                 f"02:00:00:00:08:b3' or 'n1 x1000c0s0b0n0', not '{line[:40]}'"
             )
-        _add(nodes, number, match)
+        _add_node(nodes, number, match)
         if place := match.groupdict().get("place"):
             host = match["host"] or match["xname"]
             other = built_in.setdefault(place, host)
@@ -97,30 +98,32 @@ def read_slingshot(text: str) -> MachineDescription:
                     f"both at {place}; keep one"
                 )
     if not nodes:
-        raise Error("line 1: there is no line that says where a host is")
+        raise Error("line 1: no line contains the location of a host")
     first = next(iter(nodes.values()))
     for host, node in nodes.items():
         if bool(node.below) != bool(first.below):
             raise Error(
-                f"line {node.line}: only one of this and line {first.line} gives the "
-                f"switch or chassis of its host; give that of {host} like the others"
+                f"line {node.line}: host {host} and the host on line {first.line} must "
+                "both have a switch or chassis, or neither"
             )
     described = describe_host_paths(
-        _host_path(host, node) for host, node in nodes.items()
+        _build_host_path(host, node) for host, node in nodes.items()
     )
     return replace(described, network="slingshot")
 
 
-def _bare(line: str) -> str:
+def _strip_comment(line: str) -> str:
     return line.partition("#")[0].strip()
 
 
-def _match(line: str) -> re.Match[str] | None:
+def _match_line(line: str) -> re.Match[str] | None:
     matches = (form.fullmatch(line) for form in _LINES)
     return next((match for match in matches if match), None)
 
 
-def _add(nodes: dict[str, _Node], number: int, match: re.Match[str]) -> None:
+def _add_node(
+    nodes: dict[str, _HostLocation], number: int, match: re.Match[str]
+) -> None:
     parts = match.groupdict()
     below = parts.get("switch")
     group = int(parts.get("group") or parts.get("cabinet") or 0)
@@ -131,7 +134,7 @@ def _add(nodes: dict[str, _Node], number: int, match: re.Match[str]) -> None:
     elif parts.get("chassis"):
         below = f"c{parts['cabinet']}-{parts['chassis']}"
     host = parts["host"] or parts["xname"]
-    node = nodes.setdefault(host, _Node(number, group))
+    node = nodes.setdefault(host, _HostLocation(number, group))
     if node.group != group:
         raise Error(
             f"line {number}: host {host} is in group {group}, but line {node.line} "
@@ -147,7 +150,7 @@ def _add(nodes: dict[str, _Node], number: int, match: re.Match[str]) -> None:
         node.below.add(str(int(below)) if is_number(below) else below)
 
 
-def _host_path(host: str, node: _Node) -> HostPath:
+def _build_host_path(host: str, node: _HostLocation) -> HostPath:
     group = f"group {node.group}"
     above: tuple[str, ...] = (group, "all groups")
     if node.below:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cray XT, XE and XC systems: the table of processors that `xtdb2proc` writes."""
+"""Cray XT, XE and XC systems: reads the processor table from `xtdb2proc`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from topoloom.importers.cray.locations import (
     make_location,
 )
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.torus_places import check_size, hosts_by_place
+from topoloom.importers.torus_positions import check_torus_size, list_hosts_by_position
 
 _FIELD = re.compile(r"\s*([a-z_]+)\s*=\s*(?:'([^']*)'|([^,']*))\s*")
-#: Nodes per router: one on a SeaStar (XT), two on a Gemini, four on an Aries.
+#: Maximum nodes per router: 1 on SeaStar (XT), 2 on Gemini; Aries has 4.
 _NODES_OF_GEMINI = 2
 
 
-class _Record(NamedTuple):
-    """One node, from its line."""
+class _NodeRecord(NamedTuple):
+    """A node, read from a line."""
 
     line: int
     nid: int
@@ -38,18 +38,18 @@ class _Record(NamedTuple):
 def read_xtdb2proc(text: str) -> MachineDescription:
     """Read the table of processors of a Cray XT, XE, XK or XC system.
 
-    The machine of an XT (SeaStar) is ``torus:XxYxZ``, that of an XE or XK (Gemini)
-    ``torus:XxYxZ,nodes=2,bandwidth.y=half``: a Gemini has half the links in y. The
-    coordinates are the system's own; places without a compute node are vacant. An XC
-    (Aries) has more than 8 blades in a chassis or 2 nodes on a router, and becomes the
-    tree of `describe_groups`, without service nodes. Nodes that are down are kept.
-    Hosts are ``nid00012``, as launchers name them.
+    The machine of an XT (SeaStar) is ``torus:XxYxZ``. The machine of an XE or XK
+    (Gemini) is ``torus:XxYxZ,nodes=2,bandwidth.y=half``, because a Gemini has half the
+    links in y. Coordinates are as in the system; positions without a compute node are
+    vacant. An XC (Aries) has more than 8 blades per chassis or 2 nodes per router. It
+    becomes the tree of `describe_groups`, without service nodes. Nodes that are down
+    are included. Host names are as in launchers: ``nid00012``.
     """
-    records = _records(text)
+    records = _read_records(text)
     compute = [record for record in records if record.compute]
     if not compute:
-        raise Error("line 1: no compute node is listed")
-    routers: dict[tuple[int, ...], list[_Record]] = {}
+        raise Error("line 1: the file contains no compute node")
+    routers: dict[tuple[int, ...], list[_NodeRecord]] = {}
     for record in records:
         routers.setdefault(record.router, []).append(record)
     nodes = max(map(len, routers.values()))
@@ -57,7 +57,7 @@ def read_xtdb2proc(text: str) -> MachineDescription:
         return describe_groups({r.place: (r.line, r.host) for r in compute})
     far = [max(records, key=lambda record: record.router[axis]) for axis in range(3)]
     size = [record.router[axis] + 1 for axis, record in enumerate(far)]
-    check_size(size, nodes, far[size.index(max(size))].line)
+    check_torus_size(size, nodes, far[size.index(max(size))].line)
     hosts = {
         router: sorted(record.host for record in here if record.compute)
         for router, here in routers.items()
@@ -66,18 +66,18 @@ def read_xtdb2proc(text: str) -> MachineDescription:
     routers_of = f",nodes={nodes},bandwidth.y=half" if is_gemini else ""
     return MachineDescription(
         f"torus:{'x'.join(map(str, size))}{routers_of}",
-        hosts_by_place(size, nodes, hosts),
+        list_hosts_by_position(size, nodes, hosts),
         network="gemini" if is_gemini else "seastar",
     )
 
 
-def _records(text: str) -> list[_Record]:
-    records: list[_Record] = []
+def _read_records(text: str) -> list[_NodeRecord]:
+    records: list[_NodeRecord] = []
     lines_of: dict[str, int] = {}
     for number, raw in enumerate(text.splitlines(), 1):
         if not raw.strip() or raw.lstrip().startswith("#"):
             continue
-        record = _record(number, _fields(number, raw))
+        record = _make_record(number, _parse_fields(number, raw))
         for name in (record.host, record.place.name):
             first = lines_of.setdefault(name, number)
             if first != number:
@@ -89,7 +89,7 @@ def _records(text: str) -> list[_Record]:
     return records
 
 
-def _fields(number: int, line: str) -> dict[str, str]:
+def _parse_fields(number: int, line: str) -> dict[str, str]:
     fields: dict[str, str] = {}
     at = 0
     while at <= len(line):
@@ -106,31 +106,31 @@ def _fields(number: int, line: str) -> dict[str, str]:
     return fields
 
 
-def _record(number: int, fields: dict[str, str]) -> _Record:
-    def integer(key: str) -> int:
-        text = _field(number, fields, key)
+def _make_record(number: int, fields: dict[str, str]) -> _NodeRecord:
+    def parse_integer(key: str) -> int:
+        text = _get_field(number, fields, key)
         if re.fullmatch(r"[0-9]{1,9}", text) is None:
             raise Error(f"line {number}: {key}={text[:40]} is not an integer")
         return int(text)
 
-    kind = _field(number, fields, "processor_type")
+    kind = _get_field(number, fields, "processor_type")
     if kind not in ("compute", "service"):
         raise Error(
             f"line {number}: processor_type is '{kind[:40]}'; there are: compute, "
             "service"
         )
-    column, row = integer("cab_position"), integer("cab_row")
-    cage, slot, cpu = integer("cage"), integer("slot"), integer("cpu")
-    return _Record(
+    column, row = parse_integer("cab_position"), parse_integer("cab_row")
+    cage, slot, cpu = parse_integer("cage"), parse_integer("slot"), parse_integer("cpu")
+    return _NodeRecord(
         number,
-        integer("processor_id"),
+        parse_integer("processor_id"),
         kind == "compute",
         make_location(column, row, cage, slot, cpu),
-        (integer("x_coord"), integer("y_coord"), integer("z_coord")),
+        (parse_integer("x_coord"), parse_integer("y_coord"), parse_integer("z_coord")),
     )
 
 
-def _field(number: int, fields: dict[str, str], key: str) -> str:
+def _get_field(number: int, fields: dict[str, str], key: str) -> str:
     if key not in fields:
         raise Error(f"line {number}: the record lacks its '{key}='")
     return fields[key]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cray XC systems: the listings of `xtprocadmin` and `xtnids`."""
+"""Cray XC systems: reads node listings from `xtprocadmin` and `xtnids`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def read_xtprocadmin(text: str) -> MachineDescription:
     """Read the nodes of a Cray XC from ``xtprocadmin`` or ``xtnids``.
 
     The machine is a tree of groups (two neighboring cabinets), chassis, blades and
-    nodes: ``tree:4:16:6:...`` if all are full, else a ``graph:``. It stands in for the
-    Aries dragonfly: it knows which nodes are close, not how many links join groups.
-    Service nodes are left out, nodes that are down are not. Hosts are ``nid00012``, as
-    launchers name them. XT and XE systems are refused: names of their nodes do not give
-    coordinates in the torus, as `xtdb2proc` does.
+    nodes: ``tree:4:16:6:...`` if all are full, else a ``graph:``. The tree approximates
+    the Aries dragonfly: it represents which nodes are close, but not the number of
+    links between groups. Service nodes are omitted; nodes that are down are included.
+    Host names are as in launchers: ``nid00012``. XT and XE systems are rejected,
+    because their node names contain no torus coordinates; use `xtdb2proc`.
     """
     found: dict[CrayLocation, tuple[int, str]] = {}
     lines_of: dict[str, int] = {}
@@ -44,7 +44,7 @@ def read_xtprocadmin(text: str) -> MachineDescription:
         _check_hex(number, words)
         if words[3:4] == ["service"]:
             continue
-        place = _place(number, words[2])
+        place = _parse_location(number, words[2])
         host = f"nid{int(words[0]):05d}"
         for key, line in ((host, number), (words[2], number)):
             first = lines_of.setdefault(key, line)
@@ -55,8 +55,8 @@ def read_xtprocadmin(text: str) -> MachineDescription:
                 )
         found[place] = (number, host)
     if not found:
-        raise Error("line 1: no compute node is listed")
-    _refuse_torus(found)
+        raise Error("line 1: the file contains no compute node")
+    _reject_torus(found)
     return describe_groups(found)
 
 
@@ -70,7 +70,7 @@ def _check_hex(number: int, words: list[str]) -> None:
         )
 
 
-def _place(number: int, name: str) -> CrayLocation:
+def _parse_location(number: int, name: str) -> CrayLocation:
     match = _NAME.fullmatch(name)
     if match is None:
         raise Error(
@@ -79,7 +79,7 @@ def _place(number: int, name: str) -> CrayLocation:
     return make_location(**{part: int(at) for part, at in match.groupdict().items()})
 
 
-def _refuse_torus(found: dict[CrayLocation, tuple[int, str]]) -> None:
+def _reject_torus(found: dict[CrayLocation, tuple[int, str]]) -> None:
     blades = {place.blade for place in found}
     last = max(place.slot for place in found)
     if last < BLADES_OF_XE < len(blades):

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""InfiniBand: see README.md."""
+"""Importers for InfiniBand fabrics."""

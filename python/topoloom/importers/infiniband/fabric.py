@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Devices, ports and cables of an InfiniBand fabric, from `ibnetdiscover`."""
+"""Reads devices, ports and cables of an InfiniBand fabric from `ibnetdiscover`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from topoloom._core import Error
 
-#: Gbit/s of a lane without its line code: 8b/10b up to QDR, then 64b/66b. Nominal rates
-#: from HDR on exclude the code already.
+#: Data rate of a lane in Gbit/s without line code: 8b/10b up to QDR, then 64b/66b. From
+#: HDR on, nominal rates already exclude the line code.
 LANE_GBIT = {
     "SDR": 2.5 * 8 / 10,
     "DDR": 5 * 8 / 10,
@@ -33,20 +33,20 @@ _PORT = re.compile(
 )
 _RATE = re.compile(r"\blid [0-9]+ ([0-9]{1,2})x([A-Z]+[0-9]*)")
 _OWN_LID = re.compile(r"\s*lid ([0-9]{1,6}) lmc [0-9]+")
-#: Lines without cables: of blocks, of the options -g and -s, and warnings.
+#: Lines that are no cables: block headers, output of options -g and -s, warnings.
 _ASIDE = re.compile(
     r"#|(?:vend|dev)id=|(?:sysimg|switch|ca|rt)guid=|(?:Non-)?Chassis|DR path|ibwarn:"
 )
 
 
 class Port(NamedTuple):
-    """One end of a cable."""
+    """A port, which is one end of a cable."""
 
     line: int
     peer: str
     peer_port: int
     gbit: float
-    lid: int  # the port's own; 0 for switches
+    lid: int  # LID of the port; 0 for switches
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Device:
 
 
 def read_fabric(lines: list[str]) -> dict[str, Device]:
-    """Read the devices by name; the two ends of each cable must agree."""
+    """Read the devices by name; check that both ends of each cable agree."""
     fabric: dict[str, Device] = {}
     device: Device | None = None
     for number, line in enumerate(lines, 1):
@@ -68,7 +68,7 @@ def read_fabric(lines: list[str]) -> dict[str, Device]:
             if device is None:
                 raise Error(
                     f"line {number}: a port before the first Switch, Ca or Rt line; "
-                    "give the whole output"
+                    "pass the whole output"
                 )
             _add_port(device, number, line)
             continue
@@ -79,7 +79,7 @@ def read_fabric(lines: list[str]) -> dict[str, Device]:
             if first is not device:
                 raise Error(
                     f"line {number}: {device.name} is listed twice, first on line "
-                    f"{first.line}; give the output of one run"
+                    f"{first.line}; pass the output of one run"
                 )
         elif line.strip() and _ASIDE.match(line) is None:
             raise Error(
@@ -88,7 +88,7 @@ def read_fabric(lines: list[str]) -> dict[str, Device]:
             )
     if not fabric:
         raise Error(
-            "line 1: no Switch, Ca or Rt line is here; give the output of ibnetdiscover"
+            "line 1: no Switch, Ca or Rt line; pass the output of ibnetdiscover"
         )
     for device in fabric.values():
         _check_cables(fabric, device)
@@ -103,7 +103,7 @@ def _add_port(device: Device, number: int, line: str) -> None:
             '[port] "S-guid"[port] # "name" lid N 4xHDR'
         )
     comment = match[4] or ""
-    # Descriptions are free text; what follows the last quote is not.
+    # Descriptions are free text; fields begin after the last quote.
     rate = _RATE.search(comment.rpartition('"')[2])
     if rate is None or rate[2] not in LANE_GBIT or rate[1] == "0":
         raise Error(
@@ -132,14 +132,14 @@ def _check_cables(fabric: dict[str, Device], device: Device) -> None:
         if peer is None:
             raise Error(
                 f"line {port.line}: the cable leads to {port.peer}, which has no "
-                "block; give the whole output"
+                "block; pass the whole output"
             )
         back = peer.ports.get(port.peer_port)
         if back is None:
             raise Error(
                 f"line {port.line}: the cable from {device.name}[{number}] to "
                 f"{port.peer}[{port.peer_port}] is listed at this end only; "
-                "give the whole output"
+                "pass the whole output"
             )
         if (back.peer, back.peer_port) != (device.name, number):
             raise Error(

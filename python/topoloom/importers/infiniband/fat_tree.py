@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recognizes regular fat trees, in which all switches of a level are alike."""
+"""Recognizes regular fat trees, in which all switches of a level are equal."""
 
 from __future__ import annotations
 
@@ -10,36 +10,37 @@ from topoloom.importers.reachability import find_neighbors
 from topoloom.support.number_ranges import join_numbers
 from topoloom.support.units import counted
 
-#: (lower vertex, higher vertex) -> Gbit/s of each cable
+#: Gbit/s of each cable between two vertices: (lower id, higher id) -> rates
 Cables = Mapping[tuple[int, int], tuple[float, ...]]
 
 
 class FatTree(NamedTuple):
-    """A fabric as ``fattree:``; node i is host ``hosts[i]`` of the fabric."""
+    """A fat tree as machine text; node i is host ``hosts[i]`` of the fabric."""
 
     text: str
     hosts: list[int]
     summary: str
 
 
-class _Irregular(Exception):
-    """The fabric is no regular fat tree; the message says why."""
+class _IrregularTreeError(Exception):
+    """Raised if the fabric is no regular fat tree; the message is the reason."""
 
 
 def find_fat_tree(
     hosts: int, cables: Cables, name: Callable[[int], str]
 ) -> FatTree | str:
-    """Recognize a regular fat tree of 2 or 3 levels of switches, or return why not.
+    """Recognize a regular fat tree of 2 or 3 switch levels, or return the reason.
 
-    The first `hosts` vertices are hosts, the others switches; `name` gives their names.
+    The first `hosts` vertices are hosts, the others are switches; `name` returns the
+    name of a vertex.
     """
     try:
-        return _Reader(hosts, cables, name).read()
-    except _Irregular as reason:
+        return _FatTreeReader(hosts, cables, name).read()
+    except _IrregularTreeError as reason:
         return str(reason)
 
 
-class _Reader:
+class _FatTreeReader:
     def __init__(self, hosts: int, cables: Cables, name: Callable[[int], str]) -> None:
         self.hosts = hosts
         self.cables = cables
@@ -47,27 +48,32 @@ class _Reader:
         self.neighbors = {v: set(ends) for v, ends in find_neighbors(cables).items()}
 
     def read(self) -> FatTree:
-        leaves = self.leaves()
-        spines = self.above(leaves, set(range(self.hosts)))
-        cores = self.above(spines, leaves) if spines else set()
+        leaves = self.find_leaves()
+        spines = self.find_level_above(leaves, set(range(self.hosts)))
+        cores = self.find_level_above(spines, leaves) if spines else set()
         if not spines:
-            raise _Irregular("there are no switches above the leaves")
-        if cores and (beyond := self.above(cores, spines)):
-            raise _Irregular(f"{self.name(min(beyond))} is four levels above the hosts")
+            raise _IrregularTreeError("there are no switches above the leaves")
+        if cores and (beyond := self.find_level_above(cores, spines)):
+            raise _IrregularTreeError(
+                f"{self.name(min(beyond))} is four levels above the hosts"
+            )
         below = {
             leaf: sorted(v for v in self.neighbors[leaf] if v < self.hosts)
             for leaf in leaves
         }
         self.require_equal_sizes(below, "host", "hosts")
-        pods = self.pods(leaves, spines)
+        pods = self.find_pods(leaves, spines)
         pods.sort(key=lambda pod: min(below[leaf][0] for leaf in pod[0]))
         arity = [len(below[min(leaves)]), len(pods[0][0])]
         up = [1, len(pods[0][1])]
-        levels = [self.level(range(self.hosts), leaves), self.level(leaves, spines)]
+        levels = [
+            self.find_level_cables(range(self.hosts), leaves),
+            self.find_level_cables(leaves, spines),
+        ]
         if cores:
-            up.append(self.cores_of_a_spine([pod[1] for pod in pods], cores))
+            up.append(self.count_cores_per_spine([pod[1] for pod in pods], cores))
             arity.append(len(pods))
-            levels.append(self.level(spines, cores))
+            levels.append(self.find_level_cables(spines, cores))
         order = [
             host
             for pod, _ in pods
@@ -79,27 +85,28 @@ class _Reader:
         )
         if cores:
             summary += f", {len(cores)} core switches"
-        return FatTree(_text(arity, up, levels), order, summary)
+        return FatTree(_format_fat_tree(arity, up, levels), order, summary)
 
-    def leaves(self) -> set[int]:
+    def find_leaves(self) -> set[int]:
         leaves = set()
         for host in range(self.hosts):
             neighbors = self.neighbors.get(host, set())
             if len(neighbors) != 1 or min(neighbors) < self.hosts:
-                raise _Irregular(
+                raise _IrregularTreeError(
                     f"{self.name(host)} is cabled to "
                     f"{counted(len(neighbors), 'device')}"
                 )
             leaves |= neighbors
         return leaves
 
-    def above(self, level: set[int], under: set[int]) -> set[int]:
-        """Find the level above; vertices of a level must not be joined."""
+    def find_level_above(self, level: set[int], under: set[int]) -> set[int]:
+        """Find the vertices of the next level; raise if a level has internal links."""
         above: set[int] = set()
         for vertex in sorted(level):
             for other in self.neighbors[vertex] & level:
-                raise _Irregular(
-                    f"{self.name(vertex)} and {self.name(other)} are joined in a level"
+                raise _IrregularTreeError(
+                    f"{self.name(vertex)} and {self.name(other)} are connected "
+                    "within a level"
                 )
             above |= self.neighbors[vertex] - under
         return above
@@ -107,20 +114,20 @@ class _Reader:
     def require_equal_sizes(
         self, parts: Mapping[int, Collection[int]], one: str, several: str
     ) -> None:
-        """Require parts, each named by one of its vertices, to have the same size."""
+        """Raise if the parts, each identified by a vertex, differ in size."""
         counts = {key: len(part) for key, part in parts.items()}
         most = max(counts.values(), key=list(counts.values()).count)
         for key in sorted(counts):
             if counts[key] != most:
                 what = one if counts[key] == 1 else several
-                raise _Irregular(
+                raise _IrregularTreeError(
                     f"{self.name(key)} has {counts[key]} {what}, most have {most}"
                 )
 
-    def pods(
+    def find_pods(
         self, leaves: set[int], spines: set[int]
     ) -> list[tuple[set[int], set[int]]]:
-        """Group leaves with the same spines; no spine may have others."""
+        """Group leaf switches into pods with the same spines; pods share no spine."""
         by_spines: dict[frozenset[int], set[int]] = {}
         for leaf in leaves:
             over = frozenset(self.neighbors[leaf] & spines)
@@ -129,7 +136,7 @@ class _Reader:
         for over, pod in by_spines.items():
             for spine in sorted(over):
                 if spine in seen:
-                    raise _Irregular(
+                    raise _IrregularTreeError(
                         f"{self.name(spine)} is above {self.name(min(pod))}, but not "
                         f"all of its spines are above {self.name(seen[spine])}"
                     )
@@ -143,8 +150,8 @@ class _Reader:
         )
         return pods
 
-    def cores_of_a_spine(self, pods: list[set[int]], cores: set[int]) -> int:
-        """Count the core switches per spine; each joins one spine of every pod."""
+    def count_cores_per_spine(self, pods: list[set[int]], cores: set[int]) -> int:
+        """Count the core switches per spine; each is connected to one spine per pod."""
         over = {
             spine: frozenset(self.neighbors[spine] & cores)
             for spines in pods
@@ -155,15 +162,21 @@ class _Reader:
         size = len(next(iter(first)))
         for spines in pods:
             if {over[spine] for spine in spines} != first:
-                raise _Irregular("the pods are joined to different core switches")
+                raise _IrregularTreeError(
+                    "the pods are connected to different core switches"
+                )
             if len(set().union(*(over[spine] for spine in spines))) != size * len(
                 spines
             ):
-                raise _Irregular("two spines of a pod are joined to one core switch")
+                raise _IrregularTreeError(
+                    "two spines of a pod are connected to one core switch"
+                )
         return size
 
-    def level(self, lower: Iterable[int], upper: set[int]) -> tuple[float, ...]:
-        """Return the cables between joined vertices of two levels, equal for all."""
+    def find_level_cables(
+        self, lower: Iterable[int], upper: set[int]
+    ) -> tuple[float, ...]:
+        """Return the cables between vertices of two levels; raise if unequal."""
         kinds = {
             (vertex, other): tuple(
                 sorted(self.cables[min(vertex, other), max(vertex, other)])
@@ -175,14 +188,16 @@ class _Reader:
         usual = max(set(cables), key=cables.count)
         for (vertex, other), kind in sorted(kinds.items()):
             if kind != usual or len(set(kind)) > 1:
-                raise _Irregular(
+                raise _IrregularTreeError(
                     f"{self.name(vertex)} and {self.name(other)} are joined by other "
                     "cables than the rest of their level"
                 )
         return usual
 
 
-def _text(arity: list[int], up: list[int], levels: list[tuple[float, ...]]) -> str:
+def _format_fat_tree(
+    arity: list[int], up: list[int], levels: list[tuple[float, ...]]
+) -> str:
     rates = [f"{cables[0] / 8:.9g}GB/s" for cables in levels]
     parts = [
         f"fattree:{join_numbers(arity)}",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines from InfiniBand fabrics: the output of `ibnetdiscover`."""
+"""Reads machines from InfiniBand fabrics: the output of `ibnetdiscover`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from topoloom.importers.infiniband.fabric import Device, read_fabric
 from topoloom.importers.infiniband.fat_tree import Cables, find_fat_tree
 from topoloom.importers.infiniband.routes import (
     find_tables_start,
+    format_table_options,
     list_host_ports,
     read_tables,
-    table_options,
 )
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.reachability import (
@@ -24,7 +24,7 @@ from topoloom.importers.reachability import (
 )
 from topoloom.support.units import counted
 
-#: Descriptions of managed switches.
+#: Pattern for descriptions of managed switches.
 _MANAGED = re.compile(r"MF0;([^:;]+):.*")
 #: "n001 HCA-1", "n001 mlx5_0"
 _HOST_AND_ADAPTER = re.compile(r"(\S+)\s+((?:HCA-|[a-z][a-z0-9]*_?)[0-9]+)")
@@ -34,40 +34,42 @@ def read_ibnetdiscover(text: str) -> MachineDescription:
     """Read the output of ``ibnetdiscover``.
 
     A host, named at the start of descriptions (``n001 HCA-1``, ``n001 mlx5_0``), is a
-    node with all of its adapters. An adapter with another description is a node named
-    by its GUID. Aggregation nodes within switches are left out. Nodes are sorted by
-    name.
+    node with all its adapters. An adapter with another description is a node named by
+    its GUID. Aggregation nodes in switches are omitted. Nodes are sorted by name.
 
     A regular fat tree, as `find_fat_tree` recognizes it, becomes ``fattree:`` with
     d-mod-k routes, its nodes leaf by leaf. Any other fabric becomes ``graph:``, its
-    switches and routers sorted by GUID, with each message split over all shortest
-    routes. Parallel cables are one link with the sum of their rates (`LANE_GBIT`). If
-    the forwarding tables of all switches follow, from ``dump_fts`` or ``ibroute``,
-    routes are those between the first adapters of two hosts. A remark states the case.
+    switches and routers sorted by GUID, and each message is split over all shortest
+    routes. Parallel cables become one link with the sum of their rates (`LANE_GBIT`).
+    If the forwarding tables of all switches follow, from ``dump_fts`` or ``ibroute``,
+    the machine uses the routes between the first adapters of two hosts. A remark names
+    the type of routes.
     """
     end = find_tables_start(text)
     fabric = read_fabric(text[:end].splitlines())
-    hosts = _hosts(fabric)
-    number = _numbers(fabric, hosts)
-    cables = _cables(fabric, number)
-    _refuse_parts(hosts, cables)
-    switches = _switch_names(fabric, number, len(hosts))
+    hosts = _group_adapters_by_host(fabric)
+    number = _number_devices(fabric, hosts)
+    cables = _list_cables(fabric, number)
+    _require_connected(hosts, cables)
+    switches = _name_switches(fabric, number, len(hosts))
     if end < len(text):
         adapters = list(hosts.values())
         tables = read_tables(text, end, list_host_ports(adapters))
-        options = list(table_options(fabric, adapters, number, tables))
+        options = list(format_table_options(fabric, adapters, number, tables))
         remark = f"routes: those of {counted(len(tables), 'forwarding table')}"
-        described = _graph(hosts, number, cables, [*options, "routing=ecmp"], (remark,))
+        described = _build_graph(
+            hosts, number, cables, [*options, "routing=ecmp"], (remark,)
+        )
         return replace(described, switches=switches)
-    if _is_tree(cables):  # there is only one route
-        return replace(_graph(hosts, number, cables, [], ()), switches=switches)
+    if _is_tree(cables):  # a tree has only one route between nodes
+        return replace(_build_graph(hosts, number, cables, [], ()), switches=switches)
     names = [*hosts, *switches]
     tree = find_fat_tree(len(hosts), cables, names.__getitem__)
     if isinstance(tree, str):
         remark = (
             f"assumed: all shortest routes share (ECMP); not a regular fat tree: {tree}"
         )
-        described = _graph(hosts, number, cables, ["routing=ecmp"], (remark,))
+        described = _build_graph(hosts, number, cables, ["routing=ecmp"], (remark,))
         return replace(described, switches=switches)
     remark = (
         "assumed: d-mod-k routes, as of OpenSM's ftree; a regular fat tree: "
@@ -79,12 +81,14 @@ def read_ibnetdiscover(text: str) -> MachineDescription:
     )
 
 
-def _switch_names(
+def _name_switches(
     fabric: dict[str, Device], number: dict[str, int], hosts: int
 ) -> tuple[str, ...]:
     """Name switches by their descriptions if unique, else by their GUIDs."""
     names = sorted((vertex, name) for name, vertex in number.items() if vertex >= hosts)
-    described = {name: _described_name(fabric[name].description) for _, name in names}
+    described = {
+        name: _parse_switch_name(fabric[name].description) for _, name in names
+    }
     times = Counter(described.values())
     return tuple(
         given if (given := described[name]) and times[given] == 1 else name
@@ -92,13 +96,13 @@ def _switch_names(
     )
 
 
-def _described_name(description: str) -> str:
+def _parse_switch_name(description: str) -> str:
     """Find the name in a managed switch's description, ``MF0;leaf1:MQM8700/U1``."""
     managed = _MANAGED.fullmatch(description)
     return managed[1] if managed else description.strip()
 
 
-def _graph(
+def _build_graph(
     hosts: dict[str, list[Device]],
     number: dict[str, int],
     cables: Cables,
@@ -108,12 +112,12 @@ def _graph(
     links = {ends: sum(gbit) for ends, gbit in cables.items()}
     usual = Counter(links.values()).most_common(1)[0][0] if links else 0.0
     parts = [
-        f"{a}-{b}" if gbit == usual else f"{a}-{b}@{_bandwidth(gbit)}"
+        f"{a}-{b}" if gbit == usual else f"{a}-{b}@{_format_bandwidth(gbit)}"
         for (a, b), gbit in sorted(links.items())
     ]
     if links:
-        parts.append(f"bandwidth={_bandwidth(usual)}")
-    if _only_switches_forward(len(hosts), cables):
+        parts.append(f"bandwidth={_format_bandwidth(usual)}")
+    if _is_connected_by_switches(len(hosts), cables):
         parts.append("forward=no")
     parts += options
     switches = len(set(number.values())) - len(hosts)
@@ -122,26 +126,27 @@ def _graph(
 
 
 def _is_tree(cables: Cables) -> bool:
-    """Return whether no cable closes a cycle."""
+    """Return whether the cables contain no cycle."""
     part: dict[int, int] = {}
 
-    def root(vertex: int) -> int:
+    def find_root(vertex: int) -> int:
         while (above := part.get(vertex, vertex)) != vertex:
             part[vertex] = part.get(above, above)
             vertex = above
         return vertex
 
     for a, b in cables:
-        if root(a) == root(b):
+        if find_root(a) == find_root(b):
             return False
-        part[root(a)] = root(b)
+        part[find_root(a)] = find_root(b)
     return True
 
 
-def _only_switches_forward(hosts: int, cables: Cables) -> bool:
-    """Return whether hosts have several neighbors, but switches alone join all hosts.
+def _is_connected_by_switches(hosts: int, cables: Cables) -> bool:
+    """Return whether hosts have several neighbors, and switches connect all hosts.
 
-    If adapters are in separate fabrics, some hosts may be joined by other hosts only.
+    If adapters are in separate fabrics, some hosts may be connected only through other
+    hosts.
     """
     neighbors = find_neighbors(cables)
     if all(len(neighbors.get(host, ())) < 2 for host in range(hosts)):
@@ -153,8 +158,8 @@ def _only_switches_forward(hosts: int, cables: Cables) -> bool:
     )
 
 
-def _hosts(fabric: dict[str, Device]) -> dict[str, list[Device]]:
-    """Group cabled adapters by host; hosts sorted naturally, adapters by GUID."""
+def _group_adapters_by_host(fabric: dict[str, Device]) -> dict[str, list[Device]]:
+    """Group connected adapters by host; sort hosts naturally, adapters by GUID."""
     by_host: dict[str, list[Device]] = {}
     seen: dict[str, Device] = {}
     for name in sorted(fabric):
@@ -177,11 +182,11 @@ def _hosts(fabric: dict[str, Device]) -> dict[str, list[Device]]:
         by_host.setdefault(match[1] if match else description, []).append(device)
     if not by_host:
         raise Error("line 1: no adapter (Ca) of a host has a cable")
-    return {host: by_host[host] for host in sorted(by_host, key=_natural)}
+    return {host: by_host[host] for host in sorted(by_host, key=_natural_sort_key)}
 
 
-def _natural(name: str) -> list[tuple[int, str]]:
-    """Return a sort key that puts n2 before n10."""
+def _natural_sort_key(name: str) -> list[tuple[int, str]]:
+    """Return a natural sort key: n2 before n10."""
     pieces = re.split(r"([0-9]+)", name)
     return [
         (len(digits := piece.lstrip("0")), digits) if i % 2 else (0, piece)
@@ -189,7 +194,7 @@ def _natural(name: str) -> list[tuple[int, str]]:
     ]
 
 
-def _numbers(
+def _number_devices(
     fabric: dict[str, Device], hosts: dict[str, list[Device]]
 ) -> dict[str, int]:
     """Assign vertices to all devices: hosts first, then switches."""
@@ -198,8 +203,8 @@ def _numbers(
     return number | {name: i for i, name in enumerate(inner, len(hosts))}
 
 
-def _cables(fabric: dict[str, Device], number: dict[str, int]) -> Cables:
-    """List the Gbit/s of the cables between two vertices."""
+def _list_cables(fabric: dict[str, Device], number: dict[str, int]) -> Cables:
+    """List the Gbit/s of each cable between two vertices."""
     cables: dict[tuple[int, int], tuple[float, ...]] = {}
     for name, a in number.items():
         for port in fabric[name].ports.values():
@@ -210,16 +215,16 @@ def _cables(fabric: dict[str, Device], number: dict[str, int]) -> Cables:
     return cables
 
 
-def _refuse_parts(hosts: dict[str, list[Device]], cables: Cables) -> None:
+def _require_connected(hosts: dict[str, list[Device]], cables: Cables) -> None:
     alone = find_unreachable(len(hosts), [*cables, *((b, a) for a, b in cables)])
     if alone is not None:
         names = list(hosts)
         first, host = names[0], names[alone]
         raise Error(
             f"line {hosts[host][0].line}: no cables lead from host {host} to host "
-            f"{first}; give one connected fabric"
+            f"{first}; pass one connected fabric"
         )
 
 
-def _bandwidth(gbit: float) -> str:
+def _format_bandwidth(gbit: float) -> str:
     return f"{gbit / 8:.9g}GB/s"

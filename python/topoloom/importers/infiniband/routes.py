@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Routes of an InfiniBand fabric, from the forwarding tables of its switches."""
+"""Reads the routes of an InfiniBand fabric from its switches' forwarding tables."""
 
 from __future__ import annotations
 
@@ -18,44 +18,46 @@ _HEADS = re.compile(r"^Unicast lids .*", re.MULTILINE)
 _GUID = re.compile(r"\bguid 0x([0-9a-f]{1,16})\b")
 _ENTRY = re.compile(r"^0x([0-9a-f]{1,6})\s+([0-9]{1,3})\b", re.MULTILINE)
 _NO_VERTEX = -1
-#: Ports of a table have up to three digits.
+#: Port numbers in tables have up to three digits.
 _NO_PORT = 1000
-#: The first links of a vertex, as letters in the machine's text.
+#: Letters for the first links of a vertex in machine text.
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-class Table(NamedTuple):
-    """A switch's forwarding table: the port for each host."""
+class ForwardingTable(NamedTuple):
+    """The forwarding table of a switch: the port for each host."""
 
     line: int
     ports: NDArray[np.int32]
 
 
 class HostPort(NamedTuple):
-    """The port through which messages enter and leave a host."""
+    """The port by which messages enter and leave a host."""
 
     adapter: str
     port: Port
 
 
 def find_tables_start(text: str) -> int:
-    """Find the start of the first forwarding table; the end of the text without any."""
+    """Return the start of the first forwarding table, or the end of the text."""
     head = _HEADS.search(text)
     return len(text) if head is None else head.start()
 
 
 def list_host_ports(hosts: Sequence[list[Device]]) -> list[HostPort]:
-    """Choose the first port of each host's first adapter."""
+    """Choose the first port of the first adapter of each host."""
     return [HostPort(host[0].name, host[0].ports[min(host[0].ports)]) for host in hosts]
 
 
-def read_tables(text: str, start: int, doors: Sequence[HostPort]) -> dict[str, Table]:
-    """Read the tables behind `start` by switch (``S-guid``)."""
+def read_tables(
+    text: str, start: int, host_ports: Sequence[HostPort]
+) -> dict[str, ForwardingTable]:
+    """Read the forwarding tables after position `start`, by switch (``S-guid``)."""
     import numpy as np
 
-    lids = np.array([door.port.lid for door in doors], dtype=np.int64)
+    lids = np.array([door.port.lid for door in host_ports], dtype=np.int64)
     port_of_lid = np.empty(int(lids.max()) + 1, dtype=np.int32)
-    tables: dict[str, Table] = {}
+    tables: dict[str, ForwardingTable] = {}
     line, before = 1, 0
     heads = list(_HEADS.finditer(text, start))
     for head, following in zip(heads, [*heads[1:], None], strict=True):
@@ -76,23 +78,23 @@ def read_tables(text: str, start: int, doors: Sequence[HostPort]) -> dict[str, T
         for lid, port in entries:
             if (number := int(lid, 16)) < len(port_of_lid):
                 port_of_lid[number] = int(port)
-        tables[name] = Table(line, port_of_lid[lids])
+        tables[name] = ForwardingTable(line, port_of_lid[lids])
     return tables
 
 
-def table_options(
+def format_table_options(
     fabric: dict[str, Device],
     hosts: Sequence[list[Device]],
     number: dict[str, int],
-    tables: dict[str, Table],
+    tables: dict[str, ForwardingTable],
 ) -> Iterator[str]:
-    """Write forwarding tables as options of a machine's text.
+    """Format forwarding tables as options of machine text.
 
-    Raises `topoloom.Error` if they do not lead from every host to every other.
+    Raises `topoloom.Error` if the tables do not connect all pairs of hosts.
     """
     import numpy as np
 
-    doors = list_host_ports(hosts)
+    host_ports = list_host_ports(hosts)
     names = {vertex: name for name, vertex in number.items() if vertex >= len(hosts)}
     following = np.full((len(names), len(hosts)), _NO_VERTEX, dtype=np.int32)
     for vertex, name in names.items():
@@ -103,20 +105,22 @@ def table_options(
             if port < _NO_PORT:
                 beyond[port] = number.get(end.peer, _NO_VERTEX)
         following[vertex - len(hosts)] = beyond[tables[name].ports]
-    _check_routes(fabric, names, doors, number, tables, following)
-    for host, door in enumerate(doors):
-        ends = _ends(hosts[host], number, len(hosts))
+    _check_routes(fabric, names, host_ports, number, tables, following)
+    for host, door in enumerate(host_ports):
+        ends = _list_neighbors(hosts[host], number, len(hosts))
         if len(ends) > 1:
             port = ends.index(number[door.port.peer])
-            yield f"table={host}:{len(hosts)}{_link(port)}"
+            yield f"table={host}:{len(hosts)}{_encode_link(port)}"
     for vertex, name in sorted(names.items()):
         row = following[vertex - len(hosts)]
         if (row >= 0).any():
-            ends = _ends([fabric[name]], number, len(hosts))
-            yield f"table={vertex}:{_runs(row, ends)}"
+            ends = _list_neighbors([fabric[name]], number, len(hosts))
+            yield f"table={vertex}:{_encode_runs(row, ends)}"
 
 
-def _ends(devices: list[Device], number: dict[str, int], hosts: int) -> list[int]:
+def _list_neighbors(
+    devices: list[Device], number: dict[str, int], hosts: int
+) -> list[int]:
     """List the neighbors of a host's devices in table order: switches, then hosts."""
     own = number[devices[0].name]
     ends = {
@@ -128,11 +132,11 @@ def _ends(devices: list[Device], number: dict[str, int], hosts: int) -> list[int
     return sorted(ends - {own}, key=lambda vertex: (vertex < hosts, vertex))
 
 
-def _runs(row: NDArray[np.int32], ends: list[int]) -> str:
+def _encode_runs(row: NDArray[np.int32], ends: list[int]) -> str:
     """Run-length encode next vertices as indices into `ends`: ``20a(53)3-``."""
     import numpy as np
 
-    letters = {vertex: _link(port) for port, vertex in enumerate(ends)}
+    letters = {vertex: _encode_link(port) for port, vertex in enumerate(ends)}
     changes = np.flatnonzero(np.diff(row)) + 1
     starts = np.concatenate(([0], changes))
     counts = np.diff(np.concatenate((starts, [len(row)])))
@@ -142,23 +146,23 @@ def _runs(row: NDArray[np.int32], ends: list[int]) -> str:
     )
 
 
-def _link(port: int) -> str:
+def _encode_link(port: int) -> str:
     return _LETTERS[port] if port < len(_LETTERS) else f"({port})"
 
 
 def _check_routes(
     fabric: dict[str, Device],
     names: dict[int, str],
-    doors: Sequence[HostPort],
+    host_ports: Sequence[HostPort],
     number: dict[str, int],
-    tables: dict[str, Table],
+    tables: dict[str, ForwardingTable],
     following: NDArray[np.int32],
 ) -> None:
-    """Follow the routes from all entry switches to all hosts at once."""
+    """Check that routes lead from all switches with hosts to all hosts."""
     import numpy as np
 
-    hosts = len(doors)
-    entries = sorted({number.get(door.port.peer, _NO_VERTEX) for door in doors})
+    hosts = len(host_ports)
+    entries = sorted({number.get(door.port.peer, _NO_VERTEX) for door in host_ports})
     at = np.repeat(np.array(entries, dtype=np.int32), hosts)
     target = np.tile(np.arange(hosts, dtype=np.int32), len(entries))
     for _ in range(len(names) + 1):
@@ -171,17 +175,19 @@ def _check_routes(
         onward = following[at - hosts, target]
         if (ends_here := onward < 0).any():
             first = int(np.flatnonzero(ends_here)[0])
-            raise _no_port(
+            raise _describe_missing_route(
                 fabric[names[int(at[first])]],
                 tables,
-                doors[int(target[first])].port.lid,
+                host_ports[int(target[first])].port.lid,
             )
         at = onward
     else:
         astray = np.ones(len(at), dtype=bool)
     first = int(np.flatnonzero(astray)[0])
-    stop, door = int(at[first]), doors[int(target[first])]
-    name = names[stop] if stop >= hosts else doors[stop].adapter if stop >= 0 else ""
+    stop, door = int(at[first]), host_ports[int(target[first])]
+    name = (
+        names[stop] if stop >= hosts else host_ports[stop].adapter if stop >= 0 else ""
+    )
     line = tables[name].line if name in tables else fabric[door.adapter].line
     raise Error(
         f"line {line}: by the forwarding tables a message for LID {door.port.lid} "
@@ -189,7 +195,9 @@ def _check_routes(
     )
 
 
-def _no_port(device: Device, tables: dict[str, Table], lid: int) -> Error:
+def _describe_missing_route(
+    device: Device, tables: dict[str, ForwardingTable], lid: int
+) -> Error:
     table = tables.get(device.name)
     if table is None:
         return Error(

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SimGrid: see README.md."""
+"""SimGrid platforms: importer, writer, and measured costs for SMPI."""

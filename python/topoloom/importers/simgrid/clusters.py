@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SimGrid platform files (XML, versions 4 and 4.1): reads and writes clusters.
+"""Reads and writes SimGrid clusters: platform files (XML) of versions 4 and 4.1.
 
 SimGrid numbers a torus with the first axis fastest and routes along it first. Topoloom
 numbers with the last axis fastest, so axes and order are reversed.
@@ -14,18 +14,26 @@ from collections.abc import Callable
 from topoloom._core import Error, Machine, MachineText, NetworkModel, TextSection
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import NETWORKS
-from topoloom.importers.simgrid.measured import beside_links, inside_host, settings
 from topoloom.importers.simgrid.platform import NO_LIMIT, write_all_routes
-from topoloom.importers.simgrid.units import quantity, read_bandwidth, read_latency
+from topoloom.importers.simgrid.smpi_settings import (
+    compute_extra_latency,
+    format_settings,
+    make_intra_host_link,
+)
+from topoloom.importers.simgrid.units import (
+    format_quantity,
+    read_bandwidth,
+    read_latency,
+)
 from topoloom.importers.simgrid.zone import describe_zone
-from topoloom.importers.torus_places import MAX_ROUTERS
+from topoloom.importers.torus_positions import MAX_ROUTERS
 from topoloom.support.number_ranges import join_numbers
 from topoloom.support.units import format_bandwidth, parse_bandwidth, parse_latency
 from topoloom.support.xml_tree import Element, read_xml
 
 _MAX_HOSTS = 500_000
 _MAX_BEHIND_BACKBONE = 50_000
-_IGNORED = ("prop", "config")  # not about the network
+_IGNORED = ("prop", "config")  # elements without network data
 
 
 def read_simgrid_platform(text: str) -> MachineDescription:
@@ -53,11 +61,11 @@ def read_simgrid_platform(text: str) -> MachineDescription:
         inner = zones[0]
     if inner is root:
         root.fail("the platform has no <cluster> and no <zone>")
-    return _cluster(inner) if inner.tag == "cluster" else describe_zone(inner)
+    return _read_cluster(inner) if inner.tag == "cluster" else describe_zone(inner)
 
 
-def _cluster(cluster: Element) -> MachineDescription:
-    hosts = _hosts(cluster)
+def _read_cluster(cluster: Element) -> MachineDescription:
+    hosts = _list_hosts(cluster)
     kind = cluster.attributes.get("topology", "FLAT")
     if kind not in _TOPOLOGIES:
         cluster.fail(
@@ -66,7 +74,7 @@ def _cluster(cluster: Element) -> MachineDescription:
     policy = cluster.attributes.get("sharing_policy", "SPLITDUPLEX")
     if policy not in ("SPLITDUPLEX", "SHARED"):
         cluster.fail(
-            f"links with sharing_policy {policy[:20]} never fill; give them "
+            f"links with sharing_policy {policy[:20]} have no shared capacity; use "
             "SPLITDUPLEX or SHARED"
         )
     text = _TOPOLOGIES[kind](cluster, len(hosts))
@@ -76,7 +84,7 @@ def _cluster(cluster: Element) -> MachineDescription:
     return MachineDescription(text + (f"+node:{cores}" if cores > 1 else ""), hosts)
 
 
-def _hosts(cluster: Element) -> tuple[str, ...]:
+def _list_hosts(cluster: Element) -> tuple[str, ...]:
     radical = cluster.require("radical")
     prefix = cluster.attributes.get("prefix", "")
     suffix = cluster.attributes.get("suffix", "")
@@ -96,29 +104,29 @@ def _hosts(cluster: Element) -> tuple[str, ...]:
     return tuple(f"{prefix}{number}{suffix}" for number in numbers)
 
 
-def _flat(cluster: Element, count: int) -> str:
+def _read_flat(cluster: Element, count: int) -> str:
     bandwidth = read_bandwidth(cluster, "bw")
     latency = read_latency(cluster, "lat", "0")
     if "bb_bw" not in cluster.attributes:
-        return f"tree:{count}" + _rates(bandwidth, latency)
+        return f"tree:{count}" + _format_rates(bandwidth, latency)
     backbone = read_bandwidth(cluster, "bb_bw")
     whole = 2 * latency + read_latency(cluster, "bb_lat", "0")
     if cluster.attributes.get("bb_sharing_policy", "SHARED") == "FATPIPE":
-        return f"tree:{count}" + _rates(min(bandwidth, backbone), whole / 2)
+        return f"tree:{count}" + _format_rates(min(bandwidth, backbone), whole / 2)
     if count > _MAX_BEHIND_BACKBONE:
         cluster.fail(
             f"{count} hosts share one backbone; more than {_MAX_BEHIND_BACKBONE} "
             "cannot be a graph; leave out bb_bw, or make it a FATPIPE"
         )
-    # Every message crosses the backbone, a one-way link between two switches.
-    links = [f"{count}>{count + 1}@{quantity(backbone)}B/s"]
+    # The backbone is a one-way link between two switches that all messages cross.
+    links = [f"{count}>{count + 1}@{format_quantity(backbone)}B/s"]
     for host in range(count):
         links += [f"{host}>{count}", f"{count + 1}>{host}"]
-    return f"graph:{count}+2:{','.join(links)}" + _rates(bandwidth, whole / 3)
+    return f"graph:{count}+2:{','.join(links)}" + _format_rates(bandwidth, whole / 3)
 
 
-def _torus(cluster: Element, count: int) -> str:
-    sizes = _numbers(cluster, cluster.require("topo_parameters"))
+def _read_torus(cluster: Element, count: int) -> str:
+    sizes = _parse_numbers(cluster, cluster.require("topo_parameters"))
     if math.prod(sizes) != count:
         cluster.fail(
             f"a torus of {'x'.join(map(str, sizes))} has {math.prod(sizes)} hosts, "
@@ -132,16 +140,18 @@ def _torus(cluster: Element, count: int) -> str:
     last_first = join_numbers(reversed(range(len(sizes))))
     order = f",order={last_first}" if len(sizes) > 1 else ""
     ties = ",ties=simgrid" if any(size % 2 == 0 for size in sizes) else ""
-    rates = _rates(read_bandwidth(cluster, "bw"), read_latency(cluster, "lat", "0"))
+    rates = _format_rates(
+        read_bandwidth(cluster, "bw"), read_latency(cluster, "lat", "0")
+    )
     return f"torus:{axes}{order}{ties}{rates}"
 
 
-def _fat_tree(cluster: Element, count: int) -> str:
+def _read_fat_tree(cluster: Element, count: int) -> str:
     parts = cluster.require("topo_parameters").split(";")
     if len(parts) != 4:
         cluster.fail("a fat tree has topo_parameters such as 2;4,4;1,1;1,1")
-    levels = _numbers(cluster, parts[0])
-    down, up, cables = (_numbers(cluster, part) for part in parts[1:])
+    levels = _parse_numbers(cluster, parts[0])
+    down, up, cables = (_parse_numbers(cluster, part) for part in parts[1:])
     if len(levels) != 1 or not levels[0] == len(down) == len(up) == len(cables):
         cluster.fail("topo_parameters: the lists differ in length from the levels")
     if math.prod(down) != count:
@@ -149,7 +159,9 @@ def _fat_tree(cluster: Element, count: int) -> str:
             f"a fat tree of {','.join(map(str, down))} has {math.prod(down)} hosts, "
             f"but the radical names {count}"
         )
-    rates = _rates(read_bandwidth(cluster, "bw"), read_latency(cluster, "lat", "0"))
+    rates = _format_rates(
+        read_bandwidth(cluster, "bw"), read_latency(cluster, "lat", "0")
+    )
     if {*up, *cables} == {1}:
         return f"tree:{join_numbers(down)}{rates}"
     parallel = (
@@ -158,10 +170,10 @@ def _fat_tree(cluster: Element, count: int) -> str:
     return f"fattree:{join_numbers(down)},up={join_numbers(up)}{parallel}{rates}"
 
 
-_TOPOLOGIES = {"FLAT": _flat, "TORUS": _torus, "FAT_TREE": _fat_tree}
+_TOPOLOGIES = {"FLAT": _read_flat, "TORUS": _read_torus, "FAT_TREE": _read_fat_tree}
 
 
-def _numbers(cluster: Element, text: str) -> list[int]:
+def _parse_numbers(cluster: Element, text: str) -> list[int]:
     words = [word.strip() for word in text.split(",")]
     if len(words) > 32 or not all(re.fullmatch("[0-9]{1,9}", word) for word in words):
         cluster.fail(
@@ -172,45 +184,46 @@ def _numbers(cluster: Element, text: str) -> list[int]:
     return [int(word) for word in words]
 
 
-def _rates(bandwidth: float, latency: float) -> str:
-    return f",bandwidth={quantity(bandwidth)}B/s,latency={quantity(latency)}s"
+def _format_rates(bandwidth: float, latency: float) -> str:
+    rate, seconds = format_quantity(bandwidth), format_quantity(latency)
+    return f",bandwidth={rate}B/s,latency={seconds}s"
 
 
 def write_simgrid_platform(machine: Machine, model: NetworkModel | None = None) -> str:
-    """Write a machine as a SimGrid cluster, or else with all of its routes.
+    """Write a machine as a SimGrid cluster, or else as a list of all routes.
 
-    If `model` has link factors, these and the overheads of both ranks become settings
-    of SMPI in the platform.
+    If `model` has link factors, SMPI settings in the platform contain these factors and
+    the overheads of sender and receiver.
 
-    Host ``node-i.topoloom`` is node i. Cores have 1 Gflop/s, since machines give no
-    speed. Assumed speeds of nodes are not written, except for messages inside a node,
-    which could not be sent without them. Links without bandwidths get 100 Gbit/s, with
-    a comment. SimGrid routes the torus of a cluster by its own rule.
+    Host ``node-i.topoloom`` is node i. Cores have 1 Gflop/s, because machines have no
+    compute speed. Assumed speeds of nodes are omitted, except for intra-node messages,
+    for which SimGrid requires a speed. Links without bandwidths have 100 Gbit/s, with a
+    comment. In a torus cluster, SimGrid's own routing applies.
 
     Raises
     ------
     topoloom.Error
-        If it is not a cluster and has too many nodes to list all routes, splits
+        If the machine is no cluster and has too many nodes to list all routes, splits
         messages over several routes, or weights links by distances.
     """
     network = MachineText(machine.text).topology
-    topology = _cluster_topology(machine, network)
+    topology = _format_cluster_topology(machine, network)
     rates = [
-        _one_rate(network, "bandwidth", parse_bandwidth, unit_rate(machine)),
-        _one_rate(network, "latency", parse_latency, 0.0),
+        _find_common_rate(network, "bandwidth", parse_bandwidth, unit_rate(machine)),
+        _find_common_rate(network, "latency", parse_latency, 0.0),
     ]
-    assumed = assumed_rate(machine)
+    assumed = describe_assumed_rate(machine)
     remark = f"  <!-- {assumed} -->\n" if assumed else ""
-    beside = _given_beside_links(machine)
+    beside = _get_specified_latency(machine)
     if model is not None and model.link_factors:
-        remark += settings(model)
-        beside = beside_links(machine, model)
-        inside = inside_host(model)
+        remark += format_settings(model)
+        beside = compute_extra_latency(machine, model)
+        inside = make_intra_host_link(model)
         return write_all_routes(machine, beside, unit_rate(machine), remark, inside)
     has_ports = machine.port_bandwidth < math.inf or beside > 0
     if topology is None or None in rates or has_ports:
         return write_all_routes(machine, beside, unit_rate(machine), remark)
-    bandwidth, latency = (quantity(rate) for rate in rates if rate is not None)
+    bandwidth, latency = (format_quantity(rate) for rate in rates if rate is not None)
     return f"""<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
@@ -218,27 +231,27 @@ def write_simgrid_platform(machine: Machine, model: NetworkModel | None = None) 
     <cluster id="machine" prefix="node-" suffix=".topoloom" \
 radical="0-{machine.node_count - 1}"
              speed="1Gf" core="{machine.slots_per_node}" \
-bw="{bandwidth}Bps" lat="{latency}s"{_loopback(machine)}{topology}/>
+bw="{bandwidth}Bps" lat="{latency}s"{_format_loopback(machine)}{topology}/>
   </zone>
 </platform>
 """
 
 
-def _loopback(machine: Machine) -> str:
-    """Write the loopback, which messages inside a node cross."""
+def _format_loopback(machine: Machine) -> str:
+    """Format the loopback link, which intra-node messages use."""
     if machine.slots_per_node == 1:
         return ""
-    bandwidth = quantity(min(machine.memory_bandwidth, NO_LIMIT))
-    latency = quantity(machine.memory_startup)
+    bandwidth = format_quantity(min(machine.memory_bandwidth, NO_LIMIT))
+    latency = format_quantity(machine.memory_startup)
     return f' loopback_bw="{bandwidth}Bps" loopback_lat="{latency}s"'
 
 
 def unit_rate(machine: Machine) -> float:
-    """Return the bytes per second of a bandwidth of 1: relative ones are assumed."""
+    """Return the bytes/s of bandwidth 1; assumed if bandwidths are relative."""
     return 1.0 if machine.has_bandwidths else NETWORKS[""].bandwidth
 
 
-def assumed_rate(machine: Machine) -> str:
+def describe_assumed_rate(machine: Machine) -> str:
     """Describe the assumed bandwidth of a machine without bandwidths."""
     if machine.has_bandwidths:
         return ""
@@ -246,26 +259,26 @@ def assumed_rate(machine: Machine) -> str:
     return f"assumed: links of {rate} (100 Gbit/s); the machine gives no bandwidths"
 
 
-def _cluster_topology(machine: Machine, network: TextSection) -> str | None:
-    """Write the attributes of the network; None if no cluster expresses it."""
+def _format_cluster_topology(machine: Machine, network: TextSection) -> str | None:
+    """Format the network attributes of a cluster; None if not representable."""
     if network.name == "torus" and machine.node_count == math.prod(machine.shape):
         if machine.host_hops:
-            return None  # hosts of a cluster's torus are its routers
+            return None  # in SimGrid's torus clusters, hosts are routers
         sizes = ",".join(map(str, reversed(machine.shape)))
         torus = f' topology="TORUS" topo_parameters="{sizes}"'
         return torus if all(machine.wraps) else None
     if network.name not in ("tree", "fattree"):
         return None
     if "distance" in dict(network.options):
-        raise Error("SimGrid knows no distances but links; leave out distance=")
+        raise Error("SimGrid has no distances except links; omit distance=")
     if network.name == "tree" and len(network.sizes) == 1:
         return ""
-    levels = _levels(network)
+    levels = _format_fat_tree(network)
     return levels and f' topology="FAT_TREE" topo_parameters="{levels}"'
 
 
-def _levels(network: TextSection) -> str | None:
-    """Write ``topo_parameters`` of a fat tree; None if SimGrid routes it otherwise."""
+def _format_fat_tree(network: TextSection) -> str | None:
+    """Format ``topo_parameters`` of a fat tree; None if SimGrid's routing differs."""
     down = network.sizes
     ones = join_numbers([1] * len(down))
     usual = ones if network.name == "tree" else join_numbers([1, *down[:-1]])
@@ -279,8 +292,8 @@ def _levels(network: TextSection) -> str | None:
     return ";".join([f"{len(down)}", *(each.replace(":", ",") for each in lists)])
 
 
-def _given_beside_links(machine: Machine) -> float:
-    """Return the given seconds of a message in addition to its links."""
+def _get_specified_latency(machine: Machine) -> float:
+    """Return the specified seconds of a message in addition to its links."""
     node = MachineText(machine.text).node
     given = dict(node.options) if node else {}
     if given.keys().isdisjoint({"startup", "latency"}):
@@ -288,10 +301,10 @@ def _given_beside_links(machine: Machine) -> float:
     return machine.startup + machine.node_latency
 
 
-def _one_rate(
+def _find_common_rate(
     network: TextSection, key: str, parse: Callable[[str], float], default: float
 ) -> float | None:
-    """Return the rate of all links; None if they differ."""
+    """Return the common rate of all links; None if rates differ."""
     options = dict(network.options)
     if any(option.startswith(f"{key}.") for option in options):
         return None

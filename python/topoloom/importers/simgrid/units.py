@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SimGrid's quantities: ``125MBps`` is bytes, ``1Gbps`` bits, ``Ki`` 1024, ``50us``."""
+"""SimGrid's units: ``125MBps`` is bytes/s, ``1Gbps`` is bits/s, ``Ki`` is 1024."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ _SECONDS = {
 
 
 def read_bandwidth(element: Element, name: str) -> float:
-    """Read an attribute in bytes per second; above 0."""
-    number, unit = _split(element, name, element.require(name), "125MBps or 1Gbps")
+    """Read a bandwidth attribute in bytes/s; must be above 0."""
+    number, unit = _split_quantity(
+        element, name, element.require(name), "125MBps or 1Gbps"
+    )
     factor = 0.125 if unit.endswith("bps") else 1.0
     prefix = unit[:-3] if unit.endswith(("bps", "Bps")) else unit
     if prefix not in _PREFIX or (unit and prefix == unit):
@@ -36,21 +38,23 @@ def read_bandwidth(element: Element, name: str) -> float:
 
 
 def read_latency(element: Element, name: str, default: str | None = None) -> float:
-    """Read an attribute in seconds."""
+    """Read a latency attribute in seconds."""
     text = element.attributes.get(name, default) or element.require(name)
-    number, unit = _split(element, name, text, "50us")
+    number, unit = _split_quantity(element, name, text, "50us")
     if unit not in _SECONDS:
         element.fail(f"{name}: unit '{unit[:20]}' is none of s, ms, us, ns")
     return number * _SECONDS[unit]
 
 
-def quantity(value: float) -> str:
-    """Write integers exactly, other numbers with 12 digits: 50us is 5e-05."""
+def format_quantity(value: float) -> str:
+    """Format integers exactly, other numbers with 12 digits: 50us is 5e-05."""
     whole = value == int(value) and value < 1e15
     return str(int(value)) if whole else f"{value:.12g}"
 
 
-def _split(element: Element, name: str, text: str, example: str) -> tuple[float, str]:
+def _split_quantity(
+    element: Element, name: str, text: str, example: str
+) -> tuple[float, str]:
     match = _NUMBER_AND_UNIT.fullmatch(text)
     if match is None or not math.isfinite(float(match[1])):
         element.fail(

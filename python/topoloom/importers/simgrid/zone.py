@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A SimGrid zone of hosts, links and routes as a graph.
+"""Converts a SimGrid zone of hosts, links and routes to a graph.
 
-SimGrid's links have no ends: a route is a list of links between two points. The graph
-is certain in these cases: with routing Floyd or Dijkstra, routes are its edges; with
-routing Full, routes are single links, or all cross one switch or one backbone.
+SimGrid's links have no endpoints: a route is a list of links between two points. The
+graph is unique in these cases: with routing Floyd or Dijkstra, routes are the edges;
+with routing Full, routes are single links, or all routes cross one switch or one
+backbone.
 """
 
 from __future__ import annotations
@@ -12,7 +13,11 @@ from typing import NamedTuple
 
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.reachability import find_unreachable
-from topoloom.importers.simgrid.units import quantity, read_bandwidth, read_latency
+from topoloom.importers.simgrid.units import (
+    format_quantity,
+    read_bandwidth,
+    read_latency,
+)
 from topoloom.support.xml_tree import Element
 
 _PARTS = ("host", "router", "link", "route", "prop")
@@ -32,7 +37,7 @@ class _Route(NamedTuple):
 
 
 class _Zone:
-    """The checked content of a zone."""
+    """The contents of a zone, after checks."""
 
     def __init__(self, zone: Element) -> None:
         self.element = zone
@@ -54,7 +59,7 @@ class _Zone:
                 point.fail(f"'{name}' appears twice")
             self.vertex[name] = number
         self.hosts = tuple(list(self.vertex)[: len(hosts)])
-        self.cores = _cores(hosts)
+        self.cores = _count_cores(hosts)
         for part in zone.children:
             if part.tag == "link":
                 self._add_link(part)
@@ -96,7 +101,7 @@ class _Zone:
 
 
 def describe_zone(zone: Element) -> MachineDescription:
-    """Describe a zone with routing Full, Floyd or Dijkstra."""
+    """Build the machine of a zone with routing Full, Floyd or Dijkstra."""
     routing = zone.attributes.get("routing", "")
     if routing not in ("Full", "Floyd", "Dijkstra", "DijkstraCache"):
         zone.fail(
@@ -113,14 +118,14 @@ def describe_zone(zone: Element) -> MachineDescription:
     elif not parts.routes:
         zone.fail("the zone has no <route> between its hosts")
     elif routing == "Full" and any(len(route.links) > 1 for route in parts.routes):
-        text = _star(parts, given)
+        text = _build_star(parts, given)
     else:
-        text = _edges(parts)
+        text = _build_edges(parts)
     inside = f"+node:{parts.cores}" if parts.cores > 1 else ""
     return MachineDescription(text + inside, parts.hosts)
 
 
-def _cores(hosts: list[Element]) -> int:
+def _count_cores(hosts: list[Element]) -> int:
     cores = hosts[0].number("core", 1)
     for host in hosts:
         if host.number("core", 1) != cores or cores == 0:
@@ -128,8 +133,8 @@ def _cores(hosts: list[Element]) -> int:
     return cores
 
 
-def _edges(parts: _Zone) -> str:
-    """Make each route a chain of its links, with a switch between two of them."""
+def _build_edges(parts: _Zone) -> str:
+    """Convert each route to a chain of its links, with switches between links."""
     chain: dict[object, int] = {}
     arcs: dict[tuple[int, int], float] = {}
     user: dict[str, frozenset[int]] = {}
@@ -140,8 +145,8 @@ def _edges(parts: _Zone) -> str:
                 continue
             if user.setdefault(name, pair) != pair or route.links.count(name) > 1:
                 route.element.fail(
-                    f"link '{name}' carries several routes, which does not say what "
-                    "it joins; describe the network with routers and Floyd"
+                    f"link '{name}' has several routes, so its ends are not unique; "
+                    "describe the network with routers and Floyd"
                 )
         stops = [route.source]
         for before, after in zip(route.links, route.links[1:], strict=False):
@@ -151,11 +156,11 @@ def _edges(parts: _Zone) -> str:
         for at, (name, to) in enumerate(zip(route.links, stops[1:], strict=True)):
             arcs[stops[at], to] = parts.links[name].bandwidth
     switches = len(parts.vertex) + len(chain) - len(parts.hosts)
-    return _graph(parts, switches, arcs)
+    return _build_graph(parts, switches, arcs)
 
 
-def _star(parts: _Zone, given: set[tuple[int, int]]) -> str:
-    """Make a star: routes cross the source's link, a common backbone, the target's."""
+def _build_star(parts: _Zone, given: set[tuple[int, int]]) -> str:
+    """Build a star: routes cross the source's and target's links, and a backbone."""
     count = len(parts.hosts)
     up: dict[int, str] = {}
     down: dict[int, str] = {}
@@ -169,7 +174,7 @@ def _star(parts: _Zone, given: set[tuple[int, int]]) -> str:
             or down.setdefault(route.target, last) != last
         ):
             route.element.fail(
-                "the links of this route do not say which switches they meet; "
+                "the links of this route do not determine their switches; "
                 "describe the network with routers and routing Floyd"
             )
     missing = count * (count - 1) - len(given)
@@ -192,12 +197,14 @@ def _star(parts: _Zone, given: set[tuple[int, int]]) -> str:
     rates = set(arcs.values())
     latencies = {parts.links[n].latency for n in [*up.values(), *down.values()]}
     if not middle and len(rates) == 1 and len(latencies) == 1:
-        rate, latency = quantity(rates.pop()), quantity(latencies.pop())
+        rate, latency = format_quantity(rates.pop()), format_quantity(latencies.pop())
         return f"tree:{count},bandwidth={rate}B/s,latency={latency}s"
-    return _graph(parts, inner, arcs)
+    return _build_graph(parts, inner, arcs)
 
 
-def _graph(parts: _Zone, switches: int, arcs: dict[tuple[int, int], float]) -> str:
+def _build_graph(
+    parts: _Zone, switches: int, arcs: dict[tuple[int, int], float]
+) -> str:
     alone = find_unreachable(len(parts.hosts), arcs)
     if alone is not None:
         parts.element.fail(
@@ -208,10 +215,12 @@ def _graph(parts: _Zone, switches: int, arcs: dict[tuple[int, int], float]) -> s
     for (source, target), rate in sorted(arcs.items()):
         back = arcs.get((target, source))
         if back == rate and target < source:
-            continue  # written with the other direction
+            continue  # written together with the opposite direction
         sign = "-" if back == rate else ">"
-        links.append(f"{source}{sign}{target}@{quantity(rate)}B/s")
+        links.append(f"{source}{sign}{target}@{format_quantity(rate)}B/s")
     count = f"{len(parts.hosts)}+{switches}" if switches else f"{len(parts.hosts)}"
     latencies = {link.latency for link in parts.links.values()}
-    latency = f",latency={quantity(latencies.pop())}s" if len(latencies) == 1 else ""
+    latency = (
+        f",latency={format_quantity(latencies.pop())}s" if len(latencies) == 1 else ""
+    )
     return f"graph:{count}:{','.join(links)}{latency}"

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slurm: see README.md."""
+"""Importers for Slurm's topologies, nodes and jobs."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``SLURM_TOPOLOGY_ADDR`` of the tasks of a job, one line per node."""
+"""Reads ``SLURM_TOPOLOGY_ADDR`` of a job's nodes, one line per node."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.switch_tree import Switch, describe_switches
 from topoloom.support.plain_text import is_number
 
-#: The task that `srun -l` puts before each line.
+#: Task prefix that `srun -l` adds to each line.
 _TASK = re.compile(r"^\s*[0-9]+:\s")
 _WORD = re.compile(r"[A-Za-z0-9_.\-\[\],]+")
 _MAX_LEVELS = 64
 
 
 @dataclass
-class _Group:
-    """A switch being collected: its path and its children."""
+class _SwitchBuilder:
+    """A switch under construction: path and children."""
 
     line: int
     path: tuple[str, ...]
@@ -29,31 +29,30 @@ class _Group:
 
 def recognizes_slurm_address(text: str) -> bool:
     """Return whether every line is ``host switch.switch.host``."""
-    # The last line of an excerpt may be cut off.
+    # The last line of an excerpt may be incomplete.
     lines = [line for line in text.splitlines() if line.strip()]
     lines = lines[: max(1, len(lines) - 1)]
-    return bool(lines) and all(map(_is_pair, lines))
+    return bool(lines) and all(map(_is_host_and_address, lines))
 
 
-def _is_pair(line: str) -> bool:
+def _is_host_and_address(line: str) -> bool:
     words = _TASK.sub("", line).split()
-    return len(words) == 2 and _path_to(*words) is not None
+    return len(words) == 2 and _parse_path(*words) is not None
 
 
 def read_slurm_address(text: str) -> MachineDescription:
     """Read lines ``host s_root.s_mid.s_leaf.host`` of a job under Slurm's tree plugin.
 
-    A line may begin with the task (``3: ``, as from ``srun -l``); a node may have
-    several lines. The machine is the job's part of the cluster, as `describe_switches`
-    describes it.
+    Lines may begin with the task (``3: ``, from ``srun -l``); a node may have several
+    lines. The machine is the job's part of the cluster; see `describe_switches`.
     """
-    groups: dict[str, _Group] = {}
+    groups: dict[str, _SwitchBuilder] = {}
     seen: dict[str, tuple[int, tuple[str, ...]]] = {}
     for number, raw in enumerate(text.splitlines(), 1):
         words = _TASK.sub("", raw).split()
         if not words:
             continue
-        path = _path_to(*words) if len(words) == 2 else None
+        path = _parse_path(*words) if len(words) == 2 else None
         if path is None:
             raise Error(
                 f"line {number}: expected a host and its SLURM_TOPOLOGY_ADDR, "
@@ -67,7 +66,7 @@ def read_slurm_address(text: str) -> MachineDescription:
                 f"{line} says {'.'.join(before)}; collect the lines in one job"
             )
         if line == number:
-            _add(groups, number, path, host)
+            _add_path(groups, number, path, host)
     if not seen:
         raise Error("line 1: there is no line 'host switch.switch.host'")
     return describe_switches(
@@ -78,11 +77,11 @@ def read_slurm_address(text: str) -> MachineDescription:
     )
 
 
-def _path_to(host: str, address: str) -> tuple[str, ...] | None:
-    """List the switches from the root to a host; None for another host's address."""
+def _parse_path(host: str, address: str) -> tuple[str, ...] | None:
+    """Return the switches from the root to a host; None for another host's address."""
     if not (_WORD.fullmatch(host) and _WORD.fullmatch(address)):
         return None
-    # A node's own name may contain dots: an IP address, or a domain on either side.
+    # The node name may contain dots: an IP address, or a domain in host or address.
     short = host.partition(".")[0]
     if address.endswith(f".{host}"):
         above = address.removesuffix(f".{host}")
@@ -90,18 +89,18 @@ def _path_to(host: str, address: str) -> tuple[str, ...] | None:
         above = address.removesuffix(f".{short}")
     else:
         return None
-    # A level without a switch of the node is empty.
+    # Skip empty levels, where the node has no switch.
     return tuple(name for name in above.split(".") if name) or None
 
 
-def _add(
-    groups: dict[str, _Group], line: int, path: tuple[str, ...], host: str
+def _add_path(
+    groups: dict[str, _SwitchBuilder], line: int, path: tuple[str, ...], host: str
 ) -> None:
     if len(path) > _MAX_LEVELS:
         raise Error(f"line {line}: over {_MAX_LEVELS} switches above node {host}")
     for depth, name in enumerate(path):
         above = path[:depth]
-        group = groups.setdefault(name, _Group(line, above))
+        group = groups.setdefault(name, _SwitchBuilder(line, above))
         if group.path != above:
             raise Error(
                 f"line {line}: switch {name} is at {'.'.join(above) or 'the root'}, "

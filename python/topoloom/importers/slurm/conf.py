@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slurm's ``topology.conf``, and the output of ``scontrol show topology``."""
+"""Reads Slurm's ``topology.conf``, and the output of ``scontrol show topology``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KEYS = {
     "aggregatedblock": "AggregatedBlock",
     "ringname": "RingName",
 }
-#: The key for the kind of a line.
+#: Keys that determine the kind of a line.
 _KINDS = ("switchname", "blockname", "ringname", "blocksizes", "aggregatedblock")
 _PAIR = re.compile(r'([A-Za-z]+)\s*=\s*(?:"([^"]*)"|([^\s"]+))(?:\s+|$)')
 _SHOWS = re.compile(
@@ -39,7 +39,7 @@ _SHOWS = re.compile(
 
 
 class Entry(NamedTuple):
-    """A line, its kind (`switchname`, ...) and its values by lower-case key."""
+    """A line: number, kind (`switchname`, ...), and values by lower-case key."""
 
     line: int
     kind: str
@@ -47,39 +47,39 @@ class Entry(NamedTuple):
 
 
 def recognizes_slurm_conf(text: str) -> bool:
-    """Return whether a line names a switch, block or ring as Slurm does."""
+    """Return whether a line defines a switch, block or ring in Slurm's syntax."""
     return _SHOWS.search(text) is not None
 
 
 def read_slurm_conf(text: str) -> MachineDescription:
     """Read ``topology.conf`` (tree, block or ring) or ``scontrol show topology``.
 
-    A tree is described by `describe_switches`. Blocks become leaf switches under one
-    root; block sizes, which only group blocks for scheduling, are ignored. A ring
-    becomes ``torus:n`` in the order of its list. ``LinkSpeed`` has no meaning in Slurm
-    either.
+    For trees, see `describe_switches`. Blocks become leaf switches under one root;
+    block sizes, which only group blocks for scheduling, are ignored. A ring becomes
+    ``torus:n`` in list order. ``LinkSpeed`` is ignored, as in Slurm.
     """
-    entries = _of_one_kind(text)
+    entries = _read_single_kind(text)
     kind = entries[0].kind
     if kind == "switchname":
         switches = _read_switches(entries)
         described = describe_switches(switches)
-        _check_repeated(entries, switches)
+        _check_upper_switches(entries, switches)
         return described
-    groups = _groups(entries)
-    return describe_ring(groups) if kind == "ringname" else under_one_root(groups)
+    groups = _read_groups(entries)
+    return describe_ring(groups) if kind == "ringname" else add_root_switch(groups)
 
 
 def read_slurm_part(text: str, hosts: Sequence[str]) -> MachineDescription | None:
-    """Read the network of these hosts, as `read_slurm_conf`; ignore other networks.
+    """Read the network that contains these hosts; ignore other networks.
 
-    None if they are on several networks, which Slurm does not allocate to a job.
+    Returns None if the hosts are on several networks, which Slurm never allocates to
+    one job.
     """
-    entries = _of_one_kind(text)
+    entries = _read_single_kind(text)
     kind = entries[0].kind
-    groups = _read_switches(entries) if kind == "switchname" else _groups(entries)
+    groups = _read_switches(entries) if kind == "switchname" else _read_groups(entries)
     if kind == "blockname":
-        described = under_one_root(groups)
+        described = add_root_switch(groups)
         return described if set(hosts) <= set(described.hosts) else None
     network = find_network(groups, hosts)
     if network is None:
@@ -87,10 +87,10 @@ def read_slurm_part(text: str, hosts: Sequence[str]) -> MachineDescription | Non
     return describe_ring(network) if kind == "ringname" else describe_switches(network)
 
 
-def _of_one_kind(text: str) -> list[Entry]:
-    entries = [e for e in _entries(text) if e.kind not in _KINDS[3:]]
+def _read_single_kind(text: str) -> list[Entry]:
+    entries = [e for e in _parse_entries(text) if e.kind not in _KINDS[3:]]
     if not entries:
-        raise Error("line 1: no SwitchName=, BlockName= or RingName= line is here")
+        raise Error("line 1: no line with SwitchName=, BlockName= or RingName=")
     first = entries[0]
     for entry in entries:
         if entry.kind != first.kind:
@@ -101,13 +101,13 @@ def _of_one_kind(text: str) -> list[Entry]:
     return entries
 
 
-def _groups(entries: list[Entry]) -> list[Switch]:
+def _read_groups(entries: list[Entry]) -> list[Switch]:
     lists = HostLists()
-    return [_group(entry, lists) for entry in entries]
+    return [_read_group(entry, lists) for entry in entries]
 
 
-def under_one_root(blocks: list[Switch]) -> MachineDescription:
-    """Join blocks by one switch above them."""
+def add_root_switch(blocks: list[Switch]) -> MachineDescription:
+    """Connect blocks by one switch above them."""
     if len(blocks) < 2:
         return describe_switches(blocks)
     names = dict.fromkeys(block.name for block in blocks)
@@ -118,21 +118,21 @@ def under_one_root(blocks: list[Switch]) -> MachineDescription:
 
 
 def describe_ring(rings: list[Switch]) -> MachineDescription:
-    """Describe the only ring as a torus of one dimension."""
+    """Build a one-dimensional torus from a single ring."""
     if len(rings) > 1:
         raise Error(
             f"line {rings[1].line}: ring {rings[1].name} is not joined to ring "
             f"{rings[0].name} (line {rings[0].line}); a machine is one network, so "
             "keep one ring"
         )
-    describe_switches(rings)  # refuses a node listed twice
+    describe_switches(rings)  # raises an error for duplicate nodes
     return MachineDescription(
         f"torus:{len(rings[0].nodes)}", rings[0].nodes, network=""
     )
 
 
-def logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield lines without comments, those ending in a backslash joined."""
+def join_continued_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield lines without comments; join lines that end in a backslash."""
     start, held = 0, ""
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.partition("#")[0].rstrip()
@@ -147,8 +147,8 @@ def logical_lines(text: str) -> Iterator[tuple[int, str]]:
         yield start, held.strip()
 
 
-def _entries(text: str) -> Iterator[Entry]:
-    for number, line in logical_lines(text):
+def _parse_entries(text: str) -> Iterator[Entry]:
+    for number, line in join_continued_lines(text):
         values: dict[str, str] = {}
         at = 0
         while at < len(line):
@@ -177,7 +177,7 @@ def _entries(text: str) -> Iterator[Entry]:
         yield Entry(number, kinds[0], values)
 
 
-def _group(entry: Entry, lists: HostLists) -> Switch:
+def _read_group(entry: Entry, lists: HostLists) -> Switch:
     """Read the name and nodes of a block or ring."""
     name = entry.values[entry.kind]
     if "nodes" not in entry.values:
@@ -197,7 +197,7 @@ def _read_switches(entries: list[Entry]) -> list[Switch]:
         elif "nodes" in values:
             nodes = nodes_of.expand(entry.line, values["nodes"])
         switches.append(Switch(name, entry.line, nodes, children))
-    for entry in _repeated(entries):
+    for entry in _list_upper_switches(entries):
         if "level" not in entry.values:
             raise Error(
                 f"line {entry.line}: switch {entry.values['switchname']} has both "
@@ -206,14 +206,14 @@ def _read_switches(entries: list[Entry]) -> list[Switch]:
     return switches
 
 
-def _repeated(entries: list[Entry]) -> list[Entry]:
-    """List upper switches with all nodes below them, as scontrol prints them."""
+def _list_upper_switches(entries: list[Entry]) -> list[Entry]:
+    """List upper switches with all nodes below them, as in scontrol's output."""
     return [e for e in entries if "switches" in e.values and "nodes" in e.values]
 
 
-def _check_repeated(entries: list[Entry], switches: list[Switch]) -> None:
-    """Compare the nodes of upper switches with those of their leaves."""
-    repeated = _repeated(entries)
+def _check_upper_switches(entries: list[Entry], switches: list[Switch]) -> None:
+    """Check that upper switches list the nodes of their leaf switches."""
+    repeated = _list_upper_switches(entries)
     if not repeated:
         return
     above = {name: switch.name for switch in switches for name in switch.children}

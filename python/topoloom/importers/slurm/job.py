@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The nodes of this process's Slurm job, and the job's part of each, by ``scontrol``.
+"""Reads the nodes and CPUs of this process's Slurm job from ``scontrol``.
 
-The job's environment has less information, and stays when the job ends.
+The environment of the job has less information, and persists after the job ends.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.support.child_processes import read_output
+from topoloom.support.child_processes import run_system_command
 from topoloom.support.files import prefix_errors
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.number_ranges import expand_ranges
@@ -23,7 +23,7 @@ _ENDED = re.compile(
     "|OUT_OF_MEMORY|PREEMPTED|RECONFIG_FAIL|REVOKED|TIMEOUT"
 )
 _RECORD = re.compile(r"^(?=JobId=)", re.MULTILINE)
-# A job's name may have any words, so keys are matched with the start of their line.
+# A job's name may contain any words, so keys are matched at the start of lines.
 _NODES = re.compile(r"^\s*NodeList=(\S+)", re.MULTILINE)
 _STATE = re.compile(r"^\s*JobState=(\S+)", re.MULTILINE)
 _CPU_IDS = re.compile(r"^\s*Nodes=(\S+) CPU_IDs=([0-9,\-]+)", re.MULTILINE)
@@ -39,9 +39,9 @@ _MAX_NODES = 4_000_000
 class JobNode(NamedTuple):
     """A node of the job.
 
-    `cpus` are the job's CPUs by Slurm's numbers, socket by socket and core by core;
-    None if unknown. The job requested `tasks` per node, 0 if it did not say, with
-    `cpus_per_task` each.
+    `cpus` are the job's CPUs in Slurm's numbering, socket by socket and core by core;
+    None if unknown. `tasks` is the requested number of tasks per node (0 if
+    unspecified), with `cpus_per_task` each.
     """
 
     host: str
@@ -50,31 +50,29 @@ class JobNode(NamedTuple):
     cpus_per_task: int = 1
 
 
-def job_nodes(environment: Mapping[str, str]) -> list[JobNode] | None:
+def list_job_nodes(environment: Mapping[str, str]) -> list[JobNode] | None:
     """List the running job's nodes in the order in which ``srun`` fills them.
 
-    None outside a job, and if ``scontrol`` fails. Raises `topoloom.Error` if the job
-    has ended, but not its shell.
+    Returns None outside a job, and if ``scontrol`` fails. Raises `topoloom.Error` if
+    the job has ended while its shell continues.
     """
     number = environment.get("SLURM_JOB_ID") or environment.get("SLURM_JOBID")
     if not number:
         return None
     if not is_number(number):
         raise Error(f"SLURM_JOB_ID: '{number[:40]}' is not a job number")
-    output = read_output("scontrol", "show", "job", "-d", number)
+    output = run_system_command("scontrol", "show", "job", "-d", number)
     if "Invalid job id" in output.errors:
-        raise Error(
-            f"SLURM_JOB_ID: Slurm does not know job {number} (any more); {_REMEDY}"
-        )
+        raise Error(f"SLURM_JOB_ID: Slurm has no job {number} (any more); {_REMEDY}")
     if output.status != 0:
         return None
     return read_job(output.text, number)
 
 
 def read_job(text: str, number: str) -> list[JobNode]:
-    """Read the output of ``scontrol show job -d``, with all components of a job.
+    """Read the output of ``scontrol show job -d``, including all job components.
 
-    If the number stands for a job array, only the task of that number counts.
+    If the number is a job array's, only the array task of that number is read.
     """
     records = _RECORD.split(text)
     wanted = re.compile(rf"JobId={number}\s|JobId=[0-9]+ HetJobId={number}\s")
@@ -86,14 +84,14 @@ def read_job(text: str, number: str) -> list[JobNode]:
             raise Error(f"SLURM_JOB_ID: job {number} has ended ({state[1]}); {_REMEDY}")
         if nodes is None or nodes[1] == "(null)":
             continue
-        given = _given_cpus(record)
+        given = _parse_job_cpus(record)
         for host in expand_hostlist(nodes[1]):
-            # Components of a job may share a node.
+            # Components of a heterogeneous job may share a node.
             before, now = cpus.get(host, set()), given.get(host)
             cpus[host] = None if before is None or now is None else before | now
             requested[host] = (
-                _number(_TASKS_PER_NODE, record),
-                _number(_CPUS_PER_TASK, record),
+                _find_number(_TASKS_PER_NODE, record),
+                _find_number(_CPUS_PER_TASK, record),
             )
     if not cpus:
         raise Error(f"SLURM_JOB_ID: job {number} has no nodes; {_REMEDY}")
@@ -111,7 +109,7 @@ def read_job(text: str, number: str) -> list[JobNode]:
 _REMEDY = "start a job, or leave this one's shell (or unset SLURM_JOB_ID)"
 
 
-def _given_cpus(record: str) -> dict[str, set[int]]:
+def _parse_job_cpus(record: str) -> dict[str, set[int]]:
     given = {}
     for hosts, numbers in _CPU_IDS.findall(record):
         with prefix_errors("'scontrol show job': CPU_IDs"):
@@ -120,13 +118,13 @@ def _given_cpus(record: str) -> dict[str, set[int]]:
     return given
 
 
-def _number(pattern: re.Pattern[str], record: str) -> int:
+def _find_number(pattern: re.Pattern[str], record: str) -> int:
     match = pattern.search(record)
     return int(match[1]) if match else 0
 
 
 def parse_cpu_counts(text: str) -> list[int]:
-    """Read ``3,1(x2)``, the CPUs of a job on each of its nodes."""
+    """Parse the CPUs of a job on each node, such as ``3,1(x2)``."""
     counts: list[int] = []
     for part in text.split(","):
         match = _COUNT.fullmatch(part)

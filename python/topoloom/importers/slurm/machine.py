@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The machine and the allocation of a Slurm job."""
+"""Builds the machine and the allocation of a Slurm job."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from topoloom.importers.machine_description import AllocatedNode, MachineDescrip
 from topoloom.importers.node_groups import NodeGroup, with_node_groups
 from topoloom.importers.slurm.conf import read_slurm_part, recognizes_slurm_conf
 from topoloom.importers.slurm.job import JobNode
-from topoloom.importers.slurm.nodes import NodeShape, node_text, query_node_shapes
+from topoloom.importers.slurm.nodes import (
+    NodeShape,
+    format_node_shape,
+    query_node_shapes,
+)
 from topoloom.nodes.node_levels import (
     NodeCores,
     add_hop_weight,
@@ -19,37 +23,38 @@ from topoloom.nodes.node_levels import (
     make_node_parts,
 )
 from topoloom.nodes.node_parts import NO_PARTS
-from topoloom.support.child_processes import read_output
+from topoloom.support.child_processes import run_system_command
 from topoloom.support.files import prefix_errors
 
 
 def describe_slurm_job(
     nodes: Sequence[JobNode], this_host: str, inside: Callable[[], NodeCores]
 ) -> MachineDescription | None:
-    """Describe the network of a job's nodes, given in the launcher's order.
+    """Describe the network of a job's nodes, which are in launcher order.
 
-    `inside` finds all cores of this host, which need not be a node of the job. None if
-    Slurm does not report the sockets and cores of the nodes.
+    `inside` finds all cores of this host, which may be outside the job. Returns None if
+    Slurm does not report the sockets and cores of nodes.
     """
     hosts = [node.host for node in nodes]
     shapes = query_node_shapes(hosts)
     if not shapes.keys() >= set(hosts):
         return None
     allocated = tuple(
-        AllocatedNode(node.host, _slots(node, shapes[node.host])) for node in nodes
+        AllocatedNode(node.host, _list_job_slots(node, shapes[node.host]))
+        for node in nodes
     )
     if len({shapes[host][:2] for host in hosts}) > 1:
-        differing = _differing({host: shapes[host] for host in hosts})
+        differing = _describe_differing_nodes({host: shapes[host] for host in hosts})
         return replace(differing, allocated=allocated)
     shape = shapes[hosts[0]]
     found, known = shape.inside(), NO_PARTS
-    # hwloc knows more about this host, if it is a node of the job.
+    # hwloc reports more about this host, if the host is a node of the job.
     if this_host in hosts:
         here = inside()
         if len(here.cores) == shape.core_count:
             found, known = here, make_node_parts(here)
     levels = format_levels(found)
-    network = _network(hosts)
+    network = _read_network(hosts)
     if network is None:
         text = format_nodes(len(hosts), levels)
         return MachineDescription(text, tuple(hosts), allocated, known, network="")
@@ -60,15 +65,15 @@ def describe_slurm_job(
 def describe_by_cpu_counts(
     hosts: tuple[str, ...], cpus: Sequence[int], inside: NodeCores
 ) -> MachineDescription:
-    """Describe a job without the help of Slurm: all nodes are on one switch.
+    """Describe a job without data from Slurm: all nodes are on one switch.
 
-    Only the number of CPUs per node is known, not which. All nodes are assumed to be
-    like this one, whose usable cores are `inside`.
+    Only the number of CPUs per node is known, not their ids. All nodes are assumed to
+    equal this node, whose usable cores are `inside`.
     """
     threads = max(core.bit_count() for core in inside.cores)
     counts = [max(1, -(-count // threads)) for count in cpus]
     if max(counts) > len(inside.cores):
-        # This process may use less of the node than the job.
+        # The affinity of this process may exclude CPUs of the job.
         inside = NodeShape(1, max(counts)).inside()
     allocated = tuple(
         AllocatedNode(host, tuple(range(count)) if count < len(inside.cores) else ())
@@ -78,41 +83,41 @@ def describe_by_cpu_counts(
     return MachineDescription(text, hosts, allocated, network="")
 
 
-def _network(hosts: Sequence[str]) -> MachineDescription | None:
-    """Read the switches from Slurm; None if it knows none."""
-    output = read_output("scontrol", "show", "topology")
+def _read_network(hosts: Sequence[str]) -> MachineDescription | None:
+    """Read the switches from Slurm; None if Slurm reports no switches."""
+    output = run_system_command("scontrol", "show", "topology")
     if not recognizes_slurm_conf(output.text):
         return None
     with prefix_errors("'scontrol show topology'"):
         return read_slurm_part(output.text, hosts)
 
 
-def _differing(shapes: Mapping[str, NodeShape]) -> MachineDescription:
-    """Describe nodes that differ; nodes outside the job are assumed like the first."""
+def _describe_differing_nodes(shapes: Mapping[str, NodeShape]) -> MachineDescription:
+    """Describe nodes that differ; other nodes are assumed to equal the first one."""
     hosts = tuple(shapes)
-    network = _network(hosts) or MachineDescription(
+    network = _read_network(hosts) or MachineDescription(
         format_nodes(len(hosts), ""), hosts, network=""
     )
     number = {host: node for node, host in enumerate(network.hosts)}
     insides = [
-        NodeGroup(node_text(shape), NO_PARTS, [number[host]], host)
+        NodeGroup(format_node_shape(shape), NO_PARTS, [number[host]], host)
         for host, shape in shapes.items()
     ]
     return with_node_groups(network, [*insides, insides[0]._replace(nodes=None)])
 
 
-def _slots(node: JobNode, shape: NodeShape) -> tuple[int, ...]:
-    """Return the job's slots on a node, which are cores; () for all."""
+def _list_job_slots(node: JobNode, shape: NodeShape) -> tuple[int, ...]:
+    """Return the job's slots (cores) on a node; () for all."""
     if node.cpus is None:
         cores = list(range(shape.core_count))
     else:
         cores = sorted({cpu // shape.threads for cpu in node.cpus})
-    slots = _task_places(cores, node, shape)
+    slots = _choose_task_cores(cores, node, shape)
     return () if len(slots) == shape.core_count else tuple(slots)
 
 
-def _task_places(cores: list[int], node: JobNode, shape: NodeShape) -> list[int]:
-    """Keep a core for each task that fits, evenly spread."""
+def _choose_task_cores(cores: list[int], node: JobNode, shape: NodeShape) -> list[int]:
+    """Select one core for each task that fits, evenly spaced."""
     cores_a_task = -(-node.cpus_per_task // shape.cpus_per_core)
     count = max(1, len(cores) // cores_a_task)
     if node.tasks:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The nodes of Slurm's ``slurm.conf``: cores, GPUs and memory of each ``NodeName=``.
+"""Reads nodes from Slurm's ``slurm.conf``: cores, GPUs and memory (``NodeName=``).
 
-A slot is a core. The file gives the number of cores, but not Linux's numbers of CPUs.
+A slot is a core. The file states the number of cores, but not Linux's CPU numbers.
 Other lines and keys are skipped.
 """
 
@@ -14,8 +14,8 @@ from typing import NamedTuple
 from topoloom._core import Error
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.node_groups import NodeGroup, with_node_groups
-from topoloom.importers.slurm.conf import logical_lines
-from topoloom.importers.slurm.nodes import NodeShape, node_text
+from topoloom.importers.slurm.conf import join_continued_lines
+from topoloom.importers.slurm.nodes import NodeShape, format_node_shape
 from topoloom.importers.switch_tree import HostLists
 from topoloom.nodes.node_levels import format_nodes, make_node_parts
 from topoloom.nodes.node_parts import MAX_CPUS, MAX_DEVICES, Device, NodeParts
@@ -39,18 +39,18 @@ _COUNTS = (
 )
 
 
-class _Line(NamedTuple):
+class _NodeLine(NamedTuple):
     number: int
     hosts: tuple[str, ...]
     values: dict[str, str]
 
 
 def read_slurm_nodes(text: str) -> MachineDescription:
-    """Read the nodes, which may differ; all are on one switch."""
+    """Read the nodes, which may differ; all nodes are on one switch."""
     hosts: list[str] = []
     insides: list[NodeGroup] = []
     first: dict[str, int] = {}
-    for line in _lines(text):
+    for line in _read_lines(text):
         for host in line.hosts:
             earlier = first.setdefault(host, line.number)
             if earlier != line.number:
@@ -59,13 +59,15 @@ def read_slurm_nodes(text: str) -> MachineDescription:
                     "describe it once"
                 )
         try:
-            shape = _shape(line.values)
-            parts = _parts(line.values, shape)
+            shape = _read_shape(line.values)
+            parts = _make_parts(line.values, shape)
         except Error as error:
             raise Error(f"line {line.number}: {error}") from None
         nodes = range(len(hosts), len(hosts) + len(line.hosts))
         hosts += line.hosts
-        insides.append(NodeGroup(node_text(shape), parts, nodes, f"line {line.number}"))
+        insides.append(
+            NodeGroup(format_node_shape(shape), parts, nodes, f"line {line.number}")
+        )
     if not hosts:
         raise Error("line 1: no NodeName= line names a node")
     network = format_nodes(len(hosts), "")
@@ -74,10 +76,10 @@ def read_slurm_nodes(text: str) -> MachineDescription:
     )
 
 
-def _lines(text: str) -> Iterator[_Line]:
-    """Yield the lines of nodes, completed by the DEFAULT lines before them."""
+def _read_lines(text: str) -> Iterator[_NodeLine]:
+    """Yield the lines of nodes, with values of preceding DEFAULT lines."""
     lists, default = HostLists(), dict[str, str]()
-    for number, line in logical_lines(text):
+    for number, line in join_continued_lines(text):
         if not _SHOWS.match(line):
             continue
         pairs = _PAIR.findall(line)
@@ -87,10 +89,10 @@ def _lines(text: str) -> Iterator[_Line]:
             default |= values
             continue
         hosts = lists.expand(number, name)
-        yield _Line(number, tuple(dict.fromkeys(hosts)), default | values)
+        yield _NodeLine(number, tuple(dict.fromkeys(hosts)), default | values)
 
 
-def _shape(values: dict[str, str]) -> NodeShape:
+def _read_shape(values: dict[str, str]) -> NodeShape:
     count: dict[str, int] = {}
     for key in _COUNTS:
         if key not in values:
@@ -106,28 +108,28 @@ def _shape(values: dict[str, str]) -> NodeShape:
         shape = NodeShape(sockets or 1, count["corespersocket"], threads)
     elif "cpus" not in count:
         raise Error(
-            "no cores are given; write Sockets=2 CoresPerSocket=32 or CPUs=64 "
+            "no cores are specified; write Sockets=2 CoresPerSocket=32 or CPUs=64 "
             "(slurmd -C prints them)"
         )
     else:
-        # CPUs that do not divide by sockets have no known sockets.
+        # If the sockets do not divide the CPUs, sockets are unknown.
         sockets = sockets if count["cpus"] % ((sockets or 1) * threads) == 0 else 1
         cores = max(1, count["cpus"] // ((sockets or 1) * threads))
         shape = NodeShape(sockets or 1, cores, threads)
     if shape.core_count > MAX_CPUS:
-        raise Error(f"{shape.core_count} cores are more than any node has")
+        raise Error(f"{shape.core_count} cores exceed the maximum per node")
     return shape
 
 
-def _parts(values: dict[str, str], shape: NodeShape) -> NodeParts:
+def _make_parts(values: dict[str, str], shape: NodeShape) -> NodeParts:
     known = make_node_parts(shape.inside())
     memory = int(values.get("realmemory", "0")) * 1024**2
-    devices = tuple(_gpus(values.get("gres", ""), shape))
+    devices = tuple(_list_gpus(values.get("gres", ""), shape))
     return NodeParts(known.names, (), devices, memory)
 
 
-def _gpus(gres: str, shape: NodeShape) -> Iterator[Device]:
-    """Yield the GPUs; ``(S:1)`` is near to the cores of socket 1."""
+def _list_gpus(gres: str, shape: NodeShape) -> Iterator[Device]:
+    """Yield the GPUs; a GPU with ``(S:1)`` is near the cores of socket 1."""
     number = 0
     for item in re.split(r",(?![^()]*\))", gres):
         match = _GRES.fullmatch(item.strip())

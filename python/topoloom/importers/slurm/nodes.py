@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sockets, cores and threads of nodes, from ``scontrol show node``."""
+"""Reads sockets, cores and threads of nodes from ``scontrol show node``."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from topoloom.nodes.node_levels import (
     add_hop_weight,
     format_levels,
 )
-from topoloom.support.child_processes import read_output
+from topoloom.support.child_processes import run_system_command
 from topoloom.support.hostlist import compress_hostlist
 
 _KEYS = {
     key: re.compile(rf"\s{key}=([0-9]{{1,6}})(?=\s)")
     for key in ("CPUTot", "Sockets", "CoresPerSocket", "ThreadsPerCore")
 }
-#: A command-line argument has at most 128 KiB.
+#: Maximum length of a command-line argument, below Linux's 128 KiB.
 _MAX_LETTERS = 100_000
 
 
 class NodeShape(NamedTuple):
-    """Sockets of a node, cores per socket, hardware threads and Slurm's CPUs per core.
+    """Sockets, cores per socket, and hardware threads and Slurm CPUs per core.
 
-    Configured to allocate cores, not threads, Slurm counts one CPU per core.
+    If Slurm is configured to allocate cores instead of threads, a core is one CPU.
     """
 
     sockets: int
@@ -37,11 +37,11 @@ class NodeShape(NamedTuple):
 
     @property
     def core_count(self) -> int:
-        """Cores of the node."""
+        """Number of cores of the node."""
         return self.sockets * self.cores
 
     def inside(self) -> NodeCores:
-        """Make cores with one CPU each, which share sockets."""
+        """Build cores with one CPU each, grouped by socket."""
         socket = (1 << self.cores) - 1
         return NodeCores(
             [1 << core for core in range(self.core_count)],
@@ -52,8 +52,8 @@ class NodeShape(NamedTuple):
         )
 
 
-def node_text(shape: NodeShape) -> str:
-    """Write the levels of a node of this shape, ``+node:32:2,...``."""
+def format_node_shape(shape: NodeShape) -> str:
+    """Format the levels of a node of this shape, ``+node:32:2,...``."""
     return add_hop_weight(format_levels(shape.inside())) or "+node:1"
 
 
@@ -61,7 +61,9 @@ def query_node_shapes(hosts: Iterable[str]) -> dict[str, NodeShape]:
     """Read the shapes of these nodes from Slurm; {} if it does not report them."""
     listed = compress_hostlist(hosts)
     words = [listed] if len(listed) < _MAX_LETTERS else []
-    return read_node_shapes(read_output("scontrol", "-o", "show", "node", *words).text)
+    return read_node_shapes(
+        run_system_command("scontrol", "-o", "show", "node", *words).text
+    )
 
 
 def read_node_shapes(text: str) -> dict[str, NodeShape]:
@@ -72,14 +74,14 @@ def read_node_shapes(text: str) -> dict[str, NodeShape]:
         numbers = {key: find.search(line) for key, find in _KEYS.items()}
         found = {key: int(match[1]) for key, match in numbers.items() if match}
         if name and len(found) == len(_KEYS) and all(found.values()):
-            shapes[name[1]] = _shape(found)
+            shapes[name[1]] = _make_shape(found)
     return shapes
 
 
-def _shape(found: Mapping[str, int]) -> NodeShape:
+def _make_shape(found: Mapping[str, int]) -> NodeShape:
     sockets, cores = found["Sockets"], found["CoresPerSocket"]
     cpus_per_core = max(1, found["CPUTot"] // (sockets * cores))
     if cores == 1:
-        # If only CPUs= is configured, Slurm makes each a socket.
+        # If only CPUs= is configured, Slurm treats each CPU as a socket.
         sockets, cores = 1, sockets
     return NodeShape(sockets, cores, found["ThreadsPerCore"], cpus_per_core)

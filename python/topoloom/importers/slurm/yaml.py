@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slurm's ``topology.yaml``: tree, block, ring and torus3d."""
+"""Reads Slurm's ``topology.yaml``: tree, block, ring and torus3d."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Callable
 
 from topoloom._core import Error
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.slurm.conf import describe_ring, under_one_root
+from topoloom.importers.slurm.conf import add_root_switch, describe_ring
 from topoloom.importers.switch_tree import HostLists, Switch, describe_switches
-from topoloom.importers.torus_places import MAX_ROUTERS, check_size
+from topoloom.importers.torus_positions import MAX_ROUTERS, check_torus_size
 from topoloom.support.yaml_tree import Value, read_yaml
 
 
 def read_slurm_yaml(text: str) -> MachineDescription:
-    """Read ``topology.yaml``: the only topology, or the first default of the cluster.
+    """Read ``topology.yaml``: the only topology, or the cluster's default.
 
-    Trees, blocks and rings are read as by `read_slurm_conf`. A torus3d becomes
+    Trees, blocks and rings are read as in `read_slurm_conf`. A torus3d becomes
     ``torus:XxYxZ``; Slurm lists its nodes with x fastest, ``hosts`` has z fastest.
-    Placements, which restrict jobs, are ignored. Raises `topoloom.Error` for a flat
-    topology, which names no nodes, and without PyYAML.
+    Entries ``placements``, which restrict jobs, are ignored. Raises `topoloom.Error`
+    for a flat topology, which contains no nodes, and if PyYAML is missing.
     """
     topologies = read_yaml(text).items("a list of topologies")
     chosen = [t for t in topologies if _is_default(t)] or topologies
@@ -46,7 +46,7 @@ def _is_default(topology: Value) -> bool:
     return value is not None and value.boolean()
 
 
-def _tree(value: Value) -> MachineDescription:
+def _read_tree(value: Value) -> MachineDescription:
     nodes_of, children_of = HostLists(), HostLists()
     switches = []
     for item in value.get("switches").items("a list of switches"):
@@ -61,29 +61,29 @@ def _tree(value: Value) -> MachineDescription:
             Switch(
                 name,
                 item.line,
-                _expand(nodes_of, nodes) if nodes else (),
-                _expand(children_of, children) if children else (),
+                _expand_hosts(nodes_of, nodes) if nodes else (),
+                _expand_hosts(children_of, children) if children else (),
             )
         )
     return describe_switches(switches)
 
 
-def _block(value: Value) -> MachineDescription:
-    return under_one_root(_groups(value, "blocks", "block"))
+def _read_block(value: Value) -> MachineDescription:
+    return add_root_switch(_read_groups(value, "blocks", "block"))
 
 
-def _ring(value: Value) -> MachineDescription:
-    return describe_ring(_groups(value, "rings", "ring"))
+def _read_ring(value: Value) -> MachineDescription:
+    return describe_ring(_read_groups(value, "rings", "ring"))
 
 
-def _flat(value: Value) -> MachineDescription:
+def _reject_flat(value: Value) -> MachineDescription:
     raise Error(
-        f"line {value.line}: a flat topology names no nodes and no network; "
+        f"line {value.line}: a flat topology contains no nodes and no network; "
         "describe the machine yourself, as tree:64"
     )
 
 
-def _torus(value: Value) -> MachineDescription:
+def _read_torus(value: Value) -> MachineDescription:
     toruses = value.get("toruses").items("a list of toruses")
     if len(toruses) != 1:
         raise Error(
@@ -91,23 +91,23 @@ def _torus(value: Value) -> MachineDescription:
             "network, so keep one"
         )
     torus = toruses[0]
-    dims = _coordinates(torus.get("dims"), 1)
+    dims = _read_coordinates(torus.get("dims"), 1)
     count = math.prod(dims)
-    check_size(dims, 1, torus.line)
+    check_torus_size(dims, 1, torus.line)
     hosts: list[str | None] = [None] * count
     lists, seen = HostLists(), set()
     regions = torus.find("regions")
     for region in regions.items("a list of regions") if regions else [torus]:
         (ax, ay, az), (sx, sy, sz) = (0, 0, 0), dims
         if regions is not None:
-            ax, ay, az = _coordinates(region.get("anchor"), 0)
-            sx, sy, sz = _coordinates(region.get("dims"), 1)
+            ax, ay, az = _read_coordinates(region.get("anchor"), 0)
+            sx, sy, sz = _read_coordinates(region.get("dims"), 1)
         if ax + sx > dims[0] or ay + sy > dims[1] or az + sz > dims[2]:
             raise Error(
                 f"line {region.line}: the region of {sx}x{sy}x{sz} at "
-                f"({ax},{ay},{az}) leaves the torus of {_shape(dims)}"
+                f"({ax},{ay},{az}) leaves the torus of {_format_shape(dims)}"
             )
-        names = _expand(lists, region.get("nodes"))
+        names = _expand_hosts(lists, region.get("nodes"))
         if len(names) != sx * sy * sz:
             raise Error(
                 f"line {region.line}: {sx}x{sy}x{sz} has {sx * sy * sz} places, "
@@ -129,22 +129,26 @@ def _torus(value: Value) -> MachineDescription:
             f"line {torus.line}: {count - len(named)} of {count} places of the torus "
             "have no node; add regions for them"
         )
-    return MachineDescription(f"torus:{_shape(dims)}", named, network="")
+    return MachineDescription(f"torus:{_format_shape(dims)}", named, network="")
 
 
 _KINDS: dict[str, Callable[[Value], MachineDescription]] = {
-    "tree": _tree,
-    "block": _block,
-    "ring": _ring,
-    "flat": _flat,
-    "torus3d": _torus,
+    "tree": _read_tree,
+    "block": _read_block,
+    "ring": _read_ring,
+    "flat": _reject_flat,
+    "torus3d": _read_torus,
 }
 
 
-def _groups(value: Value, plural: str, singular: str) -> list[Switch]:
+def _read_groups(value: Value, plural: str, singular: str) -> list[Switch]:
     lists = HostLists()
     groups = [
-        Switch(item.get(singular).text(), item.line, _expand(lists, item.get("nodes")))
+        Switch(
+            item.get(singular).text(),
+            item.line,
+            _expand_hosts(lists, item.get("nodes")),
+        )
         for item in value.get(plural).items(f"a list of {plural}")
     ]
     if not groups:
@@ -152,14 +156,14 @@ def _groups(value: Value, plural: str, singular: str) -> list[Switch]:
     return groups
 
 
-def _expand(lists: HostLists, value: Value) -> tuple[str, ...]:
+def _expand_hosts(lists: HostLists, value: Value) -> tuple[str, ...]:
     return lists.expand(value.line, value.text())
 
 
-def _coordinates(value: Value, least: int) -> tuple[int, int, int]:
+def _read_coordinates(value: Value, least: int) -> tuple[int, int, int]:
     x, y, z = (value.get(axis).integer(least, MAX_ROUTERS) for axis in "xyz")
     return x, y, z
 
 
-def _shape(dims: tuple[int, int, int]) -> str:
+def _format_shape(dims: tuple[int, int, int]) -> str:
     return "x".join(map(str, dims))

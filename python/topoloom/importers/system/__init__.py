@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The system of this process: see README.md."""
+"""Detects the node or batch job on which this process runs."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cores of this node from Linux's ``/sys/devices/system``, without hwloc."""
+"""Reads the cores of this node from ``/sys/devices/system``, without hwloc."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from topoloom.importers.system.sysfs import read_cpus, read_word
 from topoloom.nodes.node_levels import Container, NodeCores
 
 SYSTEM = Path("/sys/devices/system")
-#: kind -> its file in a CPU's directory, since Linux 5.3 and before
+#: kind -> names of its file in a CPU's directory, since Linux 5.3 and before
 _TOPOLOGY = {
     "Package": ("package_cpus_list", "core_siblings_list"),
     "Die": ("die_cpus_list",),
 }
 _CORE = ("core_cpus_list", "thread_siblings_list")
 _CACHES = {"2": "L2Cache", "3": "L3Cache"}
-#: Nesting order, outermost first.
+#: Nesting order of resources, outermost first.
 _NESTING = ("Package", "Die", "NUMANode", "L3Cache", "L2Cache")
 
 
-def read_system(
+def read_sysfs_node(
     cpus: Iterable[int], system: Path = SYSTEM, classes: Path = CLASSES
 ) -> NodeCores:
-    """Read the cores with one of these CPUs, their shared resources, and devices.
+    """Read the cores that contain any of these CPUs, their resources and devices.
 
     If the system reports no cores, as in some containers, each CPU is a core.
     """
@@ -35,10 +35,10 @@ def read_system(
     cores: dict[int, tuple[int, ...]] = {}
     for cpu in sorted(set(cpus)):
         home = system / "cpu" / f"cpu{cpu}"
-        shared = _shared(home)
+        shared = _read_shared_resources(home)
         shared["NUMANode"] = next((mask for mask in domains if mask >> cpu & 1), 0)
         containers.update(Container(kind, m) for kind, m in shared.items() if m)
-        core = (_first_of(home / "topology", _CORE) or 1 << cpu) & wanted
+        core = (_read_first_of(home / "topology", _CORE) or 1 << cpu) & wanted
         place = [shared.get(kind, 0) for kind in _NESTING]
         cores.setdefault(core, (*(mask & -mask for mask in place), core & -core))
     ordered = sorted(cores, key=lambda core: cores[core])
@@ -46,9 +46,11 @@ def read_system(
     return inside.classify_nics().restrict_to(wanted)
 
 
-def _shared(home: Path) -> dict[str, int]:
+def _read_shared_resources(home: Path) -> dict[str, int]:
     topology = home / "topology"
-    shared = {kind: _first_of(topology, names) for kind, names in _TOPOLOGY.items()}
+    shared = {
+        kind: _read_first_of(topology, names) for kind, names in _TOPOLOGY.items()
+    }
     for cache in home.glob("cache/index[0-9]*"):
         kind = _CACHES.get(read_word(cache / "level"))
         if kind is not None and read_word(cache / "type") != "Instruction":
@@ -56,5 +58,5 @@ def _shared(home: Path) -> dict[str, int]:
     return shared
 
 
-def _first_of(directory: Path, names: Iterable[str]) -> int:
+def _read_first_of(directory: Path, names: Iterable[str]) -> int:
     return next((mask for name in names if (mask := read_cpus(directory / name))), 0)

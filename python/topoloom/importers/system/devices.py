@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""GPUs and NICs of this node from Linux's ``/sys/class``, without hwloc.
+"""Reads GPUs and NICs of this node from Linux's ``/sys/class``, without hwloc.
 
-Only devices on a PCI bus count, which gives the nearest CPUs. Of several names of a
-device the first in the order of `_CLASSES` is taken; all of them tell its network.
+Only devices on a PCI bus are read, because PCI provides the nearest CPUs. If a device
+has several names, the first one in the order of `_CLASSES` is used. All names of a NIC
+are used to determine its network.
 """
 
 from __future__ import annotations
@@ -16,30 +17,30 @@ from topoloom.nodes.node_parts import NIC
 from topoloom.support.plain_text import is_number
 
 CLASSES = Path("/sys/class")
-#: Kind of device, class, prefix of names; `card0` alone is a display.
+#: Device kind, class, name prefix; a `card0` without other names is a display.
 _RDMA = "infiniband"
 _CLASSES = (("gpu", "drm", "render"), (NIC, _RDMA, ""), (NIC, "net", ""))
 
 
 def read_devices(classes: Path = CLASSES) -> list[NearDevice]:
-    """Read the devices, GPUs first, each kind by name."""
+    """Read the devices: GPUs first, sorted by name within each kind."""
     devices: dict[Path, NearDevice] = {}
     entries: dict[Path, list[Path]] = {}
     for kind, name, start in _CLASSES:
         for entry in sorted(classes.glob(f"{name}/{start}*")):
-            if (pci := _pci_device(entry)) is not None:
-                devices.setdefault(pci, _near_device(entry.name, kind, pci))
+            if (pci := _find_pci_device(entry)) is not None:
+                devices.setdefault(pci, _make_near_device(entry.name, kind, pci))
                 entries.setdefault(pci, []).append(entry)
     return [
-        device._replace(network=_network(entries[pci]))
+        device._replace(network=_find_network(entries[pci]))
         if device.kind == NIC
         else device
         for pci, device in devices.items()
     ]
 
 
-def _network(entries: list[Path]) -> NicNetwork:
-    """Find the network of a NIC by its names and the ports of its RDMA devices."""
+def _find_network(entries: list[Path]) -> NicNetwork:
+    """Find the network type of a NIC from its names and the ports of RDMA devices."""
     rdma = [entry for entry in entries if entry.parent.name == _RDMA]
     layers = {
         read_word(file) for entry in rdma for file in entry.glob("ports/*/link_layer")
@@ -48,15 +49,15 @@ def _network(entries: list[Path]) -> NicNetwork:
     return classify_network(names, bool(rdma), layers == {"Ethernet"})
 
 
-def _pci_device(entry: Path) -> Path | None:
-    """Find the PCI device of an entry of a class."""
+def _find_pci_device(entry: Path) -> Path | None:
+    """Find the PCI device of an entry in ``/sys/class``."""
     device = (entry / "device").resolve()
     around = (device, *device.parents)
     return next((path for path in around if (path / "local_cpulist").exists()), None)
 
 
-def _near_device(name: str, kind: str, pci: Path) -> NearDevice:
-    # Without NUMA the domain of a device is -1.
+def _make_near_device(name: str, kind: str, pci: Path) -> NearDevice:
+    # On systems without NUMA, the domain of a device is -1.
     numa = read_word(pci / "numa_node")
     domain = int(numa) if is_number(numa) else None
     return NearDevice(name, kind, read_cpus(pci / "local_cpulist"), domain, pci.name)

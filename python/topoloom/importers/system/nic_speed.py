@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Speed of this node's NICs, from Linux's ``/sys/class``."""
+"""Reads the speed of this node's NICs from Linux's ``/sys/class``."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from topoloom.importers.system.devices import CLASSES
 from topoloom.importers.system.sysfs import read_word
 from topoloom.support.plain_text import is_number
 
-#: "200 Gb/sec (4X HDR)"
+#: file contents: "200 Gb/sec (4X HDR)"
 _RATE = re.compile(r"([0-9.]+) Gb/sec")
 
 
 def read_nic_speed(classes: Path = CLASSES) -> NetworkSpeeds | None:
-    """Add up active InfiniBand ports, else Slingshot's, else take the fastest NIC.
+    """Sum the rates of InfiniBand ports, else of Slingshot, else use the fastest NIC.
 
-    None if no NIC reports its speed.
+    Returns None if no NIC reports its speed.
     """
     ports = [
         float(rate[1])
@@ -27,16 +27,16 @@ def read_nic_speed(classes: Path = CLASSES) -> NetworkSpeeds | None:
         and (rate := _RATE.match(read_word(port / "rate")))
     ]
     if ports:
-        return _network("InfiniBand", ports)
-    slingshot = _speeds(classes, "hsn*")
+        return _make_network("InfiniBand", ports)
+    slingshot = _read_speeds(classes, "hsn*")
     if slingshot:
-        return _network("Slingshot", slingshot)
-    ethernet = _speeds(classes, "*")
-    return _network("Ethernet", [max(ethernet)]) if ethernet else None
+        return _make_network("Slingshot", slingshot)
+    ethernet = _read_speeds(classes, "*")
+    return _make_network("Ethernet", [max(ethernet)]) if ethernet else None
 
 
-def _speeds(classes: Path, names: str) -> list[float]:
-    """Read Gbit/s of NICs that are up; others report -1 or nothing."""
+def _read_speeds(classes: Path, names: str) -> list[float]:
+    """Read the Gbit/s of NICs that are up; other NICs report -1 or nothing."""
     found = []
     for card in classes.glob(f"net/{names}"):
         speed = read_word(card / "speed")
@@ -45,7 +45,7 @@ def _speeds(classes: Path, names: str) -> list[float]:
     return found
 
 
-def _network(title: str, gbit: list[float]) -> NetworkSpeeds:
+def _make_network(title: str, gbit: list[float]) -> NetworkSpeeds:
     cards = "a card" if len(gbit) == 1 else f"{len(gbit)} cards"
     total = sum(gbit)
     return NetworkSpeeds(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The nodes of this process's batch job, in the job's order.
+"""Reads the node list of this process's batch job, in job order.
 
 Slurm, PBS, LSF, Flux and Fujitsu's PJM are supported. PJM's file is assumed to have one
-host per line, which could not be tried on a machine with PJM.
+host per line (not tested on a system with PJM).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from topoloom._core import Error
-from topoloom.support.child_processes import read_output
+from topoloom.support.child_processes import run_system_command
 from topoloom.support.files import MAX_BYTES, prefix_errors, read_text
 from topoloom.support.hostlist import expand_hostlist, is_host_name
 from topoloom.support.plain_text import is_number
@@ -18,10 +18,10 @@ from topoloom.support.plain_text import is_number
 _FLUX = ["flux", "hostlist", "local"]
 
 
-def job_hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """List the job's nodes, each once; () outside a job.
+def list_job_hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """List the job's nodes without duplicates; () outside a job.
 
-    Raises `topoloom.Error` with the variable whose list cannot be read.
+    Raises `topoloom.Error` with the name of the variable if its list cannot be read.
     """
     for variable, read in _READERS.items():
         value = environment.get(variable)
@@ -35,7 +35,7 @@ def job_hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def parse_host_lines(text: str) -> list[str]:
-    """Read one host per line, repeated for each slot; skip empty lines."""
+    """Parse one host per line, repeated for each slot; skip empty lines."""
     hosts = []
     for number, line in enumerate(text.splitlines(), start=1):
         host = line.strip()
@@ -48,7 +48,7 @@ def parse_host_lines(text: str) -> list[str]:
 
 
 def parse_host_counts(text: str) -> list[str]:
-    """Read ``host 4 other 2``: hosts with their numbers of slots."""
+    """Parse hosts with slot counts: ``host 4 other 2``."""
     words = text.split()
     hosts, counts = words[::2], words[1::2]
     if len(hosts) != len(counts) or not all(is_number(count) for count in counts):
@@ -56,7 +56,7 @@ def parse_host_counts(text: str) -> list[str]:
     return parse_host_lines("\n".join(hosts))
 
 
-def _hosts_in_file(name: str) -> list[str]:
+def _read_hosts_in_file(name: str) -> list[str]:
     try:
         text = read_text(name, limit=MAX_BYTES)
     except OSError as error:
@@ -65,25 +65,25 @@ def _hosts_in_file(name: str) -> list[str]:
         return parse_host_lines(text)
 
 
-def _hosts_by_word(text: str) -> list[str]:
+def _split_hosts(text: str) -> list[str]:
     return parse_host_lines("\n".join(text.split()))
 
 
 def list_flux_hosts() -> list[str]:
     """List the hosts of this process's Flux instance."""
-    output = read_output(*_FLUX)
+    output = run_system_command(*_FLUX)
     if output.status != 0:
         lines = output.errors.strip().splitlines() or [f"status {output.status}"]
         raise Error(f"'{' '.join(_FLUX)}' failed: {lines[-1]}")
     return expand_hostlist(output.text.strip())
 
 
-#: Flux comes first: it may run inside a job of another scheduler.
+#: Try Flux first, because Flux may run in a job of another scheduler.
 _READERS: dict[str, Callable[[str], list[str]]] = {
     "FLUX_URI": lambda _: list_flux_hosts(),
     "SLURM_JOB_NODELIST": expand_hostlist,
-    "PBS_NODEFILE": _hosts_in_file,
+    "PBS_NODEFILE": _read_hosts_in_file,
     "LSB_MCPU_HOSTS": parse_host_counts,
-    "LSB_HOSTS": _hosts_by_word,
-    "PJM_O_NODEINF": _hosts_in_file,
+    "LSB_HOSTS": _split_hosts,
+    "PJM_O_NODEINF": _read_hosts_in_file,
 }

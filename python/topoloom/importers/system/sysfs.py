@@ -9,7 +9,7 @@ from topoloom._core import Error
 
 
 def read_cpus(file: Path) -> int:
-    """Read a list such as ``0-3,8`` as a bit mask; 0 without the file."""
+    """Read a CPU list such as ``0-3,8`` as a bit mask; 0 if the file is missing."""
     mask = 0
     for part in read_word(file).split(","):
         first, _, last = part.partition("-")
@@ -24,7 +24,7 @@ def read_cpus(file: Path) -> int:
 
 
 def read_word(file: Path) -> str:
-    """Read a file; "" without it."""
+    """Read a file; "" if the file is missing."""
     try:
         return file.read_text().strip()
     except OSError:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Apply: see README.md."""
+"""Applies placements: trial runs, launchers' job maps, and PyTorch ranks."""

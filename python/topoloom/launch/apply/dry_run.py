@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares where a launcher would start each rank with the placement."""
+"""Dry runs: compares a launcher's own map of the ranks with the placement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ReadMap = Callable[[ExportFormat, str, HostPlacement, str, Sequence[str]], JobMa
 
 
 class Checker(NamedTuple):
-    """A launcher with a dry run, and the function that reads its map of the ranks."""
+    """A launcher that supports dry runs, and the function that reads its job map."""
 
     program: str
     read_map: ReadMap
@@ -32,7 +32,7 @@ CHECKERS: dict[str, Checker] = {
 
 
 class DryRun(NamedTuple):
-    """The launcher, and the ranks that it would start elsewhere, a line each."""
+    """The launcher, and one line for each rank that it would start elsewhere."""
 
     launcher: str
     mismatches: list[str]
@@ -45,16 +45,16 @@ def dry_run(
     program: str | None = None,
     options: Sequence[str] = (),
 ) -> DryRun:
-    """Let a launcher read an exported file, and compare its map rank by rank.
+    """Pass an exported file to a launcher, and compare its job map rank by rank.
 
     Parameters
     ----------
     target, text, placement
         The format, the exported file, and the placement in it.
     program
-        The launcher. Default: the usual one of the format.
+        The launcher. Default: the format's usual launcher.
     options
-        More options of the launcher, such as ``--oversubscribe``.
+        Additional launcher options, such as ``--oversubscribe``.
 
     Raises
     ------
@@ -65,9 +65,9 @@ def dry_run(
     """
     if target.name not in CHECKERS:
         raise Error(
-            f"nothing can check {target.name}: its launcher does not report where "
-            f"ranks would start; those of {', '.join(CHECKERS)} do, and 'topoloom run' "
-            "tries a placement with a program that does nothing"
+            f"{target.name} cannot be checked: its launcher has no dry run, but the "
+            f"launchers of {', '.join(CHECKERS)} have; 'topoloom run' tests a "
+            "placement with a no-op program"
         )
     checker = CHECKERS[target.name]
     program = program or checker.program
@@ -75,19 +75,24 @@ def dry_run(
     if len(answer.hosts) < placement.rank_count:
         why = answer.message or NO_MESSAGE
         raise PlacementRefusedError(f"{program} refuses the placement: {why}")
-    found = (_mismatch(placement, rank, answer) for rank in range(placement.rank_count))
+    found = (
+        _describe_mismatch(placement, rank, answer)
+        for rank in range(placement.rank_count)
+    )
     return DryRun(answer.launcher, [line for line in found if line])
 
 
-def _mismatch(placement: HostPlacement, rank: int, answer: JobMap) -> str | None:
+def _describe_mismatch(
+    placement: HostPlacement, rank: int, answer: JobMap
+) -> str | None:
     host, mapped = placement.host_name(rank), answer.hosts[rank]
-    if not _same_host(host, mapped):
+    if not _is_same_host(host, mapped):
         return f"rank {rank} would start on {mapped}, not on {host}"
     return answer.binding_errors.get(rank)
 
 
-def _same_host(name: str, other: str) -> bool:
-    """Compare host names, either of which may lack its domain."""
+def _is_same_host(name: str, other: str) -> bool:
+    """Compare two host names; each may be with or without its domain."""
     if "." in name and "." in other:
         return name == other
     return name.partition(".")[0] == other.partition(".")[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The location at which a launcher would start each rank, by its own report."""
+"""A launcher's report of where it would start each rank."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from topoloom._core import Error
 
 
 class PlacementRefusedError(Error):
-    """The launcher cannot apply the placement."""
+    """Raised if the launcher cannot apply the placement."""
 
 
 class JobMap(NamedTuple):
@@ -20,9 +20,9 @@ class JobMap(NamedTuple):
     launcher
         Name and version.
     message
-        Its error, if it gave no map.
+        Error message of the launcher, if it printed no map.
     hosts
-        The host of each rank that it named.
+        The host of each rank in the map.
     binding_errors
         Binding errors by rank.
     """

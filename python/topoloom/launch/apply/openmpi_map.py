@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Open MPI's own map of a job.
+"""Reads Open MPI's own map of a job.
 
 Version 5 prints the map without starting the job (``donotlaunch``); it assumes that all
-hosts are like its own. Version 4 prints no map of a rankfile before its daemons have
-reported their cores, so it starts a no-op program.
+hosts equal the local host. Version 4 prints no map of a rankfile before its daemons
+have reported their cores, so it starts a no-op program.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.launch.apply.job_map import JobMap
-from topoloom.launch.apply.trial import NOOP_PROGRAM, extract_message
+from topoloom.launch.apply.trial_run import NOOP_PROGRAM, extract_message
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.exports import hostfile, openmpi_rankfile
 from topoloom.launch.host_placement import PU, HostPlacement
@@ -23,7 +23,7 @@ from topoloom.launch.launchers import openmpi
 from topoloom.launch.launchers.launcher_commands import read_command
 from topoloom.nodes.node_parts import MAX_CPUS
 from topoloom.support.child_processes import run_child
-from topoloom.support.files import local_directory, write_text
+from topoloom.support.files import make_local_directory, write_text
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
 
 _NODE = re.compile(r"\s*Data for node: (\S+)")
@@ -34,7 +34,7 @@ _UNBOUND = "no core"
 
 
 class MappedRank(NamedTuple):
-    """The host where Open MPI would start a rank, and its logical cores."""
+    """The host where Open MPI would start a rank, and the rank's logical cores."""
 
     host: str
     bound: str
@@ -47,10 +47,10 @@ def read_job_map(
     program: str,
     options: Sequence[str],
 ) -> JobMap:
-    """Let the mpirun `program` read a rankfile or hostfile, `text`, and print its map.
+    """Pass a rankfile or hostfile, `text`, to mpirun, and read the map that it prints.
 
-    `options` are more of mpirun's. Raises `topoloom.Error` if `program` is not Open
-    MPI's.
+    `options` are additional options of mpirun. Raises `topoloom.Error` if `program` is
+    not Open MPI's mpirun.
     """
     command = read_command([program, *NOOP_PROGRAM])
     if command.launcher is not openmpi:
@@ -58,16 +58,16 @@ def read_job_map(
             f"'{program}' is {command.launcher.NAME}, not Open MPI; name Open MPI's "
             "mpirun with --check-with"
         )
-    used = placement.used_hosts()
-    with local_directory("export") as directory:
-        ours = _options(target, text, used, Path(directory), command.version)
+    used = placement.drop_unused_hosts()
+    with make_local_directory("export") as directory:
+        ours = _build_options(target, text, used, Path(directory), command.version)
         ranks = ["-n", str(used.rank_count)]
         done = run_child([program, *ours, *options, *ranks, *NOOP_PROGRAM])
     mapped = _read_map(done.stdout, used.bind == PU) if done.returncode == 0 else {}
     errors = {}
     if target is openmpi_rankfile.FORMAT:
         for rank, (_, bound) in mapped.items():
-            if error := _binding_error(placement, rank, bound, command.version):
+            if error := _find_binding_error(placement, rank, bound, command.version):
                 errors[rank] = error
     return JobMap(
         f"{command.launcher.NAME} {'.'.join(map(str, command.version))}",
@@ -77,7 +77,7 @@ def read_job_map(
     )
 
 
-def _options(
+def _build_options(
     target: ExportFormat,
     text: str,
     used: HostPlacement,
@@ -91,7 +91,7 @@ def _options(
         show = ["--display", "map", "--runtime-options", "donotlaunch"]
         if target is hostfile.FORMAT:
             return ["--hostfile", str(exported), "--map-by", "slot", *show]
-        openmpi.write_slots(slots, used)
+        openmpi.write_slot_hostfile(slots, used)
         policy = f"rankfile:file={exported}{':hwtcpus' if threads else ''}"
         return ["--hostfile", str(slots), "--map-by", policy, *show]
     if target is hostfile.FORMAT:
@@ -122,7 +122,7 @@ def _parse_binding_5(binding: str) -> str:
     """Read ``package[0][core:L0-3] package[1][core:L4-7]``, or ``hwt`` for threads."""
     for unit, name in (("core", "core"), ("hwt", "hardware thread")):
         if lists := re.findall(rf"{unit}:L([0-9,-]+)", binding):
-            return f"{name} {_joined(lists)}"
+            return f"{name} {_join_ranges(lists)}"
     return _UNBOUND
 
 
@@ -133,24 +133,26 @@ def _parse_binding_4(binding: str, by_thread: bool) -> str:
         return _UNBOUND
     if by_thread:
         return ", ".join(f"core {core} thread {threads}" for core, threads in bound)
-    return f"core {_joined(core for core, _ in bound)}"
+    return f"core {_join_ranges(core for core, _ in bound)}"
 
 
-def _joined(lists: Iterable[str]) -> str:
+def _join_ranges(lists: Iterable[str]) -> str:
     """Join ``0-3`` and ``4-7`` to ``0-7``."""
     return compress_ranges(expand_ranges(",".join(lists), MAX_CPUS))
 
 
-def _binding_error(
+def _find_binding_error(
     placement: HostPlacement, rank: int, bound: str, version: tuple[int, ...]
 ) -> str | None:
     """Describe the binding error of a rank; None if it is correct."""
     slot = int(placement.slot[rank])
     if placement.bind != PU:
-        wanted = f"core {compress_ranges(openmpi_rankfile.rank_cores(placement, rank))}"
+        wanted = (
+            f"core {compress_ranges(openmpi_rankfile.list_rank_cores(placement, rank))}"
+        )
     elif version >= (5,):
         own = placement.parts_of_host[int(placement.host[rank])]
-        wanted = f"hardware thread {openmpi_rankfile.first_threads(own)[slot]}"
+        wanted = f"hardware thread {openmpi_rankfile.list_first_threads(own)[slot]}"
     else:
         wanted = f"core {slot} thread 0"
     # Open MPI reports a rank with all cores of its host as unbound.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a command as if the shell had: same streams, same signals, its exit status."""
+"""Runs a command as a shell does: same streams, signals and exit status."""
 
 from __future__ import annotations
 
@@ -25,35 +25,37 @@ _SECONDS_TO_END = 10.0
 def run_program(
     launch: Launch, timeout: float | None = None, stdout: IO[Any] | None = None
 ) -> int:
-    """Run to the end and return the exit status, 128 + n after signal n.
+    """Run a command to its end; return its exit status, 128 + n after signal n.
 
-    After `timeout` seconds the program gets SIGTERM, and 10 s later SIGKILL.
+    After `timeout` seconds, send SIGTERM to the program, and 10 s later SIGKILL.
     """
     environment = {**os.environ, **launch.environment}
     children: list[subprocess.Popen[bytes]] = []
-    early: list[int] = []  # signals that came before the program had started
+    early: list[int] = []  # signals received before the program started
 
-    def forward(number: int, _frame: FrameType | None) -> None:
+    def forward_signal(number: int, _frame: FrameType | None) -> None:
         if not children:
             early.append(number)
         elif not (number == signal.SIGINT and terminal_signals_children()):
             children[0].send_signal(number)
 
-    handlers = {number: signal.signal(number, forward) for number in FORWARDED_SIGNALS}
+    handlers = {
+        number: signal.signal(number, forward_signal) for number in FORWARDED_SIGNALS
+    }
     try:
         children.append(
             subprocess.Popen(launch.command, env=environment, stdout=stdout)
         )
         for number in early:
-            forward(number, None)
-        status = _wait(children[0], timeout)
+            forward_signal(number, None)
+        status = _wait_or_kill(children[0], timeout)
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
     return 128 - status if status < 0 else status
 
 
-def _wait(child: subprocess.Popen[bytes], timeout: float | None) -> int:
+def _wait_or_kill(child: subprocess.Popen[bytes], timeout: float | None) -> int:
     try:
         return child.wait(timeout)
     except subprocess.TimeoutExpired:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Standard input for several runs of one command, each reading all of it."""
+"""Provides the same standard input to several runs of a command."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from collections.abc import Iterator
 
 
 class RepeatedInput:
-    """Gives each run the standard input from its beginning.
+    """Passes the complete standard input to each run.
 
-    A file is rewound. A pipe is copied while the first run reads it; later runs read
-    the copy, then the rest of the pipe. A terminal and /dev/null are left alone.
+    For a file, the offset is reset. A pipe is copied while the first run reads it;
+    later runs read the copy, then the rest of the pipe. Terminals and /dev/null are
+    passed unchanged.
     """
 
     def __init__(self) -> None:
@@ -27,8 +28,8 @@ class RepeatedInput:
         self._is_stream = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
     @contextlib.contextmanager
-    def rewound(self) -> Iterator[None]:
-        """Give the block and its child processes the input from its beginning."""
+    def rewind(self) -> Iterator[None]:
+        """Provide the complete input to the with block and its child processes."""
         if self._start is not None:
             os.lseek(0, self._start, os.SEEK_SET)
         if not self._is_stream:
@@ -38,7 +39,9 @@ class RepeatedInput:
         ended, end = os.pipe()
         os.dup2(outlet, 0)
         os.close(outlet)
-        feeder = threading.Thread(target=self._feed, args=(inlet, ended), daemon=True)
+        feeder = threading.Thread(
+            target=self._feed_pipe, args=(inlet, ended), daemon=True
+        )
         feeder.start()
         try:
             yield
@@ -48,7 +51,7 @@ class RepeatedInput:
             feeder.join()
             os.close(ended)
 
-    def _feed(self, inlet: int, ended: int) -> None:
+    def _feed_pipe(self, inlet: int, ended: int) -> None:
         with contextlib.suppress(BrokenPipeError), os.fdopen(inlet, "wb", 0) as sink:
             self._copy.seek(0)
             while data := self._copy.read(65536):

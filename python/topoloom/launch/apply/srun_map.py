@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slurm's own map of a job step, which ``srun -v`` prints as it starts ranks.
+"""Reads Slurm's map of a job step, which ``srun -v`` prints when ranks start.
 
-``srun --test-only`` does not print it, so a no-op program is started. Outside a job,
+``srun --test-only`` prints no map, so a no-op program is started. Outside a job,
 srun would wait for one.
 """
 
@@ -14,13 +14,13 @@ from pathlib import Path
 
 from topoloom._core import Error
 from topoloom.launch.apply.job_map import JobMap
-from topoloom.launch.apply.trial import NOOP_PROGRAM, SHARED_CPUS
+from topoloom.launch.apply.trial_run import NOOP_PROGRAM, SHARED_CPUS
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launchers import srun
 from topoloom.launch.launchers.launcher_commands import read_command
 from topoloom.support.child_processes import run_child
-from topoloom.support.files import local_directory, write_text
+from topoloom.support.files import make_local_directory, write_text
 from topoloom.support.number_ranges import expand_ranges
 
 _TASKS = re.compile(r"srun: launching .* on host (\S+), [0-9]+ tasks: \[?([0-9,-]+)\]?")
@@ -33,9 +33,9 @@ def read_job_map(
     program: str,
     options: Sequence[str],
 ) -> JobMap:
-    """Start a no-op program by a host file, `text`, and read where its ranks are.
+    """Start a no-op program with a host file, `text`, and read its ranks' hosts.
 
-    `options` are more of srun's. Raises `topoloom.Error` outside a job.
+    `options` are additional options of srun. Raises `topoloom.Error` outside a job.
     """
     command = read_command([program, *NOOP_PROGRAM])
     if command.launcher is not srun:
@@ -48,7 +48,7 @@ def read_job_map(
     nodes = str(int((placement.ranks_per_host() > 0).sum()))
     ranks = str(placement.rank_count)
     ours = ["-v", "--mpi=none", "-m", "arbitrary", "-N", nodes, "-n", ranks]
-    with local_directory("export") as directory:
+    with make_local_directory("export") as directory:
         file = Path(directory) / "hosts-of-ranks"
         write_text(file, text)
         environment = {**os.environ, **SHARED_CPUS, "SLURM_HOSTFILE": str(file)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether a command starts torchrun, and whether its rendezvous keeps rank order."""
+"""Detects torchrun in commands, and rejects a rendezvous that reorders ranks."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from topoloom.launch.launchers.launcher_commands import read_command
 _TORCHRUN = re.compile(r"(.*/)?torchrun|torch\.distributed\.(run|launch)")
 _PYTHON = re.compile(r"(.*/)?python[0-9.]*")
 _SHELL = re.compile(r"(.*/)?(ba|da|k|z)?sh")
-#: Commands that start the program after their own options.
+#: Wrapper commands whose first argument after options is the program.
 _STARTERS = re.compile(
     r"(.*/)?(env|nice|ionice|timeout|numactl|taskset|stdbuf|time|nohup|setsid|exec)"
 )
-#: Commands with other words before the program: scripts, images, names of tools.
+#: Wrapper commands with other arguments before the program, such as images.
 _RUNNERS = re.compile(
     r"(.*/)?(conda|apptainer|singularity|docker|podman|enroot|uv|.*\.sh)"
 )
-#: An option, a variable, a number, a time or a list of CPUs.
+#: Arguments that are no program: option, variable, number, time or CPU list.
 _NOT_A_PROGRAM = re.compile(r"-.*|[A-Za-z_]\w*=.*|[0-9][0-9:,.-]*[smhd]?")
 _SHELL_KEYWORDS = ("if", "then", "else", "do", "while", "!")
 
 
 def is_torchrun(command: Sequence[str]) -> bool:
-    """Return whether a command starts torchrun: itself, by a launcher or by a script.
+    """Return whether a command starts torchrun directly, by a launcher or a script.
 
-    The word must be where a program can be, not the value of an option.
+    ``torchrun`` as the value of an option does not count.
     """
-    if not any(_TORCHRUN.fullmatch(word) for word in _words(command)):
+    if not any(_TORCHRUN.fullmatch(word) for word in _split_words(command)):
         return False
     try:
         parts = read_command(command).line.segments
@@ -40,8 +40,8 @@ def is_torchrun(command: Sequence[str]) -> bool:
     return any(_starts_torchrun(part.program) for part in parts)
 
 
-def _words(command: Sequence[str]) -> list[str]:
-    """Split as a shell would."""
+def _split_words(command: Sequence[str]) -> list[str]:
+    """Split a command approximately as a shell does."""
     return [word.strip("'\"();&") for word in " ".join(command).split()]
 
 
@@ -54,7 +54,7 @@ def _starts_torchrun(program: Sequence[str]) -> bool:
     if _SHELL.fullmatch(first):
         return _shell_runs_torchrun(others)
     if _RUNNERS.fullmatch(first):
-        return any(_is_started(others, at) for at in range(len(others)))
+        return any(_is_torchrun_call(others, at) for at in range(len(others)))
     at = next(
         (i for i, w in enumerate(others) if not _NOT_A_PROGRAM.fullmatch(w)), None
     )
@@ -63,19 +63,21 @@ def _starts_torchrun(program: Sequence[str]) -> bool:
     if _STARTERS.fullmatch(first):
         return _starts_torchrun(others[at:])
     known = (_PYTHON, _SHELL, _STARTERS, _RUNNERS)
-    if not _is_value(others, at) and any(one.fullmatch(others[at]) for one in known):
+    if not _is_option_value(others, at) and any(
+        one.fullmatch(others[at]) for one in known
+    ):
         return _starts_torchrun(others[at:])
-    return _is_started(others, at)
+    return _is_torchrun_call(others, at)
 
 
-def _is_value(words: Sequence[str], at: int) -> bool:
+def _is_option_value(words: Sequence[str], at: int) -> bool:
     return at > 0 and bool(re.fullmatch(r"--\w[^=]*", words[at - 1]))
 
 
-def _is_started(words: Sequence[str], at: int) -> bool:
+def _is_torchrun_call(words: Sequence[str], at: int) -> bool:
     """Return whether a word is torchrun, followed by a script."""
     named = bool(_TORCHRUN.fullmatch(words[at])) and at + 1 < len(words)
-    return named and not _is_value(words, at)
+    return named and not _is_option_value(words, at)
 
 
 def _python_runs_torchrun(words: Sequence[str]) -> bool:
@@ -91,7 +93,7 @@ def _python_runs_torchrun(words: Sequence[str]) -> bool:
 
 
 def _shell_runs_torchrun(words: Sequence[str]) -> bool:
-    """Search the arguments of a script, or the commands after ``-c``."""
+    """Search for torchrun in a script's arguments, or in commands after ``-c``."""
     given = next((i for i, word in enumerate(words) if not word.startswith("-")), None)
     if given is None:
         return False
@@ -99,20 +101,20 @@ def _shell_runs_torchrun(words: Sequence[str]) -> bool:
     is_line = any(re.fullmatch("-[a-z]*c", word) for word in words[:given])
     if is_line:
         for part in re.split(r"[;&|\n(){}]+", words[given]):
-            line = _words([part])
+            line = _split_words([part])
             while line and (line[0] in _SHELL_KEYWORDS or "=" in line[0]):
                 del line[0]
             if line and is_torchrun(line):
                 return True
         if "$" not in words[given]:  # such as "$@"
             return False
-    return any(_is_started(rest, at) for at in range(len(rest)))
+    return any(_is_torchrun_call(rest, at) for at in range(len(rest)))
 
 
-def refuse_sorted_hosts(command: Sequence[str]) -> None:
-    """Raise `topoloom.Error` for a rendezvous of torchrun that reorders several hosts.
+def reject_reordering_rendezvous(command: Sequence[str]) -> None:
+    """Raise `topoloom.Error` if torchrun's rendezvous backend reorders hosts.
 
-    c10d and etcd do; static does not.
+    The backends c10d and etcd reorder hosts; static does not.
     """
     text = " ".join(command)
     named = re.search(r"--rdzv[-_]backend[= ]\s*(\S+)", text)
@@ -122,6 +124,6 @@ def refuse_sorted_hosts(command: Sequence[str]) -> None:
         from topoloom.launch.exports.torchrun import RELIES_ON
 
         raise Error(
-            f"torchrun with the rendezvous {backend} keeps no order: "
-            f"{RELIES_ON}; write static, or leave the backend out"
+            f"torchrun with the rendezvous {backend} does not preserve host order: "
+            f"{RELIES_ON}; set static, or omit the backend"
         )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The actual locations of a PyTorch job's ranks, from reports of its processes.
+"""Reads the actual host and GPU of PyTorch ranks from their own reports.
 
-`torch_report.py` runs in each Python process before its program and writes the reports.
+`torch_report.py` writes the reports; it runs at the start of each Python process.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from topoloom._core import Error
 from topoloom.launch.apply.torch_report import REPORTS
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.nearest_devices import nearest_gpu_numbers
-from topoloom.support.files import shared_directory
+from topoloom.support.files import make_shared_directory
 from topoloom.support.number_ranges import compress_ranges
 from topoloom.support.plain_text import is_number
 from topoloom.support.site_injection import inject
@@ -25,24 +25,24 @@ from topoloom.support.units import counted
 
 _NVIDIA = re.compile(r"^(?:GPU ([0-9]+):)?.*\(UUID: ((?:GPU|MIG)-[^)]+)\)", re.M)
 _AMD = re.compile(r"^\s*Uuid:\s*(GPU-\S+)", re.M)
-#: The UUID of all AMD devices that have none.
+#: Placeholder UUID of AMD devices without UUID.
 _NO_UUID = "GPU-XX"
 
 
 class ReportedRank(NamedTuple):
-    """A rank by its own report.
+    """The location of a rank according to its own report.
 
     Attributes
     ----------
     host
-        Its host.
+        Host name of the rank.
     gpu
-        The number of its GPU on the host, or the UUID if no tool gives the number;
-        empty if it sees no GPU.
+        Number of the rank's GPU on the host, or its UUID if the number is unknown;
+        empty if the rank has no visible GPU.
     uuid
-        The UUID of the GPU or MIG instance, if a tool or PyTorch gives it.
+        UUID of the GPU or MIG instance, if a tool or PyTorch reports it.
     used
-        Whether PyTorch has used this GPU. Otherwise it is entry LOCAL_RANK of
+        Whether PyTorch has used this GPU. If not, `gpu` is entry LOCAL_RANK of
         CUDA_VISIBLE_DEVICES, or of AMD's variables.
     """
 
@@ -59,16 +59,16 @@ class HostGpus:
         self._number: dict[str, str] = {}
         number = ""
         for named, uuid in _NVIDIA.findall(listed):
-            number = named or number  # MIG instances follow their GPU
+            number = named or number  # MIG instances are listed after their GPU
             self._number[uuid] = number
         for place, uuid in enumerate(_AMD.findall(listed)):
             if uuid != _NO_UUID:
                 self._number[uuid] = str(place)
 
     def find(self, uuid: str) -> tuple[str, str]:
-        """Find the number and the whole UUID by the beginning of the UUID.
+        """Find the number and the full UUID of a GPU from a prefix of the UUID.
 
-        The old name of a MIG instance, MIG-GPU-UUID/1/0, stands for its GPU.
+        An old MIG instance name, MIG-GPU-UUID/1/0, is resolved to its GPU.
         """
         old = re.fullmatch(r"MIG-(GPU-.*)/[0-9]+/[0-9]+", uuid)
         start = old[1] if old else uuid
@@ -88,10 +88,12 @@ class HostGpus:
 
 
 class RankReportFolder:
-    """The directory that ranks write reports to; the caller must close it."""
+    """Directory for the reports of ranks; the caller must close it."""
 
     def __init__(self) -> None:
-        self._directory: tempfile.TemporaryDirectory[str] = shared_directory("ranks")
+        self._directory: tempfile.TemporaryDirectory[str] = make_shared_directory(
+            "ranks"
+        )
         self._path = Path(self._directory.name).resolve()
         source = Path(__file__).with_name("torch_report.py")
         self._environment = {**inject(source, self._path), REPORTS: str(self._path)}
@@ -102,13 +104,13 @@ class RankReportFolder:
         return self._environment
 
     def close(self) -> None:
-        """Remove the directory."""
+        """Remove the directory and its reports."""
         self._directory.cleanup()
 
     def read_reports(self) -> dict[int, ReportedRank]:
         """Read the reports of ranks.
 
-        If no process has the variable RANK, processes of the launcher are the ranks.
+        If no process has the variable RANK, the launcher's processes are the ranks.
         """
         return self._read_reports("rank-") or self._read_reports("task-")
 
@@ -130,7 +132,7 @@ class RankReportFolder:
 def read_rank(
     about: Mapping[str, Any], by_torch: Mapping[str, Any] | None, gpus: HostGpus
 ) -> ReportedRank:
-    """Find the GPU of a rank: by the UUID that PyTorch has used, or by its index."""
+    """Find the GPU of a rank by the UUID that PyTorch used, or by index."""
     host, used = about["host"], by_torch is not None
     if by_torch and by_torch["uuid"]:
         number, uuid = gpus.find(by_torch["uuid"])
@@ -145,10 +147,10 @@ def read_rank(
         lists.append(about["CUDA_VISIBLE_DEVICES"])
     place = by_torch["device"] if by_torch else about["local"]
     if not used and not about["by_torchrun"] and lists and "," not in lists[-1]:
-        place = 0  # the launcher has given each rank one GPU
+        place = 0  # the launcher assigned one GPU to each rank
     gpu = str(place)
-    for visible in reversed(lists):  # each has indices into the one before
-        gpu = _visible(visible, int(gpu))
+    for visible in reversed(lists):  # entries are indices into the previous list
+        gpu = _select_visible_gpu(visible, int(gpu))
         if not is_number(gpu):
             break
     if is_number(gpu):
@@ -157,8 +159,8 @@ def read_rank(
     return ReportedRank(host, number or gpu, uuid, used)
 
 
-def _visible(listed: str, place: int) -> str:
-    """Return an entry of a list; a negative number hides it and all that follow."""
+def _select_visible_gpu(listed: str, place: int) -> str:
+    """Return an entry of a list of visible GPUs; "" at and after a negative number."""
     gpus = [word.strip() for word in listed.split(",")]
     own = gpus[place] if place < len(gpus) else ""
     return str(int(own)) if is_number(own) else "" if own.startswith("-") else own
@@ -170,12 +172,12 @@ class RankComparison(NamedTuple):
     Attributes
     ----------
     mismatches
-        A line for each rank that is not where it was placed.
+        One line for each rank that is not at its planned location.
     slots
-        The actual slot of every rank on the machine; None if one is unknown.
+        Actual slot of each rank on the machine; None if any slot is unknown.
     host_only
-        Number of ranks compared by host only: no tool gives the number of a GPU that
-        is known by its UUID.
+        Number of ranks compared by host only, because the GPU number for a UUID is
+        unknown.
     """
 
     mismatches: list[str]
@@ -195,9 +197,9 @@ def compare_ranks(
     """
     if not seen:
         raise Error(
-            "no process reported itself as a rank; do its hosts see this directory, "
-            "does Python start without -I and -S, and does the launcher set RANK and "
-            "LOCAL_RANK?"
+            "no rank wrote a report; check that all hosts share this directory, that "
+            "Python starts without -I and -S, and that the launcher sets RANK and "
+            "LOCAL_RANK"
         )
     if len(seen) != placement.rank_count:
         raise Error(

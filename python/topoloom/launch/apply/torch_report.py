@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reports where a rank of PyTorch runs; runs in the user's Python.
+"""Reports the host and GPU of a PyTorch rank; runs in the user's Python.
 
 `topoloom.support.site_injection` runs a copy before the program starts. It imports only
 the standard library. If variables mark the process as a rank, it writes rank-N at the
@@ -21,9 +21,9 @@ import sys
 from pathlib import Path
 
 REPORTS = "TOPOLOOM_TORCH_RANKS"
-#: Variables that list the visible GPUs.
+#: Environment variables that list the visible GPUs.
 VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
-#: Variables for the rank and the local rank: torchrun's, then those of launchers.
+#: Environment variables for rank and local rank: torchrun first, then launchers.
 RANK_VARIABLES = (
     ("RANK", "LOCAL_RANK"),
     ("SLURM_PROCID", "SLURM_LOCALID"),
@@ -34,7 +34,7 @@ RANK_VARIABLES = (
 TOOLS = ("nvidia-smi", "-L"), ("rocminfo",)
 
 
-def report(folder: str) -> None:
+def write_report(folder: str) -> None:
     """Write the host and visible GPUs of this process, if it is a rank."""
     for names in RANK_VARIABLES:
         rank, local = (os.environ.get(name, "") for name in names)
@@ -42,7 +42,7 @@ def report(folder: str) -> None:
             break
     else:
         return
-    # Without torchrun's variables it may be a process that starts the ranks.
+    # Without torchrun's variables, this may be a process that starts ranks.
     is_rank = names[0] == "RANK"
     hosts = (os.environ.get(name) for name in ("SLURMD_NODENAME", "NODE_NAME"))
     host = next(filter(None, hosts), None) or socket.gethostname()
@@ -50,19 +50,19 @@ def report(folder: str) -> None:
     about = {"host": host, "local": int(local)}
     about |= {"by_torchrun": "GROUP_RANK" in os.environ}
     about |= {name: os.environ[name] for name in VISIBLE if name in os.environ}
-    write(path, json.dumps(about))
-    atexit.register(report_used, path)
-    list_gpus(path.with_name("gpus-" + host.replace("/", "_")))
+    write_atomically(path, json.dumps(about))
+    atexit.register(write_used_gpu, path)
+    write_gpu_list(path.with_name("gpus-" + host.replace("/", "_")))
 
 
-def write(path: Path, text: str) -> None:
-    """Write a file atomically: child processes of a rank write the same one."""
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file atomically, because child processes of a rank also write it."""
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
     new.write_text(text)
     new.replace(path)
 
 
-def list_gpus(path: Path) -> None:
+def write_gpu_list(path: Path) -> None:
     """Write the UUIDs of the host's GPUs, once per host."""
     tool = next((one for one in TOOLS if shutil.which(one[0])), None)
     if tool is None:
@@ -71,7 +71,7 @@ def list_gpus(path: Path) -> None:
         os.close(os.open(f"{path}.asked", os.O_CREAT | os.O_EXCL))
     except FileExistsError:
         return
-    # Show all GPUs, and keep a tool written in Python from reporting itself.
+    # Make all GPUs visible, and prevent reports by a tool written in Python.
     hidden = {*VISIBLE, REPORTS, "PYTHONPATH"}
     clean = {name: text for name, text in os.environ.items() if name not in hidden}
     try:
@@ -80,10 +80,10 @@ def list_gpus(path: Path) -> None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return
-    write(path, found.stdout)
+    write_atomically(path, found.stdout)
 
 
-def report_used(path: Path) -> None:
+def write_used_gpu(path: Path) -> None:
     """Write the GPU that PyTorch has used, if any."""
     torch = sys.modules.get("torch")
     try:
@@ -92,11 +92,11 @@ def report_used(path: Path) -> None:
         device = torch.cuda.current_device()
         uuid = getattr(torch.cuda.get_device_properties(device), "uuid", "")
         used = json.dumps({"device": device, "uuid": str(uuid)})
-        write(path.with_name(path.name + ".used"), used)
-    except Exception:  # a failed driver must not change how the job ends
+        write_atomically(path.with_name(path.name + ".used"), used)
+    except Exception:  # a driver error must not change the job's exit status
         return
 
 
 if __name__ == "topoloom_injected" and REPORTS in os.environ:
     with contextlib.suppress(OSError):
-        report(os.environ[REPORTS])
+        write_report(os.environ[REPORTS])

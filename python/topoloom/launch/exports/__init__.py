@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exports: see README.md."""
+"""Export formats: one module per launcher file format."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Plain table for scripts: host, slot, CPUs, nearest GPU and NIC of each rank.
 
-Columns are separated by a space; ``-`` stands for unknown. CPUs have the system's
-numbers, as ``taskset -c`` takes them.
+Columns are separated by a space; ``-`` stands for unknown. CPUs are numbered as by the
+operating system and ``taskset -c``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from topoloom.support.number_ranges import compress_ranges
 
 
 def write(placement: HostPlacement) -> str:
-    """Write the names of the columns, then one line per rank."""
+    """Write a header line with column names, then one line per rank."""
     gpus, nics = nearest_devices(placement, "gpu"), nearest_devices(placement, "nic")
     lines = ["# rank host slot cpus gpu nic\n"]
     for rank, slot in enumerate(placement.slot.tolist()):

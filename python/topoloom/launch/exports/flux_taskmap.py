@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Flux task map (RFC 34): blocks of `[first node, nodes, ranks per node, repetitions]`.
 
-Nodes are numbered from 0 in the order in which Flux lists those of the job; the
-allocation must have the same order. The map covers all nodes of the job, in one line.
+Nodes are numbered from 0 in Flux's order of the job's nodes; the allocation must have
+the same order. The map covers all nodes of the job, in one line.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from topoloom.launch.exports.mpich_rankmap import join_runs
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.uniform_binding import (
     can_bind_uniformly,
-    uniform_cpus,
-    uniform_gpus,
+    find_uniform_cpus,
+    find_uniform_gpus,
 )
 from topoloom.support.number_ranges import compress_ranges
 
@@ -40,11 +40,11 @@ def write(placement: HostPlacement) -> str:
     return json.dumps(blocks, separators=(",", ":")) + "\n"
 
 
-def _use_values(placement: HostPlacement) -> dict[str, str]:
+def _format_use_values(placement: HostPlacement) -> dict[str, str]:
     options = []
-    if (cpus := uniform_cpus(placement)) is not None:
+    if (cpus := find_uniform_cpus(placement)) is not None:
         options += ["-o", "cpu-affinity=map:" + ";".join(map(compress_ranges, cpus))]
-    if (gpus := uniform_gpus(placement)) is not None:
+    if (gpus := find_uniform_gpus(placement)) is not None:
         options += ["-o", "gpu-affinity=map:" + ";".join(map(str, gpus))]
     return {"flux_affinity": "".join(f"{shlex.quote(word)} " for word in options)}
 
@@ -57,7 +57,7 @@ FORMAT = ExportFormat(
         "{flux_affinity}./app"
     ),
     write=write,
-    use_values=_use_values,
+    use_values=_format_use_values,
     binds="alike",
     keeps_slots=can_bind_uniformly,
 )

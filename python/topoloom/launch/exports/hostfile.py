@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Open MPI hostfile: `host slots=N`, filled from the top in rank order.
 
-It can express a placement only if the ranks of each host are consecutive. Each count
-is written out: Open MPI takes a host without one to have a slot for every core.
+It can express a placement only if the ranks of each host are consecutive. Each host has
+a count, because Open MPI assumes one slot per core without a count.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from topoloom.launch.host_placement import HostPlacement
 
 def write(placement: HostPlacement) -> str:
     """Write the hostfile; raise `topoloom.Error` if it lists a host more than once."""
-    runs = placement.one_run_per_host(
+    runs = placement.require_one_run_per_host(
         "a hostfile",
         "export to openmpi-rankfile, mpich-rankmap, mpich-hostfile or slurm-hostfile "
         "instead",

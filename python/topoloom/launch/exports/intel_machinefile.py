@@ -2,7 +2,7 @@
 """Intel MPI machine file: `host:N`, filled from the top in rank order.
 
 A host may be listed several times. `binding=map=0,3` after a host pins its ranks to
-these CPUs in turn; ranks with several CPUs have bit masks, `binding=map=[11,88]`
+these CPUs in turn. For several CPUs per rank it uses bit masks, `binding=map=[11,88]`
 (hexadecimal).
 """
 
@@ -12,26 +12,28 @@ from collections.abc import Sequence
 
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
-from topoloom.launch.uniform_binding import cpu_mask
+from topoloom.launch.uniform_binding import make_cpu_mask
 
 
 def write(placement: HostPlacement) -> str:
     """Write one line for each run of ranks on one host."""
     lines, rank = [], 0
     for host, count in placement.host_runs():
-        binding = _binding(placement, range(rank, rank + count))
+        binding = _format_binding(placement, range(rank, rank + count))
         lines.append(f"{placement.hosts[host]}:{count}{binding}\n")
         rank += count
     return "".join(lines)
 
 
-def _binding(placement: HostPlacement, ranks: Sequence[int]) -> str:
+def _format_binding(placement: HostPlacement, ranks: Sequence[int]) -> str:
     if placement.bind is None:
         return ""
     cpus = [placement.cpus(rank) for rank in ranks]
     if all(len(of_rank) == 1 for of_rank in cpus):
         return " binding=map=" + ",".join(str(of_rank[0]) for of_rank in cpus)
-    return f" binding=map=[{','.join(f'{cpu_mask(of_rank):x}' for of_rank in cpus)}]"
+    return (
+        f" binding=map=[{','.join(f'{make_cpu_mask(of_rank):x}' for of_rank in cpus)}]"
+    )
 
 
 FORMAT = ExportFormat(

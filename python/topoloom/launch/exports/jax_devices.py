@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """JAX: the device at each position of a mesh, as JSON.
 
-`devices[i]` counts the slots of the allocation, host by host, as `jax.devices()` does
-with one process per host. On a torus with one slot per node, `coords[i]` is what TPUs
-report as `device.coords`.
+`devices[i]` numbers the slots of the allocation, host by host, as `jax.devices()` does
+with one process per host. On a torus with one slot per node, `coords[i]` is the value
+of `device.coords` on TPUs.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """IBM jsrun's explicit resource file (LSF): node, CPUs and GPU of each rank.
 
 Nodes are numbered from 1, in LSF's order without the launch node. CPUs are hardware
-threads with the system's numbers (`cpu_index_using: physical`).
+threads, numbered as by the operating system (`cpu_index_using: physical`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def write(placement: HostPlacement) -> str:
     """Write one resource set per rank; raise `topoloom.Error` if CPUs are unknown."""
     if not all(parts.cpus for parts in placement.parts_of_host):
         raise Error(
-            f"{NAME} names CPUs, but the machine does not give those of its slots; "
+            f"{NAME} requires CPUs, but the machine has no CPUs of its slots; "
             f"{CPUS_REMEDY}"
         )
     gpus = nearest_gpu_numbers(placement)

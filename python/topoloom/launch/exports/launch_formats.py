@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of launcher formats: one module each, one line here."""
+"""The table of launcher formats. To add a format, add a module and an entry here."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from topoloom.launch.exports import (
     torchrun_script,
 )
 from topoloom.launch.host_placement import HostPlacement
-from topoloom.launch.uniform_binding import uniform_cpus
-from topoloom.support.nearest import find_by_name
+from topoloom.launch.uniform_binding import find_uniform_cpus
+from topoloom.support.name_lookup import find_by_name
 
 FORMATS: tuple[ExportFormat, ...] = (
     openmpi_rankfile.FORMAT,
@@ -50,17 +50,17 @@ FORMATS: tuple[ExportFormat, ...] = (
 
 
 def find_format(name: str) -> ExportFormat:
-    """Find a format by name; raise `topoloom.Error` naming the nearest one."""
+    """Find a format by name; raise `topoloom.Error` with the most similar name."""
     return find_by_name("export format", name, {each.name: each for each in FORMATS})
 
 
-def refuse_lost_binding(target: ExportFormat, placement: HostPlacement) -> None:
+def require_binding_support(target: ExportFormat, placement: HostPlacement) -> None:
     """Raise `topoloom.Error` if neither the format nor its command can bind ranks."""
     if placement.bind is None or target.binds == "ranks":
         return
     why = "binds no ranks"
     if target.binds == "alike":
-        if uniform_cpus(placement) is not None:
+        if find_uniform_cpus(placement) is not None:
             return
         why = "binds the i-th rank of every host to the same CPUs, but these hosts vary"
     formats = ", ".join(each.name for each in FORMATS if each.binds == "ranks")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MPICH (Hydra) hostfile: `host:N`, filled from the top in rank order.
 
-Hydra accepts a host several times, so every placement can be expressed; but the ranks
-of two such entries do not share one shared-memory communicator. Hydra rejects the
-`slots=` of Open MPI, and Open MPI the `:N` of Hydra.
+Hydra accepts a host several times, so every placement can be expressed. Ranks of
+different entries of a host share no shared-memory communicator, however. Hydra rejects
+the `slots=` of Open MPI, and Open MPI the `:N` of Hydra.
 
 `binding=user:0+64,1+65` after a host binds its ranks to these CPUs in turn.
 """

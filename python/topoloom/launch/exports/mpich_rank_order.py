@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cray `MPICH_RANK_ORDER`: the rank on each slot, slots in the launcher's order.
+"""Cray `MPICH_RANK_ORDER`: the rank on each slot, in launcher order.
 
-The inverse of the other formats: position = slot, value = rank. The launcher fills
-nodes from the first with equally many ranks each, so a placement with free slots in
-between cannot be expressed.
+This is the inverse of other formats: position = slot, value = rank. The launcher starts
+equally many ranks on each node, so the format cannot express placements with free slots
+between ranks.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def write(placement: HostPlacement) -> str:
 
 
 def _fills_first_slots(placement: HostPlacement) -> bool:
-    """Return whether the ranks of each host are on its first slots, one on each."""
+    """Return whether each host's ranks are on its first slots, one rank per slot."""
     order = placement.launch_order()
     host = placement.host[order]
     first = np.searchsorted(host, host)

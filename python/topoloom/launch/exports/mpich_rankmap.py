@@ -2,7 +2,7 @@
 """MPICH (Hydra) `-rankmap`: the host of each rank as an index into the host list.
 
 Indices start at 0 (Hydra's help shows 1, and crashes on an index past the list). Hydra
-takes two forms, of which the shorter one is written: `2,0,0,1`, or blocks of `(first
+accepts two forms, and the shorter form is written: `2,0,0,1`, or blocks of `(first
 host, hosts, ranks per host)`, `(vector,(2,1,1),(0,1,2),(1,1,1))`. With standard input,
 rank 0 must be on the first host: Hydra 5.0 forwards the input there.
 """
@@ -14,7 +14,7 @@ from topoloom.launch.host_placement import HostPlacement
 
 
 def write(placement: HostPlacement) -> str:
-    """Write the map as one line."""
+    """Write the rank map in one line."""
     plain = ",".join(map(str, placement.host.tolist()))
     blocks = ",".join(f"({a},{n},{k})" for a, n, k in join_runs(placement.host_runs()))
     vector = f"(vector,{blocks})"
@@ -22,7 +22,7 @@ def write(placement: HostPlacement) -> str:
 
 
 def join_runs(runs: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """Join runs on neighboring hosts: ``(first host, hosts, ranks per host)``."""
+    """Combine runs on adjacent hosts: ``(first host, hosts, ranks per host)``."""
     blocks: list[tuple[int, int, int]] = []
     for host, count in runs:
         if blocks:

@@ -2,8 +2,8 @@
 """Open MPI rankfile: `rank N=host slot=CORES`, one line for each rank.
 
 Ranks ascend: Open MPI 4.1 rejects a file in which rank 1 comes before rank 0 on one
-host. Cores have logical numbers (hwloc's order), as in Open MPI since 1.7; so have the
-hardware threads that it counts instead with ``--use-hwthread-cpus``.
+host. Cores have logical numbers (hwloc's order), as in Open MPI since 1.7. With
+``--use-hwthread-cpus`` these are numbers of hardware threads.
 """
 
 from __future__ import annotations
@@ -20,34 +20,36 @@ NAME = "openmpi-rankfile"
 
 
 def write(placement: HostPlacement) -> str:
-    """Write the rankfile; with packages in a node, cores read ``package:core``."""
-    slots = _threads(placement) if placement.bind == PU else _cores(placement)
+    """Write the rankfile; if nodes have packages, cores are ``package:core``."""
+    slots = (
+        _list_threads(placement) if placement.bind == PU else _format_cores(placement)
+    )
     return "".join(
         f"rank {rank}={placement.host_name(rank)} slot={slot}\n"
         for rank, slot in enumerate(slots)
     )
 
 
-def first_threads(node: NodeParts) -> list[int]:
-    """List the first hardware thread of each slot, numbered over all cores."""
+def list_first_threads(node: NodeParts) -> list[int]:
+    """List the node-wide number of the first hardware thread of each slot."""
     return [0, *itertools.accumulate(len(cpus) for cpus in node.cpus)]
 
 
-def rank_cores(placement: HostPlacement, rank: int) -> range:
-    """List the cores of a rank, numbered over all packages."""
+def list_rank_cores(placement: HostPlacement, rank: int) -> range:
+    """List the node-wide core numbers of a rank."""
     first = int(placement.slot[rank]) * placement.cores_per_slot
     return range(first, first + placement.cores_per_slot * placement.slots_per_rank)
 
 
-def _threads(placement: HostPlacement) -> Iterator[str]:
-    first = {id(node): first_threads(node) for node in placement.parts_of_host}
+def _list_threads(placement: HostPlacement) -> Iterator[str]:
+    first = {id(node): list_first_threads(node) for node in placement.parts_of_host}
     of_host = [first[id(node)] for node in placement.parts_of_host]
     pairs = zip(placement.host.tolist(), placement.slot.tolist(), strict=True)
     return (str(of_host[host][slot]) for host, slot in pairs)
 
 
-def _cores(placement: HostPlacement) -> Iterator[str]:
-    """Write the cores of each rank: ``3``, ``0-3``, or in package 1 ``1:3``."""
+def _format_cores(placement: HostPlacement) -> Iterator[str]:
+    """Format the cores of each rank: ``3``, ``0-3``, or ``1:3`` in package 1."""
     packages = placement.packages_of_host.tolist()
     cores_of = (placement.slots_of_host // placement.packages_of_host).tolist()
     for host, slot in zip(
@@ -63,7 +65,7 @@ def _cores(placement: HostPlacement) -> Iterator[str]:
         yield f"{prefix}{first}" if first == last else f"{prefix}{first}-{last}"
 
 
-def _use_values(placement: HostPlacement) -> dict[str, str]:
+def _format_use_values(placement: HostPlacement) -> dict[str, str]:
     by_thread = placement.bind == PU
     return {
         "threads": "--use-hwthread-cpus " if by_thread else "",
@@ -71,7 +73,7 @@ def _use_values(placement: HostPlacement) -> dict[str, str]:
     }
 
 
-def _special_loss(placement: HostPlacement) -> str | None:
+def _describe_special_loss(placement: HostPlacement) -> str | None:
     if placement.machine.nodes_per_host == 1 or placement.node.cpus:
         return None
     return (
@@ -89,7 +91,7 @@ FORMAT = ExportFormat(
         "(Open MPI 5: --map-by rankfile:file=FILE{hwtcpus})"
     ),
     write=write,
-    use_values=_use_values,
+    use_values=_format_use_values,
     binds="ranks",
-    special_loss=_special_loss,
+    special_loss=_describe_special_loss,
 )

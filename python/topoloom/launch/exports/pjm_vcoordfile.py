@@ -2,7 +2,7 @@
 """Fugaku's `--vcoordfile`, and PJM's `rank-map-hostfile`: `(x,y,z)` of each rank.
 
 Coordinates are logical, inside the job's shape (`#PJM -L node=4x6x8`), with as many
-axes as the shape. PJM cancels a job whose coordinates lie outside.
+axes as the shape. PJM cancels a job with coordinates outside this shape.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_AXES = 3
 
 
 def write(placement: HostPlacement) -> str:
-    """Write the coordinates of ranks; raise `topoloom.Error` if they fill no box."""
+    """Write ranks' coordinates; raise `topoloom.Error` if the nodes are not a box."""
     shape, coordinates = find_torus_box(placement, NAME)
     if len(shape) > MAX_AXES:
         raise Error(
@@ -28,7 +28,7 @@ def write(placement: HostPlacement) -> str:
     return "".join(lines[host] for host in placement.host.tolist())
 
 
-def _use_values(placement: HostPlacement) -> dict[str, str]:
+def _format_use_values(placement: HostPlacement) -> dict[str, str]:
     return {"shape": format_shape(find_torus_box(placement, NAME)[0])}
 
 
@@ -37,6 +37,6 @@ FORMAT = ExportFormat(
     summary="Fugaku (PJM): coordinates of each rank inside the job's shape",
     use="mpiexec --vcoordfile FILE -n {ranks} ./app   (#PJM -L node={shape})",
     write=write,
-    use_values=_use_values,
+    use_values=_format_use_values,
     keeps_slots=HostPlacement.fills_in_rank_order,
 )

@@ -11,7 +11,7 @@ from topoloom.launch.nearest_devices import nearest_devices
 
 
 def write(placement: HostPlacement) -> str:
-    """Write the document, one rank per line; null stands for unknown."""
+    """Write the document, one rank per line; unknown values are null."""
     gpus, nics = nearest_devices(placement, "gpu"), nearest_devices(placement, "nic")
     ranks = [
         {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plain list: the machine's slot of each rank, one line per rank."""
+"""Plain list: the slot number of each rank, one line per rank."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from topoloom.launch.host_placement import HostPlacement
 
 
 def write(placement: HostPlacement) -> str:
-    """Write one slot for each rank; line i is rank i."""
+    """Write one slot number per line; line i is rank i."""
     return "".join(f"{slot}\n" for slot in placement.machine_slot.tolist())
 
 

@@ -11,27 +11,29 @@ from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.uniform_binding import (
     can_bind_uniformly,
-    cpu_mask,
-    uniform_cpus,
-    uniform_gpus,
+    find_uniform_cpus,
+    find_uniform_gpus,
+    make_cpu_mask,
 )
 
 
 def write(placement: HostPlacement) -> str:
-    """Write one host name for each rank; line i is rank i."""
+    """Write one host name per line; line i is rank i."""
     ranks = range(placement.rank_count)
     return "".join(placement.host_name(rank) + "\n" for rank in ranks)
 
 
-def _use_values(placement: HostPlacement) -> dict[str, str]:
+def _format_use_values(placement: HostPlacement) -> dict[str, str]:
     options = ""
-    if (cpus := uniform_cpus(placement)) is not None:
+    if (cpus := find_uniform_cpus(placement)) is not None:
         if all(len(of_rank) == 1 for of_rank in cpus):
             listed = "map_cpu:" + ",".join(str(of_rank[0]) for of_rank in cpus)
         else:
-            listed = "mask_cpu:" + ",".join(f"{cpu_mask(each):#x}" for each in cpus)
+            listed = "mask_cpu:" + ",".join(
+                f"{make_cpu_mask(each):#x}" for each in cpus
+            )
         options += f"--cpu-bind={listed} "
-    if (gpus := uniform_gpus(placement)) is not None:
+    if (gpus := find_uniform_gpus(placement)) is not None:
         options += f"--gpu-bind=map_gpu:{','.join(map(str, gpus))} "
     return {"srun_bind": options}
 
@@ -41,7 +43,7 @@ FORMAT = ExportFormat(
     summary="Slurm: the host of each rank, one per line",
     use="SLURM_HOSTFILE=FILE srun -m arbitrary {srun_bind}-n {ranks} ./app",
     write=write,
-    use_values=_use_values,
+    use_values=_format_use_values,
     binds="alike",
     keeps_slots=can_bind_uniformly,
 )

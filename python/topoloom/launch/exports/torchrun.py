@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PyTorch's torchrun: a line for each host, in the order of its `--node-rank`.
+"""PyTorch's torchrun: one line per host, in the order of `--node-rank`.
 
 torchrun numbers the ranks of a node consecutively, and process i of a node uses entry i
 of CUDA_VISIBLE_DEVICES. Slots are GPUs, unless the machine names its GPUs.
@@ -19,7 +19,7 @@ RELIES_ON = (
 
 
 def write(placement: HostPlacement) -> str:
-    """Write the table; raise `topoloom.Error` as `list_nodes`."""
+    """Write the table of hosts and GPUs; for errors see `list_nodes`."""
     lines = ["# node_rank host nproc_per_node cuda_visible_devices\n"]
     for node, (host, devices) in enumerate(list_nodes(placement)):
         gpus = ",".join(map(str, devices))
@@ -33,9 +33,10 @@ def list_nodes(placement: HostPlacement) -> list[tuple[str, list[int]]]:
     Raises
     ------
     topoloom.Error
-        If ranks of a host are not consecutive, or two have the same nearest GPU.
+        If the ranks of a host are not consecutive, or two ranks have the same nearest
+        GPU.
     """
-    runs = placement.one_run_per_host(
+    runs = placement.require_one_run_per_host(
         "torchrun",
         "export to bindings or json and start each rank with RANK and LOCAL_RANK set, "
         "or to slurm-hostfile for srun; or place the job by 'topoloom axes "

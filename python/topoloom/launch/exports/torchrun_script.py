@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A script that starts torchrun on every host with the node rank of that host.
+"""A script that starts torchrun on each host with the host's node rank.
 
-torchrun also reads its options from variables ``PET_...``. Slurm names the host of a
-task in SLURMD_NODENAME; a pod sets NODE_NAME from spec.nodeName by the downward API.
+torchrun also reads its options from variables ``PET_...``. Slurm sets SLURMD_NODENAME
+to the host of a task. In Kubernetes, a pod sets NODE_NAME from spec.nodeName by the
+downward API.
 """
 
 from __future__ import annotations
@@ -56,14 +57,14 @@ exec "$@"
 
 
 def write(placement: HostPlacement) -> str:
-    """Write the script; raise `topoloom.Error` as `torchrun.list_nodes`."""
+    """Write the script; for errors see `torchrun.list_nodes`."""
     rows = torchrun.list_nodes(placement)
     lines = [_HEAD.format(name=NAME, why=torchrun.RELIES_ON)]
     short = Counter(host.partition(".")[0] for host, _ in rows)
     for node, (host, devices) in enumerate(rows):
         gpus = ",".join(map(str, devices))
         lines.append(
-            f"{_patterns(host, short)}) "
+            f"{_format_host_patterns(host, short)}) "
             f"NODE_RANK={node} ranks={len(devices)} CUDA_VISIBLE_DEVICES={gpus} ;;\n"
         )
     first = shlex.quote(rows[0][0])
@@ -71,8 +72,8 @@ def write(placement: HostPlacement) -> str:
     return "".join(lines)
 
 
-def _patterns(host: str, short: Mapping[str, int]) -> str:
-    """Match a host with its domain, and without it if the short name is unique."""
+def _format_host_patterns(host: str, short: Mapping[str, int]) -> str:
+    """Match the full name of a host, and also its short name if that is unique."""
     name, dot, _ = host.partition(".")
     if not dot:
         return f"{shlex.quote(host)}|{shlex.quote(host)}.*"

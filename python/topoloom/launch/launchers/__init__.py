@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launchers: see README.md."""
+"""Launcher modules: each applies placements with one launcher."""

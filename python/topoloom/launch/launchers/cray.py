@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cray MPICH under srun: ranks in blocks, renumbered by `MPICH_RANK_ORDER`.
+"""Cray MPICH under srun: block distribution, renumbered by `MPICH_RANK_ORDER`.
 
-On a Cray XC srun's arbitrary distribution fails. Slurm fills the nodes in its own
-order, whatever ``-w`` says, and its task ids are no longer the ranks.
+On a Cray XC, srun's arbitrary distribution fails. Slurm fills the nodes in its own
+order and ignores the order of ``-w``. With renumbering, task ids differ from ranks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from topoloom.launch.command_line import CommandLine
 from topoloom.launch.exports import mpich_rank_order
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launcher import Launch
-from topoloom.launch.launchers.taskset_wrapper import with_taskset
+from topoloom.launch.launchers.taskset_wrapper import wrap_with_taskset
 from topoloom.support.files import write_text
 from topoloom.support.hostlist import expand_hostlist
 
@@ -27,17 +27,18 @@ def apply_by_rank_order(
     directory: Path,
     replaced: Collection[str],
 ) -> Launch | None:
-    """Let Cray MPICH renumber the ranks; the options `replaced` are dropped.
+    """Let Cray MPICH renumber the ranks; remove the options `replaced`.
 
-    None unless its module is loaded in a job and its file can express the placement.
-    None also if the user has a SLURM_HOSTFILE, which would take precedence.
+    Returns None unless Cray MPICH's module is loaded, in a job, and MPICH_RANK_ORDER
+    can express the placement. Also returns None if SLURM_HOSTFILE is set, which would
+    take precedence.
     """
     nodes = os.environ.get("SLURM_JOB_NODELIST")
     if not nodes or "CRAY_MPICH_VERSION" not in os.environ:
         return None
     if "SLURM_HOSTFILE" in os.environ:
         return None
-    used = placement.used_hosts_in_order(expand_hostlist(nodes))
+    used = placement.reorder_used_hosts(expand_hostlist(nodes))
     if used is None:
         return None
     try:
@@ -51,7 +52,7 @@ def apply_by_rank_order(
     extra += ["--ntasks-per-node", each, "-m", "block"]
     loss = mpich_rank_order.FORMAT.find_loss(used)
     order = used.launch_order().tolist()
-    if bound := with_taskset(command, used, "SLURM_PROCID", order):
+    if bound := wrap_with_taskset(command, used, "SLURM_PROCID", order):
         extra.append("--cpu-bind=none")
         command, loss = bound, None
     return Launch(

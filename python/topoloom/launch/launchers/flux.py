@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`flux run`: the host of each rank in a file, read by ``--taskmap=hostfile:``.
+"""`flux run`: ``--taskmap=hostfile:`` reads the host of each rank from a file.
 
-Flux's own binding lists are for the i-th rank of every host, so taskset binds ranks.
+Flux's binding lists apply to the i-th rank of every host, so taskset binds ranks.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from topoloom.launch.command_line import CommandLine, Syntax, split_names
-from topoloom.launch.launcher import Launch, refuse_options
+from topoloom.launch.launcher import Launch, reject_options
 from topoloom.support.files import write_text
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ NEEDS_SHARED_FILES = True
 IS_LOCAL_BY_DEFAULT = False
 ENVIRONMENT_OPTION = None
 
-#: Options that the placement replaces, and those that it cannot be combined with.
+#: Options that the placement replaces, and options that conflict with it.
 REPLACED = frozenset({"N", "nodes"})
 PLACING = frozenset(
     {"taskmap", "requires", "tasks-per-node", "tasks-per-core", "cores", "nslots"}
@@ -59,7 +59,7 @@ def parse_version(text: str) -> tuple[int, ...] | None:
 
 
 def list_hosts(command: CommandLine) -> list[str] | None:
-    """List the hosts of the Flux instance of this process."""
+    """List the hosts of the Flux instance in which this process runs."""
     from topoloom.importers.system.node_lists import list_flux_hosts
 
     return list_flux_hosts() if "FLUX_URI" in os.environ else None
@@ -73,16 +73,16 @@ def apply(
 ) -> Launch:
     """Write a file with one host per rank."""
     from topoloom.launch.exports import slurm_hostfile
-    from topoloom.launch.launchers.taskset_wrapper import with_taskset
+    from topoloom.launch.launchers.taskset_wrapper import wrap_with_taskset
 
-    refuse_options(command, PLACING)
-    used = placement.used_hosts()
+    reject_options(command, PLACING)
+    used = placement.drop_unused_hosts()
     path = directory / "hosts-of-ranks"
     write_text(path, slurm_hostfile.write(used))
     extra = ["-N", str(len(used.hosts)), f"--requires=hosts:{','.join(used.hosts)}"]
     extra.append(f"--taskmap=hostfile:{path}")
     loss = slurm_hostfile.FORMAT.find_loss(replace(used, bind=None))
-    if bound := with_taskset(command, used, "FLUX_TASK_RANK"):
+    if bound := wrap_with_taskset(command, used, "FLUX_TASK_RANK"):
         extra += ["-o", "cpu-affinity=off"]
         command, loss = bound, None
     return Launch(command.build(REPLACED, extra, placement.rank_count), loss=loss)

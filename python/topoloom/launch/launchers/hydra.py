@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MPICH's mpiexec (Hydra): `-rankmap` if available, else an ordered hostfile.
 
-MPICH 4.0 has no ``-rankmap``; a hostfile that lists hosts repeatedly places the ranks,
-too, but ranks of two entries of a host share no memory windows.
+MPICH 4.0 has no ``-rankmap``. A hostfile that lists hosts repeatedly also places ranks,
+but ranks of different entries of a host cannot use shared memory windows.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from topoloom.launch.launcher import (
     LONGEST_ARGUMENT,
     EnvironmentOption,
     Launch,
-    named_hosts,
-    refuse_options,
+    list_option_hosts,
+    reject_options,
 )
 from topoloom.support.files import write_text
 
@@ -61,14 +61,14 @@ SYNTAX = Syntax(
 
 
 def parse_version(text: str) -> tuple[int, ...] | None:
-    """Read ``HYDRA build details: Version: 4.0.2``."""
+    """Parse ``HYDRA build details: Version: 4.0.2``."""
     match = re.search(r"HYDRA build details:\s+Version:\s+([0-9]+)\.([0-9]+)", text)
     return tuple(map(int, match.groups())) if match else None
 
 
 def list_hosts(command: CommandLine) -> list[str] | None:
-    """List the hosts of ``-f`` or ``-hosts``."""
-    return named_hosts(command, FILES, LISTS)
+    """List the hosts in the options ``-f`` or ``-hosts``."""
+    return list_option_hosts(command, FILES, LISTS)
 
 
 def apply(
@@ -77,13 +77,13 @@ def apply(
     directory: Path,
     version: tuple[int, ...],
 ) -> Launch:
-    """Place by ``-rankmap``, or by the order of the hosts in a file."""
+    """Apply a placement with ``-rankmap``, or with an ordered hostfile."""
     from topoloom.launch.exports import mpich_hostfile, mpich_rankmap
 
-    refuse_options(command, PLACING)
+    reject_options(command, PLACING)
     if placement.bind is not None:
-        refuse_options(command, {"bind-to"})
-    used = placement.used_hosts()
+        reject_options(command, {"bind-to"})
+    used = placement.drop_unused_hosts()
     hosts_file = directory / "hostfile"
     extra = ["-f", str(hosts_file)]
     loss = mpich_hostfile.FORMAT.find_loss(used)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Intel MPI's mpirun: a machine file, which may list hosts repeatedly.
+"""Intel MPI's mpirun: a machine file that can list hosts repeatedly.
 
-Its launcher derives from MPICH's Hydra. taskset binds the ranks, with Intel's pinning
-off. In a batch job Intel MPI would prefer the job's ranks per node to the machine file;
-a variable prevents that.
+The launcher derives from MPICH's Hydra. taskset binds the ranks, and Intel's pinning is
+disabled. In a batch job, Intel MPI uses the job's ranks per node instead of the machine
+file unless a variable is set.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from topoloom.launch.command_line import CommandLine, split_names
-from topoloom.launch.launcher import Launch, refuse_options
+from topoloom.launch.launcher import Launch, reject_options
 from topoloom.launch.launchers import hydra
 from topoloom.support.files import write_text
 
@@ -53,7 +53,7 @@ list_hosts = hydra.list_hosts
 
 
 def parse_version(text: str) -> tuple[int, ...] | None:
-    """Read ``Intel(R) MPI Library for Linux* OS, Version 2021.9 Build 20230306``."""
+    """Parse ``Intel(R) MPI Library for Linux* OS, Version 2021.9 Build 20230306``."""
     match = re.search(r"Intel\(R\) MPI Library.*Version ([0-9]+)(?:\.([0-9]+))?", text)
     return tuple(int(part or 0) for part in match.groups()) if match else None
 
@@ -64,20 +64,20 @@ def apply(
     directory: Path,
     version: tuple[int, ...],
 ) -> Launch:
-    """Place by a machine file."""
+    """Apply a placement with a machine file."""
     from topoloom.launch.exports import intel_machinefile
-    from topoloom.launch.launchers.taskset_wrapper import with_taskset
+    from topoloom.launch.launchers.taskset_wrapper import wrap_with_taskset
 
-    refuse_options(command, PLACING)
-    used = placement.used_hosts()
+    reject_options(command, PLACING)
+    used = placement.drop_unused_hosts()
     unbound = replace(used, bind=None)
     file = directory / "machinefile"
     write_text(file, intel_machinefile.write(unbound))
     environment = {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "off"}
     loss = intel_machinefile.FORMAT.find_loss(unbound)
     if placement.bind is not None:
-        refuse_options(command, {"binding", "bind-to"})
-    if bound := with_taskset(command, used, "PMI_RANK"):
+        reject_options(command, {"binding", "bind-to"})
+    if bound := wrap_with_taskset(command, used, "PMI_RANK"):
         environment["I_MPI_PIN"] = "off"
         command, loss = bound, None
     extra = ["-machinefile", str(file)]

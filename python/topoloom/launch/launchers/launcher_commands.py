@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launchers, and the launcher of a command."""
+"""Recognizes launchers and parses their commands."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from topoloom.launch.command_line import (
     parse_command,
 )
 from topoloom.launch.launcher import Launch, Launcher
-from topoloom.support.files import local_directory, shared_directory
+from topoloom.support.files import make_local_directory, make_shared_directory
 
 if TYPE_CHECKING:
     from topoloom.launch.host_placement import HostPlacement
 
-#: Modules, in the order in which they are imported and tried.
+#: Launcher modules, in the order in which they are tried.
 _LAUNCHERS = ("openmpi", "hydra", "intel", "srun", "flux")
 
-#: Programs whose --version is read; a script of such a name would be run.
+#: Programs that are run with --version. Other programs are not run.
 _PROGRAMS = re.compile(r"(mpirun|mpiexec|orterun|prterun|srun|flux)([.-].*)?")
 
 
 class LauncherCommand(NamedTuple):
-    """A command whose launcher is known."""
+    """A command of a known launcher."""
 
     launcher: Launcher
     version: tuple[int, ...]
     line: CommandLine
 
     def list_hosts(self) -> list[str] | None:
-        """List the hosts that the command names, if any."""
+        """List the hosts in the command, if any."""
         return self.launcher.list_hosts(self.line)
 
     def rank_count(self) -> int | None:
-        """Return the number of ranks, if the command gives it."""
+        """Return the number of ranks, if the command contains it."""
         return self.line.rank_count()
 
     def with_program(self, program: tuple[str, ...]) -> LauncherCommand:
@@ -54,10 +54,10 @@ class LauncherCommand(NamedTuple):
         return self._replace(line=replace(self.line, segments=parts))
 
     def make_directory(self) -> tempfile.TemporaryDirectory[str]:
-        """Make a directory for the files that `apply` writes."""
+        """Create a directory for the files that `apply` writes."""
         if self.launcher.NEEDS_SHARED_FILES:
-            return shared_directory("run")
-        return local_directory("run")
+            return make_shared_directory("run")
+        return make_local_directory("run")
 
     def apply(self, placement: HostPlacement, directory: Path) -> Launch:
         """Build the command that applies a placement; files go to `directory`."""
@@ -82,13 +82,13 @@ class RecognizedLauncher(NamedTuple):
         return LauncherCommand(self.launcher, self.version, line)
 
 
-def recognize(program: str) -> RecognizedLauncher | None:
-    """Recognize a launcher by its ``--version``; None for other programs.
+def recognize_launcher(program: str) -> RecognizedLauncher | None:
+    """Recognize a launcher by the output of ``--version``; None for other programs.
 
     Raises
     ------
     topoloom.Error
-        If there is no such program, or one with a launcher's name reports no version.
+        If the program does not exist, or has a launcher's name but reports no version.
     """
     found = shutil.which(program)
     if found is None:
@@ -96,7 +96,7 @@ def recognize(program: str) -> RecognizedLauncher | None:
     names = [path.name for path in (Path(found), *follow_links(Path(found)))]
     if not any(map(_PROGRAMS.fullmatch, names)):
         return None
-    text, failed = _version_text(found, Path(found).stat().st_mtime_ns)
+    text, failed = _read_version_output(found, Path(found).stat().st_mtime_ns)
     for launcher in _load_launchers():
         version = launcher.parse_version(text)
         if version is not None:
@@ -118,15 +118,15 @@ def read_command(command: Sequence[str]) -> LauncherCommand:
     Raises
     ------
     topoloom.Error
-        If there is no known launcher, or an option is not known.
+        If the launcher or an option is unknown.
     """
     if not command:
         raise Error("no command; end with -- mpirun -n 64 ./app")
-    recognized = recognize(command[0])
+    recognized = recognize_launcher(command[0])
     if recognized is None:
         names = ", ".join(launcher.NAME for launcher in _load_launchers())
         raise Error(
-            f"'{command[0]}' is not a launcher that takes a placement ({names}); start "
+            f"'{command[0]}' is not a supported launcher ({names}); start "
             "the command with mpirun, mpiexec, srun or flux run, or use 'topoloom "
             "export'"
         )
@@ -136,7 +136,7 @@ def read_command(command: Sequence[str]) -> LauncherCommand:
 def require_program(command: Sequence[str]) -> None:
     """Raise `topoloom.Error` if the launcher's command has no program.
 
-    A command that cannot be read may still run unchanged.
+    Commands that cannot be parsed are accepted, because they can run unchanged.
     """
     try:
         read_command(command)
@@ -147,7 +147,7 @@ def require_program(command: Sequence[str]) -> None:
 
 
 def list_programs(command: Sequence[str]) -> list[str]:
-    """List the programs that a command starts; none if it cannot be read."""
+    """List the programs that a command starts; [] if it cannot be parsed."""
     try:
         parts = read_command(command).line.segments
     except Error:
@@ -156,7 +156,7 @@ def list_programs(command: Sequence[str]) -> list[str]:
 
 
 def follow_links(path: Path) -> list[Path]:
-    """Follow symbolic links one by one, as Debian's alternatives need."""
+    """List the successive targets of a symbolic link, for Debian's alternatives."""
     found: list[Path] = []
     while path.is_symlink() and len(found) < 40:
         path = path.parent / path.readlink()
@@ -165,8 +165,8 @@ def follow_links(path: Path) -> list[Path]:
 
 
 @functools.cache
-def _version_text(program: str, _changed: int) -> tuple[str, str | None]:
-    """Return the output of ``--version``, and the first line of errors if it fails."""
+def _read_version_output(program: str, _changed: int) -> tuple[str, str | None]:
+    """Return the output of ``--version``, and the first error line if it fails."""
     try:
         done = subprocess.run(
             [program, "--version"],

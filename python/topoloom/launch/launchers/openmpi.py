@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Open MPI's mpirun, versions 4 and 5: a rankfile binds to cores, `seq` to hosts.
+"""Open MPI's mpirun, versions 4 and 5: a rankfile, or the sequential mapper.
 
-A rankfile binds each rank to the cores or hardware threads that it names. If a slot is
-a whole node, or the command requests no binding (``--bind-to none``, oversubscription),
-the sequential mapper puts ranks on their hosts, bound as the command would bind them.
+A rankfile binds each rank to its cores or hardware threads. If a slot is a whole node,
+or the command disables binding (``--bind-to none``, oversubscription), the sequential
+mapper (``seq``) assigns ranks to hosts, and binding is as in the command.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from topoloom.launch.command_line import CommandLine, Syntax, split_names
 from topoloom.launch.launcher import (
     EnvironmentOption,
     Launch,
-    named_hosts,
-    refuse_options,
+    list_option_hosts,
+    reject_options,
 )
 from topoloom.support.files import write_text
 
@@ -85,16 +85,16 @@ SYNTAX = Syntax(
 
 
 def parse_version(text: str) -> tuple[int, ...] | None:
-    """Read ``mpirun (Open MPI) 5.0.11`` or ``mpirun.openmpi (OpenRTE) 4.1.4``."""
-    if "(PRRTE)" in text:  # the launcher of Open MPI 5
+    """Parse ``mpirun (Open MPI) 5.0.11`` or ``mpirun.openmpi (OpenRTE) 4.1.4``."""
+    if "(PRRTE)" in text:  # prterun, the launcher of Open MPI 5
         return (5, 0, 0)
     match = re.search(r"\((?:Open MPI|OpenRTE)\) ([0-9]+)\.([0-9]+)\.([0-9]+)", text)
     return tuple(map(int, match.groups())) if match else None
 
 
 def list_hosts(command: CommandLine) -> list[str] | None:
-    """List the hosts of ``--hostfile`` or ``--host``."""
-    return named_hosts(command, FILES, LISTS)
+    """List the hosts in the options ``--hostfile`` or ``--host``."""
+    return list_option_hosts(command, FILES, LISTS)
 
 
 def apply(
@@ -103,27 +103,27 @@ def apply(
     directory: Path,
     version: tuple[int, ...],
 ) -> Launch:
-    """Place by rankfile if slots are cores, else by the sequential mapper."""
+    """Apply a placement by rankfile if slots are cores, else by sequential mapper."""
     from topoloom.launch.exports import openmpi_rankfile, slurm_hostfile
     from topoloom.launch.host_placement import PU
 
-    refuse_options(command, {*PLACING_VALUES, *PLACING_FLAGS})
+    reject_options(command, {*PLACING_VALUES, *PLACING_FLAGS})
     if placement.bind is not None:
-        refuse_options(command, {"bind-to"})
-    modifiers = _modifiers(command)
+        reject_options(command, {"bind-to"})
+    modifiers = _parse_mapping_modifiers(command)
     bound = placement.slots_per_host * placement.cores_per_slot > 1 and not (
         "OVERSUBSCRIBE" in modifiers or _disables_binding(command)
     )
-    used = placement.used_hosts()
+    used = placement.drop_unused_hosts()
     plan = directory / ("rankfile" if bound else "hosts-of-ranks")
     text = openmpi_rankfile.write(used) if bound else slurm_hostfile.write(used)
     write_text(plan, text)
     without = FILES | LISTS | OVERSUBSCRIBE | {"map-by"}
     threads = bound and placement.bind == PU
     if version >= (5,):
-        # Version 5 places only on hosts whose free slots a hostfile declares.
+        # Version 5 requires a hostfile that declares the free slots of each host.
         slots = directory / "hostfile"
-        write_slots(slots, used)
+        write_slot_hostfile(slots, used)
         policy = "rankfile" if bound else "seq"
         if threads:
             modifiers.append("hwtcpus")
@@ -142,20 +142,20 @@ def apply(
     return Launch(command.build(without, extra, placement.rank_count), loss=loss)
 
 
-def write_slots(path: Path, placement: HostPlacement) -> None:
+def write_slot_hostfile(path: Path, placement: HostPlacement) -> None:
     """Write a hostfile that declares all cores of each host."""
     slots = placement.slots_of_host * placement.cores_per_slot
     pairs = zip(placement.hosts, slots.tolist(), strict=True)
     write_text(path, "".join(f"{host} slots={each}\n" for host, each in pairs))
 
 
-def _modifiers(command: CommandLine) -> list[str]:
-    """Take the modifiers of ``--map-by :OVERSUBSCRIBE``; refuse a mapping policy."""
+def _parse_mapping_modifiers(command: CommandLine) -> list[str]:
+    """Return the modifiers of ``--map-by :OVERSUBSCRIBE``; reject a mapping policy."""
     found = ["OVERSUBSCRIBE"] if command.find_options(OVERSUBSCRIBE) else []
     for option in command.find_options({"map-by"}):
         policy, *modifiers = option.values[0].split(":")
         if policy:
-            refuse_options(command, {"map-by"})
+            reject_options(command, {"map-by"})
         found += [m.upper() if "=" not in m else m for m in modifiers if m]
     return list(dict.fromkeys(found))
 

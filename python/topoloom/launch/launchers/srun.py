@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slurm's srun: the host of each rank in SLURM_HOSTFILE, read by `-m arbitrary`.
+"""Slurm's srun: `-m arbitrary` reads the host of each rank from SLURM_HOSTFILE.
 
-With Cray MPICH ranks are renumbered instead, if that can express the placement.
-taskset binds the ranks: ``--cpu-bind`` has one list for all nodes, and does nothing
+With Cray MPICH, ranks are renumbered instead if that can express the placement. taskset
+binds the ranks, because ``--cpu-bind`` has one list for all nodes, and has no effect
 without Slurm's ``task/affinity``.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from topoloom.launch.command_line import CommandLine, Syntax, split_names
-from topoloom.launch.launcher import Launch, refuse_options
+from topoloom.launch.launcher import Launch, reject_options
 from topoloom.support.files import write_text
 from topoloom.support.hostlist import expand_hostlist
 
@@ -27,7 +27,7 @@ NEEDS_SHARED_FILES = True
 IS_LOCAL_BY_DEFAULT = False
 ENVIRONMENT_OPTION = None
 
-#: Options that the placement replaces, and those that it cannot be combined with.
+#: Options that the placement replaces, and options that conflict with it.
 REPLACED = frozenset({"N", "nodes", "w", "nodelist"})
 PLACING = frozenset(
     {"m", "distribution", "r", "relative", "x", "exclude", "multi-prog", "X", "Z"}
@@ -70,13 +70,13 @@ SYNTAX = Syntax(
 
 
 def parse_version(text: str) -> tuple[int, ...] | None:
-    """Read ``slurm 22.05.8`` or ``slurm-wlm 22.05.8``."""
+    """Parse ``slurm 22.05.8`` or ``slurm-wlm 22.05.8``."""
     match = re.match(r"slurm\S* ([0-9]+)\.([0-9]+)", text)
     return tuple(map(int, match.groups())) if match else None
 
 
 def list_hosts(command: CommandLine) -> list[str] | None:
-    """List the hosts of ``-w``, else those of the job."""
+    """List the hosts in the option ``-w``, or else the hosts of the job."""
     for option in command.find_options({"w", "nodelist"}):
         return list(dict.fromkeys(expand_hostlist(option.values[0])))
     nodes = os.environ.get("SLURM_JOB_NODELIST")
@@ -92,24 +92,24 @@ def apply(
     """Write a file with one host per rank, or let Cray MPICH renumber the ranks."""
     from topoloom.launch.exports import slurm_hostfile
     from topoloom.launch.launchers.cray import apply_by_rank_order
-    from topoloom.launch.launchers.taskset_wrapper import with_taskset
+    from topoloom.launch.launchers.taskset_wrapper import wrap_with_taskset
 
-    refuse_options(command, PLACING)
+    reject_options(command, PLACING)
     if placement.bind is not None:
-        refuse_options(command, {"cpu-bind"})
+        reject_options(command, {"cpu-bind"})
     if launch := apply_by_rank_order(command, placement, directory, REPLACED):
         return launch
-    used = placement.used_hosts()
+    used = placement.drop_unused_hosts()
     path = directory / "hosts-of-ranks"
     write_text(path, slurm_hostfile.write(used))
     extra = ["-N", str(len(used.hosts)), "-m", "arbitrary"]
     loss = slurm_hostfile.FORMAT.find_loss(replace(used, bind=None))
-    if bound := with_taskset(command, used, "SLURM_PROCID"):
+    if bound := wrap_with_taskset(command, used, "SLURM_PROCID"):
         extra.append("--cpu-bind=none")
         command, loss = bound, None
     environment = {"SLURM_HOSTFILE": str(path)}
     if "MPICH_RANK_REORDER_METHOD" in os.environ:
-        environment["MPICH_RANK_REORDER_METHOD"] = "1"  # the order of the launcher
+        environment["MPICH_RANK_REORDER_METHOD"] = "1"  # keep the launcher's order
     return Launch(
         command.build(REPLACED, extra, placement.rank_count), environment, loss
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Binding by taskset, for launchers that cannot bind each rank.
+"""Binds ranks with taskset, for launchers that cannot bind individual ranks.
 
-Each rank takes its entry of a list of all and calls taskset, so that the nodes need to
-see no file.
+Each rank selects its entry from a list in the command line and calls taskset, so no
+shared file is needed.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launcher import LONGEST_ARGUMENT
 from topoloom.support.number_ranges import compress_ranges
 
-#: ``$0`` is the list, ``$@`` the program.
+#: Shell code: ``$0`` is the list of CPUs of all ranks, ``$@`` the program.
 _SCRIPT = 'exec taskset -c "$(echo "$0" | cut -d" " -f"$(({variable} + 1))")" "$@"'
 
 
-def with_taskset(
+def wrap_with_taskset(
     command: CommandLine,
     placement: HostPlacement,
     variable: str,
     ranks: Sequence[int] | None = None,
 ) -> CommandLine | None:
-    """Bind each rank by taskset to its CPUs, if ranks are to be bound.
+    """Bind each rank with taskset to its CPUs, if the placement binds ranks.
 
-    The launcher numbers ranks in the environment `variable`; number i is rank
-    ``ranks[i]``, or i. None if nothing is to be bound, or the list is too long for a
-    command line.
+    The launcher stores the process number in the environment `variable`. Process i is
+    rank ``ranks[i]``, or i by default. Returns None if ranks are not bound, or if the
+    list is too long for a command line.
     """
     if placement.bind is None:
         return None

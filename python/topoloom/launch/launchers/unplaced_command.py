@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands that start their ranks unplaced; the ranks are renumbered instead."""
+"""Commands that start ranks in their default order; MPI ranks are renumbered later."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from topoloom.launch.command_line import MissingProgramError
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launcher import Launch
 from topoloom.launch.launchers.launcher_commands import LauncherCommand, read_command
-from topoloom.support.files import local_directory
+from topoloom.support.files import make_local_directory
 
 
 class UnplacedCommand(NamedTuple):
-    """Any command; `known` is None if its launcher is not known."""
+    """Any command; `known` is None if the launcher is unknown."""
 
     command: list[str]
     known: LauncherCommand | None
 
     def list_hosts(self) -> list[str] | None:
-        """List the hosts that the command names, if its launcher is known."""
+        """List the hosts in the command, if the launcher is known."""
         return self.known.list_hosts() if self.known else None
 
     def rank_count(self) -> int | None:
@@ -36,8 +36,8 @@ class UnplacedCommand(NamedTuple):
         return self.known.rank_count() if self.known else None
 
     def make_directory(self) -> tempfile.TemporaryDirectory[str]:
-        """Make a directory; `apply` writes no files to it."""
-        return local_directory("run")
+        """Create a directory, which stays empty."""
+        return make_local_directory("run")
 
     def apply(self, placement: HostPlacement, directory: Path) -> Launch:
         """Return the command unchanged."""
@@ -45,18 +45,18 @@ class UnplacedCommand(NamedTuple):
 
 
 def read_unplaced_command(command: Sequence[str]) -> UnplacedCommand:
-    """Read a command, also of an unknown launcher.
+    """Parse a command, even of an unknown launcher.
 
     Raises
     ------
     topoloom.Error
-        If it names no program or there is standard input: launchers forward that to
-        their own rank 0, which may be another one once ranks are renumbered.
+        If the command has no program, or if there is standard input. Launchers forward
+        the input to their own rank 0, which may have another rank after renumbering.
     """
     if _has_input():
         raise Error(
-            "--world and standard input are mutually exclusive: the launcher hands it "
-            "to its own rank 0; let the program read a file"
+            "--world and standard input are mutually exclusive: the launcher forwards "
+            "it to its own rank 0; let the program read a file"
         )
     try:
         return UnplacedCommand(list(command), read_command(command))

@@ -13,7 +13,7 @@ from typing import IO, Any, NamedTuple
 from topoloom.graphs.profile import Profile
 from topoloom.graphs.traces.trace_formats import read_trace
 from topoloom.launch.apply.program import run_program
-from topoloom.launch.apply.trial import check_hosts
+from topoloom.launch.apply.trial_run import check_hosts
 from topoloom.launch.launcher import Launch
 from topoloom.preload.record import NothingRecorded
 from topoloom.preload.record.notes_folder import keep_notes_on_error, notes_folder
@@ -28,16 +28,16 @@ _PLUGIN_VARIABLE = "NCCL_PROFILER_PLUGIN"
 
 
 class NcclRecording(NamedTuple):
-    """A profile, and notes on missing data."""
+    """A profile, and descriptions of missing data."""
 
     profile: Profile
     losses: list[str]
 
 
 def build_plugin() -> Path:
-    """Return the plugin's library, compiled if necessary.
+    """Return the NCCL profiler plugin, compiled if necessary.
 
-    Raises `topoloom.Error` if there is no C compiler, or it fails.
+    Raises `topoloom.Error` if no C compiler is found, or compilation fails.
     """
     return build_library_without_mpi("nccl/profiler", _PLUGIN, find_c_compiler())
 
@@ -50,27 +50,27 @@ def record_nccl(
     stdout: IO[Any] | None = None,
     then: Callable[[Profile], object],
 ) -> NcclRecording:
-    """Run a command and record the traffic of its processes by NCCL or RCCL.
+    """Run a command and record the NCCL or RCCL traffic of its processes.
 
     Parameters
     ----------
     command
-        That starts all ranks, by torchrun, an MPI launcher or otherwise.
+        Command that starts all ranks, such as torchrun or an MPI launcher.
     timeout
-        Seconds after which it is ended.
+        Seconds after which the command is terminated.
     folder
-        For temporary files of the processes; on a cluster, one that all nodes see.
+        Folder for temporary files; on a cluster, all nodes must see it.
     stdout
-        Standard output of the program; default: that of this process.
+        Standard output of the program; default: standard output of this process.
     then
-        Called with the profile while the files exist. If it fails, or ranks cannot be
-        merged, the files are kept.
+        Called with the profile while the files exist. If the call fails, or ranks
+        cannot be merged, the files are not deleted.
 
     Raises
     ------
     topoloom.Error
-        If the command or a C compiler is missing, or ranks cannot be merged; and what
-        `then` raises.
+        If the command or a C compiler is missing, ranks cannot be merged, or `then`
+        fails.
     NothingRecorded
         If no process of the command has loaded the plugin.
     """
@@ -92,7 +92,7 @@ def record_nccl(
             raise NothingRecorded(
                 f"nothing was recorded (exit status {status}): no process used a "
                 "communicator of NCCL 2.23 or later, or of an RCCL with profiler "
-                "plugins, or NCCL_PROFILER_PLUGIN did not reach it",
+                "plugins, or the processes lack NCCL_PROFILER_PLUGIN",
                 status,
             )
         with keep_notes_on_error(
@@ -102,5 +102,5 @@ def record_nccl(
             profile = replace(profile, wall_seconds=seconds, exit_status=status)
             then(profile)
         if theirs := os.environ.get(_PLUGIN_VARIABLE):
-            losses.append(f"{_PLUGIN_VARIABLE}={theirs}: our plugin ran in its place")
+            losses.append(f"{_PLUGIN_VARIABLE}={theirs}: replaced by Topoloom's plugin")
         return NcclRecording(profile, losses)

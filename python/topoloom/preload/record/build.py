@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds the recorder for an MPI from ``mpi/record`` and generated wrappers."""
+"""Builds the recorder library for an MPI from ``mpi/record`` and generated wrappers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from topoloom.support.resources import find_shipped
 
 
 def build_recorder(compiler: Path) -> Path:
-    """Return the recorder for the MPI of `compiler`, compiled if necessary."""
+    """Return the recorder library for the MPI of `compiler`, compiled if necessary."""
     table = (find_shipped("mpi/record") / "calls.txt").read_text()
     return build_shim("record", compiler, lambda header: write_wrappers(table, header))

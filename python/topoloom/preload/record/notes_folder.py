@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The folder of the ranks' notes, which is kept if they cannot be processed."""
+"""Temporary folder of the ranks' recordings, kept if they cannot be processed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTES = "*.topoloom"
 
 @contextlib.contextmanager
 def notes_folder(folder: str | Path, recorder: str) -> Iterator[str]:
-    """Make a temporary hidden folder in another; its name contains `recorder`.
+    """Make a temporary hidden folder inside `folder`; its name contains `recorder`.
 
     Raises `topoloom.Error` if the folder is not writable.
     """
@@ -37,14 +37,14 @@ def keep_notes_on_error(
     notes: str = NOTES,
     reader: str = "in Python, topoloom.preload.record.read_recording reads that folder",
 ) -> Iterator[None]:
-    """Keep the notes in a visible folder if the block fails.
+    """Rename the folder to a visible name if the block fails.
 
-    `notes` is a pattern of their names; errors name `reader` as what reads them.
+    `notes` is a glob pattern of the files; error messages end with the hint `reader`.
 
     Raises
     ------
     topoloom.Error
-        The error of the block, with the folder if there are notes.
+        The error of the block; the message contains the folder if it has files.
     """
     try:
         yield
@@ -54,5 +54,5 @@ def keep_notes_on_error(
         kept = Path(folder).with_name(Path(folder).name.lstrip("."))
         Path(folder).rename(kept)
         raise Error(
-            f"{error}; what the ranks counted is kept in {kept}: {reader}"
+            f"{error}; the recordings of the ranks are in {kept}: {reader}"
         ) from error

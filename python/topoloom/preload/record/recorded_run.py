@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a command under the recorder and merges the notes of its ranks."""
+"""Runs a command with the recorder preloaded and merges the ranks' recordings."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from typing import IO, Any
 
 from topoloom._core import Error
 from topoloom.graphs.profile import Profile
-from topoloom.launch.apply.trial import check_hosts
+from topoloom.launch.apply.trial_run import check_hosts
 from topoloom.launch.launchers.launcher_commands import list_programs
 from topoloom.preload.record.build import build_recorder
-from topoloom.preload.record.notes import read_recording
+from topoloom.preload.record.merge_recordings import read_recording
 from topoloom.preload.record.notes_folder import keep_notes_on_error, notes_folder
 from topoloom.preload.shim import (
     add_preload,
@@ -48,45 +48,46 @@ def record(
     Parameters
     ----------
     command
-        The whole command with its launcher: ``["mpirun", "-n", "64", "./app"]``.
+        Command including the launcher: ``["mpirun", "-n", "64", "./app"]``.
     mpicc
-        Compiler of the program's MPI; default: the one next to its launcher.
+        Compiler of the program's MPI; default: ``mpicc`` next to the launcher.
     timeout
-        Seconds after which the job is terminated; counts until then are kept.
+        Seconds after which the job is terminated; earlier counts are returned.
     folder
-        For temporary notes of the ranks; on a cluster, one that all nodes see.
+        Folder for temporary files of the ranks; on a cluster, all nodes must see it.
     stdout
-        Standard output of the program; default: that of this process.
+        Standard output of the program; default: standard output of this process.
     then
-        Called with the profile while the notes exist; if it fails, they are kept.
+        Called with the profile while the files exist; if it fails, they are not
+        deleted.
 
     Returns
     -------
     Profile
-        With the command's ``exit_status``; see also ``missing`` and ``partial``.
+        Traffic and ``exit_status``; ``missing`` and ``partial`` list incomplete ranks.
 
     Raises
     ------
     topoloom.Error
-        If the command or its compiler is missing, or preloading would not reach all
-        ranks; also what `then` raises, with the folder of the notes.
+        If the command or its compiler is missing, some ranks cannot be preloaded, or
+        `then` fails; the message then names the folder of the files.
     NothingRecorded
-        If the command ran, but no MPI program in it could be recorded.
+        If the command ran without an MPI program that can be recorded.
 
     Notes
     -----
-    Ctrl-C ends the job; counts until then are returned, with exit status 130.
+    Ctrl-C ends the job and returns the counts so far, with exit status 130.
     """
     words = list(command)
     launcher = find_launcher(words)
     compiler = find_compiler(launcher, mpicc)
     library = build_recorder(compiler)
-    names, trusted = list_programs(words), bool(mpicc or launcher.forwarding)
+    names, is_mpi_known = list_programs(words), bool(mpicc or launcher.forwarding)
     check_dynamic(names)
     if (
-        len(names) > 1 or not trusted
-    ):  # They may wait for each other, or crash with another MPI.
-        check_programs(names, compiler, library, trusted, _TORCH)
+        len(names) > 1 or not is_mpi_known
+    ):  # Partly preloaded jobs can hang; another MPI can crash.
+        check_programs(names, compiler, library, is_mpi_known, _TORCH)
     check_hosts(words, [library])
     with notes_folder(folder, "record") as notes:
         variables = {"TOPOLOOM_RECORD": notes}
@@ -108,12 +109,12 @@ def _run_job(
     notes: str,
     stdout: IO[Any] | None,
 ) -> tuple[int, bool]:
-    """Run the job; forward signals that would end this process.
+    """Run the job and forward SIGINT and SIGTERM.
 
     Returns
     -------
     tuple
-        The exit status, and whether the command ended in time.
+        The exit status, and whether the command ended before the timeout.
     """
     in_time = True
     sys.stdout.flush()
@@ -126,7 +127,7 @@ def _run_job(
             status = job.wait(timeout)
         except subprocess.TimeoutExpired:
             in_time = False
-            _request_notes(notes)
+            _request_recordings(notes)
             job.terminate()
             try:
                 status = job.wait(_TERMINATE_SECONDS)
@@ -140,31 +141,32 @@ def _run_job(
 
 @contextlib.contextmanager
 def _forward_signals(job: subprocess.Popen[bytes], notes: str) -> Iterator[list[int]]:
-    """Forward SIGINT and SIGTERM to the job; yields the list of those received."""
-    came: list[int] = []
+    """Forward SIGINT and SIGTERM to the job; yields the list of received signals."""
+    received: list[int] = []
 
     def forward(number: int, _frame: object) -> None:
-        came.append(number)
-        _request_notes(notes)
-        # mpirun kills the job on the second one.
+        received.append(number)
+        _request_recordings(notes)
+        # The terminal sends SIGINT to mpirun, too, which kills the job on a second
+        # SIGINT.
         if not (number == signal.SIGINT and terminal_signals_children()):
             job.send_signal(number)
 
     try:
         old = {n: signal.signal(n, forward) for n in (signal.SIGINT, signal.SIGTERM)}
-    except ValueError:  # not the main thread, which handles signals
-        yield came
+    except ValueError:  # Only the main thread can set signal handlers.
+        yield received
         return
     try:
-        yield came
+        yield received
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
 
 
-def _request_notes(notes: str) -> None:
-    """Make the ranks on this host write their notes before the launcher kills them."""
-    (Path(notes) / "ending").touch()  # so that ranks do not continue
+def _request_recordings(notes: str) -> None:
+    """Make the ranks on this host write their counts before the launcher kills them."""
+    (Path(notes) / "ending").touch()  # Ranks then end instead of continuing.
     setting = f"TOPOLOOM_RECORD={notes}".encode()
     requested = 0
     for process in Path("/proc").glob("[0-9]*"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the recorder's files; ``mpi/record/block.c`` has the format."""
+"""Reads recording files; ``mpi/record/block.c`` defines the format."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Words = NDArray[np.int64]
 
 
 class RankRecord(NamedTuple):
-    """The counts of one rank; columns as in the file format."""
+    """The counts of one rank; the columns have the order of the file format."""
 
     rank: int
     rank_count: int
@@ -33,16 +33,18 @@ class RankRecord(NamedTuple):
 
 
 def read_records(path: Path) -> list[RankRecord]:
-    """Read one file; a truncated last record is skipped if others precede it.
+    """Read a file; skip a truncated last record if complete records precede it.
 
-    Raises `topoloom.Error` if it is not a recording.
+    Raises `topoloom.Error` if the file is not a recording.
     """
     data = path.read_bytes()
     if len(data) < _HEADER_BYTES or not data.startswith(b"topoloom-recording "):
-        raise Error(f"{path}: not a recording of topoloom")
+        raise Error(f"{path}: not a recording of Topoloom")
     if not data.startswith(HEADER):
         version = data[:_HEADER_BYTES].split()[1].rstrip(b"\0").decode(errors="replace")
-        raise Error(f"{path}: recording version '{version}', this topoloom reads 1")
+        raise Error(
+            f"{path}: recording version '{version}', but this topoloom reads version 1"
+        )
     words = np.frombuffer(
         data[: len(data) // 8 * 8], dtype=np.int64, offset=_HEADER_BYTES
     )
@@ -61,7 +63,7 @@ def read_records(path: Path) -> list[RankRecord]:
             raise Error(f"{path}: damaged at byte {_HEADER_BYTES + 8 * at}") from None
         at += length
     if not blocks:
-        raise Error(f"{path}: the recording is cut off")
+        raise Error(f"{path}: the recording is truncated")
     return blocks
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the status logs of processes; ``mpi/record/status_log.c`` has their format."""
+"""Reads status logs of processes; ``mpi/record/status_log.c`` defines the format."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-#: Ends that a launcher or `record` causes after another rank has ended.
+#: Terminations that a launcher or `record` causes after another rank has ended.
 _CAUSED_BY_LAUNCHER = (f"asked {signal.SIGURG.value}", f"signal {signal.SIGTERM.value}")
 
 
 @dataclass
 class StatusLog:
-    """Status of the processes of a command."""
+    """Start and termination of the processes of a command."""
 
     #: Paths of the programs that loaded the recorder.
     programs: set[str] = field(default_factory=set)
-    #: ``other``, ``sessions`` or ``unseen``, if a process wrote that.
+    #: Problems in the logs: ``other`` (MPI), ``sessions``, ``unseen`` (MPI_Init).
     flags: set[str] = field(default_factory=set)
-    #: By world, the number of ranks and those that reached ``MPI_Init``.
+    #: World -> number of ranks, and ranks that reached ``MPI_Init``.
     started: dict[str, tuple[int, set[int]]] = field(default_factory=dict)
-    #: By world and rank, how ranks ended without ``MPI_Finalize``: ``exit 3``.
+    #: World -> rank -> termination without ``MPI_Finalize``, such as ``exit 3``.
     ended: dict[str, dict[int, str]] = field(default_factory=dict)
 
 
 def read_status_log(folder: Path) -> StatusLog:
-    """Read the files of all hosts; incomplete lines are skipped."""
+    """Read the logs of all hosts; skip incomplete lines."""
     log = StatusLog()
     for file in sorted(folder.glob("log-*")):
         for line in file.read_text(errors="replace").splitlines():
             with contextlib.suppress(ValueError):
-                _read(line, log)
+                _parse_line(line, log)
     return log
 
 
-def _read(line: str, log: StatusLog) -> None:
+def _parse_line(line: str, log: StatusLog) -> None:
     word, _, rest = line.partition(" ")
     if word == "loaded":
         log.programs.add(rest)
@@ -46,35 +46,41 @@ def _read(line: str, log: StatusLog) -> None:
         ranks = log.started.setdefault(job, (int(size), set()))[1]
         ranks.add(int(rank))
     elif word == "ended":
-        job, rank, how = rest.split(" ", 2)
-        log.ended.setdefault(job, {})[int(rank)] = how
+        job, rank, termination = rest.split(" ", 2)
+        log.ended.setdefault(job, {})[int(rank)] = termination
     else:
         log.flags.add(word)
 
 
-def describe_ends(log: StatusLog, job: str, missing: list[int]) -> dict[str, list[int]]:
-    """Describe how ranks ended that did not reach ``MPI_Finalize``.
+def describe_terminations(
+    log: StatusLog, job: str, missing: list[int]
+) -> dict[str, list[int]]:
+    """Describe how ranks without ``MPI_Finalize`` terminated.
 
-    Ranks that the launcher ended are omitted, unless all are such.
+    Ranks that the launcher terminated are omitted.
 
-    `missing`: ranks without counts.
+    `missing` lists the ranks without counts.
     """
     ends: defaultdict[str, list[int]] = defaultdict(list)
     ended = log.ended.get(job, {})
-    first = {rank: how for rank, how in ended.items() if how not in _CAUSED_BY_LAUNCHER}
-    for rank, how in sorted(first.items()):
-        ends[_describe_end(how)].append(rank)
+    first = {
+        rank: termination
+        for rank, termination in ended.items()
+        if termination not in _CAUSED_BY_LAUNCHER
+    }
+    for rank, termination in sorted(first.items()):
+        ends[_describe_termination(termination)].append(rank)
     if job in log.started:
         started = log.started[job][1]
         for rank in missing:
             if rank not in ended:
-                how = "killed" if rank in started else "unseen"
-                ends[_describe_end(how)].append(rank)
+                termination = "killed" if rank in started else "unseen"
+                ends[_describe_termination(termination)].append(rank)
     return dict(ends)
 
 
-def _describe_end(how: str) -> str:
-    kind, _, number = how.partition(" ")
+def _describe_termination(termination: str) -> str:
+    kind, _, number = termination.partition(" ")
     if kind == "signal":
         with contextlib.suppress(ValueError):
             number = signal.Signals(int(number)).name
@@ -89,11 +95,11 @@ def _describe_end(how: str) -> str:
         "main": "returned from main without MPI_Finalize",
         "killed": "reached MPI_Init, then was killed (SIGKILL) or lost",
         "unseen": "never came to MPI_Init with the recorder loaded",
-    }.get(kind, how)
+    }.get(kind, termination)
 
 
 def explain_no_counts(log: StatusLog, exit_status: int) -> str:
-    """Explain why a command left no counts."""
+    """Explain why a command produced no counts."""
     if log.started:
         size, ranks = next(iter(log.started.values()))
         return (

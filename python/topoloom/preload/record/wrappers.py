@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Generates the recorder's C and Fortran wrappers from ``mpi/record/calls.txt``.
 
-Only calls that the user's ``mpi.h`` declares get a wrapper. One table thus serves MPI
-3.0 to 4.x and libraries that are ahead of their version: Open MPI 5 declares MPI 3.1
-but has persistent collectives.
+Only calls that the user's ``mpi.h`` declares get a wrapper. One table therefore
+supports MPI 3.0 to 4.x, and calls beyond the declared version: Open MPI 5 declares MPI
+3.1 but has persistent collectives.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ _OTHER_TYPES = {
     "sendtypes": "const MPI_Datatype *",
     "recvtypes": "const MPI_Datatype *",
 }
-#: Prefix of a C name -> how its wrapper enters; MPI itself calls PMPI names.
+#: Prefix of a C name -> first call of its wrapper; MPI libraries call PMPI names.
 _PREFIXES = {"MPI_": "enter_call()", "PMPI_": "enter_pmpi_call(CALLER)"}
 
 
 class Call(NamedTuple):
-    """An MPI procedure to wrap; `note` is C code with the parameters' names."""
+    """An MPI procedure to wrap; `record_call` is a C call that records it."""
 
     name: str
     parameters: list[str]
-    note: str
+    record_call: str
     persistent: bool
 
 
 def write_wrappers(table: str, mpi_header: str) -> str:
-    """Generate the C file.
+    """Generate the C file of all wrappers.
 
-    `table`: the text of ``calls.txt``. `mpi_header`: ``mpi.h`` after the preprocessor.
+    `table` is the text of ``calls.txt``, `mpi_header` the preprocessed ``mpi.h``.
     """
     declared = set(re.findall(r"\bPMPI_(\w+)\s*\(", mpi_header))
     parts = ['#include "record.h"\n']
@@ -81,18 +81,18 @@ def _read_calls(table: str) -> Iterator[Call]:
             continue
         match = re.fullmatch(r"(\w+)\(([^)]*)\)\s+(\w+\(.*\))", line)
         assert match is not None, line
-        name, inside, note = match.groups()
+        name, inside, record_call = match.groups()
         parameters = inside.split(", ")
-        yield Call(name, parameters, f"record_{note}", section == "persistent")
+        yield Call(name, parameters, f"record_{record_call}", section == "persistent")
         if section == "collective":
             yield Call(
                 f"I{_decapitalize(name)}",
                 [*parameters, "request"],
-                f"record_{note}",
+                f"record_{record_call}",
                 False,
             )
             with_info = [*parameters, "info", "request"]
-            yield Call(f"{name}_init", with_info, f"record_{note}", True)
+            yield Call(f"{name}_init", with_info, f"record_{record_call}", True)
 
 
 def _decapitalize(name: str) -> str:
@@ -137,29 +137,31 @@ def _fortran_argument(name: str) -> str:
     return name if name in _BUFFERS else f"*{name}"
 
 
-def _write_note(call: Call, argument: Callable[[str], str], request: str) -> str:
-    function, _, inside = call.note.partition("(")
+def _write_record_call(call: Call, argument: Callable[[str], str], request: str) -> str:
+    function, _, inside = call.record_call.partition("(")
     words = inside.rstrip(")").split(", ")
     arguments = [argument(word) if word in call.parameters else word for word in words]
-    note = f"{function}({', '.join(arguments)});"
+    record_call = f"{function}({', '.join(arguments)});"
     if call.persistent:
         end = f"end_persistent_init({request});"
-        note = f"begin_persistent_init();\n        {note}\n        {end}"
-    return note
+        record_call = f"begin_persistent_init();\n        {record_call}\n        {end}"
+    return record_call
 
 
 def _write_c_wrapper(call: Call, prefix: str, large: bool) -> str:
     name = prefix + call.name + ("_c" if large else "")
     types = [_c_type(p, large) for p in call.parameters]
     declared = ", ".join(map("".join, zip(types, call.parameters, strict=True)))
-    note = _write_note(call, lambda word: _c_argument(word, large), "*request")
+    record_call = _write_record_call(
+        call, lambda word: _c_argument(word, large), "*request"
+    )
     return f"""\
 SHIM_EXPORT int {name}({declared}) {{
     NEXT({name}, int (*)({", ".join(types)}));
     ENTER_CALL({_PREFIXES[prefix]});
     const int result = next({", ".join(call.parameters)});
     if (lock_if_recorded(&scope, result)) {{
-        {note}
+        {record_call}
         unlock_recording();
     }}
     return result;
@@ -168,12 +170,14 @@ SHIM_EXPORT int {name}({declared}) {{
 
 
 def _write_fortran_wrapper(call: Call, suffix: str) -> str:
-    """Pass pointers on unchanged: they may be Fortran's MPI_BOTTOM."""
+    """Forward pointers unchanged, because they can be Fortran's MPI_BOTTOM."""
     name = f"mpi_{call.name.lower()}{suffix}"
     types = [_fortran_type(p) for p in call.parameters] + ["MPI_Fint *"]
     parameters = [*call.parameters, "error"]
     declared = ", ".join(f"{t}{p}" for t, p in zip(types, parameters, strict=True))
-    note = _write_note(call, _fortran_argument, "MPI_Request_f2c(*request)")
+    record_call = _write_record_call(
+        call, _fortran_argument, "MPI_Request_f2c(*request)"
+    )
     signature = ", ".join(types)
     return f"""\
 SHIM_EXPORT void {name}({declared}) {{
@@ -181,7 +185,7 @@ SHIM_EXPORT void {name}({declared}) {{
     ENTER_CALL(enter_call());
     next({", ".join(parameters)});
     if (lock_if_recorded(&scope, fortran_status(error))) {{
-        {note}
+        {record_call}
         unlock_recording();
     }}
 }}

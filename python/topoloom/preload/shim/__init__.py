@@ -15,7 +15,7 @@ from topoloom.preload.shim.launcher import (
     find_compiler,
     find_launcher,
 )
-from topoloom.preload.shim.linked import (
+from topoloom.preload.shim.link_checks import (
     check_dynamic,
     check_programs,
     find_linked_mpi,

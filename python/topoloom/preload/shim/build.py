@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiles C into a cache, once per MPI, or without MPI."""
+"""Compiles shipped C sources into a cache, once per MPI or without MPI."""
 
 from __future__ import annotations
 
@@ -35,31 +35,33 @@ def build_shim(
     libraries: Sequence[Path] = (),
     headers: Sequence[Path] = (),
 ) -> Path:
-    """Return the library of ``mpi/<name>`` for an MPI, compiled if necessary.
+    """Return the preload library of ``mpi/<name>`` for an MPI, compiled if necessary.
 
-    Raises `topoloom.Error` if the compiler fails, with its first error, or the cache is
-    not writable.
+    Raises `topoloom.Error` with the compiler's first error, or if the cache is not
+    writable.
 
     Parameters
     ----------
     name
-        Folder of its sources; ``mpi/shim``, which all share, is compiled in.
+        Source folder below ``mpi``; the sources of ``mpi/shim`` are always included.
     compiler
         The ``mpicc`` of the program's MPI.
     generate
-        Generates one more C file from the preprocessed ``mpi.h`` of that MPI.
+        Function that generates another C file from the MPI's preprocessed ``mpi.h``.
     folders
-        More folders of sources, such as ``mpi/process_map``.
+        Other source folders, such as ``mpi/process_map``.
     libraries
-        To link with; their paths become run paths.
+        Libraries to link with; their folders become run paths.
     headers
-        Additional ones that the sources include.
+        Other headers that the sources include.
     """
     source_folders = [
         find_shipped(folder) for folder in (f"mpi/{name}", *folders, "mpi/shim")
     ]
     sources = _Sources(source_folders, libraries, headers)
-    return _build(f"{name}-{{}}.so", compiler, sources, _LIBRARY_OPTIONS, generate)
+    return _build_cached(
+        f"{name}-{{}}.so", compiler, sources, _LIBRARY_OPTIONS, generate
+    )
 
 
 def build_library(
@@ -71,11 +73,11 @@ def build_library(
 ) -> Path:
     """Return the library of ``mpi/<name>`` for programs that call it.
 
-    Arguments and errors are those of `build_shim`.
+    Arguments and errors are the same as of `build_shim`.
     """
     source_folders = [find_shipped(folder) for folder in (f"mpi/{name}", *folders)]
     sources = _Sources(source_folders, libraries, headers)
-    return _build(f"{name}-{{}}.so", compiler, sources, _LIBRARY_OPTIONS)
+    return _build_cached(f"{name}-{{}}.so", compiler, sources, _LIBRARY_OPTIONS)
 
 
 def build_program(
@@ -88,26 +90,26 @@ def build_program(
 ) -> Path:
     """Return the program of ``mpi/<name>`` for an MPI, compiled if necessary.
 
-    Arguments are those of `build_shim`; files that match a pattern of `exclude` are
-    omitted.
+    Arguments are the same as of `build_shim`; files that match a pattern of `exclude`
+    are omitted.
 
     Raises
     ------
     topoloom.Error
-        As `build_shim`.
+        For the same reasons as `build_shim`.
     """
     source_folders = [find_shipped(folder) for folder in (f"mpi/{name}", *folders)]
     sources = _Sources(source_folders, libraries, headers, exclude)
-    return _build(f"{name}-{{}}", compiler, sources, [])
+    return _build_cached(f"{name}-{{}}", compiler, sources, [])
 
 
 def build_library_without_mpi(folder: str, name: str, compiler: Path) -> Path:
-    """Return a library without MPI, compiled if necessary, as a file of that `name`.
+    """Return a library without MPI in a file `name`, compiled if necessary.
 
     Raises
     ------
     topoloom.Error
-        As `build_shim`.
+        For the same reasons as `build_shim`, except MPI.
     """
     sources = _Sources([find_shipped(folder)], [], []).files()
     options = [*_OPTIONS, *_LIBRARY_OPTIONS]
@@ -124,7 +126,7 @@ def build_library_without_mpi(folder: str, name: str, compiler: Path) -> Path:
 
 
 class _Sources(NamedTuple):
-    """Sources, headers and libraries of a build."""
+    """Source folders, headers and libraries of a build."""
 
     source_folders: Sequence[Path]
     libraries: Sequence[Path]
@@ -140,28 +142,28 @@ class _Sources(NamedTuple):
         ]
 
 
-def _build(
+def _build_cached(
     name: str,
     compiler: Path,
-    given: _Sources,
+    inputs: _Sources,
     more_options: Sequence[str],
     generate: Callable[[str], str] | None = None,
 ) -> Path:
-    """Compile into the cache; the name contains a hash of all inputs."""
-    sources, headers = given.files(), given.headers
-    ask = ["-E", "-include", "mpi.h", "-x", "c", os.devnull]
-    header = _compile([str(compiler), *ask])
+    """Compile into the cache; the file name contains a hash of all inputs."""
+    sources, headers = inputs.files(), inputs.headers
+    options_of_query = ["-E", "-include", "mpi.h", "-x", "c", os.devnull]
+    header = _run_compiler([str(compiler), *options_of_query])
     generated = generate(header) if generate else ""
     key = hashlib.blake2b(digest_size=12)
     for source in [*sources, *headers]:
         key.update(source.read_bytes())
-    beside = [*given.source_folders, *(header.parent for header in headers)]
+    include_folders = [*inputs.source_folders, *(header.parent for header in headers)]
     general = [*_OPTIONS, *more_options]
-    options = [*general, *(f"-I{folder}" for folder in beside)]
+    options = [*general, *(f"-I{folder}" for folder in include_folders)]
     linked = [
-        w for file in given.libraries for w in (str(file), f"-Wl,-rpath,{file.parent}")
+        w for file in inputs.libraries for w in (str(file), f"-Wl,-rpath,{file.parent}")
     ]
-    # The preprocessed header contains the version of MPI, and -show its location.
+    # The preprocessed header contains the MPI version; -show prints its location.
     for text in (generated, header, _query_compiler(compiler), *general, *linked):
         key.update(text.encode())
     library = _make_cache() / name.format(key.hexdigest())
@@ -178,7 +180,7 @@ def _compile_once(
     linked: Sequence[str],
     generated: str = "",
 ) -> None:
-    """Compile the target unless it exists; it appears atomically."""
+    """Compile the target unless it exists, and create it atomically."""
     if target.exists():
         return
     with _explain_write_errors(target.parent), _lock_target(target):
@@ -197,24 +199,24 @@ def _compile_to(
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
         generated_file = Path(scratch) / "generated.c"
         generated_file.write_text(generated)
-        made = Path(scratch) / target.name
+        output = Path(scratch) / target.name
         files = [
             str(file) for file in [*sources, generated_file] if file.suffix == ".c"
         ]
-        _compile([*command, *files, "-o", str(made), *linked])
-        made.replace(target)
+        _run_compiler([*command, *files, "-o", str(output), *linked])
+        output.replace(target)
 
 
 @contextlib.contextmanager
 def _lock_target(target: Path) -> Iterator[None]:
-    """Let one process at a time make the target, if files can be locked.
+    """Let one process at a time build the target, if file locks are supported.
 
-    The kernel releases the lock of a process that dies. A process that waited for a
-    removed lock file finds the target, or compiles it again.
+    The kernel releases the lock if the process dies. A process that waited for a
+    removed lock file finds the target, or builds it again.
     """
     lock = target.with_name(f"{target.name}.lock")
     with lock.open("w") as held:
-        with contextlib.suppress(OSError):  # not every network file system has locks
+        with contextlib.suppress(OSError):  # Some network file systems have no locks.
             fcntl.flock(held, fcntl.LOCK_EX)
         try:
             yield
@@ -227,8 +229,8 @@ def _make_cache() -> Path:
     folder = Path(home).absolute() / "topoloom"
     if re.search(r"[\s:]", str(folder)):
         raise Error(
-            f"nothing can be preloaded from '{folder}', which has a space or a colon; "
-            "let XDG_CACHE_HOME name another folder"
+            f"the cache '{folder}' contains a space or a colon, which LD_PRELOAD does "
+            "not support; set XDG_CACHE_HOME to another folder"
         )
     with _explain_write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -241,7 +243,7 @@ def _explain_write_errors(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise Error(
-            f"cannot write into {folder}: {error.strerror}; let XDG_CACHE_HOME name "
+            f"cannot write into {folder}: {error.strerror}; set XDG_CACHE_HOME to "
             "another folder"
         ) from None
 
@@ -253,7 +255,7 @@ def _query_compiler(compiler: Path, question: str = "-show") -> str:
     return f"{compiler} {answer.stdout}"
 
 
-def _compile(command: list[str]) -> str:
+def _run_compiler(command: list[str]) -> str:
     try:
         done = run_child(command)
     except OSError as error:
@@ -261,7 +263,7 @@ def _compile(command: list[str]) -> str:
     if done.returncode != 0:
         complaints = [line for line in done.stderr.splitlines() if "error" in line]
         raise Error(
-            f"{command[0]} cannot compile what is to be preloaded: "
+            f"{command[0]} cannot compile the library to preload: "
             f"{(complaints or [done.stderr.strip() or 'no reason given'])[0]}"
         )
     return done.stdout

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds a job's launcher and compiler, and adds libraries to preload.
+"""Finds a job's launcher and compiler, and preloads libraries into its ranks.
 
-Libraries should be loaded into the ranks only. Open MPI's and Hydra's launchers take
-variables for the ranks; any other command gets them in its environment.
+Only the ranks should load the libraries. The launchers of Open MPI and Hydra have
+options that set environment variables of the ranks. For all other commands, the
+variables are set in the command's environment.
 """
 
 from __future__ import annotations
@@ -21,31 +22,31 @@ from topoloom.launch.launcher import EnvironmentOption
 from topoloom.launch.launchers.launcher_commands import (
     RecognizedLauncher,
     follow_links,
-    recognize,
+    recognize_launcher,
 )
 
 _PRELOAD = "LD_PRELOAD"
-#: Suffixes of Debian's names.
+#: Suffixes of program names in Debian, such as ``mpicc.openmpi``.
 _SUFFIXES = {"Open MPI": "openmpi", "MPICH (Hydra)": "mpich"}
 
 
 class LaunchProgram(NamedTuple):
-    """The program that a command starts."""
+    """The first program of a command, usually a launcher."""
 
-    path: Path  # of the executable
-    #: The launcher; None for any other command, such as a script.
+    path: Path  # absolute path of the executable
+    #: The known launcher; None for any other command, such as a script.
     recognized: RecognizedLauncher | None
 
     @property
     def forwarding(self) -> EnvironmentOption | None:
-        """How it takes variables for the ranks only; None if it does not."""
+        """Option that sets variables for the ranks only; None if not supported."""
         return self.recognized.launcher.ENVIRONMENT_OPTION if self.recognized else None
 
 
 def find_launcher(command: list[str]) -> LaunchProgram:
-    """Find the program that a command starts.
+    """Find the first program of a command on PATH.
 
-    Raises `topoloom.Error` if there is no such program.
+    Raises `topoloom.Error` if the program does not exist.
     """
     if not command:
         raise Error("no command; write it after --, as in: -- mpirun -n 4 ./app")
@@ -54,18 +55,18 @@ def find_launcher(command: list[str]) -> LaunchProgram:
         raise Error(f"cannot run '{command[0]}': there is no such program")
     path = Path(found).absolute()
     try:
-        return LaunchProgram(path, recognize(found))
-    except Error:  # A script may be called mpirun, too.
+        return LaunchProgram(path, recognize_launcher(found))
+    except Error:  # for example a script with the name mpirun
         return LaunchProgram(path, None)
 
 
 def find_compiler(launcher: LaunchProgram, named: str | None = None) -> Path:
-    """Find the ``mpicc`` of the MPI that `launcher` belongs to.
+    """Find the ``mpicc`` of the launcher's MPI.
 
-    Candidates are ``mpicc.openmpi`` next to ``mpirun.openmpi`` or to a link to it,
-    ``mpicc`` next to the launcher, and ``mpicc`` on PATH.
+    Candidates are ``mpicc.openmpi`` next to ``mpirun.openmpi`` or next to a link to
+    ``mpirun.openmpi``, ``mpicc`` next to the launcher, and ``mpicc`` on PATH.
 
-    Raises `topoloom.Error` if there is none.
+    Raises `topoloom.Error` if no compiler is found.
     """
     if named is not None:
         found = shutil.which(named)
@@ -80,25 +81,25 @@ def find_compiler(launcher: LaunchProgram, named: str | None = None) -> Path:
     )
     if found is None:
         raise Error(
-            f"no mpicc beside {launcher.path} or on PATH; shims are compiled with "
-            "the MPI of your program: name its compiler with --mpicc"
+            f"no mpicc next to {launcher.path} or on PATH; pass the compiler of your "
+            "program's MPI with --mpicc"
         )
     return Path(found).absolute()
 
 
 def find_c_compiler() -> Path:
-    """Find a C compiler: the one in ``CC``, or the first on PATH.
+    """Find a C compiler: the command in ``CC``, or cc, gcc or clang on PATH.
 
-    Raises `topoloom.Error` if there is none.
+    Raises `topoloom.Error` if no compiler is found.
     """
     named = os.environ.get("CC")
     for name in [named] if named else ["cc", "gcc", "clang"]:
         if found := shutil.which(name):
             return Path(found).absolute()
-    lacking = f"CC names '{named}', which is not there" if named else "cc, gcc, clang"
+    missing = f"'{named}' of CC does not exist" if named else "cc, gcc, clang"
     raise Error(
-        f"no C compiler ({lacking}), and the plugin for NCCL is compiled on use: "
-        "install one, or name it in CC"
+        f"no C compiler ({missing}), but the NCCL plugin is compiled on first use: "
+        "install a C compiler, or set CC"
     )
 
 
@@ -109,32 +110,35 @@ def add_preload(
     variables: Mapping[str, str],
     environment: Mapping[str, str],
 ) -> tuple[list[str], dict[str, str]]:
-    """Preload `libraries` into the ranks, before those that the user preloads.
+    """Preload `libraries` into the ranks, before the user's own preloaded libraries.
 
     Returns
     -------
     tuple
-        The command and its environment, with `variables` for the ranks.
+        The command and its environment, which set `variables` for the ranks.
 
     Raises
     ------
     topoloom.Error
-        If parts of the command preload different libraries, or srun does not export
+        If parts of an MPMD command preload different libraries, or srun does not export
         the environment.
     """
     environment = dict(environment)
     _check_export(launcher, command, environment)
-    command, theirs = _extract_preload(launcher, command, environment.get(_PRELOAD, ""))
-    preloaded = ":".join(filter(None, [*map(str, libraries), theirs]))
+    command, user_libraries = _extract_preload(
+        launcher, command, environment.get(_PRELOAD, "")
+    )
+    preloaded = ":".join(filter(None, [*map(str, libraries), user_libraries]))
     variables = {_PRELOAD: preloaded, **variables}
     if launcher.forwarding is not None:
         options = launcher.forwarding.write(variables)
         each_part = launcher.forwarding.is_per_program
         return _insert_options(command, options, each_part), environment
     environment.update(variables)
-    # For a script that calls Open MPI's mpirun on several nodes.
+    # Open MPI's mpirun, called by a script, forwards these variables to other nodes.
     forwarded = environment.get("OMPI_MCA_mca_base_env_list")
-    # A semicolon ends a value; without a value, that of the environment is used.
+    # A semicolon would end the value. A name without a value is read from the
+    # environment.
     pairs = [name if ";" in v else f"{name}={v}" for name, v in variables.items()]
     listed = ";".join([forwarded, *pairs] if forwarded else pairs)
     environment["OMPI_MCA_mca_base_env_list"] = listed
@@ -154,15 +158,15 @@ def _check_export(
     names = exports[-1].split(",")
     if "ALL" not in names or any(name.startswith(f"{_PRELOAD}=") for name in names):
         raise Error(
-            f"srun --export={exports[-1]} keeps {_PRELOAD} from the ranks; leave it "
-            "out, or write --export=ALL (SLURM_EXPORT_ENV=ALL)"
+            f"srun --export={exports[-1]} keeps {_PRELOAD} from the ranks; remove it "
+            "or pass --export=ALL (SLURM_EXPORT_ENV=ALL)"
         )
 
 
 def _extract_preload(
     launcher: LaunchProgram, command: list[str], inherited: str
 ) -> tuple[list[str], str]:
-    """Remove the command's own LD_PRELOAD, since only one takes effect."""
+    """Remove LD_PRELOAD options from the command, because only one takes effect."""
     forwarding = launcher.forwarding
     if launcher.recognized is None or forwarding is None:
         return command, inherited
@@ -178,19 +182,19 @@ def _extract_preload(
     if not own:
         return command, inherited
 
-    def value(options: list[Option], default: str) -> str:
+    def resolve_preload(options: list[Option], default: str) -> str:
         setting = _parse_variable(options[-1])[1] if options else default
         return inherited if setting is None else setting
 
     for_all = forwarding.option.removeprefix("-")
     general = [o for o in own if o.name == for_all and not forwarding.is_per_program]
-    everywhere = value(general, inherited)
+    everywhere = resolve_preload(general, inherited)
     special = [o for o in own if o not in general]
     parts = [[o for o in part.options if o in special] for part in line.segments]
-    values = {value(options, everywhere) for options in parts}
+    values = {resolve_preload(options, everywhere) for options in parts}
     if len(values) > 1:
         raise Error(
-            "the parts of the command preload different libraries; start them apart"
+            "the parts of the command preload different libraries; run them separately"
         )
     kept = [
         replace(part, options=tuple(o for o in part.options if o not in own))
@@ -200,7 +204,7 @@ def _extract_preload(
 
 
 def _parse_variable(option: Option) -> tuple[str, str | None]:
-    """Read ``NAME=VALUE``, ``NAME VALUE``, or ``NAME`` of the environment."""
+    """Parse ``NAME=VALUE``, ``NAME VALUE``, or ``NAME``, which has no value here."""
     name, equals, value = "=".join(option.values).partition("=")
     return name, value if equals else None
 
@@ -221,7 +225,7 @@ def _list_compilers(launcher: LaunchProgram) -> list[Path]:
         for path in paths
         if "." in path.name
     ]
-    if launcher.path.parent == Path("/usr/bin"):  # several MPIs share Debian's /usr/bin
+    if launcher.path.parent == Path("/usr/bin"):  # shared by MPIs in Debian
         name = launcher.recognized.launcher.NAME if launcher.recognized else ""
         suffix = _SUFFIXES.get(name)
         candidates += [launcher.path.parent / f"mpicc.{suffix}"] if suffix else []

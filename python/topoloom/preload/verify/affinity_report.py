@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reports of where the ranks of a program run, compared with the plan."""
+"""Compares hosts and CPU affinity of a program's ranks with a planned placement."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ _MAX_LINES = 10
 
 @dataclass(frozen=True)
 class RankAffinity:
-    """Location of a rank."""
+    """Host and CPU affinity of a rank, compared with the plan."""
 
-    host: str  # name by which the host calls itself
-    cpus: str  # its affinity mask, in the system's numbers: ``0-3,8``
-    cpu: int  # the CPU that it ran on
-    #: ``ok``; ``unbound``: may run on more CPUs than planned; ``cpus``: on others;
-    #: ``host``: on another host.
+    host: str  # name that the host reports
+    cpus: str  # affinity mask with operating-system CPU numbers: ``0-3,8``
+    cpu: int  # CPU on which the rank ran
+    #: ``ok``; ``unbound``: may run on more CPUs than planned; ``cpus``: runs on other
+    #: CPUs; ``host``: runs on another host.
     verdict: str
     words: str  # description of a verdict other than ``ok``
 
 
 @dataclass(frozen=True)
 class AffinityReport:
-    """Locations of a program's ranks, compared with a plan."""
+    """Affinity of all ranks of a program, compared with a plan."""
 
-    #: The plan. Unless it binds, ranks may run on more CPUs than planned.
+    #: The plan. If it does not bind ranks, they may run on more CPUs than planned.
     placement: HostPlacement
-    ranks: list[RankAffinity]  # in order
+    ranks: list[RankAffinity]  # by rank
 
     @property
     def wrong(self) -> list[int]:
-        """Ranks that do not run where planned."""
+        """Ranks that do not run on their planned host and CPUs."""
         accepted = {"ok"} if self.placement.bind else {"ok", "unbound"}
         return [
             rank for rank, one in enumerate(self.ranks) if one.verdict not in accepted
@@ -47,11 +47,11 @@ class AffinityReport:
 
     @property
     def holds(self) -> bool:
-        """Whether the program has the planned ranks, all where planned."""
+        """Whether the program has the planned number of ranks, all on planned CPUs."""
         return len(self.ranks) == self.placement.rank_count and not self.wrong
 
     def describe(self) -> str:
-        """Describe the result in a line, and in one more for each misplaced rank."""
+        """Describe the result: a summary line, then one line per misplaced rank."""
         planned, ranks, wrong = self.placement.rank_count, len(self.ranks), self.wrong
         if ranks != planned:
             return f"the plan is for {planned} ranks, but the program has {ranks}"
@@ -64,14 +64,14 @@ class AffinityReport:
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
-        """Make the document for ``--json``."""
+        """Make the JSON document of ``--json``."""
         elsewhere = [
             {
                 "rank": rank,
                 "verdict": one.verdict,
                 "host": one.host,
                 "cpus": one.cpus,
-                "planned": self._planned(rank),
+                "planned": self._describe_plan(rank),
             }
             for rank, one in enumerate(self.ranks)
             if one.verdict != "ok"
@@ -83,7 +83,7 @@ class AffinityReport:
             "elsewhere": elsewhere,
         }
 
-    def _planned(self, rank: int) -> dict[str, str] | None:
+    def _describe_plan(self, rank: int) -> dict[str, str] | None:
         if rank >= self.placement.rank_count:
             return None
         cpus = compress_ranges(self.placement.cpus(rank))
@@ -95,12 +95,12 @@ class AffinityReport:
             return "hosts planned by their addresses are not compared with names"
         one = len(self.ranks) == 1
         ranks = "the only rank is" if one else f"all {len(self.ranks):,} ranks are"
-        loose = sum(each.verdict == "unbound" for each in self.ranks)
+        unbound_count = sum(each.verdict == "unbound" for each in self.ranks)
         on = f"on {hosts} hosts" if hosts > 1 else "on one host"
-        if loose:
+        if unbound_count:
             return (
-                f"{ranks} on the planned hosts ({hosts}), but {loose:,} may run on "
-                "more CPUs than planned"
+                f"{ranks} on the planned hosts ({hosts}), but {unbound_count:,} may "
+                "run on more CPUs than planned"
             )
         if all(parts.cpus for parts in self.placement.parts_of_host):
             return f"{ranks} where the plan puts them: {on}, bound to their CPUs"
@@ -121,7 +121,7 @@ def _is_address(host: str) -> bool:
 
 
 def read_report(file: Path, placement: HostPlacement) -> AffinityReport:
-    """Read the report of a program.
+    """Read the affinity report of a program.
 
     Raises `topoloom.Error` if the file is damaged.
     """

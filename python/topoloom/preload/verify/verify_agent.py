@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Preloads a library by which ranks report where they run at start-up."""
+"""Preloads a library with which ranks report host and CPU affinity at startup."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from topoloom.launch.exports import bindings
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launcher import Launch
 from topoloom.launch.launchers.launcher_commands import list_programs
-from topoloom.preload.collectives import build_collectives
+from topoloom.preload.collectives import build_collective_library
 from topoloom.preload.shim import (
     add_preload,
     build_shim,
@@ -24,43 +24,42 @@ from topoloom.preload.shim import (
     find_launcher,
 )
 from topoloom.preload.verify.affinity_report import AffinityReport, read_report
-from topoloom.preload.world import build_world
-from topoloom.support.files import shared_directory, write_text
+from topoloom.preload.world import build_world_library
+from topoloom.support.files import make_shared_directory, write_text
 from topoloom.support.this_host import is_this_host
 
 _POLL_SECONDS = 0.2
-#: Time until NFS shows a file of another node.
+#: Time after which NFS shows a file written by another node.
 _NFS_DELAY_SECONDS = 3.0
 
 
 class VerifyAgent:
-    """Compares where the ranks of a command run with a plan.
+    """Preloads the verify library into a command and compares affinity with a plan.
 
     Parameters
     ----------
     placement
-        The plan.
+        Planned placement of the ranks.
     command
-        The command that starts the program, as the user wrote it.
+        The user's command that starts the program.
     mpicc
-        Compiler of the program's MPI; default: the one next to its launcher.
+        Compiler of the program's MPI; default: ``mpicc`` next to the launcher.
     renumber
-        Renumber the ranks, so that each is where it is planned wherever the command
-        starts it.
+        Whether to renumber the ranks, so that each rank runs at its planned location.
     collectives
-        Replace the program's collectives by libtopoloom-collective, with this value of
-        TOPOLOOM_COLLECTIVES.
+        Value of TOPOLOOM_COLLECTIVES with which libtopoloom-collective replaces the
+        program's collectives; None: no replacement.
 
     Attributes
     ----------
     libraries
-        That are preloaded.
+        Libraries to preload.
     required
-        Whether the program must not run without the libraries.
+        Whether the program depends on the libraries.
     reports
-        One for each MPI program that the command ran.
+        One report per MPI program that the command ran.
     read_error
-        Why a report could not be read.
+        Error message of an unreadable report.
 
     Raises
     ------
@@ -80,17 +79,19 @@ class VerifyAgent:
         self._launcher = find_launcher(list(command))
         compiler = find_compiler(self._launcher, mpicc)
         self.libraries = [build_shim("verify", compiler, folders=["mpi/process_map"])]
-        trusted = bool(mpicc or self._launcher.forwarding)
-        check_programs(list_programs(command), compiler, self.libraries[0], trusted)
+        is_mpi_known = bool(mpicc or self._launcher.forwarding)
+        check_programs(
+            list_programs(command), compiler, self.libraries[0], is_mpi_known
+        )
         self.required = renumber or collectives is not None
         if renumber:
-            self.libraries.append(build_world(compiler))
-        if collectives is not None:  # after the renumbered MPI_COMM_WORLD
-            self.libraries.append(build_collectives(compiler))
+            self.libraries.append(build_world_library(compiler))
+        if collectives is not None:  # after the library that renumbers ranks
+            self.libraries.append(build_collective_library(compiler))
         self.reports: list[AffinityReport] = []
         self.read_error: str | None = None
         self._known: set[Path] = set()
-        self._directory = shared_directory("verify")
+        self._directory = make_shared_directory("verify")
         self._folder = Path(self._directory.name)
         plan = self._folder / "plan"
         write_text(plan, bindings.write(placement))
@@ -101,7 +102,7 @@ class VerifyAgent:
             self._variables["TOPOLOOM_COLLECTIVES"] = collectives
 
     def preload_into(self, launch: Launch) -> Launch:
-        """Add the libraries to a command."""
+        """Add the libraries and their variables to a command."""
         command, environment = add_preload(
             self._launcher,
             launch.command,
@@ -112,13 +113,15 @@ class VerifyAgent:
         return Launch(command, environment, launch.loss)
 
     @contextlib.contextmanager
-    def reporting(self, tell: Callable[[AffinityReport], None]) -> Iterator[None]:
-        """Call `tell` with the report of each program, soon after it starts."""
+    def watch_reports(
+        self, callback: Callable[[AffinityReport], None]
+    ) -> Iterator[None]:
+        """Call `callback` with each program's report, soon after the program starts."""
         ended = threading.Event()
 
         def watch() -> None:
             while not ended.wait(_POLL_SECONDS):
-                self._read_new_reports(tell)
+                self._read_new_reports(callback)
 
         watcher = threading.Thread(target=watch, daemon=True)
         watcher.start()
@@ -127,15 +130,15 @@ class VerifyAgent:
         finally:
             ended.set()
             watcher.join()
-            self._read_new_reports(tell)
+            self._read_new_reports(callback)
         deadline = time.monotonic() + _NFS_DELAY_SECONDS
         while self._may_be_delayed() and time.monotonic() < deadline:
             time.sleep(_POLL_SECONDS)
             with contextlib.suppress(OSError):
                 os.utime(self._folder)
-            self._read_new_reports(tell)
+            self._read_new_reports(callback)
 
-    def _read_new_reports(self, tell: Callable[[AffinityReport], None]) -> None:
+    def _read_new_reports(self, callback: Callable[[AffinityReport], None]) -> None:
         for file in sorted({*self._folder.glob("report-*")} - self._known):
             self._known.add(file)
             try:
@@ -144,18 +147,18 @@ class VerifyAgent:
                 self.read_error = str(error)
                 continue
             self.reports.append(report)
-            tell(report)
+            callback(report)
 
     def _may_be_delayed(self) -> bool:
         return not self._known and not all(map(is_this_host, self._placement.hosts))
 
     def close(self) -> None:
-        """Remove the folder."""
+        """Remove the temporary folder."""
         self._directory.cleanup()
 
 
 def explain_missing_report(status: int) -> str:
-    """Explain why a command left no report."""
+    """Explain why a command wrote no affinity report."""
     failed = "failed before MPI_Init, " if status else ""
     return (
         f"the command {failed}ran no MPI program, one of another MPI (name its "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Renumbers MPI_COMM_WORLD inside unmodified programs."""
+"""Renumbers MPI_COMM_WORLD in unmodified programs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from topoloom.preload.shim import build_shim
 from topoloom.preload.world.wrappers import write_wrappers
 
 
-def build_world(compiler: Path) -> Path:
+def build_world_library(compiler: Path) -> Path:
     """Return the library that renumbers MPI_COMM_WORLD, for the MPI of `compiler`."""
     return build_shim("world", compiler, write_wrappers, folders=["mpi/process_map"])

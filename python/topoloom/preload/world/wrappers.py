@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Generates a C wrapper for each call in ``mpi.h`` that takes a communicator.
+"""Generates a C wrapper for each MPI function with a communicator parameter.
 
-Fortran's bindings call those of C, so they need no wrappers.
+Fortran bindings call the C functions, so they need no wrappers.
 """
 
 from __future__ import annotations
 
 import re
 
-#: Written by hand in ``mpi/world/special.c``, or meant for the original world.
+#: Wrapped by hand in ``mpi/world/special.c``, or correct with the original world.
 _NOT_WRAPPED = {
     "MPI_Abort",
     "MPI_Attr_get",
@@ -22,10 +22,10 @@ _COMMUNICATOR = re.compile(r"MPI_Comm\s+\w+")
 
 
 def write_wrappers(mpi_header: str) -> str:
-    """Generate the C file from the preprocessed ``mpi.h``."""
+    """Generate the C file of all wrappers from the preprocessed ``mpi.h``."""
     parts = ['#include "world.h"\n']
     for name, text in dict(_PROTOTYPE.findall(mpi_header)).items():
-        parameters = [" ".join(word.split()) for word in _split(text)]
+        parameters = [" ".join(word.split()) for word in _split_parameters(text)]
         if name in _NOT_WRAPPED or not any(map(_COMMUNICATOR.fullmatch, parameters)):
             continue
         parts += [
@@ -35,7 +35,7 @@ def write_wrappers(mpi_header: str) -> str:
     return "\n".join(parts)
 
 
-def _split(text: str) -> list[str]:
+def _split_parameters(text: str) -> list[str]:
     """Split at commas outside parentheses."""
     return re.split(r",(?![^()]*\))", text)
 
@@ -46,7 +46,7 @@ def _write_wrapper(name: str, parameters: list[str]) -> str:
     return f"""\
 SHIM_EXPORT int {name}({declared}) {{
     static int (*next)({declared});
-    if (next == NULL) next = (int (*)({declared}))(uintptr_t)next_symbol("{name}");
+    if (next == NULL) next = (int (*)({declared}))(uintptr_t)find_next_symbol("{name}");
     return next({arguments});
 }}
 """

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inference from the samples of a probe."""
+"""Infers groups, network, costs and slow parts from the samples of a probe."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The matrix of message times between ranks, with errors and typical values."""
+"""Matrix of message times between ranks, with errors and typical values."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from topoloom.probe.inference.groups import SIGMA, Costs, RankGroup
 from topoloom.probe.job.samples import Exchange
 
 Values = NDArray[np.float64]
-#: Factors that correct the median deviation of few normal samples (C. Croux and
+#: Correction factors for the median deviation of few normal samples (C. Croux and
 #: P. J. Rousseeuw, Time-efficient algorithms for two highly robust estimators of scale,
 #: COMPSTAT 1992).
 _SMALL_SAMPLE_FACTORS = (1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)
 #: Pairs within this difference of log times share an estimate of deviation; minimal
-#: pairs on either side; and the weight of the estimate in samples.
+#: number of pairs on either side; weight of the estimate in samples.
 _NEAR, _FEW, _SHARED = 0.2, 50, 60
 
 
 def make_cost_matrix(ranks: int, exchanges: Iterable[Exchange]) -> tuple[Costs, Costs]:
-    """Make the matrix of median one-way seconds, and of relative standard errors.
+    """Build the matrices of median one-way seconds and of relative standard errors.
 
-    Both have shape ``(ranks, ranks)`` and cover all samples of a pair; half a round
-    trip counts both ways. Unmeasured pairs are NaN; the diagonal is 0.
+    Both matrices have shape ``(ranks, ranks)`` and use all samples of a pair; half a
+    round trip counts in both directions. Unmeasured pairs are NaN; the diagonal is 0.
     """
     of_pairs: dict[tuple[int, int], list[Values]] = {}
     for e in exchanges:
@@ -47,7 +47,7 @@ def make_cost_matrix(ranks: int, exchanges: Iterable[Exchange]) -> tuple[Costs, 
 def compute_medians(samples: Sequence[Values]) -> tuple[Values, Values]:
     """Compute the median of each pair's samples and its relative standard error.
 
-    Errors are those of `estimate_median_errors`.
+    For the errors, see `estimate_median_errors`.
     """
     counts = np.array([len(of) for of in samples])
     medians, own = np.empty(len(counts)), np.empty(len(counts))
@@ -63,7 +63,10 @@ def compute_medians(samples: Sequence[Values]) -> tuple[Values, Values]:
 def estimate_deviations(counts: NDArray[np.int64], apart: Values) -> Values:
     """Estimate standard deviations of few samples from median deviations."""
     small = np.array(
-        [_correct_small(count) for count in range(int(counts.max(initial=0)) + 1)]
+        [
+            _get_deviation_factor(count)
+            for count in range(int(counts.max(initial=0)) + 1)
+        ]
     )
     found: Values = SIGMA * small[counts] * apart
     return found
@@ -76,8 +79,8 @@ def estimate_median_errors(
 
     The deviation of pairs with similar times counts as `_SHARED` additional samples.
 
-    `counts`: samples of each pair. `apart`: relative median deviations from the
-    medians.
+    `counts`: number of samples of each pair. `apart`: relative median deviations from
+    the medians.
     """
     own = estimate_deviations(counts, apart)
     order = np.argsort(medians, kind="stable")
@@ -93,13 +96,14 @@ def estimate_median_errors(
     total = np.maximum(weights[high] - weights[low], 1)
     like[order] = (sums[high] - sums[low]) / total
     square = (_SHARED * like**2 + freedom * own**2) / (_SHARED + freedom)
-    # Variance of the median of n normal values: pi / 2n for many, 1 for one.
+    # The variance of the median of n normal values is pi / 2n for large n, and 1 for n
+    # = 1.
     halves = counts + math.pi / 2 - 1
     errors: Values = np.maximum(np.sqrt(math.pi / 2 * square / halves), NOISE)
     return errors
 
 
-def _correct_small(count: int) -> float:
+def _get_deviation_factor(count: int) -> float:
     return (
         _SMALL_SAMPLE_FACTORS[count]
         if count < len(_SMALL_SAMPLE_FACTORS)
@@ -108,14 +112,14 @@ def _correct_small(count: int) -> float:
 
 
 def select_pair_costs(group: RankGroup, costs: Costs) -> Costs:
-    """Select the measured costs of pairs whose smallest group this is."""
+    """Select the measured costs of pairs whose smallest common group is `group`."""
     found: Costs = np.array([costs[pair] for pair in group.pairs()])
     known: Costs = found[~np.isnan(found)]
     return known
 
 
 def fill_missing(root: RankGroup, costs: Costs) -> Costs:
-    """Replace unmeasured costs by the median of comparable pairs."""
+    """Replace unmeasured costs by the median of pairs with the same smallest group."""
     if not np.isnan(costs).any():
         return costs
     whole: Costs = costs.copy()
@@ -127,6 +131,6 @@ def fill_missing(root: RankGroup, costs: Costs) -> Costs:
         for pair in group.pairs():
             if np.isnan(whole[pair]):
                 whole[pair] = whole[pair[::-1]] = middle
-    # A group without measurements means that the job ended early.
+    # A group has no measurements if the job ended early.
     whole[np.isnan(whole)] = float(np.nanmedian(costs[costs != 0]))
     return whole

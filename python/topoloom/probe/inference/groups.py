@@ -2,8 +2,8 @@
 """Finds nested groups of ranks: hosts by name, other groups by message times.
 
 Groups are those of `topoloom.schedules.find_cost_groups`: C. Karlsson, Optimizing
-Multi-dimensional MPI Communications on Multi-core Architectures, 2012, sec. 4.1. Those
-that are too small for its t-test are split by `splits.find_best_cut`.
+Multi-dimensional MPI Communications on Multi-core Architectures, 2012, sec. 4.1. Groups
+that are too small for this t-test are split by `splits.find_best_cut`.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from topoloom.probe.inference.splits import (
     find_outsider,
 )
 
-#: Probability of splitting ranks that are alike.
+#: Significance level: probability of splitting equal ranks.
 P_VALUE = 0.005
-#: Minimal ratio of message times across groups to those inside. Shared links in rounds
-#: make a smaller difference.
+#: Minimal ratio of message times across groups to times inside. Links shared by
+#: concurrent pairs cause smaller ratios.
 LEVEL_RATIO = 1.05
-#: Minimal number of pairs to estimate deviations beyond their errors.
+#: Minimal number of pairs for estimating deviations beyond the errors of pairs.
 _FEW_PAIRS = 30
 #: For normal values: standard deviation / median deviation, and standard error of the
-#: median / that of the mean.
+#: median / standard error of the mean.
 SIGMA, MEDIAN = 1.4826, 1.2533
-#: Kinds of groups.
+#: Kinds of groups: all ranks, group of hosts, host, part of a host.
 ALL, GROUP, HOST, PART = "all", "group", "host", "part"
 
 Costs = NDArray[np.float64]
@@ -43,7 +43,7 @@ Pair = tuple[int, int]
 
 
 class Times(NamedTuple):
-    """Statistics of seconds of pairs, without outliers, as in `CostGroup`."""
+    """Statistics of the seconds of pairs without outliers, as in `CostGroup`."""
 
     mean: float
     sigma: float
@@ -52,7 +52,7 @@ class Times(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Times inside a group and into it, and the test that both are equal."""
+    """Times inside and into a group, and the t-test of their equality."""
 
     inside: Times
     into: Times
@@ -66,22 +66,23 @@ _UNTESTED = Evidence(_NONE, _NONE, math.nan, 1.0)
 
 @dataclass(frozen=True)
 class RankGroup:
-    """Ranks that are nearer to each other than to others."""
+    """A set of ranks that are nearer to each other than to others."""
 
-    kind: str  # `ALL`, a `GROUP` of hosts, a `HOST`, or a `PART` of one
+    kind: str  # `ALL`, `GROUP` (of hosts), `HOST`, or `PART` (of a host)
     ranks: tuple[int, ...]  # ascending
     groups: tuple[RankGroup, ...] = ()  # its parts
-    #: Evidence for the tested parts; empty if the parts are hosts, or there are none.
+    #: Evidence for the parts that were tested; empty if the parts are hosts, or without
+    #: parts.
     evidence: tuple[Evidence, ...] = ()
 
     def all_groups(self) -> Iterator[RankGroup]:
-        """Yield the group and all groups inside."""
+        """Yield the group and all nested groups."""
         yield self
         for group in self.groups:
             yield from group.all_groups()
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield the pairs of ranks whose smallest group this is, lower rank first."""
+        """Yield the pairs whose smallest common group is this one, lower rank first."""
         parts = [group.ranks for group in self.groups] or [(r,) for r in self.ranks]
         for number, some in enumerate(parts):
             for others in parts[:number]:
@@ -99,7 +100,7 @@ class RankGroup:
 def find_rank_groups(
     hosts: Sequence[Sequence[int]], costs: Costs, errors: Costs
 ) -> RankGroup:
-    """Find all groups.
+    """Find all groups of ranks.
 
     Parameters
     ----------
@@ -122,15 +123,17 @@ def _make_host_group(ranks: list[int], costs: Costs, errors: Costs) -> RankGroup
     own = np.ix_(ranks, ranks)
     found = _find_splits(costs[own], errors[own])
 
-    def part(kind: str, members: Sequence[int], groups: Sequence[Split]) -> RankGroup:
+    def make_part(
+        kind: str, members: Sequence[int], groups: Sequence[Split]
+    ) -> RankGroup:
         return RankGroup(
             kind,
             tuple(ranks[m] for m in members),
-            tuple(part(PART, g.members, g.groups) for g in groups),
+            tuple(make_part(PART, g.members, g.groups) for g in groups),
             tuple(g.test for g in groups),
         )
 
-    return part(HOST, range(len(ranks)), found)
+    return make_part(HOST, range(len(ranks)), found)
 
 
 def _make_network_group(
@@ -146,7 +149,7 @@ def _make_network_group(
 
 
 class Split(NamedTuple):
-    """A group that is distinct from its siblings."""
+    """A group that is distinct from its siblings, with nested splits."""
 
     members: list[int]
     groups: tuple[Split, ...]
@@ -161,16 +164,18 @@ def _find_splits(costs: Costs, errors: Costs) -> tuple[Split, ...]:
     np.fill_diagonal(whole, 0)
     found = _keep_distinct(whole, find_cost_groups(whole, significance=P_VALUE).groups)
     known = weigh_pairs(whole, errors, _compute_typical(whole, found))
-    return _drop_outsiders(_complete_splits(range(count), found, whole, known), known)
+    return _remove_outsiders(_complete_splits(range(count), found, whole, known), known)
 
 
-def _drop_outsiders(splits: Sequence[Split], known: WeightedTimes) -> tuple[Split, ...]:
-    """Remove members that are in a group only because each must be in one."""
+def _remove_outsiders(
+    splits: Sequence[Split], known: WeightedTimes
+) -> tuple[Split, ...]:
+    """Remove members that are not nearer to their group than to other ranks."""
     kept: list[Split] = []
     for number, split in enumerate(splits):
         others = [m for n, s in enumerate(splits) if n != number for m in s.members]
         if split.groups:
-            inside = _drop_outsiders(split.groups, known)
+            inside = _remove_outsiders(split.groups, known)
             kept.append(split._replace(groups=inside))
             continue
         members, apart = list(split.members), list[int]()
@@ -185,16 +190,16 @@ def _drop_outsiders(splits: Sequence[Split], known: WeightedTimes) -> tuple[Spli
 
 
 def weigh_pairs(costs: Costs, errors: Costs, alike: Costs) -> WeightedTimes:
-    """Weight pairs by their errors, enlarged if similar pairs differ more.
+    """Weight pairs by their errors; enlarge errors if similar pairs differ more.
 
-    `alike`: median of the pairs that are comparable to each.
+    `alike`: for each pair, median of its comparable pairs.
     """
     above = np.triu_indices(len(costs), 1)
     times = np.zeros_like(costs)
     times[above] = np.log(costs[above])
     far = np.abs(times[above] - np.log(alike[above])) / errors[above]
     square = max(1.0, SIGMA * float(np.median(far))) ** 2
-    # A few pairs may belong to undetected groups.
+    # Robust, because a few pairs may belong to undetected groups.
     larger = math.sqrt((len(far) * square + _FEW_PAIRS) / (len(far) + _FEW_PAIRS))
     weights = np.zeros_like(costs)
     weights[above] = 1 / (larger * errors[above]) ** 2
@@ -202,26 +207,28 @@ def weigh_pairs(costs: Costs, errors: Costs, alike: Costs) -> WeightedTimes:
 
 
 def _compute_typical(costs: Costs, splits: Sequence[Split]) -> Costs:
-    """Compute for each pair the median of pairs with the same smallest group."""
+    """Compute for each pair the median over pairs with the same smallest group."""
     found = np.ones_like(costs)
 
-    def visit(members: Sequence[int], splits: Sequence[Split]) -> None:
+    def fill_medians(members: Sequence[int], splits: Sequence[Split]) -> None:
         parts = [split.members for split in splits]
         middle = (
-            _median_across(costs, parts) if parts else _median_inside(costs, members)
+            _compute_median_across(costs, parts)
+            if parts
+            else _compute_median_inside(costs, members)
         )
         found[np.ix_(members, members)] = middle
         for split in splits:
-            visit(split.members, split.groups)
+            fill_medians(split.members, split.groups)
 
-    visit(range(len(costs)), splits)
+    fill_medians(range(len(costs)), splits)
     return found
 
 
 def _complete_splits(
     members: Sequence[int], splits: Sequence[Split], costs: Costs, known: WeightedTimes
 ) -> tuple[Split, ...]:
-    """Split groups further, by the errors of each pair."""
+    """Split small groups further, based on the errors of pairs."""
     p = P_VALUE * len(members) / len(costs)
     things = [split.members for split in splits] or [[member] for member in members]
     cut = _find_cut(things, known, p)
@@ -247,14 +254,14 @@ def _complete_splits(
         if len(groups) == 1:
             groups = groups[0].groups
         others = [member for member in members if member not in set(inside)]
-        new.append(Split(inside, groups, _compare(inside, others, costs, known)))
+        new.append(Split(inside, groups, _compare_times(inside, others, costs, known)))
     return _complete_splits(members, new, costs, known)
 
 
 def _contradicts(
     cut: Cut, members: Sequence[int], splits: Sequence[Split], known: WeightedTimes
 ) -> bool:
-    """Return whether a cut contradicts the splits: neither refines nor merges them."""
+    """Return whether a cut neither refines nor merges the splits."""
     before = [set(split.members) for split in splits]
     after = [{members[thing] for thing in part} for part in cut.parts]
     if all(a <= b or b <= a or not a & b for a in after for b in before):
@@ -276,10 +283,10 @@ def _find_cut(
     return find_best_cut(among, of, math.log(LEVEL_RATIO), p)
 
 
-def _compare(
+def _compare_times(
     members: Sequence[int], others: Sequence[int], costs: Costs, known: WeightedTimes
 ) -> Evidence:
-    """Compare the pairs inside a group with those into it."""
+    """Compare the pairs inside a group with the pairs into the group."""
     inside = np.array([(a, b) for n, a in enumerate(members) for b in members[:n]]).T
     into = np.array([(a, b) for a in members for b in others]).T
     times, means, squares = [], [], 0.0
@@ -294,22 +301,24 @@ def _compare(
 
 
 def _read_test(group: CostGroup) -> Evidence:
-    def times(of: Any) -> Times:
+    def read_statistics(of: Any) -> Times:
         return Times(of.mean, of.sigma, of.n, of.outliers)
 
-    return Evidence(times(group.inside), times(group.into), group.t, group.p)
+    return Evidence(
+        read_statistics(group.inside), read_statistics(group.into), group.t, group.p
+    )
 
 
 def _keep_distinct(costs: Costs, groups: Sequence[CostGroup]) -> tuple[Split, ...]:
-    """Keep splits with a ratio above `LEVEL_RATIO`; merge levels of equal distance."""
+    """Drop splits with a ratio below `LEVEL_RATIO`; merge levels of equal distance."""
     if not groups:
         return ()
     splits = [
         Split(g.members, _keep_distinct(costs, g.groups), _read_test(g)) for g in groups
     ]
     kept = _merge_levels(costs, splits)
-    across = _median_across(costs, [split.members for split in splits])
-    inside = [_median_inside(costs, s.members) for s in kept if not s.groups]
+    across = _compute_median_across(costs, [split.members for split in splits])
+    inside = [_compute_median_inside(costs, s.members) for s in kept if not s.groups]
     known = [value for value in inside if not np.isnan(value)]
     if known and across < LEVEL_RATIO * float(np.median(known)):
         return ()
@@ -317,19 +326,21 @@ def _keep_distinct(costs: Costs, groups: Sequence[CostGroup]) -> tuple[Split, ..
 
 
 def _merge_levels(costs: Costs, splits: Sequence[Split]) -> tuple[Split, ...]:
-    """Merge groups with enclosing ones that are not more distant."""
+    """Merge groups into enclosing groups of the same distance."""
     if not splits:
         return ()
-    across = _median_across(costs, [split.members for split in splits])
+    across = _compute_median_across(costs, [split.members for split in splits])
     kept: list[Split] = []
     for split in splits:
         below = [part.members for part in split.groups]
-        near = bool(below) and across < LEVEL_RATIO * _median_across(costs, below)
+        near = bool(below) and across < LEVEL_RATIO * _compute_median_across(
+            costs, below
+        )
         kept += split.groups if near else [split]
     return tuple(kept)
 
 
-def _median_across(costs: Costs, parts: Sequence[Sequence[int]]) -> float:
+def _compute_median_across(costs: Costs, parts: Sequence[Sequence[int]]) -> float:
     blocks = [
         costs[np.ix_(some, others)].ravel()
         for number, some in enumerate(parts)
@@ -338,7 +349,7 @@ def _median_across(costs: Costs, parts: Sequence[Sequence[int]]) -> float:
     return float(np.median(np.concatenate(blocks)))
 
 
-def _median_inside(costs: Costs, members: Sequence[int]) -> float:
+def _compute_median_inside(costs: Costs, members: Sequence[int]) -> float:
     own = costs[np.ix_(members, members)]
     return float(np.median(own[~np.eye(len(members), dtype=bool)])) if len(own) else 0
 
@@ -346,7 +357,7 @@ def _median_inside(costs: Costs, members: Sequence[int]) -> float:
 def compute_times_between(
     parts: Sequence[Sequence[int]], costs: Costs, errors: Costs
 ) -> tuple[Costs, Costs]:
-    """Compute the median between any two parts and its relative standard error."""
+    """Compute the median between all pairs of parts, and its relative error."""
     count = len(parts)
     if all(len(ranks) == 1 for ranks in parts):
         order = np.ix_(*[[ranks[0] for ranks in parts]] * 2)

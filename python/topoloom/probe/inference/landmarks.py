@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds groups of many hosts from few pairs: all hosts against some landmarks.
+"""Finds groups of many hosts from few pairs: all hosts with some landmarks.
 
 In a machine of nested groups, hosts below a gap in a landmark's times are one group (C.
 Karlsson 2012, sec. 4.1, finds gaps by a t-test of all pairs). Hosts far from all
-landmarks get new ones, until each is in a group. Then the search repeats inside all
-groups at once; small groups measure all pairs.
+landmarks are measured with new landmarks, until each host is in a group. Then all
+groups are searched in the same way, concurrently. In small groups all pairs are
+measured.
 """
 
 from __future__ import annotations
@@ -22,80 +23,80 @@ from topoloom.probe.inference.groups import LEVEL_RATIO
 from topoloom.probe.inference.modes import Values, find_valleys
 
 Hosts = NDArray[np.int64]
-#: Rows of two hosts.
+#: Array of host pairs, shape ``(pairs, 2)``.
 Pairs = NDArray[np.int64]
 
-#: Hosts of a group of which all pairs are measured.
+#: Maximum number of hosts of a group in which all pairs are measured.
 MAX_ALL_PAIRS = 128
-#: Landmarks of the first iteration, doubled in each following one, and their limit.
+#: Number of landmarks in the first iteration, doubled in each iteration, and its limit.
 FIRST_LANDMARKS, _MAX_LANDMARKS = 24, 256
-#: Share of hosts above a gap below which they are slow hosts, not another group.
+#: If a smaller share of hosts is above a gap, these are slow hosts, not another group.
 _SLOW_SHARE = 0.02
-#: Weight of hosts known to be far, in hosts.
+#: Weight of hosts in known other groups, as a number of hosts.
 _FAR_HOSTS = 16
-#: Near hosts that are sampled to confirm that they are near each other.
+#: Number of near hosts sampled to confirm that they are near each other.
 _SAMPLED_HOSTS = 8
-#: Distance from a gap, in errors, within which a host is measured with more landmarks,
-#: and their limit.
+#: Distance from a gap, in standard errors, within which a host is measured with more
+#: landmarks; limit on landmarks of a group.
 _UNSURE_ERRORS, _MAX_SHARED_LANDMARKS = 3.0, 8
-#: Minimal share of common landmarks to merge a host with a group.
+#: Minimal share of common near hosts to merge the groups of two landmarks.
 _MIN_SHARED = 0.5
 
 
 class HostPairProbe(Protocol):
-    """Measures pairs of hosts."""
+    """Interface for measuring pairs of hosts."""
 
     def pairs(self, pairs: Pairs) -> tuple[Values, float]:
         """Return the seconds of each pair, and their typical relative error."""
         ...
 
     def inside(self, sets: Sequence[Hosts]) -> None:
-        """Measure pairs inside each set; all pairs of small sets."""
+        """Measure pairs inside each set of hosts; all pairs of small sets."""
         ...
 
     @property
     def late(self) -> bool:
-        """Whether there is no time for more pairs."""
+        """Whether the time for more pairs has run out."""
         ...
 
 
 @dataclass
 class HostGroup:
-    """Hosts that are nearer to each other than to others."""
+    """A set of hosts that are nearer to each other than to others."""
 
     members: Hosts  # ascending
-    #: Found by landmarks; none if all hosts are alike, or if there are at most
-    #: `MAX_ALL_PAIRS`, whose pairs are all measured.
+    #: Nested groups found by landmarks; empty if all hosts are equal. Also empty for at
+    #: most `MAX_ALL_PAIRS` hosts, because all their pairs are measured.
     groups: list[HostGroup]
-    is_known: bool = True  # whether there were enough landmarks to decide
+    is_known: bool = True  # False if time ended before enough landmarks were measured
 
     def all_parts(self) -> Iterator[HostGroup]:
-        """Yield the group and all groups inside."""
+        """Yield the group and all nested groups."""
         yield self
         for group in self.groups:
             yield from group.all_parts()
 
 
-#: A coroutine that requests times of pairs and returns groups.
+#: A generator that requests the times of pairs and returns groups.
 _Search = Generator[Pairs, tuple[Values, float], list[Hosts]]
 
 
 def find_host_groups(
     hosts: int, measuring: HostPairProbe, few: int = MAX_ALL_PAIRS, seed: int = 1
 ) -> HostGroup:
-    """Find the groups of hosts.
+    """Find nested groups of hosts by landmarks.
 
     Parameters
     ----------
     hosts
         Number of hosts.
     few
-        Limit on hosts of a group whose pairs are all measured.
+        Maximum number of hosts of a group in which all pairs are measured.
 
     Returns
     -------
     Part
-        The part of all hosts; without groups if time for landmarks was too short.
+        The group of all hosts; without nested groups if time was too short.
     """
     rng = np.random.default_rng(seed)
     root = HostGroup(np.arange(hosts), [])
@@ -116,18 +117,18 @@ def find_host_groups(
 def _run_searches(
     searches: Sequence[_Search], measuring: HostPairProbe
 ) -> list[list[Hosts] | None]:
-    """Run searches concurrently, measuring the pairs they request together.
+    """Run searches concurrently; measure their requested pairs in common rounds.
 
     Returns
     -------
     list
-        The groups of each search; None if it did not end.
+        The groups found by each search; None for an unfinished search.
     """
     found: list[list[Hosts] | None] = [None for _ in searches]
     requests: dict[int, Pairs] = {}
     answers: dict[int, tuple[Values, float]] = {}
 
-    def advance(number: int) -> None:
+    def advance_search(number: int) -> None:
         try:
             answer = answers.pop(number, None)
             search = searches[number]
@@ -136,7 +137,7 @@ def _run_searches(
             found[number] = end.value
 
     for number in range(len(searches)):
-        advance(number)
+        advance_search(number)
     while requests and not measuring.late:
         pairs = np.concatenate(list(requests.values()))
         turns = np.concatenate([np.linspace(0, 1, len(p)) for p in requests.values()])
@@ -149,27 +150,27 @@ def _run_searches(
         numbers = list(requests)
         requests.clear()
         for number in numbers:
-            advance(number)
+            advance_search(number)
     return found
 
 
-class _Rows:
-    """Log times between landmarks and all hosts of a set."""
+class _LandmarkTimes:
+    """Logarithms of times between landmarks and all hosts of a set."""
 
     def __init__(self, members: Hosts) -> None:
         self.members = members
         self.of: dict[int, Values] = {}
         self.error = 0.0
 
-    def between(
+    def measure_between(
         self, landmarks: NDArray[np.int64], others: NDArray[np.int64]
     ) -> Generator[Pairs, tuple[Values, float], None]:
-        """Measure landmarks with other hosts, both by index in the set."""
+        """Measure landmarks with other hosts; both are indices into the set."""
         count, turn = len(others), np.arange(len(others))
         apart = max(1, count // len(landmarks))
         met = others[(turn[:, None] + apart * np.arange(len(landmarks))) % count]
         requests = np.broadcast_to(landmarks, met.shape)
-        # Each pair of landmarks is measured once.
+        # Measure each pair of landmarks only once.
         is_landmark = np.isin(met, landmarks)
         once = ~is_landmark | (met > requests) | ~np.isin(requests, others)
         pairs = np.stack(
@@ -188,10 +189,12 @@ class _Rows:
             known = self.of.get(landmark, values)
             self.of[landmark] = np.where(np.isnan(values), known, values)
 
-    def margins(self, landmarks: Sequence[int], gap: float) -> tuple[Values, Values]:
-        """Return mean distances of hosts from a gap, and the number of landmarks used.
+    def compute_margins(
+        self, landmarks: Sequence[int], gap: float
+    ) -> tuple[Values, Values]:
+        """Return the mean log distance of hosts from a gap, and the landmark counts.
 
-        Landmarks have distance -inf; unmeasured hosts NaN.
+        Landmarks have distance -inf, and unmeasured hosts NaN.
         """
         rows = np.stack([self.of[landmark] for landmark in landmarks])
         count = (~np.isnan(rows)).sum(axis=0)
@@ -202,7 +205,7 @@ class _Rows:
 
 @dataclass
 class _LandmarkGroup:
-    """Landmarks of one group, and the log time at which the group ends."""
+    """Landmarks of a group, and the maximal log time inside the group."""
 
     landmarks: list[int]
     gap: float
@@ -211,31 +214,39 @@ class _LandmarkGroup:
 def _search_groups(
     members: Hosts, rng: np.random.Generator
 ) -> Generator[Pairs, tuple[Values, float], list[Hosts]]:
-    """Find the groups of a set; none if all hosts are alike."""
-    rows = _Rows(members)
+    """Find the groups of a set of hosts; [] if all hosts are equal."""
+    rows = _LandmarkTimes(members)
     left = np.ones(len(members), dtype=bool)
-    balls: list[_LandmarkGroup] = []
+    landmark_groups: list[_LandmarkGroup] = []
     groups: list[NDArray[np.int64]] = []
     count = FIRST_LANDMARKS
     while left.sum() > 1:
         free = np.flatnonzero(left)
         seeds = rng.choice(free, min(count, len(free)), replace=False)
-        yield from rows.between(seeds, free)
-        known = [landmark for ball in balls for landmark in ball.landmarks]
+        yield from rows.measure_between(seeds, free)
+        known = [
+            landmark
+            for landmark_group in landmark_groups
+            for landmark in landmark_group.landmarks
+        ]
         fresh = _find_landmark_groups(rows, seeds.tolist(), left, known)
         fresh = yield from _confirm_groups(rows, fresh, left, rng)
         if not fresh:
             break
-        for ball in fresh:
-            yield from _decide_near_gap(rows, ball, left, rng)
-            margin, _ = rows.margins(ball.landmarks, ball.gap)
+        for landmark_group in fresh:
+            yield from _decide_near_gap(rows, landmark_group, left, rng)
+            margin, _ = rows.compute_margins(
+                landmark_group.landmarks, landmark_group.gap
+            )
             near = left & (margin < 0)
-            if not near.any():  # earlier groups have them all, as on a torus
+            if not near.any():  # all near hosts are in earlier groups, as in a torus
                 continue
             groups.append(np.flatnonzero(near))
             left &= ~near
-            balls.append(ball)
-        for host, number in _find_slow_hosts(rows, balls, np.flatnonzero(left)):
+            landmark_groups.append(landmark_group)
+        for host, number in _find_slow_hosts(
+            rows, landmark_groups, np.flatnonzero(left)
+        ):
             groups[number] = np.append(groups[number], host)
             left[host] = False
         count = min(2 * count, _MAX_LANDMARKS)
@@ -246,12 +257,15 @@ def _search_groups(
 
 
 def _find_landmark_groups(
-    rows: _Rows, seeds: Sequence[int], left: NDArray[np.bool_], known: Sequence[int]
+    rows: _LandmarkTimes,
+    seeds: Sequence[int],
+    left: NDArray[np.bool_],
+    known: Sequence[int],
 ) -> list[_LandmarkGroup]:
-    """Find the groups of landmarks from their times.
+    """Find the group of each landmark from its times.
 
-    `left`: hosts that are in no group yet. `known`: landmarks of earlier groups, which
-    are far from all remaining hosts.
+    `left`: hosts without a group. `known`: landmarks of earlier groups, which are far
+    from all remaining hosts.
     """
     found: list[tuple[int, float, NDArray[np.bool_]]] = []
     for seed in seeds:
@@ -278,8 +292,8 @@ def _find_landmark_groups(
     ]
 
 
-def _find_gap(rows: _Rows, values: Values, far: Values) -> float | None:
-    """Find the end of a landmark's group: the last gap before far hosts."""
+def _find_gap(rows: _LandmarkTimes, values: Values, far: Values) -> float | None:
+    """Find the limit of a landmark's group: the last gap before far hosts."""
     if not len(far):
         gaps = find_valleys(values, rows.error)
         gaps = [gap for gap in gaps if np.mean(values > gap) >= _SLOW_SHARE]
@@ -291,35 +305,42 @@ def _find_gap(rows: _Rows, values: Values, far: Values) -> float | None:
 
 
 def _confirm_groups(
-    rows: _Rows,
-    balls: Sequence[_LandmarkGroup],
+    rows: _LandmarkTimes,
+    landmark_groups: Sequence[_LandmarkGroup],
     left: NDArray[np.bool_],
     rng: np.random.Generator,
 ) -> Generator[Pairs, tuple[Values, float], list[_LandmarkGroup]]:
-    """Keep groups whose sampled hosts are also near each other."""
-    if not balls:
+    """Select groups whose sampled hosts are also near each other."""
+    if not landmark_groups:
         return []
     sampled: list[NDArray[np.int64]] = []
-    for ball in balls:
-        margin, _ = rows.margins(ball.landmarks, ball.gap)
+    for landmark_group in landmark_groups:
+        margin, _ = rows.compute_margins(landmark_group.landmarks, landmark_group.gap)
         near = np.flatnonzero(left & (margin < 0))
         sampled.append(rng.choice(near, min(_SAMPLED_HOSTS, len(near)), replace=False))
     pairs = [np.array([*combinations(some, 2)]).reshape(-1, 2) for some in sampled]
     seconds, _ = yield rows.members[np.concatenate(pairs)]
     ends = np.cumsum([len(of) for of in pairs])[:-1]
     return [
-        ball
-        for ball, own in zip(balls, np.split(np.log(seconds), ends), strict=True)
-        if len(own) and np.median(own) < ball.gap
+        landmark_group
+        for landmark_group, own in zip(
+            landmark_groups, np.split(np.log(seconds), ends), strict=True
+        )
+        if len(own) and np.median(own) < landmark_group.gap
     ]
 
 
 def _decide_near_gap(
-    rows: _Rows, ball: _LandmarkGroup, left: NDArray[np.bool_], rng: np.random.Generator
+    rows: _LandmarkTimes,
+    landmark_group: _LandmarkGroup,
+    left: NDArray[np.bool_],
+    rng: np.random.Generator,
 ) -> Generator[Pairs, tuple[Values, float], None]:
     """Measure hosts near the gap with more landmarks until all are decided."""
-    while len(ball.landmarks) < _MAX_SHARED_LANDMARKS:
-        margin, count = rows.margins(ball.landmarks, ball.gap)
+    while len(landmark_group.landmarks) < _MAX_SHARED_LANDMARKS:
+        margin, count = rows.compute_margins(
+            landmark_group.landmarks, landmark_group.gap
+        )
         error = rows.error / np.sqrt(np.maximum(count, 1))
         unsure = np.flatnonzero(left & (np.abs(margin) < _UNSURE_ERRORS * error))
         sure = np.flatnonzero(
@@ -327,22 +348,32 @@ def _decide_near_gap(
         )
         if not len(unsure) or not len(sure):
             return
-        more = rng.choice(sure, min(len(sure), len(ball.landmarks)), replace=False)
-        yield from rows.between(more, np.setdiff1d(unsure, more))
-        ball.landmarks += [host for host in more.tolist()]
+        more = rng.choice(
+            sure, min(len(sure), len(landmark_group.landmarks)), replace=False
+        )
+        yield from rows.measure_between(more, np.setdiff1d(unsure, more))
+        landmark_group.landmarks += [host for host in more.tolist()]
 
 
 def _find_slow_hosts(
-    rows: _Rows, balls: Sequence[_LandmarkGroup], left: NDArray[np.int64]
+    rows: _LandmarkTimes,
+    landmark_groups: Sequence[_LandmarkGroup],
+    left: NDArray[np.int64],
 ) -> Iterator[tuple[int, int]]:
-    """Yield slow hosts and the group to which they nevertheless belong.
+    """Yield slow hosts, and the group that contains each.
 
-    Their messages to the group are longer by the same factor as those to other groups.
+    Messages of a slow host take longer by the same factor for all groups.
     """
-    if len(balls) < 2 or not len(left):
+    if len(landmark_groups) < 2 or not len(left):
         return
-    landmarks = [landmark for ball in balls for landmark in ball.landmarks]
-    number = np.repeat(np.arange(len(balls)), [len(b.landmarks) for b in balls])
+    landmarks = [
+        landmark
+        for landmark_group in landmark_groups
+        for landmark in landmark_group.landmarks
+    ]
+    number = np.repeat(
+        np.arange(len(landmark_groups)), [len(b.landmarks) for b in landmark_groups]
+    )
     every = np.stack([rows.of[landmark] for landmark in landmarks])
     among = every[:, landmarks]
     among = np.where(np.isnan(among), among.T, among)
@@ -357,8 +388,8 @@ def _find_slow_hosts(
         ]
         beyond = seconds[:, place] - longer
         margins = [
-            _average_known(beyond[number == n], np.mean, math.inf) - ball.gap
-            for n, ball in enumerate(balls)
+            _average_known(beyond[number == n], np.mean, math.inf) - landmark_group.gap
+            for n, landmark_group in enumerate(landmark_groups)
         ]
         nearest = int(np.argmin(margins))
         if margins[nearest] < 0:

@@ -31,7 +31,7 @@ from topoloom.probe.inference.pair_costs import Numbers, PairCosts, SomeCosts
 
 #: Minimal number of ranks for a meaningful test.
 _MIN_TESTED = 4
-#: Limit on hosts for a search of links without switches.
+#: Maximum number of hosts for a search for links without switches.
 _MAX_HOSTS = 1024
 
 
@@ -41,12 +41,12 @@ def find_large_groups(
     errors: PairCosts,
     parts: HostGroup | None,
 ) -> RankGroup:
-    """Find all groups.
+    """Find all groups of many ranks.
 
     Parameters
     ----------
     hosts
-        The ranks of each host; first ranks were measured with those of other hosts.
+        The ranks of each host; only first ranks were measured with other hosts' ranks.
     costs
         Seconds of a message between ranks.
     errors
@@ -95,7 +95,7 @@ def _make_network_group(
         for below in part.groups
     ]
     ranks = sorted(rank for group in groups for rank in group.ranks)
-    evidence = _evidence(part, first, costs)
+    evidence = _make_evidence(part, first, costs)
     return RankGroup(kind, tuple(ranks), tuple(groups), evidence)
 
 
@@ -107,45 +107,45 @@ def _split_small_group(
     costs: PairCosts,
     errors: PairCosts,
 ) -> RankGroup:
-    """Split hosts if all their pairs were measured."""
+    """Split a small group of hosts if all its pairs were measured."""
     own = np.ix_(first[members], first[members])
     local = RankGroup(ALL, tuple(range(len(members))))
     if len(members) >= _MIN_TESTED and costs.is_complete(first[members]):
         alone = [[n] for n in range(len(members))]
         local = find_rank_groups(alone, costs[own], errors[own])
 
-    def with_hosts(kind: str, group: RankGroup) -> RankGroup:
+    def add_hosts(kind: str, group: RankGroup) -> RankGroup:
         below = group.groups or [RankGroup(HOST, (n,)) for n in group.ranks]
         parts = tuple(
             hosts[members[part.ranks[0]]]
             if part.kind == HOST
-            else with_hosts(GROUP, part)
+            else add_hosts(GROUP, part)
             for part in below
         )
         ranks = sorted(rank for part in parts for rank in part.ranks)
         return RankGroup(kind, tuple(ranks), parts, group.evidence)
 
-    return with_hosts(kind, local)
+    return add_hosts(kind, local)
 
 
-def _evidence(
+def _make_evidence(
     part: HostGroup, first: Numbers, costs: PairCosts
 ) -> tuple[Evidence, ...]:
-    """Compare the measured pairs inside each group with those into it.
+    """Compare the measured pairs inside each group with the pairs into the group.
 
-    Uses Student's t with pooled variance, which is normal for this many pairs.
+    The test is Student's t with pooled variance; t is normal for this many pairs.
     """
     group = np.full(costs.shape[0], -1)
     for number, below in enumerate(part.groups):
         group[first[below.members]] = number
-    a, b, seconds = costs.measured
+    a, b, seconds = costs.measured_pairs
     known = (group[a] >= 0) & (group[b] >= 0)
     a, b, seconds = group[a[known]], group[b[known]], seconds[known]
     same = a == b
     inside = _summarize_times(a[same], seconds[same], len(part.groups))
     ends, twice = np.concatenate([a[~same], b[~same]]), np.tile(seconds[~same], 2)
     into = _summarize_times(ends, twice, len(part.groups))
-    return tuple(map(_compare, inside, into))
+    return tuple(map(_compare_times, inside, into))
 
 
 def _summarize_times(
@@ -161,7 +161,7 @@ def _summarize_times(
     ]
 
 
-def _compare(inside: Times, into: Times) -> Evidence:
+def _compare_times(inside: Times, into: Times) -> Evidence:
     degrees = inside.n + into.n - 2
     if min(inside.n, into.n) < 1 or degrees < 1:
         return Evidence(inside, into, 0.0, 1.0)
@@ -172,7 +172,7 @@ def _compare(inside: Times, into: Times) -> Evidence:
 
 
 class HostTimes:
-    """Seconds between hosts by their groups, indexed like a matrix."""
+    """Seconds between hosts, derived from their groups; indexed like a matrix."""
 
     def __init__(self, costs: PairCosts, first: Numbers) -> None:
         self._costs, self._first = costs, first
@@ -180,7 +180,7 @@ class HostTimes:
     def __getitem__(
         self, at: int | tuple[int, int] | tuple[Numbers, Numbers]
     ) -> NDArray[np.float64]:
-        """Return the times of a host with all, of two hosts, or of pairs."""
+        """Return the times of a host with all hosts, of two hosts, or of pairs."""
         a, b = at if isinstance(at, tuple) else (at, np.arange(len(self._first)))
         return self._costs.get_typical(self._first[a], self._first[b])
 
@@ -192,7 +192,7 @@ def infer_network(
     costs: SomeCosts,
     errors: PairCosts | None = None,
 ) -> Network:
-    """Infer the network between hosts.
+    """Infer the network between many hosts.
 
     Parameters
     ----------
@@ -201,32 +201,32 @@ def infer_network(
     host_of
         The host of each rank.
     errors
-        Relative, of the costs of many hosts; without them, no neighbors are found.
+        Relative errors of the costs of many hosts; if None, no neighbors are searched.
     """
     if not isinstance(costs, PairCosts):
         return find_network(root, host_of, compute_host_costs(hosts, costs))
     first = np.array([min(ranks) for ranks in hosts])
     if len(hosts) <= _MAX_HOSTS and costs.is_complete(first):
         return find_network(root, host_of, costs[np.ix_(first, first)])
-    tree = _large_network(root, host_of, costs.fill_missing(root))
+    tree = _make_large_network(root, host_of, costs.fill_missing(root))
     if errors is None or len(hosts) > MAX_LINKED_HOSTS:
         return tree
     return find_linked_hosts(costs, errors, first, tree.explained) or tree
 
 
-def _large_network(
+def _make_large_network(
     root: RankGroup, host_of: Sequence[int], costs: PairCosts
 ) -> Network:
-    """Make the tree of switches above groups of hosts.
+    """Build the tree of switches above groups of hosts.
 
-    `costs`: with typical costs for unmeasured pairs.
+    `costs` contains typical costs for unmeasured pairs.
     """
     middle = {}
     for group in root.all_groups():
         if group.kind in (ALL, GROUP):
             middle[id(group)] = costs.compute_median(group)
     hosts = np.array(host_of)
-    a, b, seconds = costs.measured
+    a, b, seconds = costs.measured_pairs
     between = hosts[a] != hosts[b]
     a, b, seconds = a[between], b[between], seconds[between]
     measured, fitted = np.log(seconds), np.log(costs.get_typical(a, b))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The levels of a machine: sets of comparable pairs of ranks."""
+"""Levels of a machine: sets of comparable pairs of ranks."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from topoloom.probe.inference.pair_costs import (
 )
 
 Pair = tuple[int, int]
-#: Limit on candidate pairs of a group.
+#: Maximum number of candidate pairs of a group.
 _MAX_CANDIDATES = 256
 
 
 @dataclass(frozen=True)
 class Level:
-    """Pairs whose smallest common groups are comparable."""
+    """A level: all pairs whose smallest common groups are comparable."""
 
-    name: str  # of the level
-    groups: tuple[RankGroup, ...]  # the smallest common groups
-    median: float  # one-way seconds of a message in the scan
+    name: str  # name of the level
+    groups: tuple[RankGroup, ...]  # smallest common groups of the pairs
+    median: float  # median one-way seconds of a message in the scan
 
 
 def find_levels(root: RankGroup, costs: SomeCosts) -> list[Level]:
@@ -49,7 +49,7 @@ def find_levels(root: RankGroup, costs: SomeCosts) -> list[Level]:
 def make_neighbor_level(
     root: RankGroup, first: Sequence[int], links: Sequence[Pair], costs: SomeCosts
 ) -> Level:
-    """Make the level of linked hosts, in a network without switches.
+    """Build the level of directly linked hosts, in a network without switches.
 
     `first`: the first rank of each host. `links`: pairs of hosts.
     """
@@ -64,7 +64,7 @@ def choose_neighbor_pairs(
     costs: SomeCosts,
     count: int,
 ) -> list[Pair]:
-    """Choose pairs of neighbors with typical times."""
+    """Choose pairs of neighboring hosts with typical times."""
     pairs = [(first[a], first[b]) for a, b in links]
     return sorted(pairs, key=lambda pair: abs(costs[pair] / level.median - 1))[:count]
 
@@ -77,7 +77,7 @@ def choose_typical_pairs(
 ) -> list[Pair]:
     """Choose disjoint pairs with typical times of their level.
 
-    `slow`: returns which pairs of ranks to avoid if there are others.
+    `slow` returns a mask of pairs that are avoided if alternatives exist.
     """
     measured = [select_measured_pairs(group, costs) for group in level.groups]
     if slow is not None:

@@ -2,7 +2,7 @@
 """Separates the share of links in message times, by message size.
 
 A message of m bytes takes o + f L + g m / B, where L is the latency of its links and B
-the bandwidth of the narrowest; f and g depend on m, and f is 1 of the shortest: P.
+the lowest link bandwidth. f and g depend on m; f is 1 for the shortest messages: P.
 Velho, A. Legrand, Accuracy study and improvement of network simulation in the SimGrid
 framework, SIMUTools 2009.
 """
@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from topoloom.probe.inference.message_costs import Curve
 
-#: Weight of the prior that f equals that of smaller sizes and g is 1, relative to one
-#: more size. It decides where times do not.
+#: Weight of the prior, relative to one more message size. The prior is that g is 1 and
+#: f equals f of smaller sizes; it decides if times do not.
 _PRIOR = 0.02
-#: Minimal g: no link exceeds its bandwidth many times.
+#: Minimal g, because no link exceeds its bandwidth several times.
 _MIN_FACTOR = 0.1
-#: Steps of alternating least squares, and the change that ends them.
+#: Maximum steps of alternating least squares, and tolerance for convergence.
 _STEPS, _CONVERGED = 300, 1e-7
-#: Number of longest burst sizes whose median judges a regime.
+#: Number of longest burst sizes whose median limits g of a regime.
 _LONGEST_SIZES = 3
 
 Values = NDArray[np.float64]
@@ -33,10 +33,10 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RouteTimes:
-    """Message times between two ranks, and the bandwidth of their links in B/s."""
+    """Message times between two ranks, and bandwidth of their links in bytes/s."""
 
-    #: `alone`, `burst`: of one message, and per message of a burst, if known. A link is
-    #: busy no longer than that.
+    #: `alone`, `burst`: seconds of a single message, and seconds per message of a burst
+    #: if known. The burst time is an upper bound on the time for which a link is busy.
     alone: Curve
     burst: Curve | None
     bandwidth: float
@@ -44,14 +44,15 @@ class RouteTimes:
 
 @dataclass(frozen=True)
 class LinkCosts:
-    """The share of links in message costs."""
+    """The contribution of links to message costs."""
 
-    latencies: list[float]  # of each route's links, for the shortest messages
-    #: f, 1 / g, and the bytes up to which they hold (None: no limit), in six digits.
+    latencies: list[float]  # of each route, for the shortest messages
+    #: Regimes: f, 1 / g, and the maximum bytes of the regime (None: no limit), with six
+    #: digits.
     factors: list[tuple[float, float, int | None]]
 
     def latency_factor(self, size: int) -> float:
-        """Return f of a size."""
+        """Return f for a message size."""
         return next(f for f, _, most in self.factors if most is None or size <= most)
 
 
@@ -62,13 +63,14 @@ def fit_link_costs(
 
     Minimizes relative errors over all routes and sizes by alternating least squares.
 
-    `ends`: bytes up to which f and g are constant. `overhead`: o, in seconds.
+    `ends`: upper limits in bytes of the regimes with constant f and g. `overhead`: o,
+    in seconds.
     """
     table = _TimeTable(routes, ends, overhead)
     latencies = np.maximum(0, table.shortest - overhead)
     for _ in range(_STEPS):
-        factors = table.factors(latencies)
-        before, latencies = latencies, table.latencies(factors)
+        factors = table.solve_factors(latencies)
+        before, latencies = latencies, table.solve_latencies(factors)
         if np.allclose(before, latencies, rtol=_CONVERGED, atol=1e-13):
             break
     rounded = [
@@ -79,7 +81,7 @@ def fit_link_costs(
 
 
 class _TimeTable:
-    """All times, with the route and the regime of each."""
+    """All times, with route and regime of each time."""
 
     def __init__(
         self, routes: Sequence[RouteTimes], ends: Sequence[int | None], overhead: float
@@ -94,18 +96,18 @@ class _TimeTable:
         times: Values = np.concatenate([fit.measured for fit in fits])
         self.inverse: Values = 1 / times
         self.wide: Values = sizes / rates / times
-        self.rest: Values = 1 - overhead / times  # without the overhead
+        self.rest: Values = 1 - overhead / times  # message seconds without the overhead
         self.shortest: Values = np.array([fit.measured[0] for fit in fits])
         self.most = _limit_factors(routes, limits)
 
-    def factors(self, latencies: Values) -> Values:
-        """Solve for f and g of each regime, of shape ``(regimes, 2)``."""
+    def solve_factors(self, latencies: Values) -> Values:
+        """Solve for f and g of each regime; shape ``(regimes, 2)``."""
         found: list[tuple[float, float]] = []
         for regime, most in enumerate(self.most):
             of = self.regime == regime
             long = latencies[self.route[of]] * self.inverse[of]
             before = found[-1][0] if found else 1.0
-            # The shortest messages define latency: f = 1.
+            # The shortest messages define the latency, so f = 1 there.
             prior = _PRIOR if found else 1e3
             rows = np.column_stack([long, self.wide[of]])
             rows = np.vstack([rows, [prior, 0], [0, _PRIOR]])
@@ -113,7 +115,7 @@ class _TimeTable:
             found.append(_solve_bounded(rows, wanted, most))
         return np.array(found)
 
-    def latencies(self, factors: Values) -> Values:
+    def solve_latencies(self, factors: Values) -> Values:
         """Solve for L of each route."""
         long = factors[self.regime, 0] * self.inverse
         rest = self.rest - factors[self.regime, 1] * self.wide
@@ -123,7 +125,7 @@ class _TimeTable:
 
 
 def _limit_factors(routes: Sequence[RouteTimes], limits: Sequence[int]) -> list[float]:
-    """Limit g of each regime, by the longest messages of bursts."""
+    """Compute an upper limit of g for each regime from the longest bursts."""
     seen: list[list[float]] = [[] for _ in range(len(limits) + 1)]
     for route in routes:
         if route.burst is None:

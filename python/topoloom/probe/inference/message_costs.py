@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fits message costs of a level by size: lines with their ends and intervals.
+"""Fits message costs of a level by size: lines with ranges and confidence intervals.
 
-For single messages (Hockney's alpha + beta m of half a round trip) and for messages of
-a burst.
+Separate lines are fitted to single messages (Hockney's alpha + beta m, half a round
+trip) and to messages of a burst.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from topoloom.probe.job.samples import Exchange
 #: normal distribution.
 _STUDENT = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 _NORMAL = 1.96
-#: Weight of the other lines' variance, in degrees of freedom.
+#: Weight of the variance of other lines, in degrees of freedom.
 _SHARED = 4
-#: Share of a message's time above which a receiving call has waited for the message.
+#: If the receive call takes more than this share of a message's time, it has waited for
+#: the message.
 _WAIT_SHARE = 0.5
-#: Limit on the bandwidth of both directions, relative to one.
+#: Upper limit of the bidirectional bandwidth, relative to one direction.
 _MAX_BOTH_WAYS = 2.0
-#: Share of a gap from which on a busy rank is its cause.
+#: If overhead exceeds this share of a gap, the busy rank causes the gap.
 _DUE_SHARE = 0.9
 
 
@@ -53,14 +54,14 @@ class Line:
     alpha: Interval
     beta: Interval
     first: int
-    #: The end of the line, `last`, between two measured sizes; None for the last line.
+    #: Line end between two measured sizes, instead of `last`; None for the last line.
     end: Interval | None
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""
         made: dict[str, Any] = {"alpha_s": self.alpha.value}
         made["beta_s_per_byte"] = self.beta.value
-        if math.isfinite(self.alpha.high):  # two sizes leave no degree of freedom
+        if math.isfinite(self.alpha.high):  # no degree of freedom with only two sizes
             made["alpha_interval_s"] = [self.alpha.low, self.alpha.high]
             made["beta_interval_s_per_byte"] = [self.beta.low, self.beta.high]
         if self.end is not None:
@@ -71,21 +72,22 @@ class Line:
 
 @dataclass(frozen=True)
 class Curve:
-    """Times by size, and the fitted lines."""
+    """Median times by message size, and the fitted lines."""
 
     fit: Fit
     lines: list[Line]
 
     @property
     def model(self) -> NetworkModel:
-        """The lines as a network model."""
+        """The lines in the format of a network model."""
         return self.fit.model
 
     @property
     def errors(self) -> Errors:
         """Relative errors of the lines by size; positive if too high.
 
-        The model is lower where longer messages take less: shorter ones can be padded.
+        The model is lower if longer messages take less time, because short messages can
+        be padded.
         """
         return _compute_line_errors(self.fit)
 
@@ -106,40 +108,43 @@ class Curve:
 class LevelCosts:
     """Message costs of a level."""
 
-    alone: Curve  # half a round trip
-    burst: Curve | None  # time per message of a sender
-    latency: float  # additional seconds until a message arrives
-    #: `send_cpu`, `receive_cpu`: seconds of the calls; NaN if unknown. If the receiving
-    #: call has waited, the time of many short messages each way without their sending.
+    alone: Curve  # curve of half a round trip
+    burst: Curve | None  # curve of a sender's time per message
+    latency: float  # seconds from sending to arrival, in addition to the gap
+    #: `send_cpu`, `receive_cpu`: seconds of the calls; NaN if unknown. If the receive
+    #: call waited, `receive_cpu` is derived from many short messages in both
+    #: directions.
     send_cpu: float
     receive_cpu: float
-    both_ways: float  # bandwidth of both directions relative to one
-    #: By bytes, the relative time of a message whose receive is posted late.
+    both_ways: float  # bidirectional bandwidth relative to one direction
+    #: Relative time of a message whose receive is posted late, by bytes.
     unexpected: dict[int, float]
-    posted: float  # seconds per receive that is posted before; NaN: not measured
+    posted: float  # seconds per receive that was posted earlier; NaN if not measured
 
     @property
     def model(self) -> NetworkModel:
-        """The costs as a network model."""
+        """The costs in the format of a network model."""
         known = {"send_cpu": self.send_cpu, "receive_cpu": self.receive_cpu}
         costs = MessageCosts()
         for name, value in known.items():
             if not math.isnan(value):
                 setattr(costs, name, value)
-        if self.burst is not None:  # a call takes no longer than the time per message
+        if self.burst is not None:  # a call is no longer than the time per message
             costs.send_cpu = min(costs.send_cpu, float(self.burst.fit.measured[0]))
         curve = (self.burst or self.alone).model
         make = NetworkModel.largest if curve.takes_largest else NetworkModel.regimes
-        held_up = self._waits_for_receiver
+        held_up = self._receiver_gap
         lines = [(max(0.0, a - held_up), b, most) for a, b, most in curve.lines]
         model = make(lines, costs)
-        return model.with_alone(self.alone_lines) if self.burst else model
+        return (
+            model.with_single_message_lines(self.alone_lines) if self.burst else model
+        )
 
     @property
-    def _waits_for_receiver(self) -> float:
-        """Seconds of a burst's gap that its single receiver causes.
+    def _receiver_gap(self) -> float:
+        """Seconds of a burst's gap that the single receiver causes.
 
-        A sender with several receivers does not wait for them.
+        A sender with several receivers does not wait for each receiver.
         """
         if self.burst is None or math.isnan(self.send_cpu + self.receive_cpu):
             return 0.0
@@ -149,12 +154,12 @@ class LevelCosts:
 
     @property
     def alone_lines(self) -> list[tuple[float, float, int | None]]:
-        """Alpha, beta and byte limit (None: none) of the lines of single messages."""
+        """Alpha, beta and byte limit (or None) of the lines of single messages."""
         return convert_to_regimes(self.alone.model)
 
     @property
     def bandwidth(self) -> float:
-        """Bytes per second of long messages: the median of the three longest."""
+        """Bandwidth in bytes/s: median of the three longest messages."""
         fit = (self.burst or self.alone).fit
         return float(np.median(fit.sizes[-3:] / fit.measured[-3:]))
 
@@ -162,8 +167,8 @@ class LevelCosts:
     def loggp(self) -> dict[str, float] | None:
         """LogGP's parameters in seconds; None without bursts.
 
-        The overhead is that of a sending call, the gap that of the shortest messages,
-        and the gap per byte that of the longest.
+        Overhead is the time of a send call. The gap is taken from the shortest
+        messages, and the gap per byte from the longest.
         """
         if self.burst is None:
             return None
@@ -221,9 +226,9 @@ def fit_level_costs(exchanges: Iterable[Exchange]) -> LevelCosts | None:
         latency,
         send,
         receive if receive >= 0 else math.nan,
-        _compute_both_ways(both, gaps, echoes),
-        _compute_unexpected(by_kind),
-        _compute_posted(by_kind.get("posted", [])),
+        _compute_bidirectional_ratio(both, gaps, echoes),
+        _compute_late_receive_factors(by_kind),
+        _compute_posted_receive_cost(by_kind.get("posted", [])),
     )
 
 
@@ -237,7 +242,7 @@ def _compute_medians(exchanges: Iterable[Exchange]) -> dict[int, float]:
 def _compute_gaps(
     bursts: Iterable[Exchange], echoes: dict[int, float]
 ) -> dict[int, float]:
-    """Compute seconds per message of a burst, without the answer at its end."""
+    """Compute seconds per message of a burst, without the final reply."""
     found: dict[int, list[float]] = {}
     answer = echoes[min(echoes)]
     for burst in bursts:
@@ -253,7 +258,7 @@ def _compute_median(exchanges: Sequence[Exchange]) -> float:
 
 
 def _compute_overhead(both: Sequence[Exchange]) -> float:
-    """Compute a rank's seconds per short message each way, among very many.
+    """Compute seconds per short message in each direction, from very many messages.
 
     This is the sum of both overheads, since transfers overlap.
     """
@@ -269,29 +274,31 @@ def _compute_overhead(both: Sequence[Exchange]) -> float:
     return (many - few) / (windows[1] - windows[0])
 
 
-def _compute_both_ways(
+def _compute_bidirectional_ratio(
     exchanges: Sequence[Exchange], gaps: dict[int, float], echoes: dict[int, float]
 ) -> float:
-    """Compute the bandwidth of both directions relative to one."""
+    """Compute the bidirectional bandwidth relative to one direction."""
     longest = max((e.bytes for e in exchanges), default=0)
     ratios = [
         min(_MAX_BOTH_WAYS, 2 * gaps[longest] * e.window / seconds)
         for e in exchanges
-        # With noise, the short message may have taken longer.
+        # Because of noise, the short message may have taken longer.
         if e.bytes == longest in gaps
         and (seconds := e.median - 2 * echoes[min(echoes)]) > 0
     ]
     return float(np.median(ratios)) if ratios else math.nan
 
 
-def _compute_unexpected(by_kind: dict[str, list[Exchange]]) -> dict[int, float]:
+def _compute_late_receive_factors(
+    by_kind: dict[str, list[Exchange]],
+) -> dict[int, float]:
     late, ready = (
         _compute_medians(by_kind.get(k, [])) for k in ("unexpected", "expected")
     )
     return {size: late[size] / ready[size] for size in late if size in ready}
 
 
-def _compute_posted(exchanges: Sequence[Exchange]) -> float:
+def _compute_posted_receive_cost(exchanges: Sequence[Exchange]) -> float:
     if len({e.window for e in exchanges}) < 2:
         return math.nan
     counts = [e.window for e in exchanges]
@@ -305,10 +312,10 @@ def _fit_curve(times: dict[int, float]) -> Curve:
 
 
 def _add_intervals(fit: Fit) -> list[Line]:
-    """Add intervals of the least squares of relative errors, by Student's t.
+    """Add Student's t confidence intervals to a least-squares fit of relative errors.
 
-    All times of a curve have similar errors, so those of the other lines count as well
-    if a line has few sizes.
+    All times of a curve have similar errors, so the errors of other lines are also used
+    for a line with few sizes.
     """
     lines, first = [], 0
     sizes = fit.sizes
@@ -352,7 +359,7 @@ def _pool_variance(own: Errors, others: Sequence[Errors]) -> tuple[float, int]:
 
 
 def _select_line_sizes(fit: Fit) -> list[NDArray[np.bool_]]:
-    """Select for each line the sizes at which it applies."""
+    """Select the measured sizes of each line."""
     lines, sizes = fit.model.lines, fit.sizes
     if fit.model.takes_largest:
         times = np.array([alpha + beta * sizes for alpha, beta, _ in lines])
@@ -366,7 +373,7 @@ def _select_line_sizes(fit: Fit) -> list[NDArray[np.bool_]]:
 
 
 def _compute_line_errors(fit: Fit) -> Errors:
-    """Compute the errors of the lines by size."""
+    """Compute the relative errors of the lines by size."""
     fitted = np.empty_like(fit.measured)
     for (alpha, beta, _), within in zip(
         fit.model.lines, _select_line_sizes(fit), strict=True
@@ -387,7 +394,7 @@ def _compute_half_widths(
 
 
 def _find_t_quantile(freedom: int) -> float:
-    """Return the 97.5 % quantile; for many degrees by Hill (CACM 13(10), 1970)."""
+    """Return the 97.5 % quantile of Student's t; Hill's formula for many degrees."""
     if freedom <= len(_STUDENT):
         return _STUDENT[freedom - 1]
     return _NORMAL + (_NORMAL**3 + _NORMAL) / (4 * freedom)

@@ -13,12 +13,12 @@ from topoloom.probe.inference.groups import LEVEL_RATIO
 
 Values = NDArray[np.float64]
 
-#: Minimal kernel width in logarithms, and width in errors of the values.
+#: Minimal kernel width in log units, and kernel width in standard errors.
 _MIN_KERNEL, _ERRORS = 0.004, 0.7
-#: Grid points per kernel width, and widths that the kernel spans.
+#: Grid points per kernel width, and extent of the kernel in widths.
 _POINTS, _SPAN = 4, 4
-#: Minimal difference between the square roots of a peak and its valley. The root of a
-#: count has standard deviation 1/2.
+#: Minimal difference between the square roots of a peak and its valley, because the
+#: square root of a count has standard deviation 1/2.
 _MIN_PROMINENCE = 1.5
 _MAX_BINS = 1 << 16
 
@@ -26,15 +26,15 @@ _MAX_BINS = 1 << 16
 def find_valleys(
     values: Values, error: float, apart: float = LEVEL_RATIO
 ) -> list[float]:
-    """Find the valleys between modes, ascending; none if there is one mode.
+    """Find the valleys between modes, ascending; [] for a single mode.
 
-    The density is a sum of normal kernels. A mode counts if it rises significantly
-    above its valleys and is `apart` from the next mode.
+    The density is a sum of normal kernels. A mode must rise significantly above its
+    valleys and be `apart` from the next mode.
 
     Parameters
     ----------
     values
-        Logarithms of seconds.
+        Logarithms of times in seconds.
     error
         Standard error of values.
     apart
@@ -70,7 +70,7 @@ def _find_minima(density: Values, at: Values, apart: float) -> list[int]:
         ]
         if not any(near):
             break
-        # Remove the weakest valley and the lower of its peaks.
+        # Remove the weakest valley and its lower peak.
         n = min((n for n, is_near in enumerate(near) if is_near), key=rises.__getitem__)
         lows.pop(n)
         peaks.pop(n if density[peaks[n]] < density[peaks[n + 1]] else n + 1)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Finds links between neighbors among many hosts without measuring all pairs.
 
-A host and its neighbor are at nearly the same distance from each landmark. Neighbors
-are therefore among the hosts with the most similar landmark times; only these pairs are
+A host and its neighbor have nearly the same distance from each landmark, so neighbors
+are among the hosts with the most similar landmark times. Only these candidate pairs are
 measured more exactly.
 """
 
@@ -24,44 +24,44 @@ from topoloom.probe.inference.network import (
 )
 from topoloom.probe.inference.pair_costs import Numbers, PairCosts
 
-#: Limit on hosts, since hops are in a matrix.
+#: Maximum number of hosts, because hops are stored in a matrix.
 MAX_LINKED_HOSTS = 4096
-#: Minimal time ratio of one more link, and the error of candidates' times.
+#: Minimal time ratio for one more link, and relative error of candidates' times.
 LINK_RATIO, CANDIDATE_ERROR = 1.03, 0.006
-#: Candidates per host: neighbors in a 3-D torus are among the nearest 16 if times have
-#: errors of 1.25 % and a link takes 5 %.
+#: Candidates per host. In a 3-D torus, neighbors are among the nearest 16 if times have
+#: errors of 1.25 % and a link adds 5 %.
 CANDIDATES = 20
-#: Minimal share of hosts measured with a landmark, and limit on landmarks.
+#: Minimal share of hosts measured with a landmark, and maximum number of landmarks.
 _ALL, _LANDMARKS = 0.95, 64
 _ROWS = 512
-#: Minimal share of measured candidates.
+#: Minimal share of candidates that must be measured.
 _MEASURED = 0.8
 
 
 class HopTimes:
-    """Seconds between hosts by hops, indexed like a matrix."""
+    """Seconds between hosts, derived from hops; indexed like a matrix."""
 
     def __init__(self, hops: Numbers, first: float, hop: float) -> None:
         self._hops, self._first, self._hop = hops, first, hop
 
     def __getitem__(self, at: int | tuple[Hosts, Hosts]) -> Values:
-        """Return the times of a host with all, of two hosts, or of pairs."""
+        """Return the times of a host with all hosts, of two hosts, or of pairs."""
         more = np.maximum(self._hops[at] - 1, 0)
         return np.asarray(self._first + self._hop * more)
 
 
 def find_candidates(costs: PairCosts, first: Hosts) -> Pairs:
-    """Find pairs of hosts that may be neighbors, by their landmark times.
+    """Find pairs of hosts that may be neighbors, based on landmark times.
 
-    `costs`: between ranks. `first`: the rank of each host that was measured with other
-    hosts.
+    `costs`: seconds between ranks. `first`: the rank of each host that was measured
+    with other hosts.
     """
     landmarks = _find_landmarks(costs, first)
     count = len(first)
     if len(landmarks) < 2:
         return np.zeros((0, 2), np.int64)
     times = costs.get_measured(first[:, None], first[landmarks][None, :])
-    times[landmarks, np.arange(len(landmarks))] = np.nan  # no time with itself
+    times[landmarks, np.arange(len(landmarks))] = np.nan  # ignore the host itself
     is_known = ~np.isnan(times)
     times, weight = np.where(is_known, times, 0), is_known.astype(np.float64)
     squares = times * times
@@ -82,7 +82,7 @@ def find_candidates(costs: PairCosts, first: Hosts) -> Pairs:
 def _find_landmarks(costs: PairCosts, first: Hosts) -> Hosts:
     """Find hosts that were measured with nearly all others."""
     host = _number_hosts(costs, first)
-    a, b, _ = costs.measured
+    a, b, _ = costs.measured_pairs
     between = (host[a] >= 0) & (host[b] >= 0)
     ends = np.concatenate([host[a[between]], host[b[between]]])
     met = np.bincount(ends, minlength=len(first))
@@ -99,14 +99,14 @@ def _number_hosts(costs: PairCosts, first: Hosts) -> Numbers:
 def find_linked_hosts(
     costs: PairCosts, errors: PairCosts, first: Hosts, by_groups: float
 ) -> Network | None:
-    """Find the graph of neighbors if its hops explain the times.
+    """Find the graph of neighbors if its hops explain the measured times.
 
     `errors`: relative errors of costs. `by_groups`: share of the variance of log costs
     that groups explain.
     """
     count = len(first)
     pairs = find_candidates(costs, first)
-    # Some landmark times were measured again, so pairs differ slightly.
+    # Some landmark pairs were measured again, so the two directions differ slightly.
     pairs = pairs[~np.isnan(costs.get_measured(*first[pairs].T))]
     if len(pairs) < _MEASURED * CANDIDATES / 2 * count:
         return None
@@ -121,7 +121,7 @@ def find_linked_hosts(
     if hops.min() < 0 or hops.max() < DIAMETER:
         return None
     host = _number_hosts(costs, first)
-    a, b, measured = costs.measured
+    a, b, measured = costs.measured_pairs
     between = (host[a] >= 0) & (host[b] >= 0)
     apart, measured = hops[host[a[between]], host[b[between]]], measured[between]
     hop, base = np.polyfit(apart - 1, measured, 1)

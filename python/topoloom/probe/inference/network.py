@@ -20,41 +20,43 @@ from topoloom.probe.inference.groups import (
 )
 from topoloom.probe.inference.pair_costs import HostCosts, Numbers
 
-#: A graph of neighbors is accepted if it leaves at most this share of the variance that
-#: groups leave, and explains this share of all.
+#: A graph of neighbors is accepted if its unexplained variance is at most this share of
+#: the groups' unexplained variance, and if it explains this share of the total
+#: variance.
 MAX_LEFT, MIN_EXPLAINED = 0.5, 0.9
-#: Number of largest steps in sorted costs that are tried as the limit of neighbors.
+#: Number of largest steps in sorted costs that are tried as the cost limit of
+#: neighbors.
 _STEPS = 24
-#: Limit on mean neighbors of a host; more imply a switch.
+#: Maximum mean number of neighbors of a host; more neighbors imply a switch.
 _NEIGHBORS = 16
 DIAMETER = 3
-#: A group with fewer pairs takes the time of its level if log times differ by no more,
-#: since one of its pairs may be slow.
+#: A group with fewer pairs uses the time of its level if log times differ by at most
+#: this, because one of the pairs may be slow.
 _FEW, _LIKE = 4, 0.3
 
 
 @dataclass(frozen=True)
 class SwitchLink:
-    """A link of a tree: from a host or a group of hosts up."""
+    """An upward link of a tree, from a host or a group of hosts."""
 
-    below: RankGroup  # the host or the group
-    latency: float  # seconds in addition to the minimum of all messages between hosts
+    below: RankGroup  # the host or group at the lower end
+    latency: float  # seconds in addition to the minimal message time between hosts
 
 
 @dataclass(frozen=True)
 class Network:
     """The network between hosts."""
 
-    order: list[int]  # hosts by the numbers of the machine's nodes
-    root: RankGroup | None  # the tree of groups of hosts, if it is one
-    links: list[SwitchLink]  # of a tree: hosts first, then groups from the bottom up
-    #: Pairs of hosts with a link, if it is a graph without switches.
+    order: list[int]  # host of each node of the machine
+    root: RankGroup | None  # tree of groups of hosts; None for a graph
+    links: list[SwitchLink]  # links of a tree: hosts first, then groups bottom-up
+    #: Pairs of linked hosts, if the network is a graph without switches.
     neighbors: list[tuple[int, int]]
     base: float  # minimal seconds of a message
     hop: float  # seconds per link after the first, in a graph
     #: Predicted seconds between hosts, indexed like a matrix ``(hosts, hosts)``.
     predicted: HostCosts
-    explained: float  # share of the variance of log costs that the network explains
+    explained: float  # explained share of the variance of log costs
 
     @property
     def is_graph(self) -> bool:
@@ -63,27 +65,27 @@ class Network:
 
     @property
     def hops(self) -> Numbers:
-        """Hops between any two hosts of a graph."""
+        """Number of hops between all pairs of hosts of a graph."""
         return count_hops(self.neighbors, len(self.order))
 
     @property
     def levels(self) -> list[int] | None:
-        """Children per group by level, bottom-up; None if unequal."""
+        """Children per group at each level, bottom-up; None if groups differ."""
         return None if self.root is None else _find_even_levels(self.root)
 
 
 def compute_host_costs(hosts: Sequence[Sequence[int]], costs: Costs) -> Costs:
-    """Compute the median between the ranks of any two hosts, ignoring NaN."""
+    """Compute the median between the ranks of each two hosts."""
     return np.array([[np.median(costs[np.ix_(a, b)]) for b in hosts] for a in hosts])
 
 
 def find_network(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
-    """Infer the network.
+    """Infer the network: a tree of switches or a graph of neighbors.
 
     Parameters
     ----------
     root
-        All ranks in groups.
+        Group of all ranks, with nested groups.
     hosts
         The host of each rank.
     costs
@@ -135,23 +137,23 @@ def _fit_tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
 def make_tree(
     root: RankGroup, hosts: Sequence[int], middle: Mapping[int, float]
 ) -> Network:
-    """Make a tree of groups, without predictions.
+    """Build a tree of groups, without predictions.
 
     `hosts`: the host of each rank. `middle`: seconds between the parts of each group of
-    hosts, by its `id`.
+    hosts, by ``id(group)``.
     """
     order: list[int] = []
     groups: list[RankGroup] = []
 
-    def visit(group: RankGroup) -> None:
+    def collect_groups(group: RankGroup) -> None:
         if group.kind == HOST:
             order.append(hosts[group.ranks[0]])
             return
         for part in group.groups:
-            visit(part)
+            collect_groups(part)
         groups.append(group)
 
-    visit(root)
+    collect_groups(root)
     base = min(middle.values(), default=0.0)
     up = {id(group): (middle[id(group)] - base) / 2 for group in groups}
     links = [
@@ -172,7 +174,7 @@ def _compute_explained(costs: Costs, predicted: Costs) -> float:
 
 
 def _fit_graph(costs: Costs) -> Network | None:
-    """Try the largest steps as limit of neighbors; keep the best fit by hops."""
+    """Try the largest steps in sorted costs as limit; return the best fit by hops."""
     count = len(costs)
     if count < DIAMETER + 1:
         return None
@@ -180,7 +182,7 @@ def _fit_graph(costs: Costs) -> Network | None:
     sorted_costs = np.sort(costs[above])
     most = min(len(sorted_costs) - 1, count * _NEIGHBORS // 2)
     steps = np.diff(np.log(sorted_costs[: most + 1]))
-    steps[: count - 2] = 0  # fewer links cannot connect all hosts
+    steps[: count - 2] = 0  # fewer links would not connect all hosts
     best: Network | None = None
     for step in np.argsort(steps)[::-1][:_STEPS]:
         if steps[step] <= 0:
@@ -213,11 +215,11 @@ def _fit_neighbors(costs: Costs, near: NDArray[np.bool_]) -> Network | None:
 
 
 def count_hops(neighbors: Sequence[tuple[int, int]], count: int) -> Numbers:
-    """Count the hops between any two hosts; -1 without a route."""
+    """Count the hops between all pairs of hosts; -1 without a route."""
     pairs = np.array(neighbors, np.int64).reshape(-1, 2)
     own = np.repeat(
         np.arange(count)[:, None], 2, axis=1
-    )  # so that each host has a neighbor
+    )  # smallest limit at which each host has a neighbor
     ends = np.concatenate([pairs, pairs[:, ::-1], own])
     ends = ends[np.argsort(ends[:, 0], kind="stable")]
     begins = np.searchsorted(ends[:, 0], np.arange(count))
@@ -234,7 +236,7 @@ def count_hops(neighbors: Sequence[tuple[int, int]], count: int) -> Numbers:
 
 
 def _find_even_levels(root: RankGroup) -> list[int] | None:
-    """Find the number of children by level if it is the same everywhere."""
+    """Find the number of children per group at each level; None if groups differ."""
     counts: list[int] = []
     level = [root]
     while level[0].kind != HOST:

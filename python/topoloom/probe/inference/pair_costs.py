@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Costs of many ranks with few measured pairs, in place of a matrix."""
+"""Costs between many ranks with few measured pairs, indexed like a matrix."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class HostCosts(Protocol):
     """Seconds between hosts, indexed like a matrix."""
 
     def __getitem__(self, at: Any, /) -> Any:
-        """Return the times of a host with all, of two hosts, or of pairs."""
+        """Return the times of a host with all hosts, of two hosts, or of pairs."""
         ...
 
 
 class GroupTree:
-    """Nested groups, for finding the smallest group of two ranks.
+    """Nested groups, to find the smallest common group of two ranks.
 
     Attributes
     ----------
@@ -34,10 +34,10 @@ class GroupTree:
     def __init__(self, root: RankGroup) -> None:
         self.groups: list[RankGroup] = []
         self._number: dict[int, int] = {}
-        self._labels: list[Numbers] = []  # by depth: the group of each rank
+        self._labels: list[Numbers] = []  # for each depth, the group of each rank
         level = [root]
         while level:
-            # Below its smallest group, a rank is alone.
+            # Below its smallest group, a rank is a group by itself.
             labels = -1 - np.arange(len(root.ranks))
             for group in level:
                 self._number[id(group)] = len(self.groups)
@@ -50,7 +50,7 @@ class GroupTree:
         """Return the index of a group."""
         return self._number[id(group)]
 
-    def common(self, first: Numbers, second: Numbers) -> Numbers:
+    def find_common_groups(self, first: Numbers, second: Numbers) -> Numbers:
         """Return the index of the smallest common group of each pair of ranks."""
         found = np.zeros(np.broadcast(first, second).shape, np.int64)
         for labels in self._labels[1:]:
@@ -67,10 +67,10 @@ class PairCosts:
     ranks
         Number of ranks.
     first, second, seconds
-        Measured pairs; of repeated ones, the last counts.
+        Measured pairs; the last measurement of repeated pairs is used.
     root
         Groups that define typical costs of unmeasured pairs: the median of pairs with
-        the same smallest group. Without it, they are NaN.
+        the same smallest group. If None, unmeasured pairs are NaN.
     """
 
     def __init__(
@@ -83,18 +83,18 @@ class PairCosts:
     ) -> None:
         self.shape = ranks, ranks
         keys = np.minimum(first, second) * ranks + np.maximum(first, second)
-        # If keys are equal, the last one counts.
+        # For equal keys, the last value is used.
         self._keys, last = np.unique(keys[::-1], return_index=True)
         self._seconds = seconds[::-1][last]
         self._between: tuple[HostCosts, Numbers] | None = None
         self.tree: GroupTree | None = None
         if root is not None:
             self.tree = GroupTree(root)
-            self._join(self.tree)
+            self._sort_pairs_by_group(self.tree)
 
     def fill_missing(self, root: RankGroup) -> PairCosts:
         """Return a copy with typical costs for unmeasured pairs."""
-        first, second, seconds = self.measured
+        first, second, seconds = self.measured_pairs
         return PairCosts(self.shape[0], first, second, seconds, root)
 
     def fill_by_network(
@@ -109,8 +109,8 @@ class PairCosts:
         return found
 
     @property
-    def measured(self) -> tuple[Numbers, Numbers, NDArray[np.float64]]:
-        """Measured pairs, lower rank first, and their seconds."""
+    def measured_pairs(self) -> tuple[Numbers, Numbers, NDArray[np.float64]]:
+        """Ranks of the measured pairs, lower rank first, and their seconds."""
         first, second = np.divmod(self._keys, self.shape[0])
         return first, second, self._seconds
 
@@ -138,11 +138,13 @@ class PairCosts:
     def get_typical(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
         """Return the medians of pairs with the same smallest groups."""
         assert self.tree is not None
-        found: NDArray[np.float64] = self._usual[self.tree.common(first, second)]
+        found: NDArray[np.float64] = self._usual[
+            self.tree.find_common_groups(first, second)
+        ]
         return found
 
     def __getitem__(self, at: Any) -> Any:
-        """Return the costs of a pair, of pairs, or of rows, like a matrix."""
+        """Return the costs of a pair, of arrays of pairs, or of rows, like a matrix."""
         if not isinstance(at, tuple):
             rows = np.atleast_1d(np.arange(self.shape[0])[at])
             return self[rows[:, None], np.arange(self.shape[0])[None, :]]
@@ -150,7 +152,7 @@ class PairCosts:
         found = self.get_measured(first, second)
         unknown = np.isnan(found)
         if self.tree is not None and unknown.any():
-            found = np.where(unknown, self._stand_in(first, second), found)
+            found = np.where(unknown, self._predict_unmeasured(first, second), found)
         found = np.where(first == second, 0.0, found)
         return float(found) if found.ndim == 0 else found
 
@@ -162,7 +164,9 @@ class PairCosts:
         at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         return np.where(self._keys[at] == keys, self._seconds[at], np.nan)
 
-    def _stand_in(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
+    def _predict_unmeasured(
+        self, first: Numbers, second: Numbers
+    ) -> NDArray[np.float64]:
         usual = self.get_typical(first, second)
         if self._between is None:
             return usual
@@ -170,13 +174,13 @@ class PairCosts:
         a, b = np.broadcast_arrays(host_of[first], host_of[second])
         return np.where(a == b, usual, predicted[a, b])
 
-    def _join(self, tree: GroupTree) -> None:
-        first, second, seconds = self.measured
-        common = tree.common(first, second)
+    def _sort_pairs_by_group(self, tree: GroupTree) -> None:
+        first, second, seconds = self.measured_pairs
+        common = tree.find_common_groups(first, second)
         self._by_group = np.argsort(common, kind="stable")
         numbers = np.arange(len(tree.groups) + 1)
         self._starts = np.searchsorted(common[self._by_group], numbers)
-        # A group without measurements means that the job ended early.
+        # A group has no measurements if the job ended early.
         every = float(np.median(seconds)) if len(seconds) else np.nan
         self._usual = np.full(len(tree.groups), every)
         for number, (begin, end) in enumerate(
@@ -186,7 +190,7 @@ class PairCosts:
                 self._usual[number] = np.median(seconds[self._by_group[begin:end]])
 
 
-#: A matrix, or an object that is indexed like one.
+#: A matrix, or an object that is indexed like a matrix.
 SomeCosts = Costs | PairCosts
 
 

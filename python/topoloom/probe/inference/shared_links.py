@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds pairs that share links, from their times in rounds with other pairs."""
+"""Finds pairs that share links, from their times in rounds of concurrent pairs."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from topoloom.support.units import format_bandwidth
 
 Pair = tuple[int, int]
 
-#: Minimal ratio to the time alone for a shared link.
+#: Minimal ratio of concurrent time to time alone for a shared link.
 SLOWED_RATIO = 1.15
-#: Standard deviations from which on two pairs of a round seem slowed.
+#: Minimal deviation, in standard deviations, at which two pairs of a round seem slowed.
 _FAR = 3.0
-#: Samples of a pair from which on their median is typical.
+#: Minimal samples of a pair for a typical median.
 _USUAL = 3
-#: Limit on host names in a description.
+#: Maximum number of host names in a description.
 _NAMED = 6
-#: Limit on pairs of pairs for counting coverage.
+#: Maximum number of pairs of pairs for counting coverage.
 _COUNTED = 1 << 22
 
 
@@ -32,14 +32,15 @@ _COUNTED = 1 << 22
 class SharedLink:
     """A link that limits concurrent exchanges."""
 
-    #: Hosts whose exchanges with others of their group use it; empty: those of `pairs`.
+    #: Hosts whose exchanges with other hosts of their group use the link. If empty,
+    #: only exchanges of `pairs` use the link.
     hosts: tuple[int, ...]
     pairs: tuple[Pair, ...]  # host pairs that were measured concurrently
-    factor: float  # ratio of their time to that alone
-    rate: float  # their total bytes per second each way
+    factor: float  # ratio of their concurrent time to their time alone
+    rate: float  # their total bytes/s per direction
 
     def crosses(self, pair: Pair) -> bool:
-        """Return whether an exchange of two hosts uses it, as far as known."""
+        """Return whether an exchange of two hosts is known to use the link."""
         if not self.hosts:
             return pair in self.pairs or pair[::-1] in self.pairs
         return (pair[0] in self.hosts) != (pair[1] in self.hosts)
@@ -67,8 +68,8 @@ class SharedLink:
         return f"{named} share a link of {rate} to all other hosts"
 
 
-class Meetings:
-    """Rounds of disjoint host pairs of one set, with the times of the pairs.
+class ConcurrentRounds:
+    """Rounds of concurrent, disjoint host pairs of a set, with times.
 
     Parameters
     ----------
@@ -96,8 +97,8 @@ class Meetings:
         """Measured pairs."""
         return list(self._seconds)
 
-    def compute_typical(self) -> dict[Pair, float]:
-        """Return the typical time of each pair; with few rounds, that of the set."""
+    def compute_typical_times(self) -> dict[Pair, float]:
+        """Return the typical time of each pair; the set's for pairs with few rounds."""
         every = [s for seconds in self._seconds.values() for s in seconds]
         middle = float(np.median(every)) if every else 0.0
         return {
@@ -106,9 +107,9 @@ class Meetings:
         }
 
     def find_groups(self) -> list[tuple[int, ...]]:
-        """Find sets of hosts that are slower with others than among themselves.
+        """Find sets of hosts that are slower with other hosts than with each other.
 
-        Smallest first, without supersets of known ones.
+        The smallest sets are first.
         """
         count = len(self.hosts)
         number = {host: n for n, host in enumerate(self.hosts)}
@@ -129,11 +130,11 @@ class Meetings:
         return sorted((group for group in found if len(group) > 1), key=len)
 
     def find_slowed_pairs(self, known: Sequence[SharedLink] = ()) -> list[list[Pair]]:
-        """List the slow pairs of each round with several of them.
+        """List the slow pairs of each round that has several slow pairs.
 
         Pairs that cross a known link are ignored.
         """
-        usual = self.compute_typical()
+        usual = self.compute_typical_times()
         ratios = {
             (n, pair): np.log(seconds / usual[pair])
             for n, each in enumerate(self.rounds)
@@ -149,7 +150,7 @@ class Meetings:
         return [pairs for pairs in by_round.values() if len(pairs) > 1]
 
     def count_meetings(self) -> tuple[int, int]:
-        """Count the disjoint pairs of pairs that have met, and all of them."""
+        """Count the pairs of disjoint pairs that were concurrent, and all of them."""
         pairs = self.pairs
         ends = np.array(pairs).reshape(-1, 2)
         degrees = np.unique(ends, return_counts=True)[1]
@@ -175,10 +176,10 @@ def _list_all_groups(groups: Iterable[CostGroup]) -> Iterator[CostGroup]:
 def find_conflicts(
     candidates: Iterable[Sequence[Pair]], most: int
 ) -> list[tuple[Pair, Pair]]:
-    """List pairs that may slow each other down, those of most rounds first."""
+    """List pairs of pairs that may slow each other down, the most frequent first."""
     counts: dict[tuple[Pair, Pair], float] = {}
     for pairs in candidates:
         for a, b in combinations(sorted(pairs), 2):
-            # With many slow pairs in a round, each combination is less likely.
+            # In a round with many slow pairs, each combination is less likely.
             counts[a, b] = counts.get((a, b), 0.0) + 1 / (len(pairs) - 1)
     return sorted(counts, key=lambda both: -counts[both])[:most]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Splits groups that are too small for a t-test, by the errors of each pair.
 
-The variance of a pair is known from its samples and those of comparable pairs. Of the
-cuts of an average-linkage tree, the most likely one is accepted if its log likelihood
-ratio exceeds the log number of possible cuts.
+The variance of a pair is known from the samples of the pair and of comparable pairs.
+The most likely cut of an average-linkage tree is accepted if its log likelihood ratio
+exceeds the log number of possible cuts.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from numpy.typing import NDArray
 Values = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-#: Limit on items; cuts of a tree that are improved by moving items; and iterations.
+#: Maximum number of items; number of cuts improved by moving items; maximum iterations.
 MAX_ITEMS = 512
 _MAX_CUTS, _MAX_MOVES = 8, 10
-#: Items per pair that may be far for other reasons.
+#: One of this number of items may be far for other reasons.
 _OUTLIERS = 4
 #: Safety factor on the expected log likelihood ratio.
 _MARGIN = 1.6
-#: Standard errors from which on a member is an outsider.
+#: Minimal deviation of an outsider, in standard errors.
 _OUTSIDER_ERRORS = 4.0
 
 
 class WeightedTimes(NamedTuple):
     """Log times of pairs and their weights, 1 / error^2.
 
-    Both are symmetric, of shape ``(members, members)``; the diagonal has weight 0.
+    Both matrices are symmetric, of shape ``(members, members)``; the diagonal has
+    weight 0.
     """
 
     times: Values
@@ -50,9 +51,10 @@ class Cut(NamedTuple):
 def find_outsider(
     members: Sequence[int], others: Sequence[int], known: WeightedTimes, apart: float
 ) -> int | None:
-    """Find a member that is as far from its group as from other ranks, if any.
+    """Find a member that is as far from its group as from other ranks, or None.
 
-    A true member, even a slow one, is nearer to its group by as much as the others are.
+    A true member, even a slow one, is nearer to its group by the same amount as other
+    members.
     """
     if len(members) < 3:
         return None
@@ -62,7 +64,7 @@ def find_outsider(
     chosen = int(nearer.argmin())
     rest = [member for member in members if member != members[chosen]]
     pairs = np.triu_indices(len(rest), 1)
-    # Most pairs with other outsiders may be far.
+    # Use a low quantile, because most pairs with other outsiders may be far.
     inside = float(np.quantile(known.times[np.ix_(rest, rest)][pairs], 0.25))
     gap = float(np.median(known.times[np.ix_(rest, others)])) - inside
     lacks = gap - float(nearer[chosen])
@@ -83,7 +85,7 @@ def _compute_means(
 def find_best_cut(
     known: WeightedTimes, things: Numbers, least: float, p: float
 ) -> Cut | None:
-    """Find the most likely groups of items; None if no groups are more likely.
+    """Find the most likely groups of items; None if a single group is more likely.
 
     Parameters
     ----------
@@ -91,9 +93,9 @@ def find_best_cut(
         Item number of each member, from 0. Groups have at least two items if all items
         have one member.
     least
-        Minimal difference of log times across groups to those inside.
+        Minimal difference between log times across groups and inside groups.
     p
-        Limit on the probability of splitting equal items.
+        Maximum probability of splitting equal items.
     """
     count = int(things.max()) + 1
     single = count == len(things)
@@ -102,19 +104,19 @@ def find_best_cut(
     blocks = _Blocks(known, things, count)
     best, of = 0.0, None
     for cut in _find_linkage_cuts(blocks):
-        parts = _improve(blocks, cut) if single else cut
+        parts = _move_items(blocks, cut) if single else cut
         gained = _compute_gain(blocks, parts, least, single)
         if gained > best:
             best, of = gained, parts
     if of is None:
         return None
     parts_of_all = [np.flatnonzero(of == part).tolist() for part in np.unique(of)]
-    sure = best >= -math.log(p) and _is_sure(blocks, of, p)
+    sure = best >= -math.log(p) and _is_significant(blocks, of, p)
     return Cut(parts_of_all, best, sure)
 
 
 def compute_gain(known: WeightedTimes, of: Numbers, least: float) -> float:
-    """Compute `Cut.gained` of given groups.
+    """Compute `Cut.gained` for specified groups.
 
     `of`: group of each member.
     """
@@ -123,12 +125,12 @@ def compute_gain(known: WeightedTimes, of: Numbers, least: float) -> float:
 
 
 def compute_required_error(things: int, apart: float, p: float) -> float:
-    """Compute the error of times at which groups of two items would be found.
+    """Compute the error of times that is sufficient to find groups of two items.
 
     Groups of two have the fewest pairs inside.
 
-    `apart`: minimal difference of log times across groups to those inside. `p`: limit
-    on the probability of splitting equal items.
+    `apart`: minimal difference between log times across groups and inside groups. `p`:
+    maximum probability of splitting equal items.
     """
     pairs = things // 2
     across = things * (things - 1) / 2 - pairs
@@ -140,9 +142,9 @@ def compute_required_error(things: int, apart: float, p: float) -> float:
 
 
 class _Blocks:
-    """Weighted means between items, with the longest ones capped as outliers.
+    """Weighted mean times between items; the longest times are capped as outliers.
 
-    One of `_OUTLIERS` items may be an outlier.
+    One in `_OUTLIERS` items may be an outlier.
     """
 
     def __init__(self, known: WeightedTimes, things: Numbers, count: int) -> None:
@@ -189,8 +191,8 @@ def _find_linkage_cuts(blocks: _Blocks) -> list[Numbers]:
     return [of for *_, of in cuts[:_MAX_CUTS]]
 
 
-def _improve(blocks: _Blocks, of: Numbers) -> Numbers:
-    """Move each item to the group whose other items are nearest."""
+def _move_items(blocks: _Blocks, of: Numbers) -> Numbers:
+    """Move each item to the nearest group, repeatedly."""
     for _ in range(_MAX_MOVES):
         numbers = np.unique(of, return_inverse=True)[1]
         member = np.zeros((blocks.count, int(numbers.max()) + 1))
@@ -211,10 +213,10 @@ def _compute_gain(blocks: _Blocks, of: Numbers, least: float, single: bool) -> f
     if len(sizes) < 2 or (single and sizes.min() < 2):
         return -math.inf
     together = of[:, None] == of[None]
-    inside, across = _Mean(blocks, together), _Mean(blocks, ~together)
+    inside, across = _WeightedMean(blocks, together), _WeightedMean(blocks, ~together)
     apart = across.mean - inside.mean
-    # Most pairs across groups must be farther, not only a few by chance.
-    if apart < least or across.middle - inside.middle < apart / 2:
+    # Most pairs across groups must be farther, not only a few pairs by chance.
+    if apart < least or across.median - inside.median < apart / 2:
         return -math.inf
     return apart**2 / (inside.square_error + across.square_error) / 2 - _count_log_ways(
         sizes
@@ -224,7 +226,7 @@ def _compute_gain(blocks: _Blocks, of: Numbers, least: float, single: bool) -> f
 def _count_log_ways(sizes: Numbers) -> float:
     """Compute the log number of ways to make groups of these sizes.
 
-    Includes a factor of the number of items, since sizes were chosen as well.
+    Includes a factor for the choice of sizes: the number of items.
     """
     things = int(sizes.sum())
     alike = np.unique(sizes, return_counts=True)[1]
@@ -232,22 +234,22 @@ def _count_log_ways(sizes: Numbers) -> float:
     return math.lgamma(things + 1) - same + math.log(things)
 
 
-def _is_sure(blocks: _Blocks, of: Numbers, p: float) -> bool:
-    """Return whether each group by itself is significantly nearer inside."""
+def _is_significant(blocks: _Blocks, of: Numbers, p: float) -> bool:
+    """Return whether each single group is significantly nearer inside."""
     for group in np.unique(of):
         own = of == group
         if own.sum() < 2:
             continue
-        near = _Mean(blocks, own[:, None] & own[None])
-        far = _Mean(blocks, own[:, None] ^ own[None])
+        near = _WeightedMean(blocks, own[:, None] & own[None])
+        far = _WeightedMean(blocks, own[:, None] ^ own[None])
         error = math.sqrt(near.square_error + far.square_error)
         if math.erfc((far.mean - near.mean) / error / math.sqrt(2)) / 2 > p:
             return False
     return True
 
 
-class _Mean:
-    """The mean of chosen blocks, which are chosen in both directions."""
+class _WeightedMean:
+    """Weighted mean of the selected blocks, which must be selected symmetrically."""
 
     def __init__(self, blocks: _Blocks, chosen: NDArray[np.bool_]) -> None:
         weights = blocks.weights[chosen]
@@ -257,8 +259,8 @@ class _Mean:
         self.square_error = 2 / total
 
     @property
-    def middle(self) -> float:
-        """The weighted median."""
+    def median(self) -> float:
+        """The weighted median of the selected blocks."""
         values, weights = self._values
         order = np.argsort(values)
         upto = np.cumsum(weights[order])

@@ -19,12 +19,13 @@ from topoloom.probe.inference.pair_costs import (
 )
 from topoloom.probe.job.samples import Exchange
 
-#: Time ratio to comparable parts from which on a part is measured again, and is
-#: reported if confirmed.
+#: Minimal time ratio to comparable parts at which a part is measured again, and at
+#: which a confirmed part is reported.
 RECHECK_RATIO, REPORT_RATIO = 1.06, 1.08
-#: Standard deviations of residuals from which on a host or a link is measured again.
+#: Minimal residual, in standard deviations, at which a host or a link is measured
+#: again.
 _FAR, _FAR_LINK = 4.0, 3.0
-#: Limit on suspects; the slowest are measured again.
+#: Maximum number of suspects; the slowest are measured again.
 MAX_SUSPECTS = 32
 #: Minimal number of comparable parts, and minimal share of normal pairs.
 MIN_COMPARABLE, _USUAL = 4, 0.25
@@ -42,12 +43,12 @@ class Suspect:
     hosts: tuple[int, ...]  # concerned hosts
     of: str  # `LATENCY` or `BANDWIDTH`
     factor: float  # ratio of its message times to those of comparable parts
-    samples: int  # number of measurements
-    #: `BOTH`, or the only direction that is slow: `OUT` of the first host, or `IN`.
+    samples: int  # number of repeated measurements
+    #: `BOTH`, or the only slow direction: `OUT` of the first host, or `IN`.
     way: str = BOTH
 
     def slows(self, sender: int, receiver: int) -> bool:
-        """Return whether it slows messages between two hosts; not for uplinks."""
+        """Return whether a suspect host or link slows messages between two hosts."""
         ends = (sender, receiver)
         if len(self.hosts) == 1:
             places = {BOTH: ends, OUT: ends[:1], IN: ends[1:]}
@@ -64,10 +65,10 @@ class Suspect:
             "times_as_long": self.factor,
             "measurements": self.samples,
             "way": self.way,
-            "direction": self._direction(names),
+            "direction": self._describe_direction(names),
         }
 
-    def _direction(self, names: Sequence[str]) -> str:
+    def _describe_direction(self, names: Sequence[str]) -> str:
         """Describe the slow direction, as the end of a sentence."""
         if self.way == BOTH:
             return ""
@@ -78,9 +79,9 @@ class Suspect:
 
 
 class SlowPairs:
-    """The pairs of ranks that use a slow host or link.
+    """Lookup of the pairs of ranks that use a slow host or link.
 
-    Pairs inside a host do not count.
+    Pairs inside a host are never slow.
     """
 
     def __init__(self, suspects: Iterable[Suspect], host_of: Sequence[int]) -> None:
@@ -99,10 +100,10 @@ class SlowPairs:
 
     def contains(self, first: int, second: int) -> bool:
         """Return whether a pair of ranks is slow."""
-        return bool(self.find_among(np.array([first]), np.array([second]))[0])
+        return bool(self.select_slow(np.array([first]), np.array([second]))[0])
 
-    def find_among(self, first: Numbers, second: Numbers) -> NDArray[np.bool_]:
-        """Return which of several pairs are slow."""
+    def select_slow(self, first: Numbers, second: Numbers) -> NDArray[np.bool_]:
+        """Return a mask of the slow pairs among several pairs."""
         a, b = self._host_of[first], self._host_of[second]
         found: NDArray[np.bool_] = (a != b) & (self._hosts[a] | self._hosts[b])
         for one, other in self._links:
@@ -111,51 +112,51 @@ class SlowPairs:
 
 
 class Residuals:
-    """Log ratios of host pairs' times to those of comparable pairs."""
+    """Log ratios of the times of host pairs to the times of comparable pairs."""
 
     def __init__(self) -> None:
         self._blocks: list[tuple[Numbers, Numbers, Values]] = []
         self._errors: list[float] = []
 
     def add(self, a: int, b: int, ratio: float, error: float | None = None) -> None:
-        """Add a measurement of two hosts, and the standard error of its ratio."""
+        """Add the ratio measured for two hosts, and its standard error."""
         if error is not None:
             self._errors.append(error)
         self.add_all(np.array([a]), np.array([b]), np.array([ratio]))
 
     def add_all(self, a: Numbers, b: Numbers, ratios: Values) -> None:
-        """Add measurements of pairs of hosts."""
+        """Add the ratios measured for pairs of hosts."""
         self._blocks.append((a, b, np.log(ratios)))
 
     @property
-    def _all(self) -> tuple[Numbers, Numbers, Values]:
+    def _all_medians(self) -> tuple[Numbers, Numbers, Values]:
         none = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
         a, b, values = zip(none, *self._blocks, strict=True)
         return np.concatenate(a), np.concatenate(b), np.concatenate(values)
 
     @property
     def pairs(self) -> tuple[Numbers, Numbers, Values]:
-        """Pairs of hosts, lower first, and the median of their measurements."""
-        a, b, values = self._all
+        """Pairs of hosts, lower host first, and the median of their measurements."""
+        a, b, values = self._all_medians
         return _merge_directions(np.minimum(a, b), np.maximum(a, b), values)
 
     @property
-    def ways(self) -> tuple[Numbers, Numbers, Values]:
+    def directed_medians(self) -> tuple[Numbers, Numbers, Values]:
         """Senders, receivers, and the median of their measurements."""
-        return _merge_directions(*self._all)
+        return _merge_directions(*self._all_medians)
 
     @property
     def sigma(self) -> float:
-        """Standard error, or without errors the deviation from the median."""
+        """Standard error of the ratios, estimated from their deviation if unknown."""
         if self._errors:
             return float(np.median(self._errors))
-        _, _, values = self._all
+        _, _, values = self._all_medians
         if not len(values):
             return 0.0
         return SIGMA * float(np.median(np.abs(values - np.median(values))))
 
     def pair_values(self) -> dict[tuple[int, int], float]:
-        """Return the residual of each pair of different hosts."""
+        """Return the residual of each ordered pair of different hosts."""
         a, b, values = self.pairs
         pairs = zip(a.tolist(), b.tolist(), values.tolist(), strict=True)
         return {(one, other): value for one, other, value in pairs if one != other}
@@ -172,7 +173,7 @@ def _merge_directions(
 
 
 def _compute_medians(keys: Numbers, values: Values) -> tuple[Numbers, Values]:
-    """Return distinct keys, ascending, and the median of each one's values."""
+    """Return unique keys, ascending, and the median value of each key."""
     order = np.lexsort((values, keys))
     keys, values = keys[order], values[order]
     begins = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
@@ -187,7 +188,7 @@ def compute_latency_residuals(
     costs: SomeCosts,
     predicted: HostCosts,
 ) -> Residuals:
-    """Compare costs with the network's predictions, or inside a host with each other.
+    """Compare costs with the network's predictions, or with each other inside a host.
 
     `costs`: seconds between ranks. `predicted`: seconds between hosts.
     """
@@ -213,7 +214,7 @@ def compute_rate_residuals(
     bursts: Iterable[Exchange],
     latencies: HostCosts,
 ) -> Residuals:
-    """Compare bursts of a set, separately for concurrent and single ones.
+    """Compare the bursts of each set, separately for concurrent and single bursts.
 
     `latencies`: seconds of a short message between hosts.
     """
@@ -237,13 +238,13 @@ def compute_rate_residuals(
 def compute_transfer_seconds(
     burst: Exchange, host_of: Sequence[int], latencies: HostCosts
 ) -> float:
-    """Compute the transfer time of a burst's bytes between hosts."""
+    """Compute the transfer time of a burst between hosts, without latency."""
     latency = float(latencies[host_of[burst.first], host_of[burst.second]])
     return subtract_latency(burst.median, latency)
 
 
 def subtract_latency(long: float, short: float) -> float:
-    """Subtract latency from the seconds of a burst: one way, and that of a grant."""
+    """Subtract the latency of a burst: of the data, and of the receiver's grant."""
     return max(long - 2 * short, long / 2)
 
 
@@ -253,7 +254,7 @@ def is_as_fast_across(
     bursts: Iterable[Exchange],
     latencies: HostCosts,
 ) -> bool:
-    """Return whether bytes are as fast between sets of ranks as inside them."""
+    """Return whether bandwidth between sets of ranks equals bandwidth inside sets."""
     number = {rank: n for n, ranks in enumerate(sets) for rank in ranks}
     inside: list[float] = []
     across: list[float] = []
@@ -271,7 +272,8 @@ def is_as_fast_across(
 def find_slow_hosts(residuals: Residuals, hosts: int, way: str = BOTH) -> list[int]:
     """Find hosts to measure again, slowest first.
 
-    Each is found without the pairs of earlier ones, since a slow host slows others.
+    The pairs of hosts already found are ignored, because a slow host slows its
+    partners.
 
     `way`: `BOTH`, or only sends (`OUT`) or receives (`IN`).
     """
@@ -283,7 +285,7 @@ def find_slow_hosts(residuals: Residuals, hosts: int, way: str = BOTH) -> list[i
         others = np.concatenate([b, a[a != b]])
         values = np.concatenate([values, values[a != b]])
     else:
-        a, b, values = residuals.ways
+        a, b, values = residuals.directed_medians
         ends, others = (a, b) if way == OUT else (b, a)
     while len(found) < MAX_SUSPECTS and len(ends):
         own, excess = _compute_medians(ends, values)
@@ -300,10 +302,13 @@ def find_slow_hosts(residuals: Residuals, hosts: int, way: str = BOTH) -> list[i
 
 
 def find_slow_links(
-    residuals: Residuals, hosts: Iterable[int], look: float = RECHECK_RATIO
+    residuals: Residuals, hosts: Iterable[int], link_residuals: float = RECHECK_RATIO
 ) -> list[tuple[tuple[int, int], float]]:
-    """Find pairs of other hosts to measure again, slowest first."""
-    known, least = set(hosts), max(math.log(look), _FAR_LINK * residuals.sigma)
+    """Find links between unsuspected hosts to measure again, slowest first."""
+    known, least = (
+        set(hosts),
+        max(math.log(link_residuals), _FAR_LINK * residuals.sigma),
+    )
     found = [
         (pair, math.exp(value))
         for pair, value in residuals.pair_values().items()
@@ -318,10 +323,10 @@ def find_slow_uplinks(
     host_of: Sequence[int],
     seconds: dict[tuple[int, int], float],
 ) -> list[Suspect]:
-    """Find groups whose exchanges with all other groups are slow.
+    """Find groups of hosts whose exchanges with all other groups are slow.
 
-    `groups`: sibling groups of hosts. `seconds`: time of concurrent exchanges between
-    two groups, by their numbers, relative to a single pair.
+    `groups`: sibling groups of hosts. `seconds`: seconds of concurrent exchanges
+    between two groups, by group numbers.
     """
     if len(seconds) < 3:
         return []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds pairs to measure more exactly, on which groups depend."""
+"""Finds pairs on which groups depend, to measure them more exactly."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from topoloom.probe.inference.splits import (
     find_best_cut,
 )
 
-#: Gain in precision for pairs of possible groups, the errors that make a level, and
-#: the tolerance on errors.
+#: Gain in precision for pairs of possible groups, standard errors that separate levels,
+#: and tolerance on errors.
 _MORE, _SURE, _NEARLY = 2.0, 6.0, 1.15
 
 
 def find_undecided_pairs(
     root: RankGroup, costs: Costs, errors: Costs, apart: float
 ) -> dict[Pair, float]:
-    """Find pairs to measure more exactly, and their target errors.
+    """Find pairs to measure more exactly, with target errors.
 
-    These are pairs of groups whose subgroups could not be detected, and pairs of
-    possible groups.
+    The result contains pairs in groups whose subgroups could not be detected, and pairs
+    of possible groups.
 
-    `costs` and `errors`: as for `find_rank_groups`. `apart`: minimal difference of log
-    times across groups to those inside.
+    `costs` and `errors`: see `find_rank_groups`. `apart`: minimal difference between
+    log times across groups and inside groups.
     """
     found: dict[Pair, float] = {}
     for group in root.all_groups():

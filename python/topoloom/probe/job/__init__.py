@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The measuring job, and its samples."""
+"""The measurement job, and its samples."""

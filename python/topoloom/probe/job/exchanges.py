@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exchanges of rank pairs, stored in a few arrays."""
+"""Measured exchanges of rank pairs, stored in a few arrays."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.int64]
-#: Initial capacity of a table, and exchanges that are created at a time.
+#: Initial capacity of a table, and number of objects created in one step.
 _FEW, _AT_ONCE = 256, 4096
 
 
 class Order(NamedTuple):
-    """An order to a measuring job."""
+    """An order to a measurement job."""
 
-    #: ``circle``, ``pairs``, ``alone`` or ``together``, or a setting for later orders.
+    #: ``circle``, ``pairs``, ``alone``, ``together``, or a setting for later orders.
     how: str
-    kind: str = ""  # from `mpi/probe/kinds`, such as ``echo``; empty for settings
-    sizes: Sequence[int] = ()  # bytes of a message
+    kind: str = ""  # kind in `mpi/probe/kinds`, such as ``echo``; empty for settings
+    sizes: Sequence[int] = ()  # message sizes in bytes
     window: int = 1  # consecutive messages
-    rest: str = ""  # rest of the line, such as the pairs
+    rest: str = ""  # rest of the order's line, such as pairs
 
     @property
     def line(self) -> str:
-        """The line that the job reads."""
+        """The order as a line of the job's input."""
         measured = [self.kind, ",".join(map(str, self.sizes)), str(self.window)]
         words = [self.how, *(measured if self.kind else []), self.rest]
         return " ".join(filter(None, words)) + "\n"
 
 
 class Exchange(NamedTuple):
-    """Samples of one pair of ranks."""
+    """Samples of one pair of ranks in one order."""
 
-    order: int  # number of its order, whose exchanges may be concurrent
+    order: int  # number of the order; exchanges of an order may be concurrent
     how: str
     kind: str
     bytes: int
@@ -50,12 +50,14 @@ class Exchange(NamedTuple):
         return float(np.median(self.seconds))
 
 
-class _Store:
-    """Arrays that grow: a row of numbers for each exchange, and all samples."""
+class _ExchangeStore:
+    """Growing arrays: a row of integers per exchange, and all samples."""
 
     def __init__(self) -> None:
         self.count = 0
-        self._rows = np.zeros((_FEW, 4), np.int32)  # order, bytes, first, second
+        self._rows = np.zeros(
+            (_FEW, 4), np.int32
+        )  # columns: order, bytes, first, second
         self._ends = np.zeros(_FEW, np.int64)
         self._seconds = np.zeros(_FEW)
 
@@ -65,7 +67,7 @@ class _Store:
 
     @property
     def ends(self) -> Numbers:
-        """End of the samples of each exchange."""
+        """End index of the samples of each exchange."""
         return self._ends[: self.count]
 
     @property
@@ -79,9 +81,9 @@ class _Store:
         seconds: NDArray[np.float64],
     ) -> None:
         before, count = len(self.seconds), self.count + len(rows)
-        self._rows = _grown(self._rows, count)
-        self._ends = _grown(self._ends, count)
-        self._seconds = _grown(self._seconds, before + len(seconds))
+        self._rows = _grow_array(self._rows, count)
+        self._ends = _grow_array(self._ends, count)
+        self._seconds = _grow_array(self._seconds, before + len(seconds))
         self._rows[self.count : count] = rows
         self._ends[self.count : count] = before + np.cumsum(counts)
         self._seconds[before : before + len(seconds)] = seconds
@@ -89,7 +91,7 @@ class _Store:
 
 
 class Exchanges(Sequence[Exchange]):
-    """Some exchanges of a table, created on access.
+    """A selection of a table's exchanges; objects are created on access.
 
     Attributes
     ----------
@@ -99,7 +101,10 @@ class Exchanges(Sequence[Exchange]):
     """
 
     def __init__(
-        self, orders: Sequence[Order], store: _Store, chosen: Numbers | None = None
+        self,
+        orders: Sequence[Order],
+        store: _ExchangeStore,
+        chosen: Numbers | None = None,
     ) -> None:
         self._orders, self._store, self._chosen = orders, store, chosen
 
@@ -110,22 +115,22 @@ class Exchanges(Sequence[Exchange]):
 
     @property
     def order(self) -> Numbers:
-        """Numbers of the orders."""
+        """Order number of each exchange."""
         return self._rows[:, 0].astype(np.int64)
 
     @property
     def bytes(self) -> Numbers:
-        """Bytes of the messages."""
+        """Message size of each exchange in bytes."""
         return self._rows[:, 1].astype(np.int64)
 
     @property
     def first(self) -> Numbers:
-        """The initiating ranks."""
+        """Initiating rank of each exchange."""
         return self._rows[:, 2].astype(np.int64)
 
     @property
     def second(self) -> Numbers:
-        """The answering ranks."""
+        """Answering rank of each exchange."""
         return self._rows[:, 3].astype(np.int64)
 
     @property
@@ -137,31 +142,31 @@ class Exchanges(Sequence[Exchange]):
 
     @property
     def seconds(self) -> NDArray[np.float64]:
-        """All samples, by exchange."""
+        """Samples of all exchanges in seconds, exchange by exchange."""
         if self._chosen is None:
             return self._store.seconds
         return np.concatenate([e.seconds for e in self] or [np.zeros(0)])
 
     @property
     def medians(self) -> NDArray[np.float64]:
-        """Median of each exchange, in seconds."""
-        return self._of_each(lambda samples: np.median(samples, axis=1))
+        """Median seconds of each exchange."""
+        return self._apply_by_count(lambda samples: np.median(samples, axis=1))
 
     @property
-    def apart(self) -> NDArray[np.float64]:
-        """Relative median deviation of each exchange from its median."""
+    def relative_deviations(self) -> NDArray[np.float64]:
+        """Relative median deviation from the median of each exchange."""
 
-        def apart(samples: NDArray[np.float64]) -> NDArray[np.float64]:
+        def compute_deviations(samples: NDArray[np.float64]) -> NDArray[np.float64]:
             middle = np.median(samples, axis=1)
             found: NDArray[np.float64] = np.median(
                 np.abs(samples - middle[:, None]), axis=1
             )
             return found / middle
 
-        return self._of_each(apart)
+        return self._apply_by_count(compute_deviations)
 
-    def _of_each(self, of_rows: object) -> NDArray[np.float64]:
-        """Call a function once per sample count, on the matrix of such exchanges."""
+    def _apply_by_count(self, of_rows: object) -> NDArray[np.float64]:
+        """Apply a function to matrices of exchanges with equal numbers of samples."""
         counts, ends = self.counts, self._store.ends
         if self._chosen is not None:
             ends = ends[self._chosen]
@@ -172,18 +177,22 @@ class Exchanges(Sequence[Exchange]):
             found[some] = of_rows(seconds[at])  # type: ignore[operator]
         return found
 
-    def where(self, chosen: NDArray[np.bool_]) -> Exchanges:
-        """Return the exchanges of a mask."""
+    def select_by_mask(self, chosen: NDArray[np.bool_]) -> Exchanges:
+        """Select exchanges by a mask."""
         places = np.flatnonzero(chosen)
         here = places if self._chosen is None else self._chosen[places]
         return Exchanges(self._orders, self._store, here)
 
-    def of_orders(self, numbers: Sequence[int]) -> Exchanges:
-        """Return the exchanges of orders with these numbers."""
+    def select_orders(self, numbers: Sequence[int]) -> Exchanges:
+        """Select the exchanges of the orders with these numbers."""
         if isinstance(numbers, range) and numbers.step == 1:
             order = self._rows[:, 0]
-            return self.where((order >= numbers.start) & (order < numbers.stop))
-        return self.where(np.isin(self._rows[:, 0], np.array(numbers, np.int64)))
+            return self.select_by_mask(
+                (order >= numbers.start) & (order < numbers.stop)
+            )
+        return self.select_by_mask(
+            np.isin(self._rows[:, 0], np.array(numbers, np.int64))
+        )
 
     def __len__(self) -> int:
         return self._store.count if self._chosen is None else len(self._chosen)
@@ -199,18 +208,18 @@ class Exchanges(Sequence[Exchange]):
             return Exchanges(self._orders, self._store, here)
         place = range(len(self))[at]
         row = place if self._chosen is None else int(self._chosen[place])
-        return next(self._made(np.array([row])))
+        return next(self._create_exchanges(np.array([row])))
 
     def __iter__(self) -> Iterator[Exchange]:
         for begin in range(0, len(self), _AT_ONCE):
             at = range(begin, min(begin + _AT_ONCE, len(self)))
-            yield from self._made(
+            yield from self._create_exchanges(
                 np.array(at)
                 if self._chosen is None
                 else self._chosen[at.start : at.stop]
             )
 
-    def _made(self, rows: Numbers) -> Iterator[Exchange]:
+    def _create_exchanges(self, rows: Numbers) -> Iterator[Exchange]:
         every = self._store.seconds
         ends = self._store.ends[rows]
         begins = np.where(rows > 0, self._store.ends[rows - 1], 0)
@@ -231,19 +240,19 @@ class Exchanges(Sequence[Exchange]):
 
 
 class ExchangeTable(Exchanges):
-    """All measured exchanges; more can be added.
+    """Table of all measured exchanges, which can grow.
 
     Parameters
     ----------
     orders
-        By number; the list may grow.
+        Orders by number; the list may grow.
     """
 
     def __init__(self, orders: Sequence[Order]) -> None:
-        super().__init__(orders, _Store())
+        super().__init__(orders, _ExchangeStore())
 
     def append(self, exchange: Exchange) -> None:
-        """Add an exchange, which was measured as its order says."""
+        """Add an exchange."""
         row = (exchange.order, exchange.bytes, exchange.first, exchange.second)
         self._store.add(
             np.array([row], np.int32),
@@ -254,15 +263,16 @@ class ExchangeTable(Exchanges):
     def extend(self, rows: NDArray[np.integer], seconds: NDArray[np.float64]) -> None:
         """Add several exchanges.
 
-        `rows`: order, bytes, first and second rank and the number of samples of each,
-        shape ``(exchanges, 5)``. `seconds`: the samples, by exchange.
+        `rows`: order, bytes, first and second rank, and number of samples of each
+        exchange; shape ``(exchanges, 5)``. `seconds`: all samples, exchange by
+        exchange.
         """
         self._store.add(
             rows[:, :4].astype(np.int32), rows[:, 4].astype(np.int64), seconds
         )
 
-    def repeat(self, earlier: Exchanges, order: int) -> None:
-        """Add earlier exchanges under the number of another order."""
+    def copy_from(self, earlier: Exchanges, order: int) -> None:
+        """Add earlier exchanges under a new order number."""
         counts = earlier.counts
         rows = np.stack(
             [
@@ -274,7 +284,7 @@ class ExchangeTable(Exchanges):
         self.extend(rows, earlier.seconds)
 
 
-def _grown(array: NDArray, count: int) -> NDArray:  # type: ignore[type-arg]
+def _grow_array(array: NDArray, count: int) -> NDArray:  # type: ignore[type-arg]
     if count <= len(array):
         return array
     more = np.zeros((max(count, 2 * len(array)), *array.shape[1:]), array.dtype)

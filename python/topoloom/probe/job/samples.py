@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The samples of a probe: exchanges of rank pairs, with every sample."""
+"""Samples of a probe: exchanges of rank pairs, and their files."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ __all__ = [
 
 FORMAT = "topoloom-probe"
 VERSION = 1
-#: Limit on ranks for costs in double precision, and rows that are written at a time.
+#: Maximum number of ranks for costs in double precision, and rows per write.
 _MAX_EXACT_RANKS, _ROWS = 4096, 256
 
 
 class RankPlace(NamedTuple):
-    """The place of a rank."""
+    """Host and affinity of a rank."""
 
-    host: str  # host name by MPI
+    host: str  # host name from MPI
     cpus: str  # affinity of the rank, such as ``0-3,8``; empty if unknown
     library: str  # MPI library
 
 
 @dataclass
 class ProbeSamples:
-    """All samples of a job, in the order of its orders."""
+    """All samples of a job, order by order."""
 
     places: list[RankPlace]
     orders: list[Order] = field(default_factory=list)
@@ -60,7 +60,7 @@ class ProbeSamples:
 
     def select(self, how: str, kind: str) -> Exchanges:
         """Select the exchanges of a kind."""
-        return self.exchanges.of_orders(
+        return self.exchanges.select_orders(
             [
                 number
                 for number, order in enumerate(self.orders)
@@ -75,11 +75,11 @@ class ProbeSamples:
 
 
 class CostRows(Protocol):
-    """A matrix that can be read by rows."""
+    """A matrix that can be read row by row."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Rows and columns."""
+        """Numbers of rows and columns."""
         ...
 
     def __getitem__(self, rows: slice, /) -> Any:
@@ -112,7 +112,7 @@ def save_samples(path: Path, samples: ProbeSamples, costs: CostRows) -> None:
 
 
 def _write_rows(stream: IO[bytes], costs: CostRows) -> None:
-    """Write a matrix row by row, so that it need not fit into memory."""
+    """Write a matrix row by row, so that it may exceed the memory."""
     ranks = costs.shape[0]
     kind = "<f8" if ranks <= _MAX_EXACT_RANKS else "<f4"
     head = {"descr": kind, "fortran_order": False, "shape": (ranks, ranks)}
@@ -121,7 +121,7 @@ def _write_rows(stream: IO[bytes], costs: CostRows) -> None:
         stream.write(np.asarray(costs[begin : begin + _ROWS]).astype(kind).tobytes())
 
 
-#: Exceptions that numpy raises for truncated files and those of other formats.
+#: Exceptions of numpy for truncated files and other formats.
 _BROKEN = (
     *(ValueError, KeyError, EOFError, TypeError, IndexError),
     *(OverflowError, zipfile.BadZipFile, zlib.error),
@@ -131,13 +131,13 @@ _BROKEN = (
 def load_samples(path: Path) -> ProbeSamples:
     """Read samples that `save_samples` wrote.
 
-    Raises `topoloom.Error` if it is another file. Raises `OSError` if it cannot be
+    Raises `topoloom.Error` for other files. Raises `OSError` if the file cannot be
     read.
     """
     try:
         with np.load(path, allow_pickle=False) as file:
             if [*map(str, file["format"])] != [FORMAT, str(VERSION)]:
-                raise Error(f"{path}: not samples of a probe that this version reads")
+                raise Error(f"{path}: not samples of a probe in a known version")
             return _read_samples(file)
     except _BROKEN as error:
         raise Error(f"{path}: not samples of a probe ({error})") from None
@@ -146,8 +146,8 @@ def load_samples(path: Path) -> ProbeSamples:
 def load_cost_matrix(path: Path) -> NDArray[np.float64]:
     """Read the seconds of a short message between ranks; NaN if unmeasured.
 
-    Raises `topoloom.Error` if it is another file, or another matrix. Raises `OSError`
-    if it cannot be read.
+    Raises `topoloom.Error` for other files and other matrices. Raises `OSError` if the
+    file cannot be read.
     """
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -177,17 +177,17 @@ def _read_samples(file: Any) -> ProbeSamples:
         _check_range(numbers, end)
     _check_range(second, samples.ranks)
     if (counts < 1).any() or counts.sum() != len(seconds):
-        raise ValueError("exchanges have other numbers of samples than there are")
+        raise ValueError("the number of samples does not match the exchanges")
     samples.exchanges.extend(rows, seconds)
     return samples
 
 
 def _check_range(numbers: NDArray[np.integer], end: int) -> None:
     if numbers.dtype.kind not in "iu" or ((numbers < 0) | (numbers >= end)).any():
-        raise ValueError("numbers are out of range")
+        raise ValueError("a rank or order number is out of range")
 
 
-#: Orders that do not measure pairs.
+#: Orders that are settings and measure no pairs.
 _SETUP_ORDERS = ("sampling", "among", "clocks", "noise", "end")
 
 

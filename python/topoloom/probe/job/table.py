@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks the table ``[probe]`` of a machine's file, which people may edit."""
+"""Checks the table ``[probe]`` of a machine's file, which users may edit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from topoloom.support.plain_text import is_number
 from topoloom.support.toml_values import check_type, get_entry
 
 Check = Callable[[Any, str], None]
-#: Largest integers that are exact as doubles.
+#: Largest integer up to which all integers are exact as doubles.
 _MOST = 2**53
 
 
@@ -50,22 +50,22 @@ def _check_share(value: Any, where: str) -> None:
 
 
 def _check_each(check: Check, least: int = 0, most: int | None = None) -> Check:
-    def of_list(value: Any, where: str) -> None:
+    def check_list(value: Any, where: str) -> None:
         count = len(check_type(value, list, where))
         if count < least or (most is not None and count > most):
             raise Error(f"{where} must have {least} or more, not {count}")
         for number, each in enumerate(value):
             check(each, f"{where}[{number}]")
 
-    return of_list
+    return check_list
 
 
 def _check_table(
     needed: Mapping[str, Check], known: Mapping[str, Check] | None = None
 ) -> Check:
-    """Check a table with required and optional keys."""
+    """Build a check of a table with required and optional keys."""
 
-    def of_table(value: Any, where: str) -> None:
+    def check_table(value: Any, where: str) -> None:
         check_type(value, dict, where)
         for key, check in needed.items():
             if key not in value:
@@ -75,7 +75,7 @@ def _check_table(
             if key in value:
                 check(value[key], f"{where}.{key}")
 
-    return of_table
+    return check_table
 
 
 def _check_nested(value: Any, where: str) -> None:
@@ -131,7 +131,7 @@ _CURVE_KEYS = _check_table(
 def _check_curve(value: Any, where: str) -> None:
     _CURVE_KEYS(value, where)
     if len(value["sizes"]) != len(value["measured_s"]):
-        raise Error(f"{where} has other numbers of sizes and measured_s")
+        raise Error(f"{where} must have equally many sizes and measured_s")
 
 
 _LEVEL = _check_table(
@@ -167,7 +167,7 @@ _SUSPECT = _check_table(
     {"measurements": _check_count, "way": _check_text},
 )
 
-#: Keys that a probe writes and readers use.
+#: Keys that every probe writes and that readers use.
 _KEYS: dict[str, Check] = {
     "samples": _check_text,
     "command": _check_each(_check_text),
@@ -214,16 +214,16 @@ _KEYS: dict[str, Check] = {
     "doubts": _check_each(_check_text),
     "claims": _check_each(_check_text),
 }
-#: Keys that exist only if measured.
+#: Keys that exist only if their values were measured.
 _OPTIONAL = ("pairs_met", "noise", "hops")
 
 
 def read_probe_table(
     document: Mapping[str, Any], file: str | Path, needed: Iterable[str] | None = None
 ) -> dict[str, Any]:
-    """Return the checked table of a document.
+    """Check and return the table ``[probe]`` of a document.
 
-    `needed`: required keys; None for all that a probe always writes. Raises
+    `needed`: required keys; None for all keys that every probe writes. Raises
     `topoloom.Error` with the missing or invalid key.
     """
     probed: dict[str, Any] = get_entry(
@@ -241,7 +241,7 @@ def read_probe_table(
 
 
 def _check_consistency(probed: Mapping[str, Any], file: str | Path) -> None:
-    """Refuse unknown ranks and hosts."""
+    """Raise `topoloom.Error` for unknown ranks and hosts."""
     hosts, host_of = probed.get("hosts"), probed.get("host_of")
     if hosts is not None and len({*hosts}) < len(hosts):
         raise Error(f"{file}: probe.hosts names a host twice")
@@ -259,7 +259,7 @@ def _check_consistency(probed: Mapping[str, Any], file: str | Path) -> None:
 
 
 def flatten_groups(nested: Iterable[Any]) -> Iterator[int]:
-    """Yield the ranks of nested lists."""
+    """Yield the ranks in nested lists."""
     for each in nested:
         if isinstance(each, list):
             yield from flatten_groups(each)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Locates the parts of a machine that slow measurements have in common."""
+"""Locates bad parts of a machine: the common parts of slow measurements."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from topoloom.probe.locate.likelihood import estimate_beliefs
+from topoloom.probe.locate.likelihood import estimate_bad_parts
 from topoloom.probe.locate.parts import Pair, Parts
 from topoloom.probe.locate.rounds import (
     SURE,
@@ -19,31 +19,31 @@ from topoloom.probe.locate.rounds import (
     compute_uncertainty,
 )
 
-#: Limit on parts in a description; `BadPart.document` has all.
+#: Maximum number of parts in a sentence; `BadPart.document` contains all parts.
 _MAX_NAMED = 4
 
 
 @dataclass(frozen=True)
 class Test:
-    """A measurement of one pair of ends, or of the pairs of a collective operation."""
+    """A measurement of a pair of ends, or of the pairs of a collective operation."""
 
-    __test__ = False  # not a pytest class
+    __test__ = False  # prevents collection by pytest
 
-    pairs: Sequence[Pair]  # pairs of ends
-    ratio: float  # time relative to the typical one
+    pairs: Sequence[Pair]  # pairs of hosts or GPUs
+    ratio: float  # time relative to the typical time
 
 
 @dataclass(frozen=True)
 class BadPart:
-    """A bad part, one of several that no test distinguishes."""
+    """A bad part, or several candidates that no test distinguishes."""
 
     parts: list[str]  # names
-    factor: float  # message time relative to the typical one
-    chance: float  # probability that this explains the tests
+    factor: float  # message time relative to the typical time
+    chance: float  # probability that this part explains the tests
 
     @property
     def sure(self) -> bool:
-        """Whether no more tests are needed."""
+        """Whether the part is certainly bad, without more tests."""
         return self.chance >= SURE
 
     @property
@@ -66,15 +66,15 @@ class BadPart:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The state of a diagnosis."""
+    """The current result of a diagnosis."""
 
-    bad: list[BadPart]  # parts that explain slow tests, the most certain first
+    bad: list[BadPart]  # bad parts that explain slow tests, the most certain first
     #: `tests`, `hosts`: numbers of tests and of testable hosts.
     tests: int
     hosts: int
     suspects: int  # number of other classes of parts that may be bad
-    untested: int  # number of classes of parts that no test has judged
-    #: Pairs of ends to measure next, concurrently; empty if pairs give no more
+    untested: int  # number of classes of parts that no test covers sufficiently
+    #: Pairs of ends to measure next, concurrently; empty if more pairs give no
     #: information.
     plan: list[Pair] = field(default_factory=list)
 
@@ -94,35 +94,35 @@ def diagnose_parts(
 ) -> Diagnosis:
     """Find the parts that explain tests, and the pairs of ends to measure next.
 
-    `controls` adds pairs for typical times, if these are unknown.
+    `controls` adds pairs for typical times, which are needed if unknown.
     """
-    coverage = parts.coverage([test.pairs for test in tests])
-    beliefs = estimate_beliefs(
+    coverage = parts.compute_coverage([test.pairs for test in tests])
+    estimate = estimate_bad_parts(
         coverage, [test.ratio for test in tests], len(parts.classes)
     )
-    left = compute_uncertainty(parts, beliefs)
+    left = compute_uncertainty(parts, estimate)
     bad = [
         BadPart(
             parts.describe_class(each.number),
             each.factor,
-            float(beliefs.chances[each.number]),
+            float(estimate.chances[each.number]),
         )
-        for each in beliefs.bad
+        for each in estimate.bad
     ]
-    found = {each.number for each in beliefs.bad}
+    found = {each.number for each in estimate.bad}
     suspects = int(np.sum(left > SUSPECT)) - sum(left[n] > SUSPECT for n in found)
     return Diagnosis(
         bad,
         len(tests),
         len(parts.nodes),
         int(suspects),
-        int(np.sum(left[beliefs.open] > 0)),
-        choose_next_round(parts, beliefs, controls),
+        int(np.sum(left[estimate.open] > 0)),
+        choose_next_round(parts, estimate, controls),
     )
 
 
 def limit_rounds(hosts: int) -> int:
-    """Return the limit on rounds for finding a bad part: 2 log2 of the hosts."""
+    """Return the maximum number of rounds for finding a bad part: 2 log2(hosts)."""
     return 2 * math.ceil(math.log2(hosts))
 
 
@@ -134,7 +134,8 @@ def locate_by_rounds(
 ) -> tuple[Diagnosis, int]:
     """Measure in rounds until the diagnosis is complete; return it and the rounds.
 
-    Typical times must be known. `has_time` returns whether to measure another round.
+    Typical times must be known. `has_time` returns whether time remains for another
+    round.
     """
     known = list(tests)
     found = diagnose_parts(parts, known, controls=False)

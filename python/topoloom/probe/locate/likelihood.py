@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Estimates how likely each part is bad, from the relative times of tests.
+"""Estimates the probability that parts are bad from relative times of tests.
 
-The relative time of a test is that of its slowest part: the factor of a bad part times
-its load, or 1. Log times are normal around it, but for a few outliers. Bad parts are
-added one at a time and refitted, as long as the likelihood grows enough.
+The expected relative time of a test is the time of its slowest part: the factor of a
+bad part times its load, or 1. Log times are normally distributed, except for a few
+outliers. Bad parts are added one at a time and refitted, while the likelihood increases
+sufficiently.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from numpy.typing import NDArray
 
 from topoloom.probe.locate.parts import Coverage, Values
 
-#: Minimal factor worth reporting, and log step of the factors that are tried.
+#: Minimal slowdown factor to report, and step of candidate factors in log units.
 _MIN_FACTOR, _STEP = 1.25, 0.07
-#: Finer steps to each side of the best factor.
+#: Number of finer steps on each side of the best factor.
 _FINE_STEPS = 6
 #: Minimal deviation of log times of tests.
 _MIN_SIGMA = 0.02
-#: Limits on the log likelihood that a test contributes for and against a bad part;
-#: higher against, since nothing is fast by chance.
+#: Limits on the log likelihood that a test contributes for and against a bad part. The
+#: limit against is higher, because no test is fast by chance.
 _MAX_FOR, _MAX_AGAINST = 6.0, 12.0
-#: Prior number of bad parts, and limit.
+#: Expected number of bad parts in the prior, and maximum number.
 _PRIOR_COUNT, _MAX_BAD = 0.5, 16
-#: Limit on the prior probability, so that one slow test does not decide.
+#: Maximum prior probability, so that one slow test does not decide.
 _MAX_PRIOR = 5e-4
-#: Factor at which a test would detect a bad part, and thus judges it.
+#: Slowdown factor that a test must be able to detect to count as a test of a part.
 _JUDGED_RATIO = 3.0
 _PASSES = 4
 #: For normal values: standard deviation / median deviation.
@@ -39,35 +40,40 @@ _SIGMA = 1.4826
 
 @dataclass(frozen=True)
 class BadClass:
-    """A class with a bad part: its number and slowdown factor."""
+    """A class that contains a bad part: number and slowdown factor."""
 
     number: int
     factor: float
 
 
 @dataclass(frozen=True)
-class Beliefs:
-    """The conclusions from tests."""
+class BadPartEstimate:
+    """Probabilities of bad parts, inferred from tests."""
 
-    bad: list[BadClass]  # classes that explain slow tests, the most certain first
-    chances: Values  # probability that a class is bad
-    open: NDArray[np.bool_]  # whether no test has judged a class
+    bad: list[BadClass]  # bad classes that explain slow tests, the most certain first
+    chances: Values  # probability of each class to be bad
+    open: NDArray[np.bool_]  # for each class, whether no test covers it sufficiently
 
 
-def estimate_beliefs(tests: Coverage, ratios: Sequence[float], classes: int) -> Beliefs:
-    """Estimate how likely each class of parts is bad.
+def estimate_bad_parts(
+    tests: Coverage, ratios: Sequence[float], classes: int
+) -> BadPartEstimate:
+    """Estimate the probability that each class of parts is bad.
 
-    `ratios`: time of each test relative to the typical one. `classes`: number of
+    `ratios`: time of each test relative to the typical time. `classes`: number of
     classes.
     """
-    return _Estimator(tests, np.log(np.asarray(ratios, dtype=float)), classes).beliefs()
+    return _BadPartEstimator(
+        tests, np.log(np.asarray(ratios, dtype=float)), classes
+    ).fit()
 
 
-class _Estimator:
+class _BadPartEstimator:
     def __init__(self, tests: Coverage, values: Values, classes: int) -> None:
         self._tests, self._values, self._classes = tests, values, classes
         self._rows = tests.rows
-        # Bad parts make no test fast, so tests below the typical time show the noise.
+        # Bad parts make no test fast, so noise is estimated from tests below the
+        # typical time.
         below = np.abs(values[values < 0])
         sigma = _SIGMA * float(np.median(below)) if len(below) else 0.0
         self._sigma = max(_MIN_SIGMA, sigma)
@@ -76,68 +82,70 @@ class _Estimator:
         prior = min(_MAX_PRIOR, _PRIOR_COUNT / max(classes, 1))
         self._prior = math.log(prior / (1 - prior))
 
-    def beliefs(self) -> Beliefs:
-        """Fit bad classes, and estimate the probability of all others."""
+    def fit(self) -> BadPartEstimate:
+        """Fit the bad classes, and estimate the probabilities of all classes."""
         bad: dict[int, float] = {}
         for _ in range(_MAX_BAD):
-            number, factor, worth = self._best(bad)
+            number, factor, worth = self._find_best_class(bad)
             if worth <= 0:
                 break
             bad[number] = factor
-            bad = self._refitted(bad)
-        chances = self._chances(bad)
-        judged, _ = self._gains(bad, (_JUDGED_RATIO,))
+            bad = self._refit(bad)
+        chances = self._compute_probabilities(bad)
+        judged, _ = self._compute_gains(bad, (_JUDGED_RATIO,))
         found = [BadClass(number, factor) for number, factor in bad.items()]
         found.sort(key=lambda each: (-chances[each.number], each.number))
-        return Beliefs(found, chances, judged >= 0)
+        return BadPartEstimate(found, chances, judged >= 0)
 
-    def _best(self, bad: dict[int, float]) -> tuple[int, float, float]:
-        """Find the class that explains most in addition, its factor and its gain."""
-        gains, factors = self._gains(bad)
+    def _find_best_class(self, bad: dict[int, float]) -> tuple[int, float, float]:
+        """Find the additional bad class with the highest gain, its factor and gain."""
+        gains, factors = self._compute_gains(bad)
         gains[list(bad)] = -np.inf
         best = int(np.argmax(gains))
-        factor, gain = self._finer(bad, best, float(factors[best]))
+        factor, gain = self._refine_factor(bad, best, float(factors[best]))
         return best, factor, max(gain, float(gains[best])) + self._prior
 
-    def _finer(
+    def _refine_factor(
         self, bad: dict[int, float], number: int, factor: float
     ) -> tuple[float, float]:
-        """Refine a factor; return it with its gain.
+        """Refine the factor of a class; return the factor and its gain.
 
-        Residuals of a coarse factor would look like another bad part.
+        Otherwise, residuals of a coarse factor would indicate another bad part.
         """
         entries = self._tests.classes == number
         rows, loads = self._rows[entries], self._tests.loads[entries]
-        values, usual = self._values[rows], self._expected(bad)[rows]
+        values, usual = self._values[rows], self._compute_expected(bad)[rows]
         fine = factor * np.exp(
             np.arange(-_FINE_STEPS, _FINE_STEPS + 1) * _STEP / (_FINE_STEPS + 1)
         )
         slow = np.log(np.maximum(1.0, loads * fine[:, None]))
-        after = self._loss(values - np.maximum(usual, slow)).sum(axis=1)
+        after = self._compute_loss(values - np.maximum(usual, slow)).sum(axis=1)
         best = int(np.argmin(after))
-        return float(fine[best]), float(self._loss(values - usual).sum() - after[best])
+        return float(fine[best]), float(
+            self._compute_loss(values - usual).sum() - after[best]
+        )
 
-    def _refitted(self, bad: dict[int, float]) -> dict[int, float]:
+    def _refit(self, bad: dict[int, float]) -> dict[int, float]:
         """Refit each bad class given the others; drop those without gain."""
         for _ in range(_PASSES):
             before = dict(bad)
             for number in list(bad):
                 others = {n: f for n, f in bad.items() if n != number}
-                best, factor, worth = self._best(others)
+                best, factor, worth = self._find_best_class(others)
                 bad = others | {best: factor} if worth > 0 else others
             if bad == before:
                 break
         return bad
 
-    def _chances(self, bad: dict[int, float]) -> Values:
-        """Compute the probability of each class, replacing a bad one or in addition."""
-        gains, _ = self._gains(bad)
+    def _compute_probabilities(self, bad: dict[int, float]) -> Values:
+        """Compute the probability that each class is bad, or replaces a bad class."""
+        gains, _ = self._compute_gains(bad)
         odds = gains + self._prior
         odds[list(bad)] = -np.inf
         chances: Values = 1 / (1 + np.exp(-np.clip(odds, -700, 700)))
         for number in bad:
             others = {n: f for n, f in bad.items() if n != number}
-            gains, _ = self._gains(others)
+            gains, _ = self._compute_gains(others)
             odds = gains + self._prior
             odds[list(others)] = -np.inf
             top = max(0.0, float(odds.max()))
@@ -145,25 +153,25 @@ class _Estimator:
             chances += weights / (weights.sum() + np.exp(-top))
         return np.minimum(chances, 1.0)
 
-    def _gains(
+    def _compute_gains(
         self, bad: dict[int, float], tried: Sequence[float] = ()
     ) -> tuple[Values, Values]:
-        """Compute the gain and the factor of each class in addition to bad ones."""
-        usual = self._expected(bad)
+        """Compute the gain and factor of each class as an additional bad class."""
+        usual = self._compute_expected(bad)
         tests = self._tests
         values = self._values[self._rows]
-        before = self._loss(values - usual[self._rows])
+        before = self._compute_loss(values - usual[self._rows])
         best = np.full(self._classes, -np.inf)
         factors = np.ones(self._classes)
         for factor in tried or self._factors:
             slow = np.log(np.maximum(1.0, tests.loads * factor))
-            after = self._loss(values - np.maximum(usual[self._rows], slow))
+            after = self._compute_loss(values - np.maximum(usual[self._rows], slow))
             gain = np.bincount(tests.classes, before - after, self._classes)
             better = gain > best
             best[better], factors[better] = gain[better], factor
         return best, factors
 
-    def _expected(self, bad: dict[int, float]) -> Values:
+    def _compute_expected(self, bad: dict[int, float]) -> Values:
         """Compute the expected log times of tests with these bad classes."""
         factors = np.ones(self._classes)
         factors[list(bad)] = list(bad.values())
@@ -172,6 +180,6 @@ class _Estimator:
         np.maximum.at(expected, self._rows, slow)
         return expected
 
-    def _loss(self, residuals: Values) -> Values:
+    def _compute_loss(self, residuals: Values) -> Values:
         squares = (residuals / self._sigma) ** 2 / 2
         return np.minimum(squares, np.where(residuals > 0, _MAX_FOR, _MAX_AGAINST))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The parts of a machine that can be bad, and the parts that a test covers."""
+"""Parts of a machine that can be bad, and the parts that tests cover."""
 
 from __future__ import annotations
 
@@ -13,19 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error, Machine
-from topoloom.machines.link_names import default_vertex_names, format_link, vertex_names
+from topoloom.machines.link_names import (
+    format_link,
+    list_default_vertex_names,
+    vertex_names,
+)
 from topoloom.nodes.hosts import hosts_in_order
 
-#: Minimal load, relative to the busiest part, at which a part slows a message down.
+#: Minimal load, relative to the busiest part, at which a bad part slows a message.
 _MIN_LOAD = 0.1
-#: Limit on pairs for using all as tests; random and near partners per host beyond.
+#: Maximum number of pairs for using all pairs as tests; otherwise, number of random and
+#: near partners per host.
 _ALL_PAIRS, _PARTNERS, _NEAR = 96 * 95 // 2, 40, 3
-#: The two ends in a link's name.
+#: Matches the two ends in a link's name.
 _ENDS = re.compile(r"(.+?)(?: -> | to )(.+)")
 _GPU = re.compile(r"GPU ([0-9]+)")
 _LEAF = re.compile(r"unit [0-9]+ rail ([0-9]+)")
 
-#: Two indices into `Parts.ends`.
+#: Indices of the two ends of a test; see `Parts`.
 Pair = tuple[int, int]
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -33,42 +38,43 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Coverage:
-    """The classes of parts that each test covers, in compressed rows."""
+    """Classes of parts that each test covers, in compressed sparse rows."""
 
-    starts: Numbers  # begin of each row, and the end of the last
+    starts: Numbers  # begin of each row, and end of the last row
     classes: Numbers  # classes that test t covers, from `starts[t]` to `starts[t + 1]`
-    loads: Values  # load of each relative to the busiest part of the test, in (0, 1]
+    loads: Values  # loads relative to the test's busiest part, in (0, 1]
 
     @property
     def rows(self) -> Numbers:
-        """Test of each entry."""
+        """Test number of each entry."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
 
 class Parts:
     """Hosts, cables and switches of a machine, and pairs that test them.
 
-    Parts that no test distinguishes, such as a host and its only cable, are one class.
-    Ends of tests are hosts and, on rails, then the GPUs of all hosts.
+    Parts that no test distinguishes, such as a host and its only cable, form a class.
+    Ends of tests are numbered: first all hosts, then in a rail network the GPUs of all
+    hosts.
 
     Parameters
     ----------
     machine
-        With the wiring of hosts.
+        Machine with the wiring of the hosts.
     nodes
-        A node of each testable host; on rails, any of the host's nodes.
+        A node of each testable host; in a rail network, any node of the host.
     names
         Host names by node.
     switches
-        Names of all switches, if any.
+        Names of all switches, if known.
     by_gpu
-        Whether pairs of GPUs with equal index are tests. GPUs, the network sides of
-        hosts, and rails then are parts as well.
+        Whether pairs of GPUs with equal index are tests. If so, GPUs, the network sides
+        of hosts, and rails are also parts.
 
     Raises
     ------
     topoloom.Error
-        If there are fewer than three hosts, or two of them are on one node.
+        If there are fewer than three hosts, or two hosts are on the same node.
     """
 
     def __init__(
@@ -80,7 +86,7 @@ class Parts:
         by_gpu: bool = False,
     ) -> None:
         if len(nodes) < 3:
-            raise Error("fewer than three hosts do not say which of them is slow")
+            raise Error("a slow host cannot be located among fewer than three hosts")
         hosts = hosts_in_order(machine, nodes)
         if len(hosts) < len(nodes):
             raise Error("two hosts are on the same node of the machine")
@@ -105,20 +111,20 @@ class Parts:
         self._cables = len(self._example)
         self._rates = machine.bandwidth()
         self._ends = machine.link_ends().astype(np.int64)
-        self.rail_of = self._rails() if self.gpus > 1 else {}
-        self.pairs = self._candidates()
+        self.rail_of = self._find_rails() if self.gpus > 1 else {}
+        self.pairs = self._list_candidates()
         self.row_of = {pair: row for row, pair in enumerate(self.pairs)}
-        self._by_pairs = [self._covered([pair]) for pair in self.pairs]
+        self._by_pairs = [self._compute_loads([pair]) for pair in self.pairs]
         self._classify(self._by_pairs)
 
     def _classify(self, covered: Sequence[Mapping[int, float]]) -> None:
         self._class_of, self.classes = _group_classes(covered, self._count)
-        self.tests = self._rows(self._by_pairs)
+        self.tests = self._make_coverage(self._by_pairs)
 
     def refine_classes(self, tests: Iterable[Sequence[Pair]]) -> Parts:
-        """Return a copy whose classes these tests distinguish as well."""
+        """Return a copy whose classes are refined by additional tests."""
         parts = copy(self)
-        parts._classify([*self._by_pairs, *map(self._covered, tests)])
+        parts._classify([*self._by_pairs, *map(self._compute_loads, tests)])
         return parts
 
     @property
@@ -126,37 +132,37 @@ class Parts:
         own = len(self.nodes) + len(set(self.rail_of.values())) if self.by_gpu else 0
         return self._network_sides + own
 
-    def coverage(self, tests: Iterable[Sequence[Pair]]) -> Coverage:
+    def compute_coverage(self, tests: Iterable[Sequence[Pair]]) -> Coverage:
         """Compute the coverage of tests, each a list of pairs of ends."""
-        return self._rows([self._covered(pairs) for pairs in tests])
+        return self._make_coverage([self._compute_loads(pairs) for pairs in tests])
 
     def host_of(self, end: int) -> int:
         """Return the host of an end."""
         hosts = len(self.nodes)
         return end if end < hosts else (end - hosts) // self.gpus
 
-    def place_of(self, end: int) -> int:
+    def gpu_index_of(self, end: int) -> int:
         """Return the index of a GPU in its host; 0 for a host."""
         hosts = len(self.nodes)
         return 0 if end < hosts else (end - hosts) % self.gpus
 
-    def gpu(self, host: int, place: int) -> int:
-        """Return the end of a GPU of a host."""
+    def get_gpu_end(self, host: int, place: int) -> int:
+        """Return the end index of a GPU."""
         return len(self.nodes) + host * self.gpus + place
 
     def list_busy_ends(self, end: int) -> list[int]:
-        """Return the ends that are busy while `end` is."""
+        """List the ends that are busy while `end` is busy."""
         host = self.host_of(end)
         if end != host:
             return [host, end]
         if not self.by_gpu:
             return [host]
-        return [host, *(self.gpu(host, place) for place in range(self.gpus))]
+        return [host, *(self.get_gpu_end(host, place) for place in range(self.gpus))]
 
     def kind(self, a: int, b: int) -> tuple[bool, bool]:
-        """Return whether whole hosts are measured, and whether only by NVLink."""
+        """Return two flags: a pair measures whole hosts, and uses only NVLink."""
         route = self.machine.route(self._first_node(a), self._first_node(b))
-        inside = bool(self.rail_of) and not self._leaves(route)
+        inside = bool(self.rail_of) and not self._find_leaves(route)
         return a == self.host_of(a) and b == self.host_of(b), inside
 
     def distance(self, a: int, b: int) -> int:
@@ -164,13 +170,15 @@ class Parts:
         return self.machine.hops(self._first_node(a), self._first_node(b))
 
     def describe_class(self, number: int) -> list[str]:
-        """Name the parts of a class, without rails that use only one switch."""
+        """List the names of the parts of a class, without rails of a single switch."""
         parts = self.classes[number]
         switches = len(self.nodes) + self._cables
         rails = {self.rail_of.get(part - switches) for part in parts}
         first_rail = self._network_sides + len(self.nodes)
         return [
-            self._described(part) for part in parts if part - first_rail not in rails
+            self._describe_part(part)
+            for part in parts
+            if part - first_rail not in rails
         ]
 
     def is_cable(self, part: int) -> bool:
@@ -199,7 +207,7 @@ class Parts:
 
     @cached_property
     def distances(self) -> Numbers:
-        """Hops between the ends of each pair; fewer if only NVLink is between."""
+        """Hops between the ends of each pair; negative if the pair uses only NVLink."""
         found = [
             self.distance(*pair) - self.machine.vertex_count * self.kind(*pair)[1]
             for pair in self.pairs
@@ -210,7 +218,7 @@ class Parts:
     def _network_sides(self) -> int:
         return len(self.nodes) + self._cables + self.machine.vertex_count
 
-    def _rails(self) -> dict[int, int]:
+    def _find_rails(self) -> dict[int, int]:
         """Return the rail of each leaf switch."""
         rails = {}
         for link, (source, _) in enumerate(self._ends.tolist()):
@@ -220,14 +228,14 @@ class Parts:
         return rails
 
     def _first_node(self, end: int) -> int:
-        return self.nodes[self.host_of(end)] + self.place_of(end)
+        return self.nodes[self.host_of(end)] + self.gpu_index_of(end)
 
-    def _leaves(self, route: Iterable[tuple[int, float]]) -> set[int]:
+    def _find_leaves(self, route: Iterable[tuple[int, float]]) -> set[int]:
         ends = {int(end) for link, _ in route for end in self._ends[link]}
         return ends & self.rail_of.keys()
 
-    def _covered(self, pairs: Sequence[Pair]) -> dict[int, float]:
-        """Return each part's load relative to the busiest one of a pair's route."""
+    def _compute_loads(self, pairs: Sequence[Pair]) -> dict[int, float]:
+        """Compute the load of each part relative to the busiest part of a route."""
         found: dict[int, float] = {}
         hosts = len(self.nodes)
         switches = hosts + self._cables
@@ -235,7 +243,7 @@ class Parts:
             loads: dict[int, float] = {}
             passed: set[int] = set()
             own: set[int] = set()
-            for route in self._routes(a, b):
+            for route in self._list_routes(a, b):
                 sources, sinks = set(), set()
                 for link, share in route:
                     cable = hosts + int(self._cable_of[link])
@@ -251,7 +259,7 @@ class Parts:
             ends = {self.host_of(a), self.host_of(b)}
             loads |= dict.fromkeys(ends, 1.0)
             if self.by_gpu:
-                own = set()  # GPUs and NVLink switches are parts
+                own = set()  # no endpoints: GPUs and NVLink switches are parts
                 leaves = passed & self.rail_of.keys()
                 if leaves:
                     loads |= {self._network_sides + host: 1.0 for host in ends}
@@ -262,8 +270,8 @@ class Parts:
                 found[part] = max(found.get(part, 0.0), load)
         return found
 
-    def _routes(self, a: int, b: int) -> Iterator[list[tuple[int, float]]]:
-        """Yield routes between two ends; for whole hosts, those of all GPU pairs."""
+    def _list_routes(self, a: int, b: int) -> Iterator[list[tuple[int, float]]]:
+        """Yield the routes between two ends; for whole hosts, between all GPU pairs."""
         whole = a == self.host_of(a) and b == self.host_of(b)
         first, second = self._first_node(a), self._first_node(b)
         for gpu in range(self.gpus if whole else 1):
@@ -271,7 +279,7 @@ class Parts:
             yield self.machine.route(*ends)
             yield self.machine.route(*ends[::-1])
 
-    def _rows(self, covered: Sequence[Mapping[int, float]]) -> Coverage:
+    def _make_coverage(self, covered: Sequence[Mapping[int, float]]) -> Coverage:
         starts = [0]
         classes: list[int] = []
         loads: list[float] = []
@@ -288,62 +296,62 @@ class Parts:
             np.array(starts), np.array(classes, dtype=np.int64), np.array(loads)
         )
 
-    def _described(self, part: int) -> str:
+    def _describe_part(self, part: int) -> str:
         hosts = len(self.nodes)
         if part < hosts:
             return f"host {self.hosts[part].removeprefix('host ')}"
         if part < hosts + self._cables:
-            return self._cable(int(self._example[part - hosts]))
+            return self._describe_cable(int(self._example[part - hosts]))
         if part < self._network_sides:
-            return self._vertex(part - hosts - self._cables)
+            return self._describe_vertex(part - hosts - self._cables)
         if part < self._network_sides + hosts:
             return f"what the NICs of {self.hosts[part - self._network_sides]} share"
         return f"rail {part - self._network_sides - hosts}"
 
-    def _cable(self, link: int) -> str:
+    def _describe_cable(self, link: int) -> str:
         name = format_link(self.machine.link_name(link), self._names)
         if not self.by_gpu:
             return f"cable {name}"
-        ends = _GPU.sub(lambda found: self._gpu(int(found[1])), name)
-        if self._leaves([(link, 1.0)]) and "GPU" in name:
+        ends = _GPU.sub(lambda found: self._describe_gpu(int(found[1])), name)
+        if self._find_leaves([(link, 1.0)]) and "GPU" in name:
             return f"NIC or cable of {ends.replace(' -> ', ' to ')}"
         return f"cable {ends}"
 
-    def _gpu(self, node: int) -> str:
-        """Name a GPU by its host."""
+    def _describe_gpu(self, node: int) -> str:
+        """Name a GPU after its host."""
         host, place = divmod(node, self.gpus)
         try:
             return f"{self.hosts[self.nodes.index(host * self.gpus)]} GPU {place}"
-        except ValueError:  # not one of the hosts that are measured
+        except ValueError:  # host is not measured
             return f"GPU {node}"
 
-    def _vertex(self, vertex: int) -> str:
-        """Name a GPU, or a switch as in the names of its links."""
+    def _describe_vertex(self, vertex: int) -> str:
+        """Name a GPU or a switch; switches have their names in link names."""
         if self.by_gpu and vertex < self.machine.node_count:
-            return self._gpu(vertex)
+            return self._describe_gpu(vertex)
         for link in np.flatnonzero((self._ends == vertex).any(axis=1)).tolist():
             if ends := _ENDS.fullmatch(self.machine.link_name(link)):
                 name = ends[1] if self._ends[link][0] == vertex else ends[2]
                 return f"switch {self._names.get(name, name)}"
-        words = default_vertex_names(self.machine)  # links of trees name only one end
+        words = list_default_vertex_names(self.machine)  # tree links name one end
         word = words[vertex] if vertex < len(words) else str(vertex)
         return f"switch {self._names.get(word, f'of {word}')}"
 
-    def _candidates(self) -> list[Pair]:
+    def _list_candidates(self) -> list[Pair]:
         """List candidate pairs for tests: all, or near and random ones."""
         rng = np.random.default_rng(0)
         hosts = len(self.nodes)
         if not self.by_gpu:
             return _draw_pairs(hosts, 1, rng)
         return [
-            (self.gpu(a, place), self.gpu(b, place))
+            (self.get_gpu_end(a, place), self.get_gpu_end(b, place))
             for place in range(self.gpus)
             for a, b in _draw_pairs(hosts, self.gpus, rng)
         ]
 
 
 def _draw_pairs(hosts: int, times: int, rng: np.random.Generator) -> list[Pair]:
-    """List pairs of hosts, fewer if each yields several tests."""
+    """List pairs of hosts; fewer pairs if each pair yields several tests."""
     if hosts * (hosts - 1) // 2 * times <= _ALL_PAIRS:
         return [(a, b) for a in range(hosts) for b in range(a + 1, hosts)]
     partners = max(_PARTNERS // times, 2 * _NEAR)
@@ -360,7 +368,7 @@ def _draw_pairs(hosts: int, times: int, rng: np.random.Generator) -> list[Pair]:
 def _group_classes(
     covered: Sequence[Mapping[int, float]], parts: int
 ) -> tuple[Numbers, list[list[int]]]:
-    """Group parts that the same tests cover; -1 for parts without tests."""
+    """Group parts that are covered by the same tests; -1 for parts without tests."""
     marks = np.random.default_rng(1).integers(1, 1 << 62, len(covered)).tolist()
     signs: dict[int, int] = {}
     for mark, row in zip(marks, covered, strict=True):

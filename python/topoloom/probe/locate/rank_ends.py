@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the hosts and, on rails, the GPUs of ranks of NCCL's communicators.
+"""Finds the hosts, or in rail networks the GPUs, of ranks of NCCL communicators.
 
-The Inspector names the host and process of a rank, but not its GPU. GPUs are assigned
-in the order of ranks in the communicator with most of a host's GPUs.
+The Inspector reports the host and process of a rank, but not its GPU. GPUs are assigned
+in the rank order of the communicator with most GPUs of a host.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from topoloom.graphs.traces.inspector import InspectorLine, Process
 from topoloom.probe.locate.parts import Parts
 from topoloom.support.units import counted
 
-#: Ends of ranks, by communicator and place; None for unknown GPUs.
+#: Ends of ranks, by communicator and rank; None for unknown GPUs.
 RankEnds = dict[str, dict[int, int | None]]
 _Members = Mapping[str, Mapping[int, Process]]
 
@@ -25,7 +25,7 @@ def find_rank_ends(
 ) -> tuple[RankEnds, list[str]]:
     """Find the end of each rank, with remarks about assumptions.
 
-    Raises `topoloom.Error` if the machine lacks a host, a host has more ranks than
+    Raises `topoloom.Error` if a host is not in the machine, a host has more ranks than
     GPUs, or a rank has two processes.
     """
     numbers = {host: n for n, host in enumerate(parts.hosts)}
@@ -42,7 +42,7 @@ def find_rank_ends(
             raise Error(
                 f"{line.where}: rank {line.place} of communicator {line.communicator} "
                 f"is process {other[1]} of {other[0]} and {line.process[1]} of {name}; "
-                "give the files of one job"
+                "pass the files of one job"
             )
     if parts.by_gpu:
         return _find_gpu_ends(members, hosts, parts)
@@ -66,7 +66,8 @@ def _find_gpu_ends(
         if ranks > parts.gpus:
             raise Error(
                 f"{host} has {counted(ranks, 'rank')} in these files and "
-                f"{counted(parts.gpus, 'GPU')} in the machine; give those of one job"
+                f"{counted(parts.gpus, 'GPU')} in the machine; "
+                "pass the files of one job"
             )
         order = max(
             (_list_host_processes(group, host) for group in members.values()), key=len
@@ -74,7 +75,7 @@ def _find_gpu_ends(
         places: Sequence[int] = range(ranks)
         devices = {one[2] for one in own}
         if len(devices) == ranks and devices <= {*range(parts.gpus)}:
-            order = list(own)  # of Topoloom's plugin, which names them
+            order = list(own)  # lines of Topoloom's plugin, which contain the GPU
             places = [one[2] for one in order]
         elif len(order) < ranks:
             unordered.append(host)
@@ -82,7 +83,7 @@ def _find_gpu_ends(
         elif ranks < parts.gpus:
             partly.append(host)
         for place, process in zip(places, order, strict=True):
-            gpus.setdefault(process, []).append(parts.gpu(number, place))
+            gpus.setdefault(process, []).append(parts.get_gpu_end(number, place))
     doubts = []
     if unordered:
         doubts.append(
@@ -112,7 +113,7 @@ def _count_most(groups: Iterable[Sequence[Process]]) -> Counter[Process]:
 def _assign_gpus(
     group: Mapping[int, Process], gpus: Mapping[Process, Sequence[int]]
 ) -> dict[int, int | None]:
-    """Assign a process's GPUs to its ranks in order; none if it has others as well."""
+    """Assign a process's GPUs to its ranks in order; nothing if it has other GPUs."""
     ranks = Counter(group.values())
     given: Counter[Process] = Counter()
     ends: dict[int, int | None] = {}

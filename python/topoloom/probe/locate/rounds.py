@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses the pairs of hosts or GPUs that give most information in the next round.
+"""Chooses the most informative pairs of hosts or GPUs for the next round.
 
-The worth of a pair is the entropy of its outcome, highest if slow and fast are equally
-likely. Pairs of a round share neither an end nor a full link.
+The worth of a pair is the entropy of its outcome, which is highest if slow and fast are
+equally likely. Pairs of a round share no end and no full link.
 """
 
 from __future__ import annotations
@@ -12,61 +12,63 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.probe.locate.likelihood import Beliefs
+from topoloom.probe.locate.likelihood import BadPartEstimate
 from topoloom.probe.locate.parts import Pair, Parts, Values
 
-#: Remaining worth of a class that a pair of the round covers.
+#: Factor on the worth of a class that a pair of the round already covers.
 _REPEAT_WORTH = 0.02
-#: Minimal share of its worth that a pair must keep given earlier pairs.
+#: Minimal share of a pair's worth that must remain after earlier pairs of the round.
 _MIN_WORTH_SHARE = 0.5
-#: Capacity of a cable in messages of a pair, with tolerance for rounding.
+#: Capacity of a cable in concurrent messages, with tolerance for rounding.
 _MAX_CABLE_LOAD = 1 + 1e-9
-#: Pairs per host that are considered in one pass.
+#: Number of pairs per host that are considered in one pass.
 _PASSES_PER_HOST = 8
-#: Probabilities from which on a class is a suspect, and certain.
+#: Minimal probability of a suspect class, and of a certain one.
 SUSPECT, SURE = 0.01, 0.98
-#: Minimal load, relative to its maximum, at which a pair tests a class. Classes that
-#: never reach it cannot be judged by pairs.
+#: Minimal load, relative to the class's maximum, at which a pair tests a class. Classes
+#: that never reach this load cannot be tested by pairs.
 _MIN_VISIBLE_LOAD = 0.5
-#: Minimal pairs of each distance in a round without suspects.
+#: Minimal number of pairs of each distance in a round without suspects.
 _CONTROLS = 3
 
 
-def compute_uncertainty(parts: Parts, beliefs: Beliefs) -> Values:
-    """Compute the probability of each class; 0 if it needs no more tests."""
+def compute_uncertainty(parts: Parts, estimate: BadPartEstimate) -> Values:
+    """Compute the probability of each class; 0 for classes that need no more tests."""
     tests = parts.tests
     visible, busiest = _find_visible(parts)
-    chances: Values = beliefs.chances.copy()
-    is_open = (beliefs.open & (busiest >= _MIN_VISIBLE_LOAD)) | (chances > SUSPECT)
-    sure = _find_sure(beliefs)
+    chances: Values = estimate.chances.copy()
+    is_open = (estimate.open & (busiest >= _MIN_VISIBLE_LOAD)) | (chances > SUSPECT)
+    sure = _find_sure(estimate)
     chances[~is_open | sure] = 0.0
-    # Classes that only tests of a bad part cover cannot be judged.
+    # A class cannot be tested if all its tests cover a bad part.
     of_bad = _has_any(parts, sure[tests.classes] & visible)
     seen = visible & ~of_bad[tests.rows]
     chances[np.bincount(tests.classes, seen, len(chances)) == 0] = 0.0
     return chances
 
 
-def choose_next_round(parts: Parts, beliefs: Beliefs, controls: bool) -> list[Pair]:
-    """Choose pairs of ends; none if pairs give no more information."""
-    worth = compute_uncertainty(parts, beliefs)
+def choose_next_round(
+    parts: Parts, estimate: BadPartEstimate, controls: bool
+) -> list[Pair]:
+    """Choose the next pairs of ends; [] if more pairs give no information."""
+    worth = compute_uncertainty(parts, estimate)
     if not worth.any():
         return []
     tests = parts.tests
     visible, _ = _find_visible(parts)
     unsure: Values = np.bincount(
-        tests.rows, beliefs.chances[tests.classes], len(parts.pairs)
+        tests.rows, estimate.chances[tests.classes], len(parts.pairs)
     ).astype(np.float64)
-    spoiled = _has_any(parts, _find_sure(beliefs)[tests.classes] & visible)
+    spoiled = _has_any(parts, _find_sure(estimate)[tests.classes] & visible)
     taken = _RoundUsage(parts)
     least = 0.5 * float(worth[worth > 0].min())
     chosen: list[Pair] = []
     while True:
-        # Suspects mostly exclude each other, so probabilities add up.
+        # Suspects are mostly mutually exclusive, so probabilities are added.
         of_entries = worth[tests.classes] * visible
         sums = np.bincount(tests.rows, of_entries, len(parts.pairs))
         scores = _compute_entropy(np.minimum(sums, 1.0))
-        scores[spoiled | (sums < least) | ~taken.free()] = 0.0
+        scores[spoiled | (sums < least) | ~taken.find_free_pairs()] = 0.0
         order = np.argsort(-scores, kind="stable")[
             : _PASSES_PER_HOST * len(parts.nodes)
         ]
@@ -79,7 +81,7 @@ def choose_next_round(parts: Parts, beliefs: Beliefs, controls: bool) -> list[Pa
             entries = slice(*tests.starts[test : test + 2])
             classes = tests.classes[entries][visible[entries]]
             kept = float(worth[classes].sum()) >= _MIN_WORTH_SHARE * float(sums[test])
-            if kept and taken.take(test):
+            if kept and taken.try_add(test):
                 chosen.append(parts.pairs[test])
                 worth[classes] *= _REPEAT_WORTH
 
@@ -87,41 +89,41 @@ def choose_next_round(parts: Parts, beliefs: Beliefs, controls: bool) -> list[Pa
 def _choose_controls(
     parts: Parts, chosen: Sequence[Pair], unsure: Values, taken: _RoundUsage
 ) -> list[Pair]:
-    """Choose pairs that are probably not slow, at the distances of suspects.
+    """Choose pairs that are probably normal, at the distances of suspects.
 
-    Otherwise all pairs at a distance may be slow, and thus seem typical.
+    Otherwise all pairs at a distance could be slow and seem typical.
     """
     rows = [parts.row_of[pair] for pair in chosen]
     controls: list[Pair] = []
     for distance in np.unique(parts.distances[rows]).tolist():
         alike = parts.distances == distance
         have = int(np.sum(alike[rows] & (unsure[rows] < SUSPECT)))
-        fit = np.flatnonzero(alike & (unsure < SUSPECT) & taken.free())
+        fit = np.flatnonzero(alike & (unsure < SUSPECT) & taken.find_free_pairs())
         for row in fit[np.argsort(unsure[fit], kind="stable")].tolist():
             if have >= _CONTROLS:
                 break
-            if taken.take(row):
+            if taken.try_add(row):
                 controls.append(parts.pairs[row])
                 have += 1
     return controls
 
 
 def _find_visible(parts: Parts) -> tuple[NDArray[np.bool_], Values]:
-    """Find the entries of tests that test their class, and the maximal loads."""
+    """Find the entries with sufficient load for testing, and the maximal loads."""
     tests = parts.tests
     busiest = np.zeros(len(parts.classes))
     np.maximum.at(busiest, tests.classes, tests.loads)
     return tests.loads >= _MIN_VISIBLE_LOAD * busiest[tests.classes], busiest
 
 
-def _find_sure(beliefs: Beliefs) -> NDArray[np.bool_]:
-    sure = np.zeros(len(beliefs.chances), dtype=bool)
-    sure[[b.number for b in beliefs.bad if beliefs.chances[b.number] >= SURE]] = True
+def _find_sure(estimate: BadPartEstimate) -> NDArray[np.bool_]:
+    sure = np.zeros(len(estimate.chances), dtype=bool)
+    sure[[b.number for b in estimate.bad if estimate.chances[b.number] >= SURE]] = True
     return sure
 
 
 def _has_any(parts: Parts, entries: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which tests have one of the entries."""
+    """Return a mask of the tests with at least one of the entries."""
     counts: NDArray[np.bool_] = (
         np.bincount(parts.tests.rows, entries, len(parts.pairs)) > 0
     )
@@ -136,7 +138,7 @@ def _compute_entropy(chances: Values) -> Values:
 
 
 class _RoundUsage:
-    """The ends and links that pairs of a round use."""
+    """The ends and links that the pairs of a round use."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -146,8 +148,8 @@ class _RoundUsage:
         cables = [any(map(parts.is_cable, one)) for one in parts.classes]
         self._limited = np.array(cables)[parts.tests.classes]
 
-    def free(self) -> NDArray[np.bool_]:
-        """Return the pairs that fit into the round."""
+    def find_free_pairs(self) -> NDArray[np.bool_]:
+        """Return a mask of the pairs that can be added to the round."""
         tests = self._parts.tests
         full = self._limited & (
             self._used[tests.classes] + tests.loads > _MAX_CABLE_LOAD
@@ -156,8 +158,8 @@ class _RoundUsage:
         room: NDArray[np.bool_] = ~(busy | _has_any(self._parts, full))
         return room
 
-    def take(self, test: int) -> bool:
-        """Try to add a pair; return whether there was room."""
+    def try_add(self, test: int) -> bool:
+        """Add a pair if its ends and links are free; return whether it was added."""
         pair = list(self._parts.pairs[test])
         tests = self._parts.tests
         entries = slice(*tests.starts[test : test + 2])

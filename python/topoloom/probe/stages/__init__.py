@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The stages of a probe, which give orders to its job."""
+"""The measurement stages of a probe, which send orders to its job."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much a probe measures, and its time limit."""
+"""Extent of a probe's measurements, and its time limit."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from topoloom.probe.job.samples import Order
 from topoloom.support.units import parse_bytes
 
-#: Limit on seconds for samples of a pair at one size.
+#: Maximum seconds for samples of a pair at one size.
 _SECONDS = 1.0
-#: Minimal samples of a pair in the scan, and factor on its interval width, since
+#: Minimal samples of a pair in the scan, and factor on its interval width, because
 #: comparable pairs are averaged.
 _FEWEST, _WIDER = 3, 2
-#: Relative difference below which samples are equal, as in simulated time.
+#: Relative tolerance for equal samples, as in simulated time.
 _EXACT = 0.001
 #: Half width of a 95 % interval in standard errors.
 _ERRORS = 1.96
@@ -27,21 +27,22 @@ class Effort:
     """The extent of a measurement."""
 
     seconds: float  # time limit
-    #: `least`, `most`: limits on samples of a pair at one size.
+    #: `least`, `most`: limits on the number of samples of a pair at one size.
     least: int
     most: int
-    #: Relative half width of the median's 95 % confidence interval at which a pair has
-    #: enough samples.
+    #: A pair has enough samples if the 95 % confidence interval of its median has this
+    #: relative half width.
     width: float
-    #: Minimal difference of log times across groups to those inside at which groups of
-    #: two are found.
+    #: Minimal difference between log times across groups and inside groups at which
+    #: groups of two are found.
     apart: float
-    pairs: int  # representative pairs of each level
-    sizes: Sequence[int]  # bytes of messages, ascending from 1
-    #: Minimal rounds of long messages, in which every rank of a group has a partner.
+    pairs: int  # number of representative pairs per level
+    sizes: Sequence[int]  # message sizes in bytes, ascending from 1
+    #: Minimal number of rounds of long messages, in which each rank of a group has a
+    #: partner.
     rounds: int
-    long_pairs: int  # pairs that exchange long messages in additional rounds
-    meetings: int  # pairs that exchange long messages in rounds to detect shared links
+    long_pairs: int  # number of pairs with long messages in additional rounds
+    meetings: int  # pairs with long messages in rounds for shared links
 
 
 def _list_powers(base: int) -> list[int]:
@@ -65,33 +66,33 @@ EFFORTS = {
 
 
 def make_sampling_order(effort: Effort, narrower: float = 1) -> Order:
-    """Make the order for samples until intervals are `narrower` times as narrow."""
+    """Build the order for samples until intervals are narrower by a factor."""
     most = round(effort.most * narrower**2)
     width = effort.width / narrower
     return Order("sampling", rest=f"{effort.least} {most} {width:g} {_SECONDS:g}")
 
 
 def make_scan_order(effort: Effort) -> Order:
-    """Make the order for few samples of all pairs."""
+    """Build the order that sets the precision of the scan: few samples per pair."""
     width = _ERRORS * compute_scan_error(effort)
     rest = f"{_FEWEST} {effort.most} {width:g} {_SECONDS:g} {_EXACT:g}"
     return Order("sampling", rest=rest)
 
 
 def compute_scan_error(effort: Effort) -> float:
-    """Compute the relative standard error of medians of the scan."""
+    """Compute the relative standard error of the scan's medians."""
     return _WIDER * effort.width / _ERRORS
 
 
 def make_error_order(effort: Effort, error: float) -> Order:
-    """Make the order for samples until their median has a standard error."""
+    """Build the order that sets a target standard error for medians."""
     width = _ERRORS * error
     most = round(effort.most * max(1.0, effort.width / width) ** 2)
     return Order("sampling", rest=f"{_FEWEST} {most} {width:.3g} {_SECONDS:g}")
 
 
 def make_count_order(count: int) -> Order:
-    """Make the order for a number of samples."""
+    """Build the order that sets a number of samples."""
     return Order("sampling", rest=f"{count} {count} 1 {_SECONDS:g}")
 
 
@@ -104,23 +105,23 @@ class Clock:
 
     @property
     def spent(self) -> float:
-        """Seconds since the beginning."""
+        """Seconds since the clock started."""
         return time.monotonic() - self.began
 
     def left(self, share: float = 1.0) -> float:
-        """Return the seconds until a share of the limit has passed, at least 0."""
+        """Return the seconds until `share` of the limit has passed, at least 0."""
         return max(0.0, self.seconds * share - self.spent)
 
     def until(self, spent: float, share: float = 1.0) -> Clock:
-        """Return a clock for a share of the time until `spent`."""
+        """Return a clock that ends after a share of the time left until `spent`."""
         return Clock(self.spent + share * (spent - self.spent), self.began)
 
 
 def choose_window(size: int, most: int = 16, bytes_at_once: int = 1 << 22) -> int:
-    """Choose the messages of a burst: fewer long ones, but at least two."""
+    """Choose the number of messages per burst: fewer if long, but at least two."""
     return max(2, min(most, bytes_at_once // max(size, 1)))
 
 
 def format_pairs(pairs: Sequence[tuple[int, int]]) -> str:
-    """Format pairs for an order."""
+    """Format pairs of ranks for an order."""
     return " ".join(f"{first}-{second}" for first, second in pairs)

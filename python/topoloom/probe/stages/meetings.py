@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rounds of disjoint pairs such that any two disjoint pairs meet in some round.
+"""Rounds of disjoint pairs in which any two disjoint pairs meet at least once.
 
 Such rounds are group tests of all pairs of pairs. n hosts have 3 C(n, 4) pairs of
-disjoint pairs, and a round covers C(n/2, 2), so at least (n - 1)(n - 3) rounds are
-needed.
+disjoint pairs, and a round covers C(n/2, 2) of them, so at least (n - 1)(n - 3) rounds
+are needed.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 Pair = tuple[int, int]
-#: Limit on numbers that are shuffled as a list.
+#: Maximum count of numbers that are shuffled as a list.
 _LISTED = 1 << 20
 Round = list[Pair]
 
-#: Limit on pairs for a greedy choice, whose memory grows with their square.
+#: Maximum number of pairs for the greedy choice, whose memory is quadratic in pairs.
 MAX_CHOSEN = 1024
-#: Limit on hosts.
+#: Maximum number of hosts.
 MAX_HOSTS = 1 << 13
-#: Minimal hosts for rounds from a field, and limit on their number relative to the
-#: square of hosts, which a greedy choice reaches.
+#: Minimal number of hosts for rounds from a finite field. Maximum number of such rounds
+#: relative to hosts^2, which the greedy choice achieves.
 _MANY, _ROUNDS_PER_SQUARE = 16, 1.5
 #: Primitive polynomials over GF(2) of degrees 2 to 13, as bits.
 _POLYNOMIALS = (
@@ -86,8 +86,8 @@ def _shuffle(count: int, rng: random.Random) -> Iterator[int]:
 def choose_meetings(pairs: Sequence[Pair]) -> list[Round]:
     """Choose rounds in which any two disjoint pairs meet, of at most `MAX_CHOSEN`.
 
-    Greedy: a round begins with the pair that has most pairs to meet, and adds those
-    that have not met most of the round.
+    Greedy: a round begins with the pair that must meet most other pairs. Pairs that
+    have not met most pairs of the round are added.
     """
     ends = np.array(pairs).reshape(-1, 2)
     apart = np.ones((len(pairs), len(pairs)), dtype=bool)
@@ -102,7 +102,7 @@ def choose_meetings(pairs: Sequence[Pair]) -> list[Round]:
         free = apart[chosen[0]].copy()
         gain = left[chosen[0]].astype(np.int64)
         while free.any():
-            # Ties go to the pair with more left to meet.
+            # On ties, prefer the pair that must meet more other pairs.
             best = int(np.where(free, gain * (len(pairs) + 1) + to_meet, -1).argmax())
             chosen.append(best)
             free &= apart[best]

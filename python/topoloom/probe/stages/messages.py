@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measures messages of all sizes for a few pairs per level, one pair at a time.
 
-Alone (there and back), in bursts that are answered once, both ways at once, and what
-they take of the CPU: S. Kumar, PhD thesis, UIUC, 2005, ch. 2; C. Karlsson 2012, ch. 3.
+Measures round trips, bursts with one reply, bidirectional messages, and CPU time: S.
+Kumar, PhD thesis, UIUC, 2005, ch. 2; C. Karlsson 2012, ch. 3.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Order
 from topoloom.probe.stages.effort import (
     Clock,
@@ -22,17 +22,18 @@ from topoloom.probe.stages.effort import (
 
 Pairs = Mapping[str, Sequence[tuple[int, int]]]
 
-#: Bytes of messages whose CPU time is measured, and of long ones.
+#: Bytes of short messages whose CPU time is measured, and of long messages.
 SHORT, LONG = 8, 1 << 20
 #: Bytes of unexpected messages.
 UNEXPECTED = (1024, 4096, 16384)
-#: Short messages each way at once, in addition to `choose_window(LONG)`.
+#: Number of concurrent short messages per direction, in addition to
+#: `choose_window(LONG)`.
 EACH_WAY = (64, 256)
-#: Receives that are posted in addition to the answered one.
+#: Number of posted receives in addition to the matched receive.
 POSTED = (1, 8, 32, 64)
-#: Work quanta for measuring system noise.
+#: Number of work quanta for measuring system noise.
 _QUANTA = 2000
-#: Precision of representative pairs relative to all pairs.
+#: Factor on the precision of representative pairs relative to all pairs.
 _NARROWER = 2.5
 _SHARE = 0.85
 

@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures long messages: of comparable hosts, and of more and more pairs at once."""
+"""Measures long messages: between comparable hosts, and of concurrent pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Exchange, Order
 from topoloom.probe.stages.effort import Clock, Effort, format_pairs
 
-#: Consecutive long messages.
+#: Number of consecutive long messages of a burst.
 WINDOW = 4
 #: Limits on the bytes of a long message.
 _LEAST, _MOST = 1 << 18, 1 << 22
 #: Ratio of a burst's transfer time to the fixed cost of a message.
 _DOMINATES = 10
-#: Pairs that are compared with their time alone, and the minimal ratio for mutual
-#: slowdown.
+#: Number of pairs whose time is compared with their time alone, and minimal ratio for
+#: mutual slowdown.
 _COMPARED, _SLOWED = 5, 1.1
-#: Pairs of one order that are measured sequentially.
+#: Sequentially measured pairs per order.
 _ALONE = 32
-#: Samples of concurrent pairs.
+#: Number of samples of concurrent pairs.
 _REPEATS = 5
 
 Pair = tuple[int, int]
@@ -34,7 +34,7 @@ def choose_long_size(
     times: float = _DOMINATES,
     least: int = _LEAST,
 ) -> int:
-    """Choose a size at which `window` messages take `times` as long as alpha."""
+    """Choose a message size at which `window` messages take `times` alpha."""
     size = least
     while size < _MOST and window * size * beta < times * alpha:
         size *= 2
@@ -42,13 +42,14 @@ def choose_long_size(
 
 
 class ConcurrentPairs(NamedTuple):
-    """Pairs to measure concurrently: the first alone, then with more others."""
+    """Pairs to measure concurrently: the first pair alone, then increasing numbers."""
 
-    pattern: str  # kind of the pairs
-    pairs: list[Pair]  # of different ranks
-    #: A number of pairs that is comparable with other instances of the pattern.
+    pattern: str  # name of the pattern
+    pairs: list[Pair]  # disjoint pairs of ranks
+    #: Number of pairs that is common to all instances of the pattern.
     common: int = 1
-    #: Whether to measure every number of pairs, not only `common` and all.
+    #: Whether to measure all numbers of pairs, instead of only `common` and the
+    #: maximum.
     whole: bool = True
 
     @property
@@ -74,8 +75,9 @@ def measure_rates(
 ) -> tuple[Sequence[Exchange], bool]:
     """Exchange bursts between ranks of each set, in rounds.
 
-    Pairs are measured sequentially if those of a round slow each other down. `typical`
-    pairs are also measured alone. Returns the bursts, and whether time sufficed.
+    If the pairs of a round slow each other down, pairs are measured sequentially.
+    `typical` pairs are also measured alone. Returns the bursts, and whether time
+    sufficed.
     """
     job.measure([Order("alone", "burst", [size], WINDOW, format_pairs(typical))])
     sets = [each for each in sets if len(each) > 1]
@@ -85,7 +87,7 @@ def measure_rates(
     job.measure([Order("among", rest=together)])
     most = max(effort.rounds, effort.long_pairs // sum(map(len, sets)))
     rounds = min(most, max(len(each) - 1 + len(each) % 2 for each in sets))
-    at_once = not _slow_each_other_down(job, sets, size)
+    at_once = not _are_pairs_slowed(job, sets, size)
     found: list[Exchange] = []
     orders = list(_list_round_orders(sets, rounds, size, at_once))
     for number, order in enumerate(orders):
@@ -111,15 +113,13 @@ def _list_round_orders(
 def measure_links(
     job: ProbeJob, links: Sequence[Pair], typical: Sequence[Pair], size: int
 ) -> Sequence[Exchange]:
-    """Exchange bursts over links that no pairs share."""
+    """Exchange bursts over links in rounds in which pairs share no link."""
     job.measure([Order("alone", "burst", [size], WINDOW, format_pairs(typical))])
     return job.measure([Order("pairs", "burst", [size], WINDOW, format_pairs(links))])
 
 
-def _slow_each_other_down(
-    job: ProbeJob, sets: Sequence[Sequence[int]], size: int
-) -> bool:
-    """Return whether pairs of a round slow each other down, by measuring a few."""
+def _are_pairs_slowed(job: ProbeJob, sets: Sequence[Sequence[int]], size: int) -> bool:
+    """Measure some pairs of a round; return whether they slow each other down."""
     found = job.measure([Order("circle", "burst", [size], WINDOW, "0 1")])
     few = [(e.first, e.second) for e in found[:_COMPARED]]
     alone = job.measure([Order("alone", "burst", [size], WINDOW, format_pairs(few))])
@@ -129,7 +129,7 @@ def _slow_each_other_down(
 
 
 def _pair_ring(ranks: Sequence[int], step: int) -> list[Pair]:
-    """Pair each rank with the one `step` further."""
+    """Pair each rank with the rank `step` positions further."""
     count = len(ranks)
     if step >= count:
         return []
@@ -143,7 +143,7 @@ def measure_concurrent_pairs(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> bool:
-    """Measure more and more pairs concurrently; return whether time sufficed."""
+    """Measure increasing numbers of concurrent pairs; return whether time sufficed."""
     job.measure([Order("clocks")])
     for number, each in enumerate(patterns):
         job.measure(list(_list_orders(each, size)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures all pairs of ranks, in rounds in which every rank has a partner."""
+"""The scan: measures all pairs of ranks, in rounds with a partner for each rank."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ import math
 import random
 from collections.abc import Callable, Iterable, Sequence
 
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Exchanges, Order
 from topoloom.probe.stages.effort import Clock, Effort, format_pairs, make_scan_order
 from topoloom.probe.stages.meetings import Round
 
 #: Bytes of a message (C. Karlsson 2012, sec. 4.1).
 SIZE = 512
-#: Limit on ranks for measuring all pairs; beyond, one rank per host, and all inside
-#: each host. Limit on hosts for all pairs: half a million exchanges.
+#: Maximum number of ranks for measuring all pairs; with more ranks, one rank per host,
+#: and all pairs inside hosts. Maximum number of hosts for all pairs: half a million
+#: exchanges.
 MAX_RANKS, MAX_HOSTS = 512, 1024
-#: Approximate pairs of one order, which is answered at its end.
+#: Approximate number of pairs per order; the job answers at the end of an order.
 PAIRS_PER_ORDER = 4096
-#: Minimal seconds of a sample, given the clock's resolution.
+#: Minimal seconds of a sample, because of the clock's resolution.
 _MIN_SAMPLE_SECONDS = 4e-6
 _MAX_TRIPS = 16
 #: Share of the time limit for the scan.
@@ -27,7 +28,7 @@ SHARE = 0.5
 
 
 def count_rounds(sets: Sequence[Sequence[int]]) -> int:
-    """Count the rounds in which any two ranks of a set meet."""
+    """Count the rounds until all pairs of each set have met."""
     return max(len(each) - 1 + len(each) % 2 for each in sets)
 
 
@@ -41,7 +42,7 @@ def scan_pairs(
 ) -> bool:
     """Measure the round trips of all pairs; return whether time sufficed.
 
-    `rounds`: of pairs that share no links; None if links are unknown.
+    `rounds`: rounds of pairs that share no links; None if links are unknown.
     """
     job.measure([make_scan_order(effort)])
     if rounds is None:
@@ -56,10 +57,10 @@ def _measure_rounds(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> bool:
-    """Measure rounds in sequence; ranks continue as soon as they are free."""
+    """Measure rounds in sequence; ranks continue without a barrier."""
     pairs = [pair for each in rounds for pair in each]
     first = Order("pairs", "echo", [SIZE], 1, format_pairs(pairs[: ranks // 2]))
-    trips = count_trips(job.measure([first]))
+    trips = compute_round_trips(job.measure([first]))
     for begin in range(0, len(pairs), PAIRS_PER_ORDER):
         some = pairs[begin : begin + PAIRS_PER_ORDER]
         job.measure([Order("pairs", "echo", [SIZE], trips, format_pairs(some))])
@@ -79,19 +80,19 @@ def measure_sets(
 ) -> bool:
     """Measure the pairs of sets concurrently; return whether time sufficed.
 
-    `sets`: disjoint sets of ranks. `most_rounds`: in each round a rank has a partner of
-    its set; None: until all have met.
+    `sets`: disjoint sets of ranks. `most_rounds`: maximum number of rounds, in each of
+    which a rank has a partner in its set; None: until all pairs have met.
     """
     shuffled = random.Random(len(sets))
     mixed = [list(each) for each in sets]
     for each in mixed:
-        shuffled.shuffle(each)  # so that pairs of a round share links only by chance
+        shuffled.shuffle(each)  # pairs of a round share links only by chance
     together = " ; ".join(" ".join(map(str, each)) for each in mixed)
     job.measure([Order("among", rest=together)])
     every = count_rounds(sets)
     count = every if most_rounds is None else min(every, most_rounds)
     first = Order("circle", "echo", [SIZE], 1, f"{every - 1} 1")
-    trips = count_trips(job.measure([first]))
+    trips = compute_round_trips(job.measure([first]))
     some = max(1, PAIRS_PER_ORDER // sum(map(len, sets)))
     for begin in range(0, count, some):
         now = min(some, count - begin)
@@ -102,13 +103,13 @@ def measure_sets(
     return True
 
 
-def count_trips(found: Exchanges) -> int:
-    """Return the round trips of a long enough sample, from a first round."""
-    return compute_trips(
+def compute_round_trips(found: Exchanges) -> int:
+    """Compute the round trips per sample from the times of a first round."""
+    return compute_round_trips_per_sample(
         float(found.medians.min()) if len(found) else _MIN_SAMPLE_SECONDS
     )
 
 
-def compute_trips(shortest: float) -> int:
+def compute_round_trips_per_sample(shortest: float) -> int:
     """Compute the round trips per sample from the shortest one-way time."""
     return min(_MAX_TRIPS, math.ceil(_MIN_SAMPLE_SECONDS / (2 * shortest)))

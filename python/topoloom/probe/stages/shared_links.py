@@ -9,37 +9,37 @@ from itertools import zip_longest
 
 import numpy as np
 
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Exchange, Order
 from topoloom.probe.stages.effort import Clock, format_pairs
 from topoloom.probe.stages.meetings import MAX_HOSTS, Pair, Round, yield_all_meetings
 from topoloom.probe.stages.rates import choose_long_size
 
-#: Consecutive long messages in both directions, which keep links busy.
+#: Number of consecutive long messages in both directions, so that links are busy.
 WINDOW = 2
-#: Ratio of transfer time to the fixed cost of a message, and minimal bytes: short, but
-#: long enough to detect slowdown.
+#: Ratio of transfer time to fixed cost of a message, and minimal bytes. Messages are
+#: just long enough to detect slowdown.
 _DOMINATES, _LEAST = 2.0, 1 << 15
-#: Interval of rounds relative to the time of a pair alone, at first and at most.
+#: Interval between rounds relative to the time of a pair alone: initial and maximum.
 _APART, _MOST_APART = 3.0, 48.0
-#: Share of exchanges that may begin late.
+#: Maximum share of exchanges that begin late.
 _LATE = 0.1
-#: Pairs of one order, which is answered at its end.
+#: Pairs per order; the job answers at the end of an order.
 _PAIRS_PER_ORDER = 2048
-#: Samples of concurrent pairs.
+#: Number of samples of concurrent pairs.
 _REPEATS = 7
 
-#: A round and the seconds of its pairs; NaN if a pair began late.
+#: A round, and the seconds of each pair; NaN for pairs that began late.
 MeasuredRound = tuple[Round, list[float]]
 
 
 def choose_meeting_size(alpha: float, beta: float) -> int:
-    """Choose the bytes of a message in the rounds."""
+    """Choose the message size in bytes for the rounds."""
     return choose_long_size(alpha, beta, WINDOW, _DOMINATES, _LEAST)
 
 
 def choose_rounds(sets: Sequence[Sequence[int]], most_pairs: int) -> list[Round]:
-    """Choose concurrent rounds of all sets, up to `most_pairs` in total.
+    """Choose concurrent rounds of all sets, with at most `most_pairs` pairs in total.
 
     `sets`: disjoint sets of ranks that share no links.
     """
@@ -64,7 +64,7 @@ def measure_meetings(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> list[MeasuredRound]:
-    """Measure rounds while there is time; return the measured ones.
+    """Measure rounds while time remains; return the measured rounds.
 
     `typical`: pairs that are measured alone, to estimate the time of a round.
     """
@@ -73,7 +73,7 @@ def measure_meetings(
     apart, met = _APART, list[MeasuredRound]()
     rounds = list(rounds)
     while len(met) < len(rounds) and clock.left() > 0:
-        some = list(_take_first(rounds[len(met) :], _PAIRS_PER_ORDER))
+        some = list(_limit_pairs(rounds[len(met) :], _PAIRS_PER_ORDER))
         found = _measure_rounds(job, some, size, apart * one)
         late = np.isnan([seconds for _, times in found for seconds in times]).mean()
         if late > _LATE and apart < _MOST_APART:
@@ -84,7 +84,7 @@ def measure_meetings(
     return met
 
 
-def _take_first(rounds: Sequence[Round], pairs: int) -> Iterator[Round]:
+def _limit_pairs(rounds: Sequence[Round], pairs: int) -> Iterator[Round]:
     taken = 0
     for each in rounds:
         yield each
@@ -108,7 +108,7 @@ def _measure_rounds(
 def measure_concurrently(
     job: ProbeJob, pairs: Sequence[Pair], size: int
 ) -> dict[Pair, float]:
-    """Measure the median seconds of pairs that exchange from a common start."""
+    """Measure the median seconds of concurrent pairs with a common start."""
     rest = f"{_REPEATS} {format_pairs(pairs)}"
     found = job.measure([Order("together", "both", [size], WINDOW, rest)])
     return {(e.first, e.second): e.median for e in found}

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One HTML page about a measured machine."""
+"""Writes an HTML page about a measured machine."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Axes of SVG charts, with their ticks."""
+"""Computes axes and ticks of SVG charts."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-#: Tolerance for rounding of values and logarithms.
+#: Tolerance for rounding errors of values and logarithms.
 _ROUND = 1e-3
 _NICE = (1, 2, 5)
 _FEW_DECADES = 2.0  # decades
 
 
 class Tick(NamedTuple):
-    """A labeled place on an axis."""
+    """A labeled position on an axis."""
 
     at: float
     text: str
 
 
 class Point(NamedTuple):
-    """A measured value: position and text."""
+    """A measured value: its position in the chart, and its text."""
 
     x: float
     y: float
@@ -44,10 +44,10 @@ class LogAxis:
         share = math.log(value / self.low) / math.log(self.high / self.low)
         return round(self.start + share * (self.end - self.start), 2)
 
-    def mark_powers_of_two(
+    def list_binary_ticks(
         self, text: Callable[[float], str], most: int = 8
     ) -> list[Tick]:
-        """Mark powers of two, at most `most` of them."""
+        """List ticks at powers of two, at most `most`."""
         first = math.ceil(math.log2(self.low) - _ROUND)
         last = math.floor(math.log2(self.high) + _ROUND)
         step = 1
@@ -56,8 +56,8 @@ class LogAxis:
         powers = [2.0**p for p in range(first, last + 1) if p % step == 0]
         return [Tick(self.position(power), text(power)) for power in powers]
 
-    def mark_decimals(self, text: Callable[[float], str]) -> list[Tick]:
-        """Mark 1, 2, 5, 10, ..., or powers of ten if there are over two decades."""
+    def list_decimal_ticks(self, text: Callable[[float], str]) -> list[Tick]:
+        """List ticks at 1, 2, 5, 10, ..., or at powers of ten for over two decades."""
         few = math.log10(self.high / self.low) < _FEW_DECADES
         first, last = (math.floor(math.log10(end)) for end in (self.low, self.high))
         marks = [
@@ -70,7 +70,7 @@ class LogAxis:
 
 
 def make_binary_axis(values: Iterable[float], start: float, end: float) -> LogAxis:
-    """Make an axis for the values between two powers of two."""
+    """Make an axis between two powers of two that contains the values."""
     low, high = _find_range(values)
     first = math.floor(math.log2(low) + _ROUND)
     last = max(math.ceil(math.log2(high) - _ROUND), first + 1)
@@ -78,7 +78,7 @@ def make_binary_axis(values: Iterable[float], start: float, end: float) -> LogAx
 
 
 def make_decimal_axis(values: Iterable[float], start: float, end: float) -> LogAxis:
-    """Make an axis for the values between two of 1, 2, 5, 10, ..."""
+    """Make an axis between two of 1, 2, 5, 10, ... that contains the values."""
     low, high = _find_range(values)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     marks = [f * 10.0**p for p in range(first - 1, last + 1) for f in _NICE]
@@ -93,5 +93,5 @@ def _find_range(values: Iterable[float]) -> tuple[float, float]:
 
 
 def make_path(points: Iterable[tuple[float, float]]) -> str:
-    """Write an SVG path through points."""
+    """Format an SVG path through points."""
     return "M" + "L".join(f"{x:g} {y:g}" for x, y in points)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The matrix of message times by rank pair, compared with the medians of levels."""
+"""Computes the matrix of message times by rank pair, and medians by level."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from topoloom.report.probed.probed_file import ProbedMachine
 from topoloom.report.probed.suspects import merge_suspects
 from topoloom.support.units import counted
 
-#: Cells per row of the page's matrix; with more ranks, a cell is the mean of several.
+#: Limit on cells per row of the matrix; with more ranks, cells are means of several.
 MAX_CELLS = 512
 
 Array = NDArray[Any]
@@ -24,23 +24,23 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class LevelMatrix:
-    """Levels and typical times of rank pairs."""
+    """Levels and typical message times of rank pairs."""
 
-    #: int array of shape (ranks,): ranks by group, or by node if hosts are linked to
-    #: each other.
+    #: int array of shape (ranks,): ranks ordered by group, or by node if hosts are
+    #: linked directly to each other.
     order: Array
-    #: int array of shape (ranks, ranks): index of the pair's level in `levels`, or
-    #: their number for pairs without one.
+    #: int array of shape (ranks, ranks): index in `levels` of the pair's level;
+    #: ``len(levels)`` for pairs without a level.
     level: Array
-    levels: list[str]  # names, the fastest first
+    levels: list[str]  # names of the levels, the fastest first
     #: float array of shape (ranks, ranks): median of the pair's level, in seconds.
     usual: Array
 
 
 def make_level_matrix(probed: ProbedMachine) -> LevelMatrix:
-    """Find the level of each pair and its median time. O(ranks^2).
+    """Find the level of each rank pair, and the median time of the level. O(ranks^2).
 
-    Hosts that are linked to each other have a level per number of hops.
+    Hosts that are linked directly to each other have one level per number of hops.
     """
     names = [model.name for model in probed.levels]
     for group in reversed([*probed.root.all_groups()]):
@@ -49,13 +49,13 @@ def make_level_matrix(probed: ProbedMachine) -> LevelMatrix:
             names.append(name)
     level = np.zeros(probed.costs.shape, dtype=np.int64)
 
-    def note(group: RankGroup) -> None:
+    def mark_levels(group: RankGroup) -> None:
         if len(group.ranks) > 1:
             level[np.ix_(group.ranks, group.ranks)] = names.index(name_level(group))
         for part in group.groups:
-            note(part)
+            mark_levels(part)
 
-    note(probed.root)
+    mark_levels(probed.root)
     order = np.array(list_ranks(probed.root), dtype=np.int64)
     if probed.hops is not None:
         hops = probed.hops[np.ix_(probed.host_of, probed.host_of)]
@@ -72,7 +72,7 @@ def make_level_matrix(probed: ProbedMachine) -> LevelMatrix:
 
 
 class LevelPairs(NamedTuple):
-    """The measured pairs of a level: their number and seconds."""
+    """Number and message times in seconds of the measured pairs of a level."""
 
     name: str
     pairs: int
@@ -82,7 +82,7 @@ class LevelPairs(NamedTuple):
 
 
 def summarize_levels(probed: ProbedMachine, matrix: LevelMatrix) -> list[LevelPairs]:
-    """Summarize the matrix by level, the fastest first; a pair counts once."""
+    """Summarize the matrix by level, the fastest first; each pair is counted once."""
     upper = np.triu(~np.isnan(probed.costs), 1)
     found = []
     for number, name in enumerate(matrix.levels):
@@ -94,9 +94,10 @@ def summarize_levels(probed: ProbedMachine, matrix: LevelMatrix) -> list[LevelPa
 
 
 def compute_host_ratios(probed: ProbedMachine, matrix: LevelMatrix) -> list[float]:
-    """Compute each host's message times relative to the typical ones.
+    """Compute the message times of each host relative to typical times.
 
-    The median over its nearest hosts; NaN without measurements.
+    The ratio is a median over pairs of the host's nearest level; NaN without
+    measurements.
     """
     return [
         next(
@@ -122,7 +123,7 @@ class LevelCost(NamedTuple):
 def compare_levels(
     probed: ProbedMachine, matrix: LevelMatrix, host: int, other: int | None = None
 ) -> list[LevelCost]:
-    """Compare a host's message times, to one host or to all, with typical ones.
+    """Compare a host's message times, to one or to all hosts, with typical times.
 
     The fastest level comes first.
     """
@@ -145,7 +146,7 @@ def compare_levels(
 def pack_costs(
     pack: Pack, probed: ProbedMachine, matrix: LevelMatrix
 ) -> dict[str, Any]:
-    """Pack the matrix for the page; return other data for its script."""
+    """Pack the matrix for the page; return other data for the page's script."""
     order, ranks = matrix.order, probed.ranks
     square = np.ix_(order, order)
     cell = -(-ranks // MAX_CELLS)
@@ -178,7 +179,7 @@ def pack_costs(
 
 
 def _sum_cells(values: Array, cell: int) -> Array:
-    """Sum squares of `cell` rows and columns."""
+    """Sum the values in each square of `cell` x `cell` entries."""
     starts = np.arange(0, len(values), cell)
     rows = np.add.reduceat(values, starts, axis=0)
     found: Array = np.add.reduceat(rows, starts, axis=1)
@@ -186,7 +187,7 @@ def _sum_cells(values: Array, cell: int) -> Array:
 
 
 def _locate_suspects(probed: ProbedMachine, order: Array) -> list[dict[str, Any]]:
-    """Return the rows and columns of suspects in the matrix."""
+    """Return the rows and columns of suspects in the matrix, with texts."""
     number = {host: n for n, host in enumerate(probed.hosts)}
     host_at = np.array(probed.host_of)[order]
     marks = []
@@ -202,6 +203,6 @@ def _locate_suspects(probed: ProbedMachine, order: Array) -> list[dict[str, Any]
         if slow.kind != "link" or len(spans) != 2:
             ends = [end for span in spans for end in span]
             spans = [[min(ends), max(ends)], [0, probed.ranks]]
-        leaves = slow.kind == "uplink"  # pairs inside the group do not use it
+        leaves = slow.kind == "uplink"  # pairs inside the group do not use the uplink
         marks.append({"at": spans, "leaves": leaves, "text": slow.sentence})
     return marks

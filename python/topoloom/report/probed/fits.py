@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Charts of message times by size, with fitted lines and their errors."""
+"""Makes charts of message times by size, with fitted lines and errors."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from topoloom.report.probed.probed_file import Channels, Curve, LevelModel, Line
 from topoloom.support.units import format_bandwidth, format_bytes, format_seconds
 
 WIDTH = 390.0
-HEIGHT = 230.0  # of the times
-ERRORS = (262.0, 322.0)  # top and bottom of the errors
+HEIGHT = 230.0  # height of the chart of times
+ERRORS = (262.0, 322.0)  # top and bottom of the chart of errors
 _SCALES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 class LineEnd(NamedTuple):
-    """The size at which a line ends, with its interval."""
+    """The message size at which a fitted line ends, with its confidence interval."""
 
     low: float
     at: float
@@ -36,7 +36,7 @@ class LineEnd(NamedTuple):
 
 
 class Series(NamedTuple):
-    """Measured times, fitted lines, and errors in the lower chart."""
+    """Measured times and fitted lines (upper chart), and errors (lower chart)."""
 
     name: str
     path: str
@@ -46,7 +46,7 @@ class Series(NamedTuple):
 
 
 class FitChart(NamedTuple):
-    """The chart of a level."""
+    """The chart of message times of a level."""
 
     name: str
     series: list[Series]
@@ -57,20 +57,20 @@ class FitChart(NamedTuple):
 
 
 class TotalsChart(NamedTuple):
-    """The chart of concurrent pairs: total rate, and rate without interference."""
+    """The chart of concurrent pairs: total bandwidth, measured and ideal."""
 
     name: str
     points: list[Point]
     ideal: str
     limit: float
-    free: tuple[float, float]  # range of pairs without interference
+    free: tuple[float, float]  # range of pair counts without interference
     x_ticks: list[Tick]
     y_ticks: list[Tick]
     caption: str
 
 
-class Strip(NamedTuple):
-    """A point per host: its message times relative to typical ones."""
+class HostStrip(NamedTuple):
+    """A chart with one point per host: its message times relative to typical times."""
 
     points: list[Point]
     slow: list[Point]
@@ -78,7 +78,7 @@ class Strip(NamedTuple):
 
 
 def make_fit_chart(level: LevelModel) -> FitChart | None:
-    """Make the chart of a level; None if sizes were not measured."""
+    """Make the chart of a level; None if message sizes were not measured."""
     named = [("alone", level.alone), ("in a burst", level.burst)]
     curves = [(name, curve) for name, curve in named if curve is not None]
     if not curves:
@@ -120,8 +120,8 @@ def make_fit_chart(level: LevelModel) -> FitChart | None:
     return FitChart(
         level.name,
         series,
-        x.mark_powers_of_two(format_size),
-        y.mark_decimals(format_seconds),
+        x.list_binary_ticks(format_size),
+        y.list_decimal_ticks(format_seconds),
         [Tick(error_at(e), text) for e, text in zip(ends, texts, strict=True)],
         f"Messages of {format_bytes(curves[0][1].sizes[0])} to "
         f"{format_bytes(curves[0][1].sizes[-1])} take {format_seconds(min(times))} to "
@@ -131,13 +131,13 @@ def make_fit_chart(level: LevelModel) -> FitChart | None:
 
 
 def make_totals_chart(channels: Channels) -> TotalsChart:
-    """Make the chart of concurrent pairs."""
+    """Make the chart of total bandwidth over concurrent pairs."""
     pairs, totals = channels.pairs, channels.totals
     single = totals[0]
     x = make_binary_axis([float(count) for count in pairs], 0, WIDTH)
     y = make_decimal_axis([*totals, channels.bandwidth, single * 2], HEIGHT, 0)
     most = channels.at_most
-    last = y.high / single  # where the ideal line leaves the chart
+    last = y.high / single  # pair count at which the ideal line leaves the chart
     ends = [float(pairs[0]), min(float(pairs[-1]), last)]
     points = [
         Point(
@@ -156,8 +156,8 @@ def make_totals_chart(channels: Channels) -> TotalsChart:
             x.position(channels.channels),
             x.position(pairs[-1] if most is None else most),
         ),
-        x.mark_powers_of_two(lambda count: f"{count:.0f}"),
-        y.mark_decimals(format_bandwidth),
+        x.list_binary_ticks(lambda count: f"{count:.0f}"),
+        y.list_decimal_ticks(format_bandwidth),
         _write_caption(channels),
     )
 
@@ -183,8 +183,8 @@ def _write_caption(channels: Channels) -> str:
 
 def make_strip(
     hosts: Sequence[str], ratios: Sequence[float], slow: Sequence[str], height: float
-) -> Strip:
-    """Place hosts in a row, by their message times relative to typical ones."""
+) -> HostStrip:
+    """Make the chart of hosts by message times relative to typical times."""
     known = [ratio for ratio in ratios if ratio == ratio]
     far = max([1.1, *known, *(1 / ratio for ratio in known)]) ** 1.1
     y = LogAxis(1 / far, far, height, 0)
@@ -197,7 +197,7 @@ def make_strip(
         into = marked if host in slow else points
         into.append(Point(at, y.position(ratio), f"{host}: {ratio:.3f} x usual"))
     shown = (1 / far**0.9, 1.0, far**0.9)
-    return Strip(points, marked, [Tick(y.position(r), f"{r:.2f} x") for r in shown])
+    return HostStrip(points, marked, [Tick(y.position(r), f"{r:.2f} x") for r in shown])
 
 
 def _make_points(curve: Curve, x: LogAxis, y: LogAxis) -> list[Point]:
@@ -214,7 +214,7 @@ def _make_points(curve: Curve, x: LogAxis, y: LogAxis) -> list[Point]:
 
 
 def _make_line_paths(curve: Curve, x: LogAxis, y: LogAxis) -> str:
-    """Draw each line separately, since lines may be discontinuous."""
+    """Draw each line separately, because fits may be discontinuous."""
     least, last = max(1.0, float(curve.sizes[0])), float(curve.sizes[-1])
     limits = [line.most for line in curve.lines if line.most is not None]
     edges = [least, *(most for most in limits if least < most < last), last]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups of ranks from a probe's file, as nested boxes of the page."""
+"""Reads groups of ranks from a probe's file, and makes nested boxes of the page."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from topoloom.support.hostlist import compress_hostlist, is_host_name
 from topoloom.support.number_ranges import compress_ranges
 from topoloom.support.units import counted, format_seconds
 
-#: Limit on boxes shown in a row.
+#: Limit on the boxes in a row.
 MAX_BOXES = 64
-_MAX_CHARACTERS = 200  # of host names in a title
+_MAX_CHARACTERS = 200  # limit on host names in a title, in characters
 
 
 class Sample(NamedTuple):
-    """Statistics of message times of rank pairs."""
+    """Statistics of the message times of rank pairs."""
 
     mean: float
     sigma: float
@@ -28,7 +28,7 @@ class Sample(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """The t-test of a group: pairs inside against pairs that lead into it."""
+    """The t-test of a group: pairs inside compared with pairs that lead into it."""
 
     inside: Sample
     into: Sample
@@ -38,40 +38,43 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Box:
-    """A group on the page."""
+    """The box of a group on the page."""
 
-    kind: str  # of the group, such as ``host``
-    title: str  # such as ``2 groups``, or a host's name
-    note: str  # measured times, or ""
+    kind: str  # kind of the group, such as ``host``
+    title: str  # text such as ``2 groups``, or the name of a host
+    note: str  # text about measured times, or ""
     suspect: str
-    boxes: tuple[Box, ...] = ()  # of its parts
+    boxes: tuple[Box, ...] = ()  # boxes of the group's parts
     more: int = 0  # number of boxes that are not shown
 
 
 def read_groups(nested: Sequence[Any], host_of: Sequence[int]) -> RankGroup:
-    """Read the nested lists of `RankGroup.document`; an empty list means all ranks."""
+    """Read groups from nested lists of `RankGroup.document`; [] means all ranks."""
     by_host: dict[int, list[int]] = {}
     for rank, host in enumerate(host_of):
         by_host.setdefault(host, []).append(rank)
     if not nested:
         nested = list(by_host.values()) if len(by_host) > 1 else [*range(len(host_of))]
-    root = _group(nested, host_of, by_host)
+    root = _make_group(nested, host_of, by_host)
     if root.kind == GROUP:
         return RankGroup(ALL, root.ranks, root.groups)
     return root
 
 
 def read_evidence(tables: Sequence[Mapping[str, Any]]) -> dict[Any, Evidence]:
-    """Read the evidence of groups, keyed by their ranks."""
+    """Read the t-tests of groups; keys are the ranks of a group."""
     return {
         tuple(table["ranks"]): Evidence(
-            _sample(table["inside"]), _sample(table["into"]), table["t"], table["p"]
+            _make_sample(table["inside"]),
+            _make_sample(table["into"]),
+            table["t"],
+            table["p"],
         )
         for table in tables
     }
 
 
-def _group(
+def _make_group(
     nested: Sequence[Any],
     host_of: Sequence[int],
     by_host: Mapping[int, Sequence[int]],
@@ -83,32 +86,32 @@ def _group(
     else:
         kind = GROUP
     if not isinstance(nested[0], int):
-        below = tuple(_group(part, host_of, by_host) for part in nested)
-    elif kind == GROUP:  # of hosts with one rank each
+        below = tuple(_make_group(part, host_of, by_host) for part in nested)
+    elif kind == GROUP:  # group of hosts with one rank each
         below = tuple(RankGroup(HOST, (rank,)) for rank in nested)
     else:
         below = ()
     return RankGroup(kind, tuple(ranks), below)
 
 
-def _sample(table: Mapping[str, Any]) -> Sample:
+def _make_sample(table: Mapping[str, Any]) -> Sample:
     return Sample(table["mean_s"], table["sigma_s"], table["n"], table["outliers"])
 
 
 def list_ranks(group: RankGroup) -> list[int]:
-    """List the ranks of a group, part by part."""
+    """List the ranks of a group in the order of its parts."""
     if not group.groups:
         return list(group.ranks)
     return [rank for part in group.groups for rank in list_ranks(part)]
 
 
-class Boxes:
-    """Makes boxes of groups.
+class BoxMaker:
+    """Makes the boxes of groups on the page.
 
     Parameters
     ----------
     suspects
-        Hosts that are slower than comparable ones.
+        Names of hosts that are slower than comparable hosts.
     """
 
     def __init__(
@@ -126,9 +129,11 @@ class Boxes:
     def make_box(self, group: RankGroup) -> Box:
         """Make the box of a group, with the boxes of its parts."""
         parts = group.groups[:MAX_BOXES]
-        title = self._title(group)
+        title = self._make_title(group)
         suspect = (
-            "slow" if group.kind == HOST and self._host(group) in self._suspects else ""
+            "slow"
+            if group.kind == HOST and self._name_host(group) in self._suspects
+            else ""
         )
         evidence = None if group.kind == PART else self._evidence.get(group.ranks)
         return Box(
@@ -141,7 +146,7 @@ class Boxes:
         )
 
     def describe_members(self, ranks: Sequence[int]) -> str:
-        """Name the hosts of the ranks, or the ranks of a part of a host."""
+        """Format the hosts of a group, or the ranks of a part of a host."""
         hosts = sorted({self._host_of[rank] for rank in ranks})
         names = [self._hosts[host] for host in hosts]
         some = (
@@ -151,10 +156,10 @@ class Boxes:
             return f"{names[0]}: {some}"
         return compress_hostlist(names) if all(map(is_host_name, names)) else some
 
-    def _host(self, group: RankGroup) -> str:
+    def _name_host(self, group: RankGroup) -> str:
         return self._hosts[self._host_of[group.ranks[0]]]
 
-    def _title(self, group: RankGroup) -> str:
+    def _make_title(self, group: RankGroup) -> str:
         ranks = group.ranks
         members = self.describe_members(ranks)
         if group.kind == HOST:
@@ -171,7 +176,7 @@ class Boxes:
 
 
 def describe_evidence(evidence: Evidence | None) -> str:
-    """Describe the measured times of a group; "" without measurements."""
+    """Describe the measured message times of a group; "" without measurements."""
     if evidence is None:
         return ""
     inside, into = evidence.inside, evidence.into
@@ -182,5 +187,5 @@ def describe_evidence(evidence: Evidence | None) -> str:
 
 
 def format_probability(p: float) -> str:
-    """Format a probability; tiny ones as a bound."""
+    """Format a probability; tiny probabilities as an upper bound."""
     return "< 1e-12" if p < 1e-12 else f"= {p:.2g}"

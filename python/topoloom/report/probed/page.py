@@ -13,7 +13,7 @@ from topoloom.report.probed.probed_file import ProbedMachine
 from topoloom.report.probed.text import collect_facts
 from topoloom.support.files import write_text
 
-#: Modules of the page, in dependency order.
+#: JavaScript modules of the page, in dependency order.
 SCRIPTS = (
     "format.js",
     "pack.js",
@@ -28,7 +28,7 @@ SCRIPTS = (
 def save_probed_page(
     path: str | Path, probed: ProbedMachine, command: Sequence[str]
 ) -> None:
-    """Write the page atomically.
+    """Write the page of a measured machine atomically.
 
     Raises `OSError` if the file cannot be written.
     """
@@ -36,9 +36,9 @@ def save_probed_page(
 
 
 def render_probed(probed: ProbedMachine, command: Sequence[str] = ()) -> str:
-    """Render the page; equal files give equal text.
+    """Render the page of a measured machine; equal files produce equal text.
 
-    `command` is the command that made the page.
+    `command` is the command line, which the page shows.
     """
     pack = Pack()
     data = pack_costs(pack, probed, make_level_matrix(probed))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads a probe's file and samples for the page."""
+"""Reads the file and the samples of a probe for the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.probe.inference.groups import RankGroup
 from topoloom.probe.job.samples import ProbeSamples, load_cost_matrix, load_samples
 from topoloom.probe.job.table import read_probe_table
@@ -25,10 +25,10 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Line:
-    """Messages of up to `most` bytes take alpha + beta m seconds; None: no limit.
+    """Fitted line: up to `most` bytes, m bytes take alpha + beta m seconds.
 
-    Intervals are 95 %, and None if the line has only two sizes. That of `most` lies
-    between two measured sizes.
+    `most` is None for the last line. Intervals are 95 % confidence intervals; None if
+    the line has only two sizes. The interval of `most` lies between two measured sizes.
     """
 
     alpha: float
@@ -41,15 +41,15 @@ class Line:
 
 @dataclass(frozen=True)
 class Curve:
-    """Seconds by size, as measured and as lines."""
+    """Seconds by message size: measured values and fitted lines."""
 
-    largest: bool  # the maximum of the lines counts
+    largest: bool  # whether the time is the maximum over all lines
     lines: list[Line]
     sizes: NDArray[np.float64]
     measured: NDArray[np.float64]
 
     def seconds(self, size: float) -> float:
-        """Return the time of a message by the lines."""
+        """Return the fitted time of a message in seconds."""
         if self.largest:
             return max(line.alpha + line.beta * size for line in self.lines)
         for line in self.lines:
@@ -59,7 +59,7 @@ class Curve:
 
     @property
     def errors(self) -> NDArray[np.float64]:
-        """Relative errors of the lines by size; positive if too high."""
+        """Relative errors of the fitted times by size; positive if too high."""
         fitted = np.array([self.seconds(size) for size in self.sizes.tolist()])
         found: NDArray[np.float64] = fitted / self.measured - 1
         return found
@@ -70,21 +70,21 @@ class LevelModel:
     """Message costs of a level."""
 
     name: str
-    short: float  # seconds of a message in the scan
-    #: `alone`, `burst`: half a round trip, and the time per message of a burst.
+    short: float  # seconds of a short message in the scan
+    #: `alone`, `burst`: half a round trip, and time per message in a burst.
     alone: Curve | None
     burst: Curve | None
-    values: Mapping[str, Any]  # numbers of ``models`` by key, and ``unexpected``
+    values: Mapping[str, Any]  # values in ``models`` by key, and ``unexpected``
 
     @property
     def bandwidth(self) -> float | None:
-        """Bytes per second of the longest messages."""
+        """Bandwidth of the longest messages in bytes per second."""
         return self.values.get("bytes_per_second")
 
 
 @dataclass(frozen=True)
 class Channels:
-    """Concurrent pairs: how many do not interfere, and their total bandwidth."""
+    """Number of concurrent pairs without interference, and their total bandwidth."""
 
     pattern: str
     channels: int
@@ -96,14 +96,14 @@ class Channels:
 
     @property
     def rows(self) -> list[tuple[int, str, int]]:
-        """Rows of pairs, total rate and samples."""
+        """Rows of pair count, total bandwidth and number of samples."""
         totals = map(format_bandwidth, self.totals)
         return list(zip(self.pairs, totals, self.samples, strict=True))
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """A part that is slower than comparable ones."""
+    """A machine part that is slower than comparable parts."""
 
     kind: str
     hosts: list[str]
@@ -117,11 +117,11 @@ class Suspect:
 class ProbedMachine:
     """A measured machine."""
 
-    path: Path  # of its file
-    name: str  # of the machine in the file
-    nodes: list[int]  # hosts by node of the machine
-    #: int array of shape (hosts, hosts): hops between hosts that are linked to each
-    #: other; None if a tree of groups fits.
+    path: Path  # path of the machine file
+    name: str  # name of the machine
+    nodes: list[int]  # host index of each node of the machine
+    #: int array of shape (hosts, hosts): hops between hosts that are linked directly;
+    #: None if a tree of groups fits the measurements.
     hops: NDArray[np.int64] | None
     samples_path: Path
     samples: ProbeSamples
@@ -131,11 +131,11 @@ class ProbedMachine:
     hosts: list[str]
     host_of: list[int]
     root: RankGroup  # the group of all ranks
-    evidence: Mapping[tuple[int, ...], Evidence]  # of groups, by their ranks
+    evidence: Mapping[tuple[int, ...], Evidence]  # t-tests of groups by their ranks
     levels: list[LevelModel]
     channels: list[Channels]
     shared_links: list[str]  # descriptions
-    #: Share of pairs of near host pairs that were measured concurrently.
+    #: Share of all pairs of nearby host pairs that were measured concurrently.
     pairs_met: float | None
     suspects: list[Suspect]
     noise: float | None
@@ -150,15 +150,15 @@ class ProbedMachine:
 
     @property
     def has_neighbors(self) -> bool:
-        """Whether hosts are linked to each other instead of to switches."""
+        """Whether hosts are linked directly to each other instead of to switches."""
         return self.hops is not None
 
 
 def read_probed(path: Path) -> ProbedMachine:
-    """Read the file of a probe and its samples.
+    """Read the file and the samples of a probe.
 
-    Raises `topoloom.Error` if the file is not a probe's, or its samples are missing.
-    Raises `OSError` if a file cannot be read.
+    Raises `topoloom.Error` if the file was not written by a probe, or its samples are
+    missing. Raises `OSError` if a file cannot be read.
     """
     document = read_toml(path)
     if "probe" not in document:
@@ -170,7 +170,8 @@ def read_probed(path: Path) -> ProbedMachine:
     samples_path = path.parent / probed["samples"]
     if not samples_path.exists():
         raise Error(
-            f"{samples_path} is missing, the samples of {path}; put it beside that file"
+            f"{samples_path}, the samples of {path}, is missing; copy it into the "
+            "folder of that file"
         )
     samples = load_samples(samples_path)
     try:
@@ -178,13 +179,13 @@ def read_probed(path: Path) -> ProbedMachine:
         found = _make_probed(path, document, samples_path, samples, costs)
     except (KeyError, ValueError) as odd:
         raise Error(
-            f"{path}: [probe] is not as 'topoloom probe' writes it ({odd}); "
+            f"{path}: [probe] is not in the format of 'topoloom probe' ({odd}); "
             "measure the machine again"
         ) from None
     if len(found.host_of) != samples.ranks:
         raise Error(
             f"{path} is of {len(found.host_of)} ranks, but {samples_path} of "
-            f"{samples.ranks}; they are not of one measurement"
+            f"{samples.ranks}: not from one measurement"
         )
     return found
 
@@ -204,7 +205,7 @@ def _make_probed(
     costs: NDArray[np.float64],
 ) -> ProbedMachine:
     probed, topology = document["probe"], document["topology"]
-    machine, described = load_described(path)
+    machine, described = load_machine_and_description(path)
     nodes = [probed["hosts"].index(host) for host in described.hosts]
     hops = np.zeros((len(nodes), len(nodes)), dtype=np.int64)
     hops[np.ix_(nodes, nodes)] = machine.hop_matrix(range(len(nodes)))

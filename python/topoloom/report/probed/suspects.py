@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from topoloom.report.probed.probed_file import Suspect
 
-_NAMED = 4  # hosts of an uplink
+_NAMED = 4  # maximum number of hosts in the name of an uplink
 
 
 @dataclass(frozen=True)
 class SlowPart:
-    """A host, a link or an uplink, with the respects in which it is slow."""
+    """A slow host, link or uplink, with all findings about it."""
 
     kind: str
     hosts: tuple[str, ...]
@@ -21,7 +21,7 @@ class SlowPart:
 
     @property
     def name(self) -> str:
-        """Kind and hosts, such as ``link between n1 and n2``."""
+        """The kind and the hosts of the part, such as ``link between n1 and n2``."""
         if self.kind == "link":
             return f"link between {' and '.join(self.hosts)}"
         named = ", ".join(self.hosts[:_NAMED])
@@ -34,7 +34,7 @@ class SlowPart:
 
     @property
     def sentence(self) -> str:
-        """Describe the slow parts, in a sentence without its period."""
+        """Describe the findings in a sentence without period."""
         worse = ", ".join(
             f"{one.of} {one.factor:.2f} x{one.direction}" for one in self.found
         )

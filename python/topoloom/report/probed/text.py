@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The texts and tables of a measured machine's page."""
+"""Makes the texts and tables for the page of a measured machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from topoloom.report.probed.fits import (
     make_strip,
     make_totals_chart,
 )
-from topoloom.report.probed.groups import Boxes, Evidence, format_probability
+from topoloom.report.probed.groups import BoxMaker, Evidence, format_probability
 from topoloom.report.probed.probed_file import (
     Curve,
     LevelModel,
@@ -47,17 +47,17 @@ from topoloom.support.version import __version__
 STRIP_HEIGHT = 120.0
 _ROUNDING = 1e-6
 _LARGE_T = 100
-#: Noise above which the headline mentions it.
+#: Limit on noise above which the headline mentions noise.
 _MAX_NOISE = 0.05
 
 
 class LevelRow(NamedTuple):
-    """A level in the table of levels."""
+    """A row in the table of levels."""
 
     name: str
     short: str
     bandwidth: str
-    half: str  # the size that reaches half of it
+    half: str  # the message size with half of the bandwidth
     both_ways: str
     send_cpu: str
     receive_cpu: str
@@ -66,7 +66,7 @@ class LevelRow(NamedTuple):
 
 
 class LineRow(NamedTuple):
-    """A line of a fit in the table."""
+    """A row in the table of fitted lines."""
 
     series: str
     sizes: str
@@ -79,7 +79,7 @@ class LineRow(NamedTuple):
 
 
 class GroupRow(NamedTuple):
-    """A group that was tested."""
+    """A row in the table of tested groups."""
 
     members: str
     inside: str
@@ -89,7 +89,7 @@ class GroupRow(NamedTuple):
 
 
 class SuspectRow(NamedTuple):
-    """A suspect and its evidence."""
+    """A row in the table of suspects."""
 
     what: str
     factor: str
@@ -101,7 +101,7 @@ def collect_facts(probed: ProbedMachine, command: Sequence[str]) -> dict[str, An
     matrix = make_level_matrix(probed)
     pairs = summarize_levels(probed, matrix)
     slow = {host for s in probed.suspects if s.kind == "host" for host in s.hosts}
-    boxes = Boxes(probed.hosts, probed.host_of, probed.evidence, slow)
+    boxes = BoxMaker(probed.hosts, probed.host_of, probed.evidence, slow)
     ratios = compute_host_ratios(probed, matrix)
     several = len(probed.hosts) > 2
     return {
@@ -192,7 +192,7 @@ def _describe_costs(probed: ProbedMachine) -> str:
 
 
 def _describe_costs_by_hops(probed: ProbedMachine, pairs: Sequence[LevelPairs]) -> str:
-    """Describe costs inside hosts, of the nearest and of the farthest hosts."""
+    """Describe the costs inside hosts, and between the nearest and farthest hosts."""
     hops = [of for of in pairs if of.name.startswith("at ")]
     ends = dict.fromkeys([*hops[:1], *hops[-1:]])
     costs = ", ".join(f"{_format_rounded(of.median)} {of.name}" for of in ends)
@@ -233,7 +233,7 @@ def _find_scan_size(probed: ProbedMachine) -> str:
 def _make_level_row(level: LevelModel) -> LevelRow:
     values = level.values
 
-    def time_of(key: str) -> str:
+    def format_time_of(key: str) -> str:
         return _format_time(values[key]) if key in values else ""
 
     curve = level.burst or level.alone
@@ -245,22 +245,22 @@ def _make_level_row(level: LevelModel) -> LevelRow:
         format_bandwidth(level.bandwidth) if level.bandwidth else "",
         "" if curve is None else _find_half_bandwidth_size(curve),
         f"{values['both_ways']:.2f} x" if "both_ways" in values else "",
-        time_of("send_cpu_s"),
-        time_of("receive_cpu_s"),
+        format_time_of("send_cpu_s"),
+        format_time_of("receive_cpu_s"),
         "" if longest is None else f"{late[longest]:.2f} x",
-        time_of("posted_receive_s"),
+        format_time_of("posted_receive_s"),
     )
 
 
 def _make_hops_row(pairs: LevelPairs) -> LevelRow:
-    """Make the row of pairs at a distance; only short messages were measured."""
+    """Make the row of pairs at one distance; only short messages were measured."""
     return LevelRow(
         pairs.name, _format_time(pairs.median), *[""] * (len(LevelRow._fields) - 2)
     )
 
 
 def _find_half_bandwidth_size(curve: Curve) -> str:
-    """Return the size from which on all messages have half of the bandwidth."""
+    """Return the size above which all messages reach half of the bandwidth."""
     below = np.flatnonzero(
         curve.sizes / curve.measured < curve.sizes[-1] / curve.measured[-1] / 2
     )
@@ -294,12 +294,12 @@ def _make_line_row(name: str, first: int, line: Line) -> LineRow:
     )
 
 
-#: Seconds per byte at 1000 TB/s; less is rounding.
+#: Seconds per byte at 1000 TB/s; smaller values are rounding errors.
 _MIN_BETA = 1e-15
 
 
 def _format_time(seconds: float) -> str:
-    """Format a time with four digits: 0.99999 us is 1 us, not 1000 ns."""
+    """Format a time with four digits; round before choosing the unit."""
     return format_seconds(float(f"{seconds:.4g}"))
 
 
@@ -355,7 +355,7 @@ def _make_suspect_row(
 def _describe_suspect(
     suspect: Suspect, probed: ProbedMachine, matrix: LevelMatrix
 ) -> str:
-    """Describe the measurements and, of latencies, also the scan."""
+    """Describe the measurements; for latencies, also the scan."""
     count = counted(suspect.measurements, "measurement")
     number = {host: n for n, host in enumerate(probed.hosts)}
     ends = [number[host] for host in suspect.hosts if host in number]
@@ -380,14 +380,14 @@ def _list_settings(probed: ProbedMachine) -> list[Fact]:
         Fact("MPI", shorten("; ".join(libraries), 200)),
     ]
     if bound != {""}:
-        cpus = shorten("; ".join(sorted(bound, key=_by_number)), 100)
+        cpus = shorten("; ".join(sorted(bound, key=_format_by_number)), 100)
         made.append(Fact("ranks are bound to CPUs", cpus))
     if probed.noise is not None:
         made.append(Fact("noise", _describe_noise(probed)))
     return made
 
 
-def _by_number(cpus: str) -> tuple[int, str]:
+def _format_by_number(cpus: str) -> tuple[int, str]:
     return len(cpus), cpus
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writers of decisions and schedules in formats of other programs."""
+"""Exports decisions and schedules in the formats of other programs."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""GOAL: sends, receives and local work of every rank, and what each must wait for.
+"""Writes GOAL: sends, receives and local work of every rank, and their dependences.
 
-Ranks act like Topoloom's executor: the messages of a round start together, and the
-next round waits for all of them.
+As in Topoloom's executor, the messages of a round start together, and the next round
+waits for all of them.
 
 Source: T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation Assembly Language - A
 Flexible Way to Express Collective Communication", ICPP 2009; the text form that
@@ -12,26 +12,31 @@ LogGOPSim reads.
 from __future__ import annotations
 
 from topoloom._core import NetworkModel
-from topoloom.schedules.exports.rank_rounds import (
+from topoloom.schedules.exports.rank_programs import (
     FREE,
     RankProgram,
     Round,
     Work,
-    list_rounds,
+    make_rank_programs,
 )
-from topoloom.schedules.exports.request import ExportRequest, single_request
+from topoloom.schedules.exports.request import ExportRequest, get_single_request
 
 NAME = "goal"
 USE = "txt2bin -i FILE -o schedule.bin && LogGOPSim -f schedule.bin"
 
 
 def write(*requests: ExportRequest) -> str:
-    """Write the operations of every rank in the best schedule; times are in ns."""
-    request = single_request(requests, NAME)
+    """Write each rank's operations of the best schedule; times are in ns."""
+    request = get_single_request(requests, NAME)
     model = request.model or FREE
     lines = [f"num_ranks {request.call.ranks}", ""]
-    for rank, program in enumerate(list_rounds(request.schedule)):
-        lines += [f"rank {rank} {{", *_RankWriter(model).operations(program), "}", ""]
+    for rank, program in enumerate(make_rank_programs(request.schedule)):
+        lines += [
+            f"rank {rank} {{",
+            *_RankWriter(model).write_operations(program),
+            "}",
+            "",
+        ]
     return "\n".join(lines)
 
 
@@ -43,39 +48,39 @@ class _RankWriter:
         self._lines: list[str] = []
         self._count = 0
 
-    def operations(self, program: RankProgram) -> list[str]:
+    def write_operations(self, program: RankProgram) -> list[str]:
         waits: list[str] = []
         for each in program.rounds:
-            waits = self._round(each, waits)
+            waits = self._add_round(each, waits)
         return self._lines
 
-    def _round(self, each: Round, waits: list[str]) -> list[str]:
-        """Write a round; return the operations that the next one must wait for."""
+    def _add_round(self, each: Round, waits: list[str]) -> list[str]:
+        """Write a round; return the operations that the next round waits for."""
         if each.before:
-            waits = [self._work(each.before, waits)]
+            waits = [self._add_work(each.before, waits)]
         done = [
-            self._add(f"recv {one.bytes}b from {one.peer} tag 0", waits)
+            self._add_operation(f"recv {one.bytes}b from {one.peer} tag 0", waits)
             for one in each.receives
         ]
         done += [
-            self._add(f"send {one.bytes}b to {one.peer} tag 0", waits)
+            self._add_operation(f"send {one.bytes}b to {one.peer} tag 0", waits)
             for one in each.sends
         ]
         if each.meanwhile:
-            done.append(self._work(each.meanwhile, waits))
+            done.append(self._add_work(each.meanwhile, waits))
         if each.after or len(done) > 2:
-            return [self._work(each.after, done)]
+            return [self._add_work(each.after, done)]
         return done or waits
 
-    def _work(self, works: list[Work], waits: list[str]) -> str:
-        seconds = sum(self._seconds(work) for work in works)
-        return self._add(f"calc {round(seconds * 1e9)}", waits)
+    def _add_work(self, works: list[Work], waits: list[str]) -> str:
+        seconds = sum(self._estimate_seconds(work) for work in works)
+        return self._add_operation(f"calc {round(seconds * 1e9)}", waits)
 
-    def _seconds(self, work: Work) -> float:
+    def _estimate_seconds(self, work: Work) -> float:
         takes = self._model.reduce if work.combines else self._model.copy
         return takes(work.bytes)
 
-    def _add(self, operation: str, waits: list[str]) -> str:
+    def _add_operation(self, operation: str, waits: list[str]) -> str:
         self._count += 1
         label = f"l{self._count}"
         self._lines.append(f"{label}: {operation}")

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Intel MPI's variables: numbers of algorithms, by bytes, for a shell.
+"""Writes a shell script that sets Intel MPI's algorithm variables by message size.
 
-Conditions may also name rank counts, but then Intel MPI ignores sizes: of all rules for
-the same ranks it keeps the last (2021.12 and 2021.18, by their messages). The rules
-therefore apply to any communicator.
+The rules contain no rank counts and apply to any communicator: with rank counts, Intel
+MPI uses only the last rule of each count (debug output of 2021.12 and 2021.18).
 
 Source: Intel MPI Library 2021 Developer Reference for Linux, "I_MPI_ADJUST Family
 Environment Variables".
@@ -13,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from topoloom.schedules.exports.counterparts import (
-    Counterpart,
+from topoloom.schedules.exports.matching_algorithms import (
+    MatchingAlgorithm,
     MpiFunction,
     RankRange,
     choose_algorithms,
@@ -24,13 +23,13 @@ from topoloom.schedules.exports.request import ExportRequest
 NAME = "intel-mpi"
 USE = ". FILE && mpirun ./app"
 
-#: Intel MPI needs an end of every range.
-_MOST = 2**31 - 1
+#: Intel MPI requires an upper end of every range.
+_MAX_BYTES = 2**31 - 1
 
 _ALL_GATHER = (
-    Counterpart("2", "bruck"),
-    Counterpart("1", "recursive-doubling", True),
-    Counterpart("3", "ring"),
+    MatchingAlgorithm("2", "bruck"),
+    MatchingAlgorithm("1", "recursive-doubling", True),
+    MatchingAlgorithm("3", "ring"),
 )
 TABLE = {
     "all-gather": (
@@ -42,9 +41,9 @@ TABLE = {
             "ALLREDUCE",
             False,
             (
-                Counterpart("1", "recursive-doubling(fold=even)"),
-                Counterpart("2", "halving(fold=even,order=near,cut=last)"),
-                Counterpart("8", "ring"),
+                MatchingAlgorithm("1", "recursive-doubling(fold=even)"),
+                MatchingAlgorithm("2", "halving(fold=even,order=near,cut=last)"),
+                MatchingAlgorithm("8", "ring"),
             ),
         ),
     ),
@@ -53,35 +52,39 @@ TABLE = {
             "ALLTOALL",
             False,
             (
-                Counterpart("1", "bruck"),
-                Counterpart("2", "at-once"),
-                Counterpart("3", "pairwise", True),
-                Counterpart("3", "cyclic", False),
+                MatchingAlgorithm("1", "bruck"),
+                MatchingAlgorithm("2", "at-once"),
+                MatchingAlgorithm("3", "pairwise", True),
+                MatchingAlgorithm("3", "cyclic", False),
             ),
         ),
     ),
-    "barrier": (MpiFunction("BARRIER", False, (Counterpart("1", "dissemination"),)),),
+    "barrier": (
+        MpiFunction("BARRIER", False, (MatchingAlgorithm("1", "dissemination"),)),
+    ),
     "broadcast": (
         MpiFunction(
             "BCAST",
             False,
             (
-                Counterpart("1", "binomial"),
-                Counterpart(
+                MatchingAlgorithm("1", "binomial"),
+                MatchingAlgorithm(
                     "2", "scatter-all-gather(gather=doubling,cut=rounded-up)", True
                 ),
-                Counterpart("3", "scatter-all-gather(gather=ring,cut=rounded-up)"),
+                MatchingAlgorithm(
+                    "3", "scatter-all-gather(gather=ring,cut=rounded-up)"
+                ),
             ),
         ),
     ),
-    "gather": (MpiFunction("GATHER", False, (Counterpart("1", "binomial"),)),),
+    "gather": (MpiFunction("GATHER", False, (MatchingAlgorithm("1", "binomial"),)),),
     "reduce": (
         MpiFunction(
             "REDUCE",
             False,
             (
-                Counterpart("2", "binomial"),
-                Counterpart("5", "halving(order=near,cut=last)", True),
+                MatchingAlgorithm("2", "binomial"),
+                MatchingAlgorithm("5", "halving(order=near,cut=last)", True),
             ),
         ),
     ),
@@ -89,29 +92,32 @@ TABLE = {
         MpiFunction(
             "REDUCE_SCATTER",
             True,
-            (Counterpart("1", "halving(fold=even)"), Counterpart("2", "cyclic")),
+            (
+                MatchingAlgorithm("1", "halving(fold=even)"),
+                MatchingAlgorithm("2", "cyclic"),
+            ),
         ),
     ),
-    "scatter": (MpiFunction("SCATTER", False, (Counterpart("1", "binomial"),)),),
+    "scatter": (MpiFunction("SCATTER", False, (MatchingAlgorithm("1", "binomial"),)),),
 }
 
 
 def write(*requests: ExportRequest) -> str:
-    """Write a variable for every function of the requests."""
-    return write_choices(choose_algorithms(requests, TABLE, NAME))
+    """Write one variable per MPI function of the requests."""
+    return write_rules(choose_algorithms(requests, TABLE, NAME))
 
 
-def write_choices(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
-    """Write the variable of every function, by its last range of ranks."""
+def write_rules(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
+    """Write one variable per function, from the rules of its last rank range."""
     lines = []
     for function, spans in functions:
-        rules = ";".join(_rules(spans[-1]))
+        rules = ";".join(_format_size_rules(spans[-1]))
         lines.append(f'export I_MPI_ADJUST_{function.name}="{rules}"')
     return "\n".join(lines) + "\n"
 
 
-def _rules(span: RankRange) -> Iterator[str]:
-    choices = [choice for choice in span.choices if choice.bytes <= _MOST]
-    ends = [choice.bytes - 1 for choice in choices[1:]] + [_MOST]
+def _format_size_rules(span: RankRange) -> Iterator[str]:
+    choices = [choice for choice in span.choices if choice.bytes <= _MAX_BYTES]
+    ends = [choice.bytes - 1 for choice in choices[1:]] + [_MAX_BYTES]
     for choice, end in zip(choices, ends, strict=True):
         yield f"{choice.algorithm}:{choice.bytes}-{end}"

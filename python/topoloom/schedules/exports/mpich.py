@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPICH's selection of collectives as JSON: nested conditions that end in a name.
+"""Writes MPICH's collective selection file: JSON conditions that lead to algorithms.
 
-The file replaces all of MPICH's rules, so it repeats those that are not decided here.
-MPICH does not backtrack: if no condition below a matching one holds, it aborts.
-Options of an algorithm are in parentheses here: ``Alltoall_intra_k_brucks(k=3)``.
+The file replaces all of MPICH's rules, so it repeats the default rules of all other
+collectives. MPICH does not backtrack: it aborts if no condition below a matching
+condition holds. This module writes options in parentheses:
+``Alltoall_intra_k_brucks(k=3)``.
 
 Source: MPICH 4.0, ``src/mpi/coll/src/csel.c``.
 """
@@ -14,14 +15,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from topoloom.schedules.exports.counterparts import (
-    Counterpart,
+from topoloom.schedules.exports.matching_algorithms import (
+    MatchingAlgorithm,
     MpiFunction,
     RankRange,
     SizeRule,
     choose_algorithms,
 )
-from topoloom.schedules.exports.mpich_rules import Rules, by_size, make_rules
+from topoloom.schedules.exports.mpich_rules import Rules, make_rules, make_size_rules
 from topoloom.schedules.exports.request import ExportRequest
 
 NAME = "mpich"
@@ -31,50 +32,55 @@ USE = (
 )
 
 
-def _all_gather(function: str) -> MpiFunction:
+def _describe_all_gather(function: str) -> MpiFunction:
     return MpiFunction(
         function.lower(),
         True,
         (
-            Counterpart(f"{function}_intra_brucks", "bruck"),
-            Counterpart(
+            MatchingAlgorithm(f"{function}_intra_brucks", "bruck"),
+            MatchingAlgorithm(
                 f"{function}_intra_recursive_doubling", "recursive-doubling", True
             ),
-            Counterpart(f"{function}_intra_ring", "ring"),
+            MatchingAlgorithm(f"{function}_intra_ring", "ring"),
         ),
     )
 
 
-def _reduce_scatter(function: str) -> MpiFunction:
+def _describe_reduce_scatter(function: str) -> MpiFunction:
     return MpiFunction(
         function.lower(),
         True,
         (
-            Counterpart(f"{function}_intra_recursive_halving", "halving(fold=even)"),
-            Counterpart(f"{function}_intra_pairwise", "cyclic"),
+            MatchingAlgorithm(
+                f"{function}_intra_recursive_halving", "halving(fold=even)"
+            ),
+            MatchingAlgorithm(f"{function}_intra_pairwise", "cyclic"),
         ),
     )
 
 
-def _single_algorithm(
+def _describe_single_algorithm(
     function: str, algorithm: str, schedule: str
 ) -> tuple[MpiFunction, ...]:
-    only = Counterpart(f"{function}_intra_{algorithm}", schedule)
+    only = MatchingAlgorithm(f"{function}_intra_{algorithm}", schedule)
     return (MpiFunction(function.lower(), False, (only,)),)
 
 
 TABLE = {
-    "all-gather": (_all_gather("Allgather"), _all_gather("Allgatherv")),
+    "all-gather": (
+        _describe_all_gather("Allgather"),
+        _describe_all_gather("Allgatherv"),
+    ),
     "all-reduce": (
         MpiFunction(
             "allreduce",
             False,
             (
-                Counterpart(
+                MatchingAlgorithm(
                     "Allreduce_intra_recursive_doubling",
                     "recursive-doubling(fold=even)",
                 ),
-                Counterpart(
+                MatchingAlgorithm(
                     "Allreduce_intra_reduce_scatter_allgather",
                     "halving(fold=even,order=near,cut=last)",
                 ),
@@ -86,41 +92,43 @@ TABLE = {
             "alltoall",
             False,
             (
-                Counterpart("Alltoall_intra_brucks", "bruck"),
-                Counterpart("Alltoall_intra_scattered", "at-once"),
-                Counterpart("Alltoall_intra_pairwise", "pairwise", True),
-                Counterpart("Alltoall_intra_pairwise", "cyclic", False),
+                MatchingAlgorithm("Alltoall_intra_brucks", "bruck"),
+                MatchingAlgorithm("Alltoall_intra_scattered", "at-once"),
+                MatchingAlgorithm("Alltoall_intra_pairwise", "pairwise", True),
+                MatchingAlgorithm("Alltoall_intra_pairwise", "cyclic", False),
             ),
         ),
     ),
-    "barrier": _single_algorithm("Barrier", "dissemination", "dissemination"),
+    "barrier": _describe_single_algorithm("Barrier", "dissemination", "dissemination"),
     "broadcast": (
         MpiFunction(
             "bcast",
             False,
             (
-                Counterpart("Bcast_intra_binomial", "binomial"),
-                Counterpart(
+                MatchingAlgorithm("Bcast_intra_binomial", "binomial"),
+                MatchingAlgorithm(
                     "Bcast_intra_scatter_recursive_doubling_allgather",
                     "scatter-all-gather(gather=doubling,cut=rounded-up)",
                     True,
                 ),
-                Counterpart(
+                MatchingAlgorithm(
                     "Bcast_intra_scatter_ring_allgather",
                     "scatter-all-gather(gather=ring,cut=rounded-up)",
                 ),
             ),
         ),
     ),
-    "exscan": _single_algorithm("Exscan", "recursive_doubling", "recursive-doubling"),
-    "gather": _single_algorithm("Gather", "binomial", "binomial"),
+    "exscan": _describe_single_algorithm(
+        "Exscan", "recursive_doubling", "recursive-doubling"
+    ),
+    "gather": _describe_single_algorithm("Gather", "binomial", "binomial"),
     "reduce": (
         MpiFunction(
             "reduce",
             False,
             (
-                Counterpart("Reduce_intra_binomial", "binomial"),
-                Counterpart(
+                MatchingAlgorithm("Reduce_intra_binomial", "binomial"),
+                MatchingAlgorithm(
                     "Reduce_intra_reduce_scatter_gather",
                     "halving(fold=odd,order=near,cut=last)",
                 ),
@@ -128,57 +136,60 @@ TABLE = {
         ),
     ),
     "reduce-scatter": (
-        _reduce_scatter("Reduce_scatter"),
-        _reduce_scatter("Reduce_scatter_block"),
+        _describe_reduce_scatter("Reduce_scatter"),
+        _describe_reduce_scatter("Reduce_scatter_block"),
     ),
-    "scan": _single_algorithm("Scan", "recursive_doubling", "recursive-doubling"),
-    "scatter": _single_algorithm("Scatter", "binomial", "binomial"),
+    "scan": _describe_single_algorithm(
+        "Scan", "recursive_doubling", "recursive-doubling"
+    ),
+    "scatter": _describe_single_algorithm("Scatter", "binomial", "binomial"),
 }
 
-#: MPICH's substitutes for algorithms that split the vector of a predefined operator.
+#: Algorithms that split the vector, which requires a predefined operator, and the
+#: algorithms that MPICH uses otherwise.
 _SUBSTITUTES = {
     "Allreduce_intra_reduce_scatter_allgather": "Allreduce_intra_recursive_doubling",
     "Reduce_intra_reduce_scatter_gather": "Reduce_intra_binomial",
 }
 
-#: MPICH stores sizes in an int.
-_MOST = 2**31 - 1
+#: MPICH stores sizes in an `int`.
+_MAX_BYTES = 2**31 - 1
 
 
 def write(*requests: ExportRequest) -> str:
-    """Write the rules of all collectives, with the choices for the requests."""
-    return write_choices(choose_algorithms(requests, TABLE, NAME))
+    """Write rules for all collectives, with the fastest algorithms for the requests."""
+    return write_rules(choose_algorithms(requests, TABLE, NAME))
 
 
-def write_choices(
+def write_rules(
     functions: list[tuple[MpiFunction, list[RankRange]]],
-    renamed: Mapping[str, str] | None = None,
+    new_names: Mapping[str, str] | None = None,
 ) -> str:
-    """Write rules for MPICH, with its own for all other functions.
+    """Write rules for these functions, and MPICH's default rules for all others.
 
-    Names are those of MPICH 4.0 unless `renamed`.
+    Algorithms have their names in MPICH 4.0; `new_names` maps them to other names.
     """
     rules = {}
     for function, spans in functions:
         rules[function.name] = [
-            (span.first, span.last, _by_size(function, span)) for span in spans
+            (span.first, span.last, _make_size_rules(function, span)) for span in spans
         ]
     tree = {
-        f"collective={name}": _rename_algorithms(node, renamed or {})
+        f"collective={name}": _rename_algorithms(node, new_names or {})
         for name, node in make_rules(rules).items()
     }
     return json.dumps(tree, indent=1) + "\n"
 
 
-def _by_size(function: MpiFunction, span: RankRange) -> Rules:
+def _make_size_rules(function: MpiFunction, span: RankRange) -> Rules:
     counted = "total_msg_size" if function.counts_all_ranks else "avg_msg_size"
-    choices = [choice for choice in span.choices if choice.bytes <= _MOST]
+    choices = [choice for choice in span.choices if choice.bytes <= _MAX_BYTES]
     ends = [choice.bytes for choice in choices[1:]]
-    return by_size(counted, list(map(_guard, choices)), ends)
+    return make_size_rules(counted, list(map(_add_conditions, choices)), ends)
 
 
-def _guard(choice: SizeRule) -> Rules:
-    """Guard an algorithm against operators and counts that it does not support."""
+def _add_conditions(choice: SizeRule) -> Rules:
+    """Add conditions on operator and count if the algorithm does not support all."""
     uncut = _SUBSTITUTES.get(choice.algorithm)
     if uncut is None:
         return choice.algorithm
@@ -188,9 +199,11 @@ def _guard(choice: SizeRule) -> Rules:
     }
 
 
-def _rename_algorithms(node: Rules, renamed: Mapping[str, str]) -> dict[str, Any]:
+def _rename_algorithms(node: Rules, new_names: Mapping[str, str]) -> dict[str, Any]:
     if not isinstance(node, str):
-        return {key: _rename_algorithms(below, renamed) for key, below in node.items()}
-    name, _, options = renamed.get(node, node).removesuffix(")").partition("(")
+        return {
+            key: _rename_algorithms(below, new_names) for key, below in node.items()
+        }
+    name, _, options = new_names.get(node, node).removesuffix(")").partition("(")
     given = options.split(",") if options else []
     return {f"algorithm=MPIR_{name}": {option: {} for option in given}}

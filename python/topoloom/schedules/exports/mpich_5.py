@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPICH's selection of collectives since version 4.3: some algorithms have a radix.
+"""Writes the selection file of MPICH 4.3 and later, where some algorithms have a radix.
 
-It refuses files with unknown names, such as MPICH 4.0's names for barriers.
+MPICH rejects files with unknown names, such as MPICH 4.0's names for barriers.
 Source: MPICH 4.3 and 5.0, ``src/mpi/coll/src/csel_container.c``.
 """
 
 from __future__ import annotations
 
 from topoloom.schedules.exports import mpich
-from topoloom.schedules.exports.counterparts import (
-    Counterpart,
+from topoloom.schedules.exports.matching_algorithms import (
+    MatchingAlgorithm,
     MpiFunction,
     RankRange,
     choose_algorithms,
@@ -19,56 +19,66 @@ from topoloom.schedules.exports.request import ExportRequest
 NAME = "mpich-5"
 USE = mpich.USE
 
-#: Radices that are tried wherever a schedule is chosen.
-_RADIXES = (3, 4, 8)
+#: Candidate radices of every schedule with a radix.
+_RADICES = (3, 4, 8)
 _BARRIER = "Barrier_intra_k_dissemination"
-_RENAMED = {"Barrier_intra_dissemination": f"{_BARRIER}(k=2)"}
+_NEW_NAMES = {"Barrier_intra_dissemination": f"{_BARRIER}(k=2)"}
 
 
-def _with_radix(
+def _list_radix_variants(
     algorithm: str, schedule: str, options: str = ""
-) -> tuple[Counterpart, ...]:
+) -> tuple[MatchingAlgorithm, ...]:
     return tuple(
-        Counterpart(f"{algorithm}(k={k}{options})", f"{schedule}(radix={k})")
-        for k in _RADIXES
+        MatchingAlgorithm(f"{algorithm}(k={k}{options})", f"{schedule}(radix={k})")
+        for k in _RADICES
     )
 
 
-def _of_powers(algorithm: str, schedule: str) -> tuple[Counterpart, ...]:
-    """Omit other rank counts, for which MPICH sends more; powers of 3 have no rules."""
+def _list_power_variants(
+    algorithm: str, schedule: str
+) -> tuple[MatchingAlgorithm, ...]:
+    """Match only powers of the radix; otherwise, MPICH sends more messages."""
     return tuple(
-        Counterpart(f"{algorithm}(k={k})", f"{schedule}(radix={k})", True, k)
-        for k in _RADIXES
+        MatchingAlgorithm(f"{algorithm}(k={k})", f"{schedule}(radix={k})", True, k)
+        for k in _RADICES
         if k % 2 == 0
     )
 
 
-def _more(operation: str, more: tuple[Counterpart, ...]) -> tuple[MpiFunction, ...]:
+def _extend_algorithms(
+    operation: str, additional: tuple[MatchingAlgorithm, ...]
+) -> tuple[MpiFunction, ...]:
     first, *others = mpich.TABLE[operation]
-    return (first._replace(algorithms=(*first.algorithms, *more)), *others)
+    return (first._replace(algorithms=(*first.algorithms, *additional)), *others)
 
 
 TABLE = {
     **mpich.TABLE,
-    "all-gather": _more("all-gather", _with_radix("Allgather_intra_k_brucks", "bruck")),
-    "all-reduce": _more(
-        "all-reduce",
-        _of_powers("Allreduce_intra_recursive_multiplying", "recursive-doubling"),
+    "all-gather": _extend_algorithms(
+        "all-gather", _list_radix_variants("Allgather_intra_k_brucks", "bruck")
     ),
-    "all-to-all": _more("all-to-all", _with_radix("Alltoall_intra_k_brucks", "bruck")),
+    "all-reduce": _extend_algorithms(
+        "all-reduce",
+        _list_power_variants(
+            "Allreduce_intra_recursive_multiplying", "recursive-doubling"
+        ),
+    ),
+    "all-to-all": _extend_algorithms(
+        "all-to-all", _list_radix_variants("Alltoall_intra_k_brucks", "bruck")
+    ),
     "barrier": (
         MpiFunction(
             "barrier",
             False,
             (
-                Counterpart(f"{_BARRIER}(k=2)", "dissemination"),
-                *_of_powers(_BARRIER, "dissemination"),
+                MatchingAlgorithm(f"{_BARRIER}(k=2)", "dissemination"),
+                *_list_power_variants(_BARRIER, "dissemination"),
             ),
         ),
     ),
-    "broadcast": _more(
+    "broadcast": _extend_algorithms(
         "broadcast",
-        _with_radix(
+        _list_radix_variants(
             "Bcast_intra_tree", "binomial", ",tree_type=knomial_2,is_non_blocking=1"
         ),
     ),
@@ -76,10 +86,10 @@ TABLE = {
 
 
 def write(*requests: ExportRequest) -> str:
-    """Write the rules of all collectives, with the choices for the requests."""
-    return write_choices(choose_algorithms(requests, TABLE, NAME))
+    """Write rules for all collectives, with the fastest algorithms for the requests."""
+    return write_rules(choose_algorithms(requests, TABLE, NAME))
 
 
-def write_choices(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
-    """Write rules for these versions, with MPICH's own for all other functions."""
-    return mpich.write_choices(functions, _RENAMED)
+def write_rules(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
+    """Write rules for these functions, and MPICH's default rules for all others."""
+    return mpich.write_rules(functions, _NEW_NAMES)

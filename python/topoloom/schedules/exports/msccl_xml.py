@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MSCCL XML: the thread blocks of every GPU, each with a sequence of steps.
+"""Writes MSCCL XML: the thread blocks of every GPU, each with a sequence of steps.
 
-Each thread block sends to one GPU or receives from one. Each GPU has one more block,
-which copies and combines. A data dependence makes a step wait for one step of another
-block; if it must wait for several, steps that only wait precede it. Data is combined on
-arrival (`rrc`) if nothing else in the round uses its location. Chunks are equal parts
-of a buffer.
+Each thread block sends to one GPU or receives from one GPU. One more block per GPU
+copies and reduces. A step can wait for only one step of another block; further
+dependences become `nop` steps before it. Data is reduced on arrival (`rrc`) if nothing
+else in the round uses its location. Chunks are equal parts of a buffer.
 
 Source: M. Cowan et al., "MSCCLang: Microsoft Collective Communication Language", ASPLOS
 2023, and the checks in MSCCL's parser.
@@ -18,15 +17,15 @@ from math import gcd
 from xml.etree import ElementTree
 
 from topoloom._core import Error
-from topoloom.schedules.exports.rank_rounds import (
+from topoloom.schedules.exports.rank_programs import (
+    BufferedMessage,
     Place,
-    PlacedMessage,
     RankProgram,
     Round,
     Work,
-    list_rounds,
+    make_rank_programs,
 )
-from topoloom.schedules.exports.request import ExportRequest, single_request
+from topoloom.schedules.exports.request import ExportRequest, get_single_request
 
 NAME = "mscclxml"
 USE = "MSCCL_XML_FILES=FILE NCCL_ALGO=MSCCL,RING,TREE ./app"
@@ -40,31 +39,31 @@ _COLLECTIVES = {
     "reduce-scatter": "reduce_scatter",
 }
 _REDUCTIONS = ("all-reduce", "reduce", "reduce-scatter")
-#: Chunks of a buffer. Unequal block sizes may have no common divisor but 1 byte.
+#: Limit on chunks per buffer: unequal blocks can have a common divisor of only 1 byte.
 _MAX_CHUNKS = 1 << 14
-#: Chunks of a step; MSCCL keeps a table entry for each count.
+#: Limit on chunks per step; MSCCL has one table entry per count.
 _MAX_COUNT = 64
 _BUFFERS = {"input": "i", "output": "o", "scratch": "s"}
 
 
 def write(*requests: ExportRequest) -> str:
-    """Write the steps of every GPU in the best schedule.
+    """Write each GPU's steps of the best schedule.
 
-    Raises `topoloom.Error` if MSCCL lacks the collective, or the rank count does not
-    divide the bytes.
+    Raises `topoloom.Error` if MSCCL lacks the collective, or the bytes are not a
+    multiple of the rank count.
     """
-    request = single_request(requests, NAME)
+    request = get_single_request(requests, NAME)
     operation, ranks = request.call.operation, request.call.ranks
     if operation not in _COLLECTIVES:
         raise Error(f"MSCCL has no {operation}; it has {', '.join(_COLLECTIVES)}")
-    programs = list_rounds(request.schedule)
+    programs = make_rank_programs(request.schedule)
     each = request.call.bytes
-    inputs, outputs = _buffer_bytes(operation, ranks, each)
-    chunk = _chunk(programs, gcd(inputs, outputs))
+    inputs, outputs = _compute_buffer_bytes(operation, ranks, each)
+    chunk = _find_chunk_bytes(programs, gcd(inputs, outputs))
     if max(inputs, outputs) > _MAX_CHUNKS * chunk:
         raise Error(
-            f"{request.best} cuts {each} bytes in unequal parts, but the chunks of "
-            f"MSCCL are equal; take bytes that {ranks} divides, such as "
+            f"{request.best} splits {each} bytes into unequal parts, but the chunks of "
+            f"MSCCL are equal; choose a multiple of {ranks} bytes, such as "
             f"{max(each // ranks, 1) * ranks}"
         )
     algo = ElementTree.Element(
@@ -90,18 +89,18 @@ def write(*requests: ExportRequest) -> str:
             o_chunks=str(outputs // chunk),
             s_chunks=str(-(-program.scratch // chunk)),
         )
-        blocks = _Blocks(chunk)
+        blocks = _ThreadBlocks(chunk)
         if operation == "broadcast" and rank == request.call.root:
-            blocks.local(Work(False, Place("input", 0), Place("output", 0), outputs))
+            blocks.add_work(Work(False, Place("input", 0), Place("output", 0), outputs))
         for one in program.rounds:
-            blocks.round(one)
-        blocks.add_to(gpu)
+            blocks.add_round(one)
+        blocks.write_to(gpu)
     ElementTree.indent(algo)
     return ElementTree.tostring(algo, encoding="unicode") + "\n"
 
 
-def _buffer_bytes(operation: str, ranks: int, each: int) -> tuple[int, int]:
-    """Return the bytes of the input and the output of a rank."""
+def _compute_buffer_bytes(operation: str, ranks: int, each: int) -> tuple[int, int]:
+    """Return the bytes of a rank's input buffer and output buffer."""
     if operation == "all-gather":
         return each, each * ranks
     if operation == "reduce-scatter":
@@ -111,9 +110,9 @@ def _buffer_bytes(operation: str, ranks: int, each: int) -> tuple[int, int]:
     return each, each
 
 
-def _chunk(programs: list[RankProgram], whole: int) -> int:
+def _find_chunk_bytes(programs: list[RankProgram], buffer_bytes: int) -> int:
     """Return the bytes of the largest chunk that divides all transfers."""
-    chunk = whole
+    chunk = buffer_bytes
     for program in programs:
         for each in program.rounds:
             for message in each.messages():
@@ -126,53 +125,54 @@ def _chunk(programs: list[RankProgram], whole: int) -> int:
 
 @dataclass(eq=False)
 class _Step:
-    """A step of a thread block; `needs` are steps of other blocks."""
+    """A step of a thread block; `needs` are steps of other blocks that it waits for."""
 
     kind: str
     at: tuple[Place, Place]  # source and target, offsets in chunks
     chunks: int
     block: int
-    order: int  # among the steps of its block
+    order: int  # index in its block
     needs: list[_Step]
     is_needed: bool = False
-    position: int = 0  # in the file, including steps that only wait
+    position: int = 0  # index in the file, including `nop` steps
 
 
-class _Blocks:
+class _ThreadBlocks:
     """The thread blocks of a GPU."""
 
     def __init__(self, chunk: int) -> None:
         self._chunk = chunk
-        self._numbers: dict[tuple[int, int], int] = {}  # by target and source
+        self._numbers: dict[tuple[int, int], int] = {}  # (target, source) -> block
         self._steps: list[list[_Step]] = []
-        self._waited: list[
-            dict[int, int]
-        ] = []  # by block: the last steps it has waited for
+        #: Per block: other block -> its last step that the block has waited for.
+        self._waited: list[dict[int, int]] = []
         self._writer: dict[tuple[str, int], _Step] = {}
         self._readers: dict[tuple[str, int], list[_Step]] = {}
 
-    def local(self, work: Work) -> None:
-        """Add a copy or a combination."""
-        self._add(_LOCAL, "re" if work.combines else "cpy", *work[1:])
+    def add_work(self, work: Work) -> None:
+        """Add a copy or a reduction."""
+        self._add_steps(_LOCAL, "re" if work.combines else "cpy", *work[1:])
 
-    def round(self, each: Round) -> None:
-        """Add a round; data is combined on arrival where possible."""
+    def add_round(self, each: Round) -> None:
+        """Add the steps of a round; reduce data on arrival if possible."""
         for work in each.before:
-            self.local(work)
+            self.add_work(work)
         for message in each.sends:
-            self._add((message.peer, -1), "s", message.at, message.at, message.bytes)
-        combined = _find_combined_messages(each)
+            self._add_steps(
+                (message.peer, -1), "s", message.at, message.at, message.bytes
+            )
+        reduced = _find_reduced_messages(each)
         for message in each.receives:
             kind, source, target = "r", message.at, message.at
-            if message in combined:
-                kind, source, target = "rrc", *combined[message][1:3]
+            if message in reduced:
+                kind, source, target = "rrc", *reduced[message][1:3]
                 source = target if source == message.at else source
-            self._add((-1, message.peer), kind, source, target, message.bytes)
+            self._add_steps((-1, message.peer), kind, source, target, message.bytes)
         for work in each.meanwhile + each.after:
-            if work not in combined.values():
-                self.local(work)
+            if work not in reduced.values():
+                self.add_work(work)
 
-    def _add(
+    def _add_steps(
         self, peers: tuple[int, int], kind: str, source: Place, target: Place, size: int
     ) -> None:
         block = self._numbers.setdefault(peers, len(self._steps))
@@ -188,12 +188,12 @@ class _Blocks:
             count = min(_MAX_COUNT, chunks - first)
             steps = self._steps[block]
             step = _Step(kind, (places[0], places[1]), count, block, len(steps), [])
-            self._order(step)
+            self._add_dependences(step)
             steps.append(step)
 
-    def _order(self, step: _Step) -> None:
-        """Make a step wait for the steps that it depends on."""
-        source, target = (_chunks_at(place, step.chunks) for place in step.at)
+    def _add_dependences(self, step: _Step) -> None:
+        """Add the data dependences of a step on steps of other blocks."""
+        source, target = (_list_chunks(place, step.chunks) for place in step.at)
         reads = [] if step.kind == "r" else source
         writes = [] if step.kind == "s" else target
         before = [self._writer[at] for at in reads + writes if at in self._writer]
@@ -214,8 +214,8 @@ class _Blocks:
                 other.is_needed = True
                 step.needs.append(other)
 
-    def add_to(self, gpu: ElementTree.Element) -> None:
-        """Write all blocks; each step that another waits for takes a line."""
+    def write_to(self, gpu: ElementTree.Element) -> None:
+        """Write all blocks; a step takes one line per dependence."""
         for steps in self._steps:
             position = -1
             for step in steps:
@@ -263,12 +263,12 @@ def _write_step(
     )
 
 
-def _chunks_at(place: Place, count: int) -> list[tuple[str, int]]:
+def _list_chunks(place: Place, count: int) -> list[tuple[str, int]]:
     return [(place.memory, place.offset + i) for i in range(count)]
 
 
-def _find_combined_messages(each: Round) -> dict[PlacedMessage, Work]:
-    """Find messages of which only the combination is kept, in a place of its own."""
+def _find_reduced_messages(each: Round) -> dict[BufferedMessage, Work]:
+    """Map messages that only one reduction uses to this reduction."""
     return {
         message: work
         for message in each.receives
@@ -279,8 +279,8 @@ def _find_combined_messages(each: Round) -> dict[PlacedMessage, Work]:
     }
 
 
-def _is_only_use(each: Round, message: PlacedMessage, work: Work) -> bool:
-    """Return whether only `work` uses the message and its result in the round."""
+def _is_only_use(each: Round, message: BufferedMessage, work: Work) -> bool:
+    """Return whether nothing but `work` uses the message or its result in the round."""
     others = [one for one in each.meanwhile + each.after if one is not work]
     written = [(one.at, one.bytes) for one in each.receives if one is not message]
     written += [(one.target, one.bytes) for one in others]
@@ -288,14 +288,14 @@ def _is_only_use(each: Round, message: PlacedMessage, work: Work) -> bool:
     read += [(one.source, one.bytes) for one in others]
     changed = (message.at, work.target)
     return not any(
-        _overlap(place, work.bytes, *used)
+        _has_overlap(place, work.bytes, *used)
         for places, uses in ((changed, written + read), ((work.source,), written))
         for place in places
         for used in uses
     )
 
 
-def _overlap(place: Place, size: int, other: Place, other_size: int) -> bool:
+def _has_overlap(place: Place, size: int, other: Place, other_size: int) -> bool:
     return (
         place.memory == other.memory
         and place.offset < other.offset + other_size

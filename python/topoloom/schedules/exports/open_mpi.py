@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Open MPI's rules: numbers of algorithms of the component coll/tuned, by size.
+"""Writes a rules file of Open MPI's component coll/tuned: algorithm numbers by size.
 
-A call takes the rules of the largest rank count up to its communicator's, and of those
-the rule of the largest size up to its message's. Algorithm 0 means Open MPI's own
-decision. Numbers of functions and algorithms are those of Open MPI 4.1 and 5.0
+A call uses the rules with the largest rank count up to its communicator size, and of
+these the rule with the largest size up to its message size. Algorithm 0 selects Open
+MPI's default. Numbers of functions and algorithms are from Open MPI 4.1 and 5.0
 (``ompi_info --param coll tuned --level 9``).
 """
 
 from __future__ import annotations
 
-from topoloom.schedules.exports.counterparts import (
-    Counterpart,
+from topoloom.schedules.exports.matching_algorithms import (
+    MatchingAlgorithm,
     MpiFunction,
     RankRange,
     SizeRule,
@@ -25,21 +25,24 @@ USE = (
 )
 
 _ALL_GATHER_V = (
-    Counterpart("2", "bruck"),
-    Counterpart("3", "ring"),
-    Counterpart("4", "neighbor-exchange"),
+    MatchingAlgorithm("2", "bruck"),
+    MatchingAlgorithm("3", "ring"),
+    MatchingAlgorithm("4", "neighbor-exchange"),
 )
-_TREE_OR_STRAIGHT = (Counterpart("2", "binomial"), Counterpart("1", "linear"))
+_TREE_OR_STRAIGHT = (
+    MatchingAlgorithm("2", "binomial"),
+    MatchingAlgorithm("1", "linear"),
+)
 TABLE = {
     "all-gather": (
         MpiFunction(
             "0",
             True,
             (
-                Counterpart("2", "bruck"),
-                Counterpart("3", "recursive-doubling", True),
-                Counterpart("4", "ring"),
-                Counterpart("5", "neighbor-exchange"),
+                MatchingAlgorithm("2", "bruck"),
+                MatchingAlgorithm("3", "recursive-doubling", True),
+                MatchingAlgorithm("4", "ring"),
+                MatchingAlgorithm("5", "neighbor-exchange"),
             ),
         ),
         MpiFunction("1", True, _ALL_GATHER_V),
@@ -49,9 +52,9 @@ TABLE = {
             "2",
             False,
             (
-                Counterpart("3", "recursive-doubling(fold=even)"),
-                Counterpart("4", "ring"),
-                Counterpart("6", "halving(order=near)", True),
+                MatchingAlgorithm("3", "recursive-doubling(fold=even)"),
+                MatchingAlgorithm("4", "ring"),
+                MatchingAlgorithm("6", "halving(order=near)", True),
             ),
         ),
     ),
@@ -60,45 +63,49 @@ TABLE = {
             "3",
             True,
             (
-                Counterpart("1", "at-once"),
-                Counterpart("2", "cyclic"),
-                Counterpart("3", "bruck"),
+                MatchingAlgorithm("1", "at-once"),
+                MatchingAlgorithm("2", "cyclic"),
+                MatchingAlgorithm("3", "bruck"),
             ),
         ),
         MpiFunction(
             "4",
             True,
-            (Counterpart("1", "at-once"), Counterpart("2", "cyclic")),
+            (MatchingAlgorithm("1", "at-once"), MatchingAlgorithm("2", "cyclic")),
             by_size=False,
         ),
     ),
-    "barrier": (MpiFunction("6", False, (Counterpart("4", "dissemination"),)),),
+    "barrier": (MpiFunction("6", False, (MatchingAlgorithm("4", "dissemination"),)),),
     "broadcast": (
         MpiFunction(
             "7",
             False,
             (
-                Counterpart("6", "binomial"),
-                Counterpart("1", "linear"),
-                Counterpart("3", "chain"),
-                Counterpart(
+                MatchingAlgorithm("6", "binomial"),
+                MatchingAlgorithm("1", "linear"),
+                MatchingAlgorithm("3", "chain"),
+                MatchingAlgorithm(
                     "8", "scatter-all-gather(gather=doubling,cut=rounded-up)", True
                 ),
-                Counterpart("9", "scatter-all-gather(gather=ring,cut=rounded-up)"),
+                MatchingAlgorithm(
+                    "9", "scatter-all-gather(gather=ring,cut=rounded-up)"
+                ),
             ),
         ),
     ),
-    "exscan": (MpiFunction("8", False, (Counterpart("2", "recursive-doubling"),)),),
+    "exscan": (
+        MpiFunction("8", False, (MatchingAlgorithm("2", "recursive-doubling"),)),
+    ),
     "gather": (MpiFunction("9", True, _TREE_OR_STRAIGHT),),
     "reduce": (
         MpiFunction(
             "11",
             False,
             (
-                Counterpart("5", "binomial"),
-                Counterpart("1", "linear"),
-                Counterpart("3", "chain"),
-                Counterpart("7", "halving(order=near)", True),
+                MatchingAlgorithm("5", "binomial"),
+                MatchingAlgorithm("1", "linear"),
+                MatchingAlgorithm("3", "chain"),
+                MatchingAlgorithm("7", "halving(order=near)", True),
             ),
         ),
     ),
@@ -106,15 +113,20 @@ TABLE = {
         MpiFunction(
             "12",
             True,
-            (Counterpart("2", "halving(fold=even)"), Counterpart("3", "ring")),
+            (
+                MatchingAlgorithm("2", "halving(fold=even)"),
+                MatchingAlgorithm("3", "ring"),
+            ),
         ),
-        MpiFunction("13", True, (Counterpart("3", "halving(fold=even)"),)),
+        MpiFunction("13", True, (MatchingAlgorithm("3", "halving(fold=even)"),)),
     ),
-    "scan": (MpiFunction("14", False, (Counterpart("2", "recursive-doubling"),)),),
+    "scan": (
+        MpiFunction("14", False, (MatchingAlgorithm("2", "recursive-doubling"),)),
+    ),
     "scatter": (MpiFunction("15", True, _TREE_OR_STRAIGHT),),
 }
 
-#: Open MPI's names, for comments
+#: Names of the functions in the file's comments, by function number
 FUNCTIONS = {
     "0": "allgather",
     "1": "allgatherv",
@@ -132,19 +144,19 @@ FUNCTIONS = {
     "15": "scatter",
 }
 
-_OWN = [SizeRule(0, "0", 0)]
+_DEFAULT_RULES = [SizeRule(0, "0", 0)]
 
 
 def write(*requests: ExportRequest) -> str:
-    """Write the rules of all functions of the requests."""
-    return write_choices(choose_algorithms(requests, TABLE, NAME))
+    """Write rules for the MPI functions of the requests."""
+    return write_rules(choose_algorithms(requests, TABLE, NAME))
 
 
-def write_choices(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
-    """Write rules as Open MPI reads them."""
+def write_rules(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
+    """Write rules in Open MPI's file format."""
     lines = [f"{len(functions)} # functions with rules"]
     for function, spans in functions:
-        rules = list(_rules(spans))
+        rules = list(_list_rank_rules(spans))
         lines += [f"{function.name} # {FUNCTIONS[function.name]}", f"{len(rules)}"]
         for ranks, choices in rules:
             lines += [f"{ranks} # ranks and more", f"{len(choices)}"]
@@ -152,11 +164,11 @@ def write_choices(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _rules(spans: list[RankRange]) -> list[tuple[int, list[SizeRule]]]:
-    """List rules by the least rank count; between ranges Open MPI decides."""
+def _list_rank_rules(spans: list[RankRange]) -> list[tuple[int, list[SizeRule]]]:
+    """List rules by their smallest rank count; gaps get Open MPI's defaults."""
     rules: list[tuple[int, list[SizeRule]]] = []
     for span in spans:
         if rules and rules[-1][0] == span.first:
             rules.pop()
-        rules += [(span.first, span.choices), (span.last + 1, _OWN)]
+        rules += [(span.first, span.choices), (span.last + 1, _DEFAULT_RULES)]
     return rules

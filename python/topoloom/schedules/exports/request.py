@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The request for an export: a call, its best schedule, and message costs."""
+"""An export request: a call, its best schedule, and message costs."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from topoloom.schedules.choose import Call, RankSlots
 
 
 class ExportRequest(NamedTuple):
-    """A call that `topoloom collective` has ranked the schedules of."""
+    """A call whose schedules `topoloom collective` has ranked."""
 
     call: Call
     best: str  # name of the fastest schedule
-    #: Message costs; None, with slots, means the machine's.
+    #: Message costs; None: the machine's, which requires `slots`.
     model: NetworkModel | None
-    slots: RankSlots | None = None  # of the ranks; with them, links count
+    slots: RankSlots | None = None  # With slots, costs include link contention.
 
     @property
     def schedule(self) -> Schedule:
-        """The fastest schedule."""
+        """Make the fastest schedule of the call."""
         return self.call.schedule(self.best)
 
 
-def single_request(
+def get_single_request(
     requests: Sequence[ExportRequest], format_name: str
 ) -> ExportRequest:
-    """Return the request of a format that holds one schedule."""
+    """Return the only request; raise if a one-schedule format got several."""
     if len(requests) != 1:
         raise Error(f"{format_name} holds one schedule; name one collective")
     return requests[0]

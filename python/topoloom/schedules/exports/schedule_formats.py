@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of export formats; each is one file."""
+"""Table of export formats; each format is a module of this package."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from topoloom.schedules.exports import (
     open_mpi,
 )
 from topoloom.schedules.exports.request import ExportRequest
-from topoloom.support.nearest import find_by_name
+from topoloom.support.name_lookup import find_by_name
 
 
 class ScheduleFormat(Protocol):
-    """A module that writes one format."""
+    """Interface of an export module."""
 
     NAME: str
-    USE: str  # the command that reads it
+    USE: str  # shell command that uses FILE
 
     def write(self, *requests: ExportRequest) -> str:
-        """Write the requests; raise `topoloom.Error` if the format cannot."""
+        """Write the requests; raise `topoloom.Error` if one is unsupported."""
 
 
 FORMATS: tuple[ScheduleFormat, ...] = (
@@ -38,5 +38,5 @@ FORMATS: tuple[ScheduleFormat, ...] = (
 
 
 def find_format(name: str) -> ScheduleFormat:
-    """Find a format by name; errors name the nearest one."""
+    """Find a format by name; the error message suggests the most similar name."""
     return find_by_name("format", name, {each.NAME: each for each in FORMATS})

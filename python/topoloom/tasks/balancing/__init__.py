@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Redistribution of tasks, for `topoloom balance`."""
+"""Computes redistributions of tasks for `topoloom balance`."""

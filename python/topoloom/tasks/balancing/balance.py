@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Balances equal tasks: the plan of transfers and its cost on a machine."""
+"""Balances equal tasks: plans transfers and computes their cost on a machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from topoloom.support.units import counted
 
 
 class Ranks(NamedTuple):
-    """The slots of ranks on a machine."""
+    """An allocation, and the placement of the ranks on it."""
 
     allocation: Allocation
     placement: Placement
@@ -38,7 +38,7 @@ class TransferCost(NamedTuple):
     task_bytes
         The size of a task in bytes.
     judgement
-        The judgement of all transfers, each task sent once.
+        The measures of all transfers, each task sent once.
     """
 
     ranks: Ranks
@@ -46,7 +46,7 @@ class TransferCost(NamedTuple):
     judgement: Judgement
 
     def document(self) -> dict[str, Any]:
-        """Return its fields of the ``--json`` output."""
+        """Return the cost fields of the ``--json`` output."""
         return {
             "machine": self.ranks.allocation.machine.text,
             "bytes": self.task_bytes,
@@ -62,13 +62,13 @@ class BalanceResult(NamedTuple):
     Attributes
     ----------
     method
-        The balancer.
+        Name of the balancer.
     loads
-        The load of every rank before.
+        The load of every rank before balancing.
     balance
-        The plan, its measures, and the loads after it.
+        The transfer plan, its measures, and the loads after balancing.
     cost
-        Its cost on the machine, if one was given.
+        The cost of the plan on the machine; None without a machine.
     """
 
     method: str
@@ -104,30 +104,33 @@ def balance_loads(
     Parameters
     ----------
     loads : int array of shape ``(ranks,)``
-        Tasks that each rank holds.
+        Number of tasks of each rank.
     method
         The balancer, with options if any: ``alias(remainder=exact)``.
     ranks
-        The slots of the ranks, for balancers that choose near partners and for the cost
-        of the plan.
+        The slots of the ranks. They are required to choose near partners, and to
+        compute the cost of the plan.
     task_bytes
         The size of a task in bytes.
 
     Raises
     ------
     Error
-        For bad loads, unknown methods, and a placement of another number of ranks.
+        For invalid loads, an unknown method, or a placement with another number of
+        ranks.
     """
     loads = np.asarray(loads)
     if ranks is None:
         return BalanceResult(method, loads, balance(loads, method=method))
     where = ranks._asdict()
     found = balance(loads, method=method, **where)
-    return BalanceResult(method, loads, found, _transfer_cost(found, ranks, task_bytes))
+    return BalanceResult(
+        method, loads, found, _compute_transfer_cost(found, ranks, task_bytes)
+    )
 
 
 def block_ranks(allocation: Allocation, count: int) -> Ranks:
-    """Put ranks on the slots of an allocation in order."""
+    """Place ranks on the slots of an allocation in order."""
     if count > allocation.slot_count:
         raise Error(
             f"there are {counted(count, 'rank')}, but the allocation has only "
@@ -136,8 +139,10 @@ def block_ranks(allocation: Allocation, count: int) -> Ranks:
     return Ranks(allocation, Placement(allocation, allocation.slots[:count]))
 
 
-def sent_tasks(count: int, plan: NDArray[np.int64], task_bytes: int) -> CommGraph:
-    """Make the graph of transfers from rows of source, target and tasks.
+def make_transfer_graph(
+    count: int, plan: NDArray[np.int64], task_bytes: int
+) -> CommGraph:
+    """Make the graph of transfers from rows of source, target and number of tasks.
 
     Raises
     ------
@@ -150,6 +155,8 @@ def sent_tasks(count: int, plan: NDArray[np.int64], task_bytes: int) -> CommGrap
     return CommGraph.from_edges(count, source, target, tasks * task_bytes)
 
 
-def _transfer_cost(found: Balance, ranks: Ranks, task_bytes: int) -> TransferCost:
-    sent = sent_tasks(len(ranks.placement.slots), found.plan, task_bytes)
+def _compute_transfer_cost(
+    balance: Balance, ranks: Ranks, task_bytes: int
+) -> TransferCost:
+    sent = make_transfer_graph(len(ranks.placement.slots), balance.plan, task_bytes)
     return TransferCost(ranks, task_bytes, judge(sent, *ranks))

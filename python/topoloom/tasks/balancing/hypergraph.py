@@ -12,16 +12,17 @@ from topoloom._core import CommGraph
 
 
 class Hypergraph(NamedTuple):
-    """Hyperedges, and the pairs of tasks that approximate them.
+    """Hyperedges between tasks, and a graph of task pairs that approximates them.
 
     Attributes
     ----------
     weights
-        The weights of hyperedges; shape ``(m,)``.
+        Weight of each hyperedge; shape ``(m,)``.
     edges, pins
         Pin i is task ``pins[i]`` of hyperedge ``edges[i]``; shape ``(n,)``.
     graph
-        Pairs of tasks, with `scale` times the bytes, so that these are integers.
+        Graph of task pairs. Its bytes are multiplied by `scale`, so that they are
+        integers.
     """
 
     weights: NDArray[np.int64]
@@ -31,7 +32,7 @@ class Hypergraph(NamedTuple):
     scale: int
 
     def cut(self, owners: NDArray[np.uint32]) -> int:
-        """Sum weights, each once per rank that has pins beyond the first such rank."""
+        """Sum weight times (ranks with pins of the edge - 1) over all hyperedges."""
         ranks = int(owners.max()) + 1
         parts = np.unique(self.edges * ranks + owners[self.pins]) // ranks
         further = np.bincount(parts, minlength=len(self.weights)) - 1

@@ -12,7 +12,7 @@ from topoloom._core import Error
 from topoloom.support.files import read_text
 from topoloom.support.plain_text import is_number
 
-#: The core adds loads up in 63 bits, with room for phantom tasks.
+#: The core sums loads, including phantom tasks, in 63 bits.
 LIMIT = 2**62
 
 
@@ -26,14 +26,14 @@ def read_loads(path: str | Path) -> NDArray[np.int64]:
     Raises
     ------
     Error
-        If a line is not an integer of 0 or more, loads add up to 2^62 or more, or the
-        file is empty.
+        If a line is not an integer of 0 or more, if loads add up to 2^62 or more, or if
+        the file is empty.
     """
     loads, total = [], 0
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         text = line.partition("#")[0].strip()
         if text:
-            loads.append(_load(text, f"{path}:{number}"))
+            loads.append(_parse_load(text, f"{path}:{number}"))
             total += loads[-1]
             if total >= LIMIT:
                 raise Error(f"{path}:{number}: loads up to here add up to 2^62 or more")
@@ -42,7 +42,7 @@ def read_loads(path: str | Path) -> NDArray[np.int64]:
     return np.array(loads, np.int64)
 
 
-def _load(text: str, where: str) -> int:
+def _parse_load(text: str, where: str) -> int:
     if is_number(text.removeprefix("-")):
         if text.startswith("-"):
             raise Error(f"{where}: loads are 0 or more, not {text[:40]}")

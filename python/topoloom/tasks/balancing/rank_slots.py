@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the slots of ranks: from a placement file, or in order on a machine."""
+"""Finds the slots of ranks from a placement file, or assigns slots in order."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from topoloom.tasks.balancing.balance import Ranks, block_ranks
 from topoloom.tasks.problem import AllocationSpec, load_nodes, select_launched_slots
 
 
-def placed_ranks(
+def find_rank_slots(
     count: int, machine: str | None, placement: Path | None, where: AllocationSpec
 ) -> Ranks | None:
     """Find the slots of ranks; None without a machine and a placement.
 
-    In an allocation ranks get the slots that the launcher uses: with fewer ranks than
-    slots, each node gets its share. `machine` may repeat the one of the placement.
+    With an allocation, ranks use the slots that the launcher would use. If slots
+    outnumber ranks, the ranks are spread over all nodes. With a placement, `machine`
+    must be None or the placement's machine.
     """
     if placement is None:
         if machine is not None:
@@ -30,10 +31,10 @@ def placed_ranks(
                 given, _ = select_launched_slots(given, described, where, count)
             return block_ranks(given.allocation, count)
         if where.allocation or where.allocate:
-            raise Error("an allocation is of a machine; name that, too")
+            raise Error("an allocation requires a machine; name the machine, too")
         return None
     if where.allocation or where.allocate:
-        raise Error(f"{placement} says which allocation it is for; leave out yours")
+        raise Error(f"{placement} contains its allocation; leave out the allocation")
     file = load_placement(placement)
     if machine is not None and load_machine(machine).text != file.machine.text:
         raise Error(
@@ -43,12 +44,12 @@ def placed_ranks(
     if len(file.placement.slots) != count:
         raise Error(
             f"{placement} places {counted(len(file.placement.slots), 'rank')}, "
-            f"but there are loads of {count}"
+            f"but the loads are of {count}"
         )
     return Ranks(file.allocation, file.placement)
 
 
-def ranks_by_node(ranks: Ranks) -> str:
+def format_ranks_by_node(ranks: Ranks) -> str:
     """Format the number of ranks per node, such as ``8 on each of 8 nodes``."""
     nodes = ranks.placement.slots // ranks.allocation.machine.slots_per_node
     _, counts = np.unique(nodes, return_counts=True)

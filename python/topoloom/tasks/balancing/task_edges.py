@@ -10,23 +10,23 @@ import numpy as np
 from topoloom._core import CommGraph, Error
 from topoloom.graphs.graph_file import load_graph
 from topoloom.support.files import read_text
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.units import counted
 from topoloom.tasks.balancing.task_list import MAX_BYTES, TaskList, integer
 
-#: The optional first line of the table.
+#: Optional header line of the table.
 HEAD = "task,task,bytes"
 
 
 def with_edges(tasks: TaskList, path: str | Path) -> TaskList:
-    """Add the messages between tasks in a period.
+    """Return the tasks with the messages that they send per period.
 
     Parameters
     ----------
     path
         A table with the columns ``task,task,bytes``; repeated pairs are summed. Or a
-        file that `topoloom.load_graph` reads, whose rank i is the task on line i of its
-        table.
+        communication graph that `topoloom.load_graph` reads; rank i is the task on line
+        i of the task table.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def with_edges(tasks: TaskList, path: str | Path) -> TaskList:
             raise Error(f"{where}: expected the 3 columns {HEAD}, not {len(words)}")
         for name in words[:2]:
             if name not in number:
-                raise Error(f"{where}: {unknown_name('task', name, number)}")
+                raise Error(f"{where}: {describe_unknown_name('task', name, number)}")
         size = integer(words[2], f"{where}: the number of bytes of a pair", MAX_BYTES)
         rows.append((number[words[0]], number[words[1]], size))
     if not rows:

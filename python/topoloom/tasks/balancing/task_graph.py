@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads tasks from the files of partitioners: graphs, hypergraphs and owners.
+"""Reads tasks from files of partitioners: graphs, hypergraphs and owners.
 
-A METIS graph, which ParMETIS reads too, has the load and the size of every vertex.
-Zoltan's driver reads the similar graphs of Chaco, and hypergraphs. The owners of the
-vertices are in a separate file, one rank per line.
+A METIS or ParMETIS graph contains the load and the size of every vertex. Zoltan's
+driver reads similar Chaco graphs, and hypergraphs. A separate file lists the owners of
+the vertices, one rank per line.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from topoloom.support.units import counted
 from topoloom.tasks.balancing.task_hypergraph import read_hypergraph
 from topoloom.tasks.balancing.task_list import MAX_BYTES, MAX_RANKS, TaskList, integer
 
-#: Suffixes of graphs; others are recognized by a first line of several integers.
+#: Suffixes of graph files. Other files are graphs if line 1 has several integers.
 ENDINGS = (".graph", ".metis", ".chaco")
 HYPERGRAPH_ENDINGS = (".hg",)
-#: Suffix of the owners' file of Zoltan's driver, in the folder of the graph.
+#: Suffix of the owners file, as Zoltan's driver names it.
 ASSIGN = ".assign"
 
 
 def is_task_graph(path: str | Path) -> bool:
-    """Return whether a file is a graph or hypergraph, by its name or its content."""
+    """Return whether a file is a graph or hypergraph, by suffix or first line."""
     if Path(path).suffix in (*ENDINGS, *HYPERGRAPH_ENDINGS):
         return True
     lines = (line.strip() for line in read_text(path).splitlines())
@@ -37,29 +37,29 @@ def is_task_graph(path: str | Path) -> bool:
 
 
 def read_task_graph(path: str | Path, owners: str | Path | None = None) -> TaskList:
-    """Read tasks, the vertices 0, 1, ..., and the messages between them.
+    """Read a graph whose vertices are tasks and whose edges are messages.
 
     METIS counts vertices from 1: its vertex 1 is task 0.
 
     Parameters
     ----------
     path
-        A METIS or Chaco graph: weights of vertices are loads, sizes bytes (each 1
-        without them), and the weight of an edge is sent in both directions. Or a
-        hypergraph ``.hg`` as Zoltan and PaToH read it.
+        A METIS or Chaco graph: vertex weights are loads, vertex sizes are bytes (both 1
+        by default), and the weight of an edge is sent in both directions. Or a
+        hypergraph ``.hg`` of Zoltan or PaToH.
     owners
-        A file with the rank of each vertex, one per line; by default the file of the
-        same name with the suffix ``.assign``.
+        A file with the rank of each vertex, one per line. By default the path of the
+        graph with the suffix ``.assign``.
 
     Raises
     ------
     Error
-        ``file:line: reason``, and if there are no owners.
+        If a file is invalid (as ``file:line: reason``), or if there are no owners.
     """
     default = Path(path).parent / f"{Path(path).stem}{ASSIGN}"
     if owners is None and not default.is_file():
         raise Error(
-            f"{path} does not say which rank has which task; name a file of owners "
+            f"{path} has no owners of tasks; name a file of owners "
             f"with one rank per line, or call it {default}"
         )
     ranks = _read_owners(owners or default)
@@ -71,7 +71,7 @@ def read_task_graph(path: str | Path, owners: str | Path | None = None) -> TaskL
         text = re.sub(r"^#", "%", read_text(path), flags=re.MULTILINE)
         with prefix_errors(path):
             graph = read_metis(text.encode())
-        sizes = _vertex_sizes(text, path)
+        sizes = _list_vertex_sizes(text, path)
     count = graph.rank_count
     if len(ranks) != count:
         raise Error(
@@ -85,8 +85,8 @@ def read_task_graph(path: str | Path, owners: str | Path | None = None) -> TaskL
     return TaskList(names, ranks, loads, sizes, graph, hypergraph)
 
 
-def _vertex_sizes(text: str, path: str | Path) -> NDArray[np.int64] | None:
-    """Find the sizes in a METIS graph that has been read without errors."""
+def _list_vertex_sizes(text: str, path: str | Path) -> NDArray[np.int64] | None:
+    """Return the vertex sizes of a METIS graph that has been read without errors."""
     lines = [line for line in text.splitlines() if not line.startswith("%")]
     head = lines[0].split()
     count = int(head[0])
@@ -94,7 +94,7 @@ def _vertex_sizes(text: str, path: str | Path) -> NDArray[np.int64] | None:
         return None
     first = [int(line.split()[0]) for line in lines[1 : count + 1]]
     if first == list(range(1, count + 1)):
-        return None  # Chaco numbers vertices where METIS has sizes
+        return None  # Chaco has vertex numbers in place of sizes
     if sum(first) >= MAX_BYTES:
         raise Error(f"{path}: the sizes of all vertices add up to 2^62 or more")
     return np.array(first, np.int64)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads hypergraphs as Zoltan's driver does: its own format, and PaToH's.
+"""Reads hypergraphs in the formats of Zoltan's driver and PaToH.
 
 Zoltan's header is ``vertices hyperedges pins NM``, with N weights per vertex and M per
 hyperedge. PaToH's is ``base vertices hyperedges pins [weights]``, with weights 0
-(none), 1 (vertices), 2 (hyperedges) or 3 (both). A line per hyperedge follows, its
-weight first. Then come the weights of vertices, on one line or on several.
+(none), 1 (vertices), 2 (hyperedges) or 3 (both). One line per hyperedge follows, with
+the weight first. The weights of vertices follow on one or several lines.
 """
 
 from __future__ import annotations
@@ -21,27 +21,28 @@ from topoloom.support.files import read_text
 from topoloom.tasks.balancing.hypergraph import Hypergraph
 from topoloom.tasks.balancing.task_list import MAX_BYTES, integer
 
-#: Above every number of vertices, hyperedges and pins.
+#: Exclusive upper limit on numbers of vertices, hyperedges and pins.
 MAX_VERTICES = 2**32 - 1
-#: A larger hyperedge is a star, not all pairs.
+#: Hyperedges with more pins are approximated by a star instead of all pairs.
 MAX_PAIRED = 32
-#: Shares of weights are exact if they add up to at most this, else rounded.
+#: Weights of pairs are exact if their sum is at most this limit, else rounded.
 MAX_SHARES = 2**50
 
 
 def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
     """Read a hypergraph of `count` vertices, with loads.
 
-    A hyperedge of weight w and k pins becomes all pairs of its pins with w / (k - 1):
-    one task away from the others then cuts w, as in the hypergraph.
+    A hyperedge of weight w with k pins becomes all pairs of its pins with weight w / (k
+    - 1). If one task is separated from the others, the cut weight is w, as in the
+    hypergraph.
 
     Raises
     ------
     Error
-        ``file:line: reason``.
+        If the file is invalid, as ``file:line: reason``.
     """
-    lines = _Lines(path)
-    head = _header(lines)
+    lines = _LineReader(path)
+    head = _read_header(lines)
     if head.vertices != count:
         lines.fail(f"there are {head.vertices} vertices, but ranks of {count}")
     hyperedges: list[tuple[int, list[int]]] = []
@@ -70,8 +71,10 @@ def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
     lines.finish()
     if sum(weight * len(pins) for weight, pins in hyperedges) >= MAX_BYTES:
         raise Error(f"{path}: the weights of all pins add up to 2^62 or more")
-    scale = _scale(hyperedges)
-    rows = [row for weight, pins in hyperedges for row in _pairs(pins, weight, scale)]
+    scale = _choose_scale(hyperedges)
+    rows = [
+        row for weight, pins in hyperedges for row in _make_pairs(pins, weight, scale)
+    ]
     source, target, shares = np.array(rows, np.int64).reshape(-1, 3).T
     return Hypergraph(
         np.array([weight for weight, _ in hyperedges], np.int64),
@@ -82,8 +85,8 @@ def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
     )
 
 
-def _scale(hyperedges: list[tuple[int, list[int]]]) -> int:
-    """Find a factor with which shares of weights are integers, or nearly so."""
+def _choose_scale(hyperedges: list[tuple[int, list[int]]]) -> int:
+    """Choose a factor that makes the weights of pairs integers, or nearly integers."""
     total = sum(weight * len(pins) for weight, pins in hyperedges)
     most = max(1, MAX_SHARES // max(1, total))
     scale = 1
@@ -96,7 +99,7 @@ def _scale(hyperedges: list[tuple[int, list[int]]]) -> int:
     return scale
 
 
-def _pairs(pins: list[int], weight: int, scale: int) -> list[tuple[int, int, int]]:
+def _make_pairs(pins: list[int], weight: int, scale: int) -> list[tuple[int, int, int]]:
     if len(pins) > MAX_PAIRED:
         return [(pins[0], pin, weight * scale) for pin in pins[1:]]
     others = max(1, len(pins) - 1)
@@ -113,8 +116,8 @@ class _Header(NamedTuple):
     edge_weights: bool
 
 
-class _Lines:
-    """The lines that are not comments, one after the other."""
+class _LineReader:
+    """Reads lines one after another, and skips comments."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = path
@@ -137,7 +140,7 @@ class _Lines:
         return integer(words[place], f"{self._path}:{self._at}: {what}", limit)
 
     def weights(self, count: int, base: int) -> list[int]:
-        """Read one number per vertex, however many stand on a line."""
+        """Read one number per vertex, with any number of values per line."""
         found: list[int] = []
         while len(found) < count:
             words = self.next(f"the weight of vertex {len(found) + base}")
@@ -154,7 +157,7 @@ class _Lines:
                 self.fail("nothing more is expected")
 
 
-def _header(lines: _Lines) -> _Header:
+def _read_header(lines: _LineReader) -> _Header:
     words = lines.next("the header")
     a, b, c, d = (
         lines.number(words, i, "a number of the header", MAX_VERTICES) for i in range(4)

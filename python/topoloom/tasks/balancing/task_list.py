@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads tasks with loads, sizes and owners: a table with a line for each."""
+"""Reads a table of tasks with loads, sizes and owners, one line per task."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from topoloom.support.files import read_text
 from topoloom.support.plain_text import is_number
 from topoloom.tasks.balancing.hypergraph import Hypergraph
 
-#: The first line of the table.
+#: Header line of the table.
 HEAD = "task,owner,load,bytes"
-#: More ranks than any machine has are a typing error.
+#: Maximum number of ranks: larger numbers are probably typing errors.
 MAX_RANKS = 10_000_000
-#: Above every number of bytes in 63 bits.
+#: Exclusive upper limit on numbers of bytes.
 MAX_BYTES = 2**62
 
 
@@ -29,13 +29,13 @@ class TaskList(NamedTuple):
     Attributes
     ----------
     names
-        As in the table, each once.
+        Unique names of the tasks, as in the table.
     owners, loads, bytes
-        The rank that holds the task, its load, and its size in bytes.
+        The owner (a rank), the load and the size in bytes of each task.
     graph
-        The messages between tasks in a period; None if unknown.
+        The messages between tasks per period; None if unknown.
     hypergraph
-        The hypergraph that the tasks are from, if any; the graph approximates it.
+        The hypergraph that `graph` approximates; None for other files.
     """
 
     names: list[str]
@@ -47,7 +47,7 @@ class TaskList(NamedTuple):
 
 
 def is_task_list(path: str | Path) -> bool:
-    """Return whether the first line that is not a comment has columns."""
+    """Return whether the first non-comment line has several columns."""
     lines = (line.partition("#")[0].strip() for line in read_text(path).splitlines())
     return "," in next(filter(None, lines), "")
 
@@ -60,8 +60,8 @@ def read_tasks(path: str | Path) -> TaskList:
     Raises
     ------
     Error
-        If a line has other columns, an invalid owner, load or number of bytes, or a
-        task that is on an earlier line.
+        If a line has other columns, a repeated task, or an invalid owner, load or
+        number of bytes.
     """
     names: dict[str, int] = {}
     rows = []
@@ -84,12 +84,12 @@ def read_tasks(path: str | Path) -> TaskList:
         names[name] = number
         owner = integer(words[1], f"{where}: the owner of a task", MAX_RANKS)
         size = integer(words[3], f"{where}: the number of bytes of a task", MAX_BYTES)
-        rows.append((owner, _load(words[2], where), size))
+        rows.append((owner, _parse_load(words[2], where), size))
     if not rows:
         raise Error(f"{path} has no tasks; give one per line below {HEAD}")
     owners, loads, sizes = zip(*rows, strict=True)
     if not math.isfinite(sum(loads)):
-        raise Error(f"{path}: the loads of all tasks add up to more than a number can")
+        raise Error(f"{path}: the sum of all loads exceeds a 64-bit float")
     return TaskList(
         list(names),
         np.array(owners, np.uint32),
@@ -99,7 +99,7 @@ def read_tasks(path: str | Path) -> TaskList:
 
 
 def integer(text: str, what: str, limit: int) -> int:
-    """Read an integer from 0 to below a limit; `what` is for messages."""
+    """Read an integer from 0 to `limit` - 1; error messages contain `what`."""
     if not is_number(text):
         raise Error(f"{what} is an integer of 0 or more, not '{text[:40]}'")
     if len(text.lstrip("0")) > len(str(limit)) or int(text) >= limit:
@@ -108,7 +108,7 @@ def integer(text: str, what: str, limit: int) -> int:
     return int(text)
 
 
-def _load(text: str, where: str) -> float:
+def _parse_load(text: str, where: str) -> float:
     try:
         load = float(text) if text.isascii() and "_" not in text else math.nan
     except ValueError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulates the time that transfers of tasks take on a machine."""
+"""Simulates the duration of task transfers on a machine."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from topoloom._core import Balance, CommGraph, Error
 from topoloom.graphs.phases import Ints
 from topoloom.simulate import bind_switch, load_simulator
 from topoloom.simulate.result import ignore_progress
-from topoloom.tasks.balancing.balance import Ranks, sent_tasks
+from topoloom.tasks.balancing.balance import Ranks, make_transfer_graph
 
-#: The built-in switches simulate so many in ten seconds on a small machine.
+#: Maximum number of packets, which the built-in switches simulate in ten seconds.
 MAX_PACKETS = 20_000_000
 
 
-def plan_rounds(loads: Ints, found: Balance, task_bytes: int) -> list[CommGraph]:
-    """Split a plan into rounds, so that ranks send only tasks that they hold."""
+def plan_rounds(loads: Ints, balance: Balance, task_bytes: int) -> list[CommGraph]:
+    """Split a plan into rounds, so that no rank sends tasks before it received them."""
     held = loads.copy()
-    source, target, left = found.plan.T.copy()
+    source, target, left = balance.plan.T.copy()
     rounds = []
     while left.any():
         given = np.zeros_like(left)
@@ -32,14 +32,14 @@ def plan_rounds(loads: Ints, found: Balance, task_bytes: int) -> list[CommGraph]
         left -= given
         goes = given > 0
         moved = np.column_stack([source[goes], target[goes], given[goes]])
-        rounds.append(sent_tasks(len(loads), moved, task_bytes))
+        rounds.append(make_transfer_graph(len(loads), moved, task_bytes))
     return rounds
 
 
 def time_moves(
     ranks: Ranks, rounds: Sequence[CommGraph], machine: str | None = None
 ) -> dict[str, float]:
-    """Simulate rounds, one after the other.
+    """Simulate rounds of transfers one after another.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def time_moves(
     rounds
         The transfers of each round.
     machine
-        The name or file of the machine, for its ``[switch]``.
+        The name or file of a machine whose ``[switch]`` settings are used.
 
     Returns
     -------
@@ -68,17 +68,16 @@ def time_moves(
     for name in names:
         own = machine if name == "switches" else None
         simulate = bind_switch(load_simulator(name), name, None, own)
-        watch = _refuse_many if name == "switches" else ignore_progress
+        watch = _check_packet_count if name == "switches" else ignore_progress
         simulated = simulate(the_machine, nodes, rounds, progress=watch)
         found[name] = sum(simulated.seconds)
     return found
 
 
-def _refuse_many(_: int, packets: int) -> None:
+def _check_packet_count(_: int, packets: int) -> None:
     if packets > MAX_PACKETS:
         raise Error(
-            f"tasks that move are {packets:,} packets in our switches, and up to "
-            f"{MAX_PACKETS:,} are simulated; simulate smaller tasks, since times of "
-            "large ones grow with their bytes, or give the machine's [switch] a larger "
-            "payload"
+            f"the tasks are {packets:,} packets, more than the {MAX_PACKETS:,} that "
+            "the switches can simulate; simulate smaller tasks (times are proportional "
+            "to bytes), or set a larger payload in the machine's [switch]"
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Balances tasks with loads and sizes, moving few bytes."""
+"""Balances tasks of different loads and sizes with few moved bytes."""
 
 from __future__ import annotations
 
@@ -25,11 +25,9 @@ class TaskRedistribution(NamedTuple):
     ranks
         The number of ranks.
     balance
-        The new owners, and the cost of moving.
-    where
-        The slots of the ranks, if they are on a machine.
-    periods
-        Communication steps between two rebalances.
+        The new owners of the tasks, and the cost of moving tasks.
+    where The slots of the ranks; None without a machine. periods
+        Number of communication steps between two rebalances.
     """
 
     tasks: TaskList
@@ -40,7 +38,7 @@ class TaskRedistribution(NamedTuple):
 
     @property
     def moves(self) -> list[tuple[str, int, int]]:
-        """The name of each task that moves, and its ranks before and after."""
+        """The name, old rank and new rank of each task that moves."""
         before, after = self.tasks.owners, self.balance.owners
         return [
             (self.tasks.names[i], int(before[i]), int(after[i]))
@@ -48,30 +46,30 @@ class TaskRedistribution(NamedTuple):
         ]
 
     @property
-    def over_mean(self) -> float:
-        """The load of the busiest rank over the mean; 1 without any load."""
+    def load_over_mean(self) -> float:
+        """The load of the busiest rank divided by the mean; 1 if all loads are 0."""
         mean = float(self.tasks.loads.sum()) / self.ranks
         return self.balance.load_max / mean if mean > 0 else 1.0
 
     def loads(self, owners: NDArray[np.uint32]) -> NDArray[np.float64]:
-        """Sum the loads of each rank's tasks, by one owner per task."""
+        """Sum the loads of the tasks of each rank; `owners` has one rank per task."""
         return np.bincount(owners, self.tasks.loads, self.ranks).astype(np.float64)
 
     @property
     def plan(self) -> NDArray[np.int64]:
-        """Rows of from, to and the number of tasks; shape ``(messages, 3)``."""
-        source, target, _ = self._moving()
+        """Transfers: rows of source, target and task count; shape ``(messages, 3)``."""
+        source, target, _ = self._list_transfers()
         pairs, counts = np.unique(source * self.ranks + target, return_counts=True)
         return np.column_stack([*divmod(pairs, self.ranks), counts])
 
     @property
     def ends(self) -> NDArray[np.float64]:
-        """The load of every rank once tasks have moved."""
+        """Load of every rank after the redistribution."""
         return self.loads(self.balance.owners)
 
     @property
     def cut_bytes(self) -> tuple[int, int]:
-        """Bytes between ranks in a period, before and after."""
+        """Inter-rank bytes per period, before and after the redistribution."""
         found, hypergraph = self.balance, self.tasks.hypergraph
         if hypergraph is None:
             return found.cut_bytes_before, found.cut_bytes
@@ -79,25 +77,25 @@ class TaskRedistribution(NamedTuple):
 
     @property
     def hop_bytes(self) -> tuple[float, float]:
-        """Hop-bytes between ranks in a period, before and after."""
-        found, scale = self.balance, _scale(self.tasks)
+        """Hop-bytes per period, before and after the redistribution."""
+        found, scale = self.balance, _byte_scale(self.tasks)
         return found.hop_bytes_before / scale, found.hop_bytes / scale
 
     @property
     def costs(self) -> tuple[float, float]:
-        """Bytes of all periods, before and after; after includes the bytes moved."""
+        """Bytes of all periods, before and after; the latter includes moved bytes."""
         found = self.balance
         if self.tasks.hypergraph is None or self.where is not None:
             return found.cost_before, found.cost
         before, after = (self.periods * cut for cut in self.cut_bytes)
         return before, after + found.moved_bytes
 
-    def sent(self) -> CommGraph:
+    def make_transfer_graph(self) -> CommGraph:
         """Make the graph of transfers, one message per pair of ranks."""
-        source, target, sizes = self._moving()
+        source, target, sizes = self._list_transfers()
         return CommGraph.from_edges(self.ranks, source, target, sizes)
 
-    def _moving(self) -> tuple[NDArray[np.int64], ...]:
+    def _list_transfers(self) -> tuple[NDArray[np.int64], ...]:
         before, after = self.tasks.owners, self.balance.owners
         moves = before != after
         return (
@@ -113,7 +111,7 @@ class TaskRedistribution(NamedTuple):
             "ranks": self.ranks,
             "tasks": len(self.tasks.names),
             "moves": [list(move) for move in self.moves],
-            "load_max_over_mean": self.over_mean,
+            "load_max_over_mean": self.load_over_mean,
             "moved_bytes": found.moved_bytes,
             "least_bytes": found.least_bytes,
         }
@@ -129,13 +127,13 @@ class TaskRedistribution(NamedTuple):
         return document
 
 
-def _scale(tasks: TaskList) -> int:
-    """Return the factor of the bytes in the graph of a hypergraph."""
+def _byte_scale(tasks: TaskList) -> int:
+    """Return the scale factor of the bytes in the graph; 1 without a hypergraph."""
     return tasks.hypergraph.scale if tasks.hypergraph is not None else 1
 
 
 def rank_count(tasks: TaskList, ranks: int | None) -> int:
-    """Count the ranks: `ranks`, or by default up to the highest owner.
+    """Return the number of ranks: `ranks`, by default the highest owner + 1.
 
     Raises
     ------
@@ -164,22 +162,23 @@ def balance_tasks(
     periods: float = 1.0,
     where: Ranks | None = None,
 ) -> TaskRedistribution:
-    """Balance tasks so that few bytes move, and few are sent between ranks.
+    """Balance tasks; minimize moved bytes and inter-rank bytes.
 
     Parameters
     ----------
     tasks
         The tasks with their owners, and their messages if known.
     ranks
-        The number of ranks; by default up to the highest owner.
+        The number of ranks; by default the highest owner + 1.
     memory
         Memory limit per rank in bytes; None for no limit.
     tolerance
         Allowed load imbalance, as a share of the mean.
     periods
-        Communication steps between two rebalances.
+        Number of communication steps between two rebalances.
     where
-        The slots of the ranks on a machine, for hop-bytes in place of bytes.
+        The slots of the ranks on a machine; with it, hop-bytes replace inter-rank
+        bytes.
 
     Raises
     ------
@@ -204,10 +203,10 @@ def balance_tasks(
             count,
             tolerance=tolerance,
             graph=tasks.graph,
-            periods=periods / _scale(tasks) if periods > 0 else periods,
+            periods=periods / _byte_scale(tasks) if periods > 0 else periods,
             **limit,
         )
-    except Error as error:  # the core numbers tasks
+    except Error as error:  # the core's errors identify a task by number
         text = re.sub(
             r"\btask ([0-9]+)\b",
             lambda m: f"task '{tasks.names[int(m[1])]}'",

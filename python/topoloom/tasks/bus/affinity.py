@@ -20,15 +20,15 @@ from topoloom._core import (
     bus_stations,
     rank_bus_affinities,
 )
-from topoloom.support.checks import check_int64
-from topoloom.support.nearest import unknown_name
-from topoloom.tasks.bus.directions import Directions, count_directions
+from topoloom.support.name_lookup import describe_unknown_name
+from topoloom.support.range_checks import check_int64
+from topoloom.tasks.bus.directions import DirectionCounts, count_directions
 from topoloom.tasks.bus.named_affinities import NAMED, RANDOM
 
 ELEMENTS = 8
 BEST = "best"
 SCORE, BANDWIDTH = RANKINGS = ("score", "bandwidth")
-#: The source measures every default eight times.
+#: The source (Sudheer 2012) measures the default affinity eight times.
 TRIALS = 8
 
 
@@ -38,10 +38,11 @@ class BusTiming(NamedTuple):
     Attributes
     ----------
     piece
-        Bytes of the largest DMA transfer; messages of less do not wait.
+        Size of the largest DMA transfer in bytes; smaller messages do not wait for
+        others.
     ring_ends
-        Whether three messages on a ring may slow down at the ends of the bus, as
-        measured but not explained.
+        Whether three messages on a ring slow down at the ends of the bus. This effect
+        was measured, but not explained.
     """
 
     piece: int = 16384
@@ -52,7 +53,7 @@ AS_DESCRIBED = BusTiming()
 
 
 class Rate(NamedTuple):
-    """Bytes per second over the ways that half-way messages may go."""
+    """Bytes per second; half-way messages may use either direction of the ring."""
 
     worst: float
     mean: float
@@ -60,7 +61,7 @@ class Rate(NamedTuple):
 
 
 class Score(NamedTuple):
-    """Score of an assignment in halves of a unit; less is better, in this order."""
+    """Score of an assignment in half units; fields are compared in order."""
 
     peak: int
     imbalance: int
@@ -84,17 +85,17 @@ class Assignment:
     Attributes
     ----------
     name
-        Its name, if any.
+        The name of a named assignment; else empty.
     elements
         The element of every thread.
     score
         The score by which assignments are ranked.
     rank, alike
-        One more than the number of better assignments; the number of equal ones.
+        One plus the number of better assignments; the number of equally good ones.
     directions
         The number of messages in each direction.
     slowest, average
-        Bandwidth of the slowest message, and over all of them.
+        Bandwidth of the slowest message, and average over all messages.
     messages
         Bandwidth of every message.
     """
@@ -104,7 +105,7 @@ class Assignment:
     score: Score
     rank: int
     alike: int
-    directions: Directions
+    directions: DirectionCounts
     slowest: Rate
     average: Rate
     messages: tuple[MessageRate, ...]
@@ -126,8 +127,8 @@ class Assignment:
         }
 
 
-class Drawn(NamedTuple):
-    """The slowest message over several random assignments."""
+class RandomStatistics(NamedTuple):
+    """Statistics of the slowest message's bandwidth over random assignments."""
 
     trials: int
     mean: float
@@ -142,13 +143,13 @@ class Affinities:
     Attributes
     ----------
     scores, elements
-        A row for each assignment, the best first.
+        One row per assignment, the best first.
     unit
-        The unit of loads in bytes; scores are in halves of it.
+        The unit of loads in bytes; scores count half units.
     levels
-        The best assignments, one of each set of equal ones.
+        The best assignments, one for each distinct score.
     named
-        The named assignments, and the first random one.
+        The named assignments, and the first random assignment.
     drawn
         Statistics of random assignments.
     """
@@ -158,7 +159,7 @@ class Affinities:
     unit: int
     levels: tuple[Assignment, ...]
     named: tuple[Assignment, ...]
-    drawn: Drawn
+    drawn: RandomStatistics
 
     @property
     def best(self) -> Assignment:
@@ -166,10 +167,10 @@ class Affinities:
         return self.levels[0]
 
     def assignment(self, name: str) -> Assignment:
-        """Find an assignment by name, or the best."""
+        """Find an assignment by name; `BEST` is the best one."""
         known = {BEST: self.best, **{one.name: one for one in self.named}}
         if name not in known:
-            raise Error(unknown_name("affinity", name, known))
+            raise Error(describe_unknown_name("affinity", name, known))
         return known[name]
 
     def document(self) -> dict[str, Any]:
@@ -183,10 +184,10 @@ class Affinities:
         }
 
 
-def messages_of(
+def list_messages(
     graph: CommGraph,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """List source, target and bytes of the edges that carry bytes."""
+    """Return source, target and bytes of the edges with more than 0 bytes."""
     counts = np.diff(np.asarray(graph.first).astype(np.int64)).astype(np.int64)
     source = np.repeat(np.arange(graph.rank_count), counts)
     sizes = np.asarray(graph.bytes).astype(np.int64)
@@ -195,7 +196,7 @@ def messages_of(
 
 
 class BusThreads:
-    """The threads of a graph, and the bus that they are assigned to."""
+    """The threads of a graph, and the ring bus to which they are assigned."""
 
     def __init__(
         self, graph: CommGraph, allocation: Allocation, timing: BusTiming
@@ -204,15 +205,15 @@ class BusThreads:
         if graph.rank_count != ELEMENTS:
             raise Error(
                 f"a ring bus takes {ELEMENTS} threads, not {graph.rank_count}; "
-                f"a blade of two of them {2 * ELEMENTS}"
+                f"a two-bus blade takes {2 * ELEMENTS}"
             )
         self.graph, self.allocation, self.timing = graph, allocation, timing
         self.stations = np.array(bus_stations(allocation), np.uint32)
-        self.source, self.target, self.bytes = messages_of(graph)
+        self.source, self.target, self.bytes = list_messages(graph)
 
     @property
-    def speeds(self) -> dict[str, Any]:
-        """The arguments of `bus_rates` besides the messages."""
+    def rate_arguments(self) -> dict[str, Any]:
+        """The keyword arguments of `bus_rates`."""
         machine = self.allocation.machine
         return {
             "piece": self.timing.piece,
@@ -222,7 +223,7 @@ class BusThreads:
         }
 
     def rates(self, elements: Sequence[int], size: int | None = None) -> Any:
-        """Compute the rates of messages with their own sizes, or all of one `size`."""
+        """Compute the bandwidths of all messages; `size` overrides their sizes."""
         at = self.stations[np.asarray(elements)]
         sizes = self.bytes if size is None else np.full_like(self.bytes, size)
         return bus_rates(
@@ -230,11 +231,11 @@ class BusThreads:
             at[self.source],
             at[self.target],
             sizes,
-            **self.speeds,
+            **self.rate_arguments,
         )
 
-    def directions(self, elements: Sequence[int]) -> Directions:
-        """Count messages by direction."""
+    def directions(self, elements: Sequence[int]) -> DirectionCounts:
+        """Count the messages in each direction of the bus."""
         at = self.stations[np.asarray(elements)]
         pairs = zip(at[self.source].tolist(), at[self.target].tolist(), strict=True)
         return count_directions(self.allocation.machine, pairs)
@@ -249,20 +250,20 @@ def rank_affinities(
     levels: int = 5,
     seed: int = 1,
 ) -> Affinities:
-    """Rank all 40,320 assignments; also measure named and random ones.
+    """Rank all 40,320 assignments; also measure named and random assignments.
 
     Every edge of the graph is one message. If sizes differ, loads count bytes. Ranking
-    by score is quick. Ranking by bandwidth compares the slowest message, in the mean
-    over the ways of half-way messages, then in the worst, then the average of all
-    messages.
+    by score is quick. Ranking by bandwidth compares the slowest message first: its mean
+    over the directions of half-way messages, then its minimum. Ties are broken by the
+    average of all messages.
     """
     check_int64("levels", levels, 1)
     check_int64("the seed", seed, 0)
     threads = BusThreads(graph, allocation, timing)
     found = rank_bus_affinities(allocation, graph)
     if by not in RANKINGS:
-        raise Error(unknown_name("ranking", by, RANKINGS))
-    ranked = _Ranked(threads, found, by)
+        raise Error(describe_unknown_name("ranking", by, RANKINGS))
+    ranked = _Ranking(threads, found, by)
     first = ranked.first_of_level[:levels]
     generator = np.random.default_rng(seed)
     drawn = [generator.permutation(ELEMENTS).tolist() for _ in range(TRIALS)]
@@ -271,12 +272,15 @@ def rank_affinities(
         ranked.scores,
         ranked.elements,
         found.unit,
-        tuple(ranked.assignment(BEST if row == 0 else "", row) for row in first),
+        tuple(ranked.make_assignment(BEST if row == 0 else "", row) for row in first),
         (
-            *(ranked.found(name, elements) for name, (_, elements) in NAMED.items()),
-            ranked.found(RANDOM, drawn[0]),
+            *(
+                ranked.find_assignment(name, elements)
+                for name, (_, elements) in NAMED.items()
+            ),
+            ranked.find_assignment(RANDOM, drawn[0]),
         ),
-        Drawn(
+        RandomStatistics(
             TRIALS, float(np.mean(slowest)), float(np.std(slowest)), float(min(slowest))
         ),
     )
@@ -288,7 +292,7 @@ def rates_by_size(
     sizes: Sequence[int],
     timing: BusTiming = AS_DESCRIBED,
 ) -> dict[str, list[Rate]]:
-    """Find the slowest message of every named assignment, by message size."""
+    """Compute the lowest bandwidth of every named assignment for each message size."""
     threads = BusThreads(graph, allocation, timing)
     return {
         name: [Rate(*threads.rates(elements, size).slowest) for size in sizes]
@@ -296,8 +300,8 @@ def rates_by_size(
     }
 
 
-class _Ranked:
-    """Finds assignments in the ranking."""
+class _Ranking:
+    """The ranking of all assignments."""
 
     def __init__(self, threads: BusThreads, found: BusAffinities, by: str) -> None:
         self.threads = threads
@@ -305,20 +309,23 @@ class _Ranked:
         self.elements = np.asarray(found.elements)
         keys = self.scores
         if by == BANDWIDTH:
-            rates = found.rates(threads.allocation, threads.graph, **threads.speeds)
-            # In kB/s: sums in another order may differ in their last digits.
+            rates = found.rates(
+                threads.allocation, threads.graph, **threads.rate_arguments
+            )
+            # Rounded to kB/s, because sums in another order may differ in their last
+            # digits.
             keys = -np.rint(np.asarray(rates)[:, [1, 0, 4]] / 1e3).astype(np.int64)
-            order = np.lexsort(keys.T[::-1])  # stable: by score where these are equal
+            order = np.lexsort(keys.T[::-1])  # stable sort: ties by score
             self.scores, self.elements = self.scores[order], self.elements[order]
             keys = keys[order]
         starts = np.any(keys[1:] != keys[:-1], axis=1)
         self.first_of_level = np.flatnonzero(np.concatenate(([True], starts)))
 
-    def found(self, name: str, elements: Sequence[int]) -> Assignment:
+    def find_assignment(self, name: str, elements: Sequence[int]) -> Assignment:
         (row,) = np.flatnonzero((self.elements == elements).all(axis=1))
-        return self.assignment(name, int(row))
+        return self.make_assignment(name, int(row))
 
-    def assignment(self, name: str, row: int) -> Assignment:
+    def make_assignment(self, name: str, row: int) -> Assignment:
         level = int(np.searchsorted(self.first_of_level, row, side="right")) - 1
         first = int(self.first_of_level[level])
         after = [*self.first_of_level.tolist(), len(self.scores)][level + 1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Assigns the threads of a graph or a pattern to one ring bus, or to a blade of two."""
+"""Assigns the threads of a graph or pattern to one ring bus, or to a two-bus blade."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from topoloom.tasks.bus.blade import (
     split_blade,
 )
 
-#: Bytes of a message of a pattern, unless they are given.
+#: Default size of a pattern's messages in bytes.
 PATTERN_BYTES = 65536
 
 
 @dataclass(frozen=True)
 class AssignedThreads:
-    """A ranking, the assignment that was named, and rates by message size.
+    """A ranking of assignments, the chosen assignment, and bandwidths by message size.
 
     Attributes
     ----------
     ranking, chosen
-        Assignments of eight threads on a bus, or of sixteen on a blade.
+        The ranked assignments (8 threads on a bus, 16 on a blade), and the chosen one.
     sizes, by_size
-        Message sizes in bytes, and by named assignment the slowest message of each.
+        Message sizes in bytes; for each named assignment, the lowest bandwidth by size.
     """
 
     ranking: Affinities | Blade
@@ -68,11 +68,11 @@ def load_threads(graph: str, size: int | None = None) -> CommGraph:
     Raises
     ------
     topoloom.Error
-        If `size` is given for a file, which has its own.
+        If `size` is given for a file, since a file contains the message sizes.
     """
     if graph not in PATTERNS or Path(graph).exists():
         if size is not None and graph not in PATTERNS:
-            raise Error("messages from a file have their own sizes")
+            raise Error("a file contains its message sizes; leave out the size")
         return load_graph(graph)
     return make_graph(graph, Request(ELEMENTS, size or PATTERN_BYTES))
 
@@ -89,16 +89,16 @@ def assign_threads(
     halves: str = BEST_HALVES,
     sizes: Sequence[int] = (),
 ) -> AssignedThreads:
-    """Rank the assignments of 8 threads to a bus, or of 16 to the two of a blade.
+    """Rank the assignments of 8 threads to a bus, or of 16 threads to a two-bus blade.
 
     Parameters
     ----------
     chosen
         The name of an assignment.
     by, levels, seed
-        As `rank_affinities` takes them, for a bus.
+        Arguments of `rank_affinities`, for a bus.
     halves
-        As `split_blade` takes them, for a blade.
+        Argument of `split_blade`, for a blade.
     sizes
         Message sizes in bytes, for a bus.
 

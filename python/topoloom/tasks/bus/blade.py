@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topoloom._core import Allocation, CommGraph, Error, rank_bipartitions
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.tasks.bus.affinity import (
     AS_DESCRIBED,
     BEST,
@@ -17,14 +17,14 @@ from topoloom.tasks.bus.affinity import (
     BusThreads,
     BusTiming,
     Rate,
-    messages_of,
+    list_messages,
     rank_affinities,
 )
 from topoloom.tasks.bus.named_affinities import NAMED
 
 THREADS = 2 * ELEMENTS
-#: Bytes per second of each of 1, 2 ... 8 messages that cross the link of a blade at
-#: once, by the processor that sends: Sudheer 2012, table 4.2, 64 KB.
+#: Bytes per second per message if 1, 2 ... 8 messages of 64 KB cross the blade's link
+#: at once, by sending processor. Source: Sudheer 2012, table 4.2.
 LINK_RATES = (
     tuple(rate * 1e9 for rate in (5.9, 5.0, 3.6, 2.7, 2.0, 1.6, 1.3, 1.2)),
     tuple(rate * 1e9 for rate in (3.8, 3.4, 2.8, 2.6, 2.0, 1.6, 1.3, 1.2)),
@@ -33,9 +33,9 @@ BEST_HALVES, WORST_HALVES = "best", "worst"
 
 
 def link_rate(sender: int, messages: int) -> float:
-    """Find the bandwidth of each of several messages from one processor to the other.
+    """Return the bandwidth per message of concurrent messages between processors.
 
-    More messages than in the measured table share the total of its last row.
+    More messages than in the measured table share the total bandwidth of its last row.
     """
     measured = LINK_RATES[sender]
     if messages <= len(measured):
@@ -53,9 +53,9 @@ class Halves(NamedTuple):
     crossing
         Bytes between the processors.
     alike
-        The number of equally good sets of eight threads.
+        The number of equally good splits.
     sent
-        Messages that each processor sends to the other.
+        Number of messages that each processor sends to the other.
     """
 
     threads: tuple[tuple[int, ...], tuple[int, ...]]
@@ -65,7 +65,7 @@ class Halves(NamedTuple):
 
 
 class BladeAssignment(NamedTuple):
-    """A named affinity inside both processors.
+    """A named affinity within both processors of a blade.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class BladeAssignment(NamedTuple):
     inside
         Bandwidth of the slowest message within a processor; None without messages.
     slowest
-        Bandwidth of the slowest message, those between processors included.
+        Bandwidth of the slowest message, within or between processors.
     """
 
     name: str
@@ -87,26 +87,26 @@ class BladeAssignment(NamedTuple):
 
 @dataclass(frozen=True)
 class Blade:
-    """The halves, and the bandwidths of each affinity inside them."""
+    """Two halves of the threads, and the bandwidths of each affinity within them."""
 
     halves: Halves
     best_crossing: int
     worst_crossing: int
-    across: tuple[float | None, float | None]  # bytes per second, by sender
+    across: tuple[float | None, float | None]  # bandwidth in B/s by sender
     assignments: tuple[BladeAssignment, ...]
 
     def assignment(self, name: str) -> BladeAssignment:
         """Find an assignment by name."""
         known = {one.name: one for one in self.assignments}
         if name not in known:
-            raise Error(unknown_name("affinity", name, known))
+            raise Error(describe_unknown_name("affinity", name, known))
         return known[name]
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""
 
-        def rate(one: Rate | None) -> dict[str, float] | None:
-            return None if one is None else one._asdict()
+        def make_rate_document(bandwidth: Rate | None) -> dict[str, float] | None:
+            return None if bandwidth is None else bandwidth._asdict()
 
         return {
             "halves": self.halves._asdict(),
@@ -116,8 +116,8 @@ class Blade:
             "assignments": [
                 {
                     **one._asdict(),
-                    "inside": rate(one.inside),
-                    "slowest": rate(one.slowest),
+                    "inside": make_rate_document(one.inside),
+                    "slowest": make_rate_document(one.slowest),
                 }
                 for one in self.assignments
             ],
@@ -131,11 +131,11 @@ def split_blade(
     *,
     halves: str = BEST_HALVES,
 ) -> Blade:
-    """Split 16 threads into `halves`, the best or the worst, and assign each half.
+    """Split 16 threads into the best or the worst `halves`, and assign each half.
 
-    The best halves have the fewest bytes between them. The half that sends more is on
-    processor 0. Threads keep their order within a processor. Messages between
-    processors have the bandwidth measured on a Cell blade, and do not slow others down.
+    The best halves exchange the fewest bytes. The half that sends more is on processor
+    0. Within a processor, threads are in ascending order. Messages between processors
+    have the bandwidth measured on a Cell blade, and do not slow down other messages.
     """
     if graph.rank_count != THREADS:
         raise Error(f"a blade takes {THREADS} threads, not {graph.rank_count}")
@@ -145,11 +145,11 @@ def split_blade(
         WORST_HALVES: (found.worst, found.worst_bytes, found.pessima),
     }
     if halves not in sets:
-        raise Error(unknown_name("choice of halves", halves, sets))
+        raise Error(describe_unknown_name("choice of halves", halves, sets))
     on_first, crossing, alike = sets[halves]
     first = np.array([on_first >> thread & 1 == 1 for thread in range(THREADS)])
     sides = (np.flatnonzero(first), np.flatnonzero(~first))
-    source, target, size = messages_of(graph)
+    source, target, size = list_messages(graph)
     sends = [
         int(((first[source] == own) & (first[target] != own)).sum())
         for own in (True, False)
@@ -177,7 +177,7 @@ def split_blade(
         found.worst_bytes,
         (across[0], across[1]),
         tuple(
-            _assigned(name, chosen, sides, parts, allocation, timing, across)
+            _assign_halves(name, chosen, sides, parts, allocation, timing, across)
             for name, chosen in {
                 BEST: best,
                 **{name: [at, at] for name, (_, at) in NAMED.items()},
@@ -186,7 +186,7 @@ def split_blade(
     )
 
 
-def _assigned(
+def _assign_halves(
     name: str,
     chosen: list[tuple[int, ...]],
     sides: tuple[np.ndarray, np.ndarray],
@@ -202,12 +202,12 @@ def _assigned(
         if part.edge_count:
             threads = BusThreads(part, allocation, timing)
             rates.append(Rate(*threads.rates(at).slowest))
-    inside = _slowest(rates)
+    inside = _find_slowest(rates)
     crossing = [Rate(rate, rate, rate) for rate in across if rate is not None]
     return BladeAssignment(
-        name, tuple(elements.tolist()), inside, _slowest([*rates, *crossing])
+        name, tuple(elements.tolist()), inside, _find_slowest([*rates, *crossing])
     )
 
 
-def _slowest(rates: list[Rate]) -> Rate | None:
+def _find_slowest(rates: list[Rate]) -> Rate | None:
     return Rate(*map(min, zip(*rates, strict=True))) if rates else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts the directions of messages on a ring bus, and those that share links."""
+"""Counts messages on a ring bus by direction, and pairs that share links."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import NamedTuple
 from topoloom._core import Machine
 
 
-class Directions(NamedTuple):
-    """The number of messages by direction, and of pairs that overlap."""
+class DirectionCounts(NamedTuple):
+    """The number of messages by direction, and the number of pairs that share links."""
 
     clockwise: int
     counter_clockwise: int
@@ -21,8 +21,8 @@ class Directions(NamedTuple):
 
 def count_directions(
     machine: Machine, messages: Iterable[tuple[int, int]]
-) -> Directions:
-    """Count messages between stations; half-way ones overlap with nothing."""
+) -> DirectionCounts:
+    """Count messages by direction, and pairs (not half-way) that share links."""
     stations = machine.node_count
     ways: tuple[list[set[int]], list[set[int]]] = ([], [])
     half_way = 0
@@ -33,12 +33,12 @@ def count_directions(
             half_way += 1
         else:
             ways[0 if clockwise else 1].append(links)
-    return Directions(
-        len(ways[0]), len(ways[1]), half_way, *(_overlaps(arcs) for arcs in ways)
+    return DirectionCounts(
+        len(ways[0]), len(ways[1]), half_way, *(_count_overlaps(arcs) for arcs in ways)
     )
 
 
-def _overlaps(arcs: list[set[int]]) -> int:
+def _count_overlaps(arcs: list[set[int]]) -> int:
     return sum(
         not arc.isdisjoint(other)
         for number, arc in enumerate(arcs)

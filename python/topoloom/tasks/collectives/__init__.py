@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules of collectives: ranked, measured, simulated, on grids and trees."""
+"""Ranks, measures and simulates schedules of collectives; also on grids and trees."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from topoloom._core import CommGraph, Error, NetworkModel
 from topoloom.graphs.graph_file import load_graph
-from topoloom.machines.node_toml import write_port
+from topoloom.machines.node_toml import write_nic
 from topoloom.model.model_names import load_model
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile, load_placement
@@ -19,13 +19,13 @@ from topoloom.schedules.choose import (
     RankedSchedule,
     RankSlots,
     find_default_schedule,
+    find_operation,
     rank_schedules,
-    read_operation,
 )
-from topoloom.schedules.decisions import decide_by_ranks, make_decision_table
+from topoloom.schedules.decisions import find_decisions_by_ranks, make_decision_table
 from topoloom.schedules.exports.request import ExportRequest
 from topoloom.schedules.joint_search import JointResult, optimize_jointly
-from topoloom.support.checks import check_int64
+from topoloom.support.range_checks import check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.problem import (
     AllocationSpec,
@@ -39,25 +39,25 @@ from topoloom.tasks.search import MonitorSearch, Search, unmonitored
 
 @dataclass(frozen=True)
 class CollectivePlatform:
-    """The cost of messages, the slots of the ranks, and their names for output."""
+    """Message costs and rank slots for predictions, with names for output."""
 
-    model: NetworkModel | None  # None: the costs of the machine
+    model: NetworkModel | None  # None if the machine defines the message costs
     slots: RankSlots | None = None
     model_name: str = ""
-    machine_title: str = ""  # the machine as typed
+    machine_title: str = ""  # the machine as the user typed it
     hosts: tuple[str, ...] | None = None
     node: NodeParts = NO_PARTS
-    unused: str = ""  # the slots of a larger allocation that the launcher uses
+    unused: str = ""  # which slots of a larger allocation the launcher uses
 
     @property
     def machine_name(self) -> str:
-        """The machine as text; empty if there is none."""
+        """The machine as text; empty without a machine."""
         return self.slots.allocation.machine.text if self.slots is not None else ""
 
 
 @dataclass(frozen=True)
 class RankedCollective:
-    """The schedules of a collective, the fastest first, and the rank order."""
+    """The schedules of a collective from fastest to slowest, and the rank order."""
 
     call: Call
     platform: CollectivePlatform
@@ -66,13 +66,13 @@ class RankedCollective:
     interrupted: bool = False
 
     @property
-    def usual(self) -> str | None:
+    def default_schedule(self) -> str | None:
         """The schedule that MPICH uses by default."""
         return find_default_schedule(self.call)
 
     @property
-    def knows_cpu(self) -> bool:
-        """Whether the model gives the receive overhead, which is otherwise assumed."""
+    def has_receive_overhead(self) -> bool:
+        """Whether the model contains the receive overhead; else it is assumed."""
         model = self.platform.model
         if model is None:
             return False
@@ -88,7 +88,7 @@ class RankedCollective:
             **({} if demand is None else {"pairs": demand.edge_count}),
             "model": self.platform.model_name,
             "machine": self.platform.machine_name or None,
-            "usual": self.usual,
+            "usual": self.default_schedule,
             "schedules": [
                 {"name": one.name, **{name: getattr(one.cost, name) for name in names}}
                 for one in self.ranked
@@ -99,7 +99,7 @@ class RankedCollective:
         return document
 
     def placement_file(self, **about: Any) -> PlacementFile:
-        """Measure the rank order; `about` are further fields of the file."""
+        """Return the placement file of the rank order; `about` adds fields to it."""
         assert self.together is not None
         assert self.platform.slots is not None
         best = self.together.best
@@ -115,29 +115,29 @@ class RankedCollective:
         )
 
     def graph(self) -> tuple[CommGraph, list[CommGraph]]:
-        """Make the graph of the best schedule, and the graphs of its rounds."""
+        """Make the communication graphs of the best schedule and of each round."""
         call, name = self.call, self.ranked[0].name
         schedule = call.schedule(name)
         if call.ranks * schedule.rounds > 1 << 25:
             raise Error(
                 f"{name} has {schedule.rounds} rounds of up to {call.ranks} messages, "
-                "more than a pattern may have; take fewer ranks, or another schedule"
+                "more than a pattern may contain; use fewer ranks, or another schedule"
             )
         rounds = [schedule.phase(number) for number in range(schedule.rounds)]
         return schedule.graph(), rounds
 
     def decisions(self) -> dict[str, Any]:
-        """Make the decision table, for powers of two up to the number of ranks."""
+        """Make the decision table for powers of two up to the number of ranks."""
         platform = self.platform
         if self.call.demand is not None:
-            raise Error("a demand has its own bytes; there is nothing to decide")
-        found = decide_by_ranks(self.call, platform.model, platform.slots)
+            raise Error("a demand defines all sizes, so there are no decisions by size")
+        found = find_decisions_by_ranks(self.call, platform.model, platform.slots)
         return make_decision_table(
             self.call.operation, found, platform.model_name, platform.machine_name
         )
 
     def export_request(self) -> ExportRequest:
-        """Describe the call and its best schedule for an export."""
+        """Return the call and its best schedule as an export request."""
         model, slots = self.platform.model, self.platform.slots
         return ExportRequest(self.call, self.ranked[0].name, model, slots)
 
@@ -150,21 +150,20 @@ def read_call(
     degree: int | None = None,
     demand: str | Path | None = None,
 ) -> Call:
-    """Check and describe a call of a collective.
+    """Check the arguments of a collective call, and return its description.
 
-    `demand`, the file of a communication graph, gives the messages of a many-to-many in
-    place of a size and a degree.
+    For a many-to-many, `demand` is the file of a communication graph, which replaces
+    size and degree.
     """
     check_int64("ranks", ranks, 1)
     check_int64("root", root, 0)
-    name = read_operation(operation)
+    name = find_operation(operation)
     many = name.startswith("many-to-many")
     if demand is not None:
         return _read_demand(name, ranks, degree, demand)
     if many and degree is None:
         raise Error(
-            f"{name} needs a degree, to how many of the next ranks each rank sends, or "
-            "a demand"
+            f"{name} requires a degree (number of next ranks to send to) or a demand"
         )
     if degree is not None:
         check_int64("degree", degree, 1)
@@ -177,12 +176,12 @@ def _read_demand(name: str, ranks: int, degree: int | None, demand: str | Path) 
     if not name.startswith("many-to-many"):
         raise Error(f"a demand is for many-to-many, not for {name}")
     if degree is not None:
-        raise Error("give a demand or a degree; a demand names every pair")
+        raise Error("a demand and a degree are mutually exclusive; give one")
     graph = load_graph(demand)
     if graph.rank_count != ranks:
         raise Error(
-            f"{demand} is of {counted(graph.rank_count, 'rank')}, not of {ranks}; "
-            "give that number of ranks"
+            f"{demand} has {counted(graph.rank_count, 'rank')}, not {ranks}; give "
+            f"{graph.rank_count} ranks"
         )
     return Call(name, ranks, 0, demand=graph)
 
@@ -194,42 +193,38 @@ def read_platform(
     where: AllocationSpec | None = None,
     placement: str | Path | None = None,
 ) -> CollectivePlatform:
-    """Read the cost of messages and the slots of the ranks.
+    """Read the message costs and the slots of the ranks.
 
     Raises
     ------
     topoloom.Error
-        If the cost of messages is unknown, or the ranks do not fit the placement or the
+        If the message costs are unknown, or the ranks do not fit the placement or the
         machine.
     """
     found = load_model(model).model if model is not None else None
     if machine is not None and placement is not None:
-        raise Error(
-            "give a machine or a placement, not both; the placement has its machine"
-        )
+        raise Error("a placement contains its machine; leave out the machine")
     where = where or AllocationSpec()
     if machine is None and where._replace(seed=1) != AllocationSpec():
-        raise Error(
-            "an allocation says where on a machine the ranks are; name the machine"
-        )
+        raise Error("an allocation requires a machine; name the machine, too")
     given = "of the machine" if model is None else model
     if placement is not None:
-        platform = _placed(call, found, given, placement)
+        platform = _load_placed_platform(call, found, given, placement)
     elif machine is not None:
-        platform = _on_machine(call, found, given, machine, where)
+        platform = _load_machine_platform(call, found, given, machine, where)
     elif found is not None:
         return CollectivePlatform(found, model_name=given)
     else:
         raise Error(
-            "the cost of a message is not known; name a model (see 'topoloom model "
+            "message costs are unknown; name a model (see 'topoloom model "
             "list') or a machine"
         )
-    _check_speeds(platform)
+    _check_costs(platform)
     return platform
 
 
-def _check_speeds(platform: CollectivePlatform) -> None:
-    """Refuse a machine without bandwidths, or without the startup cost of messages."""
+def _check_costs(platform: CollectivePlatform) -> None:
+    """Raise an error for a machine without bandwidths or without startup cost."""
     assert platform.slots is not None
     machine = platform.slots.allocation.machine
     if machine.link_count and not machine.has_bandwidths:
@@ -237,14 +232,14 @@ def _check_speeds(platform: CollectivePlatform) -> None:
             f"the links of {machine.name} have no bandwidth; add one, as in "
             "torus:8x8x8,bandwidth=10GB/s"
         )
-    if platform.model is None and "startup" not in write_port(machine):
+    if platform.model is None and "startup" not in write_nic(machine):
         raise Error(
-            f"the startup cost of a message on {machine.name} is not known; give a "
-            "model (see 'topoloom model list') or +node:...,startup=1us"
+            f"the startup cost of {machine.name} is unknown; name a model (see "
+            "'topoloom model list') or +node:...,startup=1us"
         )
 
 
-def _placed(
+def _load_placed_platform(
     call: Call, model: NetworkModel | None, name: str, placement: str | Path
 ) -> CollectivePlatform:
     file = load_placement(placement)
@@ -259,7 +254,7 @@ def _placed(
     )
 
 
-def _on_machine(
+def _load_machine_platform(
     call: Call,
     model: NetworkModel | None,
     name: str,
@@ -286,14 +281,14 @@ def rank_collective(
     threads: int = 0,
     monitor: MonitorSearch = unmonitored,
 ) -> RankedCollective:
-    """Rank all schedules, or the named ones, by their time.
+    """Rank all schedules, or the named ones, by predicted time.
 
-    With `order_ranks` the ranks are first ordered for the best of all schedules.
+    With `order_ranks`, the ranks are first ordered for the fastest schedule.
     """
     together, interrupted = None, False
     if order_ranks:
         if platform.slots is None:
-            raise Error("ranks are ordered for a machine; name one")
+            raise Error("ordering ranks requires a machine; name a machine")
         at = platform.slots.allocation
         with monitor("ordering", Search(seed, threads=threads)) as progress:
             together = optimize_jointly(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranked schedules of collectives, simulation results, and their output files."""
+"""Ranks and simulates schedules of collectives, and writes output files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from topoloom._core import Error
 from topoloom.figure.rounds import check_rounds, draw_rounds
 from topoloom.figure.schedules import draw_schedules, vary_call
 from topoloom.graphs.graph_file import save_graph
-from topoloom.graphs.phases import phase_array
+from topoloom.graphs.phases import make_phase_array
 from topoloom.placements.placement_file import save_placement
 from topoloom.schedules.choose import Call
 from topoloom.schedules.exports.schedule_formats import ScheduleFormat
@@ -29,22 +29,23 @@ from topoloom.tasks.collectives.simulate_schedules import SimulatedSchedules
 
 
 class ResultFiles(NamedTuple):
-    """Files to write; None for those that are not wanted.
+    """Paths of the output files; None for files that were not requested.
 
     Attributes
     ----------
     placement
-        The order of the ranks.
+        File of the rank order.
     export, export_format
-        All collectives, in a format of `topoloom.schedules.exports`.
+        File of all collectives, and its format in `topoloom.schedules.exports`.
     pattern
-        The messages of the best schedule, with phases.
+        File of the communication graph of the best schedule, with phases.
     decisions
-        The schedule that libtopoloom-collective takes from each size on.
+        File of the decision table for libtopoloom-collective: the best schedule by
+        size.
     figure, over
-        Times over ``bytes``, ``ranks`` or ``degree``.
+        File of a figure of times, and its x-axis: ``bytes``, ``ranks`` or ``degree``.
     rounds
-        A drawing of the best schedule.
+        File of a drawing of the best schedule.
     """
 
     placement: Path | None = None
@@ -56,13 +57,13 @@ class ResultFiles(NamedTuple):
     over: str = "bytes"
     rounds: Path | None = None
 
-    def check_figures(self, call: Call, platform: CollectivePlatform) -> None:
-        """Reject requests that cannot be drawn, before a long search.
+    def check_drawable(self, call: Call, platform: CollectivePlatform) -> None:
+        """Raise an error before a long search if a figure cannot be drawn.
 
         Raises
         ------
         topoloom.Error
-            If there is nothing to draw over, or there are too many ranks for rounds.
+            If the x-axis would have one value, or there are too many ranks for rounds.
         """
         if self.figure is not None:
             vary_call(call, self.over, platform.slots)
@@ -72,7 +73,7 @@ class ResultFiles(NamedTuple):
 
 @dataclass(frozen=True)
 class CollectiveResult:
-    """A ranked collective, others for the same export, and simulated times."""
+    """A ranked collective, further collectives for the export, and simulated times."""
 
     found: RankedCollective
     others: Sequence[RankedCollective] = ()
@@ -80,16 +81,16 @@ class CollectiveResult:
 
     @property
     def simulated(self) -> dict[str, SimulationResult]:
-        """Map schedules to their simulation results."""
+        """The simulation results by schedule."""
         return {} if self.simulation is None else self.simulation.simulated
 
     @cached_property
     def decisions(self) -> dict[str, Any]:
-        """The decision table; searched once."""
+        """The decision table, which is computed once."""
         return self.found.decisions()
 
     def document(self, files: ResultFiles) -> dict[str, Any]:
-        """Return the ``--json`` fields, with the decisions if they are in a file."""
+        """Return the ``--json`` fields, including decisions if written to a file."""
         document = self.found.document()
         for each in document["schedules"]:
             if one := self.simulated.get(each["name"]):
@@ -105,12 +106,12 @@ class CollectiveResult:
         return document
 
     def write(self, files: ResultFiles, command: Sequence[str]) -> list[Path | None]:
-        """Write the files; of an interrupted search only the placement.
+        """Write the files; after an interrupted search, only the placement.
 
         Returns
         -------
         list
-            The files that were written, and None for those that are not wanted.
+            The paths of the written files, and None for files that were not requested.
         """
         found, call = self.found, self.found.call
         if files.placement is not None:
@@ -123,7 +124,7 @@ class CollectiveResult:
             write_text(files.export, text)
         if files.pattern is not None:
             graph, phases = found.graph()
-            save_graph(files.pattern, graph, {"phases": phase_array(phases)})
+            save_graph(files.pattern, graph, {"phases": make_phase_array(phases)})
         if files.decisions is not None:
             write_text(files.decisions, json.dumps(self.decisions, indent=1) + "\n")
         if files.figure is not None:
@@ -149,9 +150,9 @@ def rank_collectives(
     simulate: Callable[[RankedCollective], SimulatedSchedules] | None = None,
     **ordering: Any,
 ) -> CollectiveResult:
-    """Rank the schedules of each call; order ranks and simulate for the first only.
+    """Rank the schedules of each call; order and simulate only for the first call.
 
-    `ordering` are further arguments of `rank_collective`.
+    `ordering` contains further arguments of `rank_collective`.
     """
     first, *others = calls
     found = rank_collective(first, platform, schedules, **ordering)
@@ -163,12 +164,12 @@ def rank_collectives(
 
 
 def export_collectives(several: Sequence[RankedCollective], to: ScheduleFormat) -> str:
-    """Write decisions for an MPI library, or the best schedule, in a format.
+    """Format the decisions for an MPI library, or the best schedules.
 
     Raises
     ------
     topoloom.Error
-        If a collective is named twice, or the format cannot express one.
+        If a collective is named twice, or the format cannot express a collective.
     """
     names = [one.call.operation for one in several]
     for name in names:

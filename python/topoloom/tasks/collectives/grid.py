@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 from topoloom._core import Error, GridLinks, NodeMap, nearest_extents
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
-from topoloom.support.checks import check_int64
+from topoloom.support.range_checks import check_int64
 from topoloom.tasks.collectives.line_speeds import LineSpeeds
 
 
 @dataclass(frozen=True)
 class LineTraffic:
-    """Messages along the lines of a grid, all at once."""
+    """Cost of simultaneous messages along all lines of a grid."""
 
-    external_links_by_axis: list[int]  # messages that leave a node, maximum over nodes
+    external_links_by_axis: list[int]  # messages that leave the busiest node
     external_links: int
-    segment_bytes: float  # of a pipelined broadcast
+    segment_bytes: float  # segment size of a pipelined broadcast
     pipelined_s: float
     binomial_broadcast_s: float
     binomial_scatter_s: float
@@ -33,13 +33,13 @@ class LineTraffic:
 
 @dataclass(frozen=True)
 class GridTraffic:
-    """Traffic of a placement along its grid, and of block order."""
+    """Traffic along a grid with a placement, and with block order."""
 
     file: PlacementFile
     extents: list[int]
     bytes: int
-    speeds: str  # latency and bandwidths, and their origin
-    reading: str  # counted or printed
+    speeds: str  # text about latency, bandwidths and their origin
+    reading: str  # "counted" or "printed"
     block: LineTraffic
     placed: LineTraffic
 
@@ -65,43 +65,43 @@ def measure_grid(
     name: str = "the placement",
     reading: str = "counted",
 ) -> GridTraffic:
-    """Measure a placement whose ranks are numbered row by row; `name` is for errors.
+    """Measure a placement of ranks in row-major order; error messages contain `name`.
 
-    Pipelines have two readings. In ``counted`` the messages that leave a node along an
-    axis share its channels; ``printed`` is the equation of the source.
+    Two models of pipelines exist. With ``counted``, the messages that leave a node
+    along an axis share its channels; ``printed`` is the equation in the source.
     """
     check_int64("bytes", bytes, 1)
     slots, given = file.placement.slots, list(extents)
     check_cells(given, len(slots), name)
 
-    def traffic(slots: NDArray[np.uint32]) -> LineTraffic:
-        # Renumbering drops nodes without ranks, which have no lines.
+    def compute_traffic(slots: NDArray[np.uint32]) -> LineTraffic:
+        # Renumbering drops nodes without ranks.
         _, nodes = np.unique(slots // slots_per_host(file.machine), return_inverse=True)
         node_map = NodeMap(given, nodes.astype(np.uint32))
-        return line_traffic(node_map, links, bytes, reading)
+        return compute_line_traffic(node_map, links, bytes, reading)
 
     links, text = (speeds or LineSpeeds()).resolve(file.allocation, len(slots))
-    block = traffic(file.allocation.slots[: len(slots)])
-    return GridTraffic(file, given, bytes, text, reading, block, traffic(slots))
+    block = compute_traffic(file.allocation.slots[: len(slots)])
+    return GridTraffic(file, given, bytes, text, reading, block, compute_traffic(slots))
 
 
 def check_cells(extents: Sequence[int], ranks: int, name: str) -> None:
-    """Refuse a grid with another number of cells; name the nearest one that fits."""
+    """Raise an error if cells and ranks differ; the message suggests a fitting grid."""
     if prod(extents) != ranks:
         grid, near = (
             "x".join(map(str, each))
             for each in (extents, nearest_extents(list(extents), ranks))
         )
         raise Error(
-            f"a grid of {grid} does not have the {ranks} cells of the ranks that "
-            f"{name} places; the nearest that has is {near}"
+            f"a grid of {grid} does not have {ranks} cells, one per rank of {name}; "
+            f"the nearest grid is {near}"
         )
 
 
-def line_traffic(
+def compute_line_traffic(
     node_map: NodeMap, links: GridLinks, size: float, reading: str = "counted"
 ) -> LineTraffic:
-    """Time the collectives of a node map, pipelines in their best segments."""
+    """Predict times of collectives on a node map; pipelines use the best segment."""
     segment = node_map.best_segment(links, size, reading=reading)
     return LineTraffic(
         [max(axis) for axis in node_map.leaving],

@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Allocation, Error, GridLinks, Machine
-from topoloom.support.checks import check_int64
+from topoloom.support.range_checks import check_int64
 from topoloom.support.units import format_bandwidth, format_seconds
 
-#: Used if neither the user nor the machine gives them.
+#: Default latency in s and bandwidth in B/s, if user and machine define none.
 LATENCY, BANDWIDTH = 1e-6, 10e9
-#: Bytes per second that one core copies.
+#: Copy bandwidth of one core in B/s.
 COPY_BANDWIDTH = 12e9
-#: The origin of a value.
+#: Possible origins of a speed.
 MACHINE, ASSUMED = "the machine's", "assumed"
 
 
 class LineSpeeds(NamedTuple):
-    """Latency in s, bandwidths in B/s; None: the machine's, or a default."""
+    """Latency in s and bandwidths in B/s; None selects the machine's or a default."""
 
     latency: float | None = None
     bandwidth: float | None = None
@@ -30,23 +30,23 @@ class LineSpeeds(NamedTuple):
     channels: int = 1
 
     def resolve(self, allocation: Allocation, ranks: int) -> tuple[GridLinks, str]:
-        """Complete the values for ranks in an allocation, and describe them.
+        """Replace None by values for an allocation; also describe all values.
 
-        Between nodes they are those of a message from the first node to the second: the
-        lowest bandwidth of NIC and links, and the sum of latencies. Inside a node a
-        message has the copy bandwidth of a core, or its share of the memory bandwidth
-        when all ranks of the node send, if that is less.
+        Inter-node values are computed for a message from the first node to the second
+        node: the lowest bandwidth of NIC and links, and the sum of latencies.
+        Intra-node bandwidth is the copy bandwidth of a core. It is limited to a rank's
+        share of the memory bandwidth when all ranks send.
         """
         self._check()
         machine = allocation.machine
         latency, bandwidth = (LATENCY, ASSUMED), (BANDWIDTH, ASSUMED)
         if machine.has_bandwidths and len(allocation.nodes) > 1:
             links = [link for link, _ in machine.route(*map(int, allocation.nodes[:2]))]
-            latency = _latency(machine, sum(map(machine.latency, links)))
+            latency = _find_latency(machine, sum(map(machine.latency, links)))
             widest = min([machine.port_bandwidth, *map(machine.bandwidth, links)])
             if widest < math.inf:
                 bandwidth = widest, MACHINE
-        inner = _inner_bandwidth(machine, allocation.slots[:ranks])
+        inner = _find_inner_bandwidth(machine, allocation.slots[:ranks])
         chosen = [
             known if given is None else (given, "")
             for given, known in (
@@ -78,8 +78,8 @@ class LineSpeeds(NamedTuple):
         check_int64("the number of channels", self.channels, 1)
 
 
-def _latency(machine: Machine, of_links: float) -> tuple[float, str]:
-    """Return the latency of a message between nodes, and its origin."""
+def _find_latency(machine: Machine, of_links: float) -> tuple[float, str]:
+    """Return the inter-node latency and its origin."""
     parts = {"startup": machine.startup, "node_latency": machine.node_latency}
     whole = sum(parts.values()) + of_links
     assumed = sum(parts[name] for name in machine.assumed_speeds if name in parts)
@@ -90,8 +90,10 @@ def _latency(machine: Machine, of_links: float) -> tuple[float, str]:
     return whole, ASSUMED if assumed else MACHINE
 
 
-def _inner_bandwidth(machine: Machine, slots: NDArray[np.uint32]) -> tuple[float, str]:
-    """Return the bandwidth inside a node when all its ranks send, and its origin."""
+def _find_inner_bandwidth(
+    machine: Machine, slots: NDArray[np.uint32]
+) -> tuple[float, str]:
+    """Return the intra-node bandwidth when all ranks send, and its origin."""
     ranks = int(np.bincount(slots // machine.slots_per_node).max())
     share = machine.memory_bandwidth / ranks
     if share >= COPY_BANDWIDTH:

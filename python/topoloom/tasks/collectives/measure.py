@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures schedules of a collective and the MPI library's own on the machine."""
+"""Measures schedules of a collective and the MPI library's own implementation."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from topoloom._core import Error
-from topoloom.preload.measure import MPI_OWN, TimingRequest, time_cases
-from topoloom.schedules.call_trace import CallTrace, read_traces
-from topoloom.schedules.choose import Call, rank_schedules, schedule_names
+from topoloom.preload.collective_timing import MPI_OWN, TimingRequest, time_cases
+from topoloom.schedules.call_trace import CallTrace, parse_traces
+from topoloom.schedules.choose import Call, list_schedule_names, rank_schedules
 from topoloom.schedules.decisions import Decision, make_decision_table
-from topoloom.support.checks import check_int64
+from topoloom.support.range_checks import check_int64
 from topoloom.tasks.collectives.collective import CollectivePlatform
 
-#: MPI counts elements in an int.
+#: Maximum message size, because MPI counts elements in an int.
 MAX_BYTES = 2**31 - 1
 
 
@@ -28,13 +28,13 @@ class MeasuredSchedule(NamedTuple):
     Attributes
     ----------
     schedule
-        Its name, or `OWN` for the library's collective.
+        Name of the schedule, or `MPI_OWN` for the MPI library's collective.
     bytes
-        The size, as in `Call`.
+        Message size in bytes, as in `Call`.
     samples
-        Seconds of each call, in the order of the calls.
+        Seconds of each call, in call order.
     predicted
-        Seconds by the model; None without a model, and for the library's own.
+        Predicted seconds; None without a model, and for the MPI library's collective.
     """
 
     schedule: str
@@ -55,12 +55,12 @@ class MeasuredSchedule(NamedTuple):
 
 @dataclass(frozen=True)
 class MeasuredCollective:
-    """All schedules at all sizes, and the call that was traced.
+    """Measured times of all schedules at all sizes, and a traced call.
 
     Attributes
     ----------
     repeats
-        Number of calls of each schedule; fewer than requested after an interrupt.
+        Number of calls per schedule; fewer than requested after an interrupt.
     sizes
         The measured schedules of each size, the fastest first.
     trace
@@ -102,8 +102,8 @@ class MeasuredCollective:
             ],
         }
 
-    def lines(self) -> Iterator[str]:
-        """Write every sample as a line of JSON, by size, schedule and turn."""
+    def format_samples(self) -> Iterator[str]:
+        """Yield a line of JSON for every sample, by size, schedule and turn."""
         for one in (one for measured in self.sizes for one in measured):
             for turn, seconds in enumerate(one.samples):
                 yield json.dumps(
@@ -118,7 +118,7 @@ class MeasuredCollective:
                 )
 
     def decisions(self) -> dict[str, Any]:
-        """Make the decision table: the fastest of our schedules from each size on.
+        """Make the decision table: Topoloom's fastest schedule for each size range.
 
         The first entry also applies to smaller sizes.
         """
@@ -133,7 +133,7 @@ class MeasuredCollective:
 
 
 def fastest(measured: Sequence[MeasuredSchedule]) -> MeasuredSchedule:
-    """Find the schedule, not the library's own, with the lowest median."""
+    """Return the schedule with the lowest median, except the MPI library's own."""
     ours = [one for one in measured if one.schedule != MPI_OWN]
     return min(ours, key=lambda one: one.median)
 
@@ -141,12 +141,12 @@ def fastest(measured: Sequence[MeasuredSchedule]) -> MeasuredSchedule:
 def median_interval(samples: Sequence[float]) -> tuple[float, float]:
     """Compute a 95 % confidence interval of the median.
 
-    The bounds are samples, chosen by the binomial distribution of the number of samples
-    below the median, so that no distribution is assumed. Up to five samples give the
-    lowest and the highest, with less confidence.
+    The bounds are order statistics, chosen by the binomial distribution; no
+    distribution of samples is assumed. With up to five samples, the bounds are the
+    minimum and the maximum, with less confidence.
     """
     ordered, count = sorted(samples), len(samples)
-    # `outside` counts the ways, of 2^count, in which the median is below `first`.
+    # `outside` / 2^count is the probability that the median is below sample `first`.
     first, outside = 0, 1
     while 2 * (outside + comb(count, first + 1)) <= 0.05 * 2**count:
         first += 1
@@ -165,23 +165,22 @@ def measure_collective(
     mpicc: str | None = None,
     traced: bool = False,
 ) -> MeasuredCollective:
-    """Time all schedules of a collective, or the named ones, in one job.
+    """Measure all or some schedules of a collective in one MPI job.
 
-    Ctrl-C returns the calls so far, if there is one of each schedule.
+    Ctrl-C returns the results so far if each schedule was called at least once.
 
     Parameters
     ----------
     call
-        The call; its bytes are ignored.
+        The collective call; its bytes are ignored.
     sizes
-        Sizes in bytes; none for a barrier.
+        Message sizes in bytes; empty for a barrier.
     launcher
         The launcher without a program: ``["mpirun", "-n", "4"]``.
     setting
-        Model that predicts times; None for no predictions.
+        Platform for predicted times; None for no predictions.
     schedules
-        Names of schedules; by default all that support the call, with the usual values
-        of their options.
+        Names of schedules; by default all that support the call, with default options.
     repeats
         Number of calls of each schedule and size.
     mpicc
@@ -195,11 +194,11 @@ def measure_collective(
         If the call or a schedule cannot be run, or the launcher fails.
     """
     check_int64("repeats", repeats, 1)
-    _check(call, sizes)
+    _check_call(call, sizes)
     calls = [call._replace(bytes=size) for size in sizes or [0]]
     cases = []
     for one in calls:
-        names = list(schedules) or list(schedule_names(one))
+        names = list(schedules) or list(list_schedule_names(one))
         for name in names:
             one.schedule(name)
         cases += [(one, name) for name in (MPI_OWN, *names)]
@@ -212,20 +211,20 @@ def measure_collective(
     timed = time_cases(requested, launcher, repeats, mpicc, traced)
     found: dict[int, list[MeasuredSchedule]] = {}
     for (one, name), samples in zip(cases, timed.samples, strict=True):
-        seconds = _predicted(one, name, platform)
+        seconds = _predict_seconds(one, name, platform)
         measured = MeasuredSchedule(name, one.bytes, samples, seconds)
         found.setdefault(one.bytes, []).append(measured)
     by_size = [sorted(each, key=lambda one: one.median) for each in found.values()]
     trace = None
     if traced and not timed.interrupted:
         best = fastest(by_size[0]).schedule
-        texts = read_traces(timed.traces, "the trace")
+        texts = parse_traces(timed.traces, "the trace")
         trace = [each for each in texts if each.schedule == best][-1]
     count = len(timed.samples[0])
     return MeasuredCollective(call, platform, count, by_size, trace, timed.interrupted)
 
 
-def _predicted(
+def _predict_seconds(
     call: Call, name: str, platform: CollectivePlatform | None
 ) -> float | None:
     if platform is None or name == MPI_OWN:
@@ -234,11 +233,11 @@ def _predicted(
     return ranked.cost.time
 
 
-def _check(call: Call, sizes: Sequence[int]) -> None:
+def _check_call(call: Call, sizes: Sequence[int]) -> None:
     if call.operation.startswith("many-to-many"):
         raise Error(f"MPI has no {call.operation} to run; measure an all-to-all")
     if call.root >= call.ranks:
-        raise Error(f"root {call.root} of {call.ranks} ranks; they count from 0")
+        raise Error(f"root {call.root} is none of the ranks 0 to {call.ranks - 1}")
     if len(set(sizes)) < len(sizes):
         raise Error("a size is given twice; leave one out")
     for size in sizes:

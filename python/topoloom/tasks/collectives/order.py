@@ -19,25 +19,25 @@ from topoloom._core import (
     find_cost_groups,
     group_costs,
 )
-from topoloom.support.checks import check_int64
+from topoloom.support.range_checks import check_int64
 
 STANDARD = "standard"
-#: Methods that are compared by default.
+#: Ordering methods that are compared by default.
 METHODS = ("fastest-edge-first", "channel-aware")
 
 
 @dataclass(frozen=True)
 class ProcessOrder:
-    """Processes in the order of their ranks, and the time of a scatter."""
+    """A rank order of processes, and the predicted time of a scatter."""
 
     method: str
     channels: int
     root: int
-    reading: str  # how messages share the channels
-    groups: CostGroups  # of processes that are near to each other
+    reading: str  # model of how messages share channels
+    groups: CostGroups  # groups of processes with cheap messages
     order: list[int]
-    steps: list[float]  # seconds of each step of a scatter, by means of the groups
-    standard_steps: list[float]  # the same in the standard order
+    steps: list[float]  # seconds per scatter step, from group means
+    standard_steps: list[float]  # seconds per scatter step in the standard order
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""
@@ -48,7 +48,7 @@ class ProcessOrder:
             "reading": self.reading,
             "group_of": self.groups.of,
             "groups_chance": self.groups.chance,
-            "groups": _groups_document(self.groups.groups),
+            "groups": _make_group_documents(self.groups.groups),
             "order": self.order,
             "scatter_s": sum(self.steps),
             "scatter_steps_s": self.steps,
@@ -57,22 +57,22 @@ class ProcessOrder:
         }
 
 
-def _groups_document(groups: list[CostGroup]) -> list[dict[str, Any]]:
+def _make_group_documents(groups: list[CostGroup]) -> list[dict[str, Any]]:
     return [
         {
             "processes": group.members,
-            "inside": _sample_document(group.inside),
-            "into": _sample_document(group.into),
+            "inside": _make_sample_document(group.inside),
+            "into": _make_sample_document(group.into),
             "t": group.t,
             "p": group.p,
             "groups_chance": group.chance,
-            "groups": _groups_document(group.groups),
+            "groups": _make_group_documents(group.groups),
         }
         for group in groups
     ]
 
 
-def _sample_document(sample: CostSample) -> dict[str, Any]:
+def _make_sample_document(sample: CostSample) -> dict[str, Any]:
     return {
         "mean_s": sample.mean,
         "sigma_s": sample.sigma,
@@ -91,21 +91,21 @@ def order_processes(
     reading: str = "growing",
     p_value: float = 0.01,
 ) -> ProcessOrder:
-    """Order processes by the seconds of a message between each pair.
+    """Order processes by the message time between each pair, in seconds.
 
-    Without a `method`, the order with the lowest predicted time is taken among those of
-    `METHODS` and the standard order; without groups it is the standard order. `reading`
-    is how messages share channels, as in `schedules.binomial_scatter_steps`. `p_value`
-    limits the probability that equal processes are taken for groups.
+    Without a `method`, the orders of `METHODS` and the standard order are compared by
+    predicted time. Without groups, the standard order is returned. `reading` is the
+    model of channel sharing in `schedules.binomial_scatter_steps`. `p_value` limits the
+    probability that noise alone is detected as groups.
 
-    Orders and times use the means of `schedules.group_costs`, so that noise is not
-    taken for fast edges. Only a named `method` orders by the costs themselves.
+    Orders and times use the means of `schedules.group_costs`, so that noise does not
+    look like fast edges. Only a named `method` uses the unaveraged costs.
     """
     check_int64("channels", channels, 1)
     check_int64("seed", seed, 0)
     if not 0 <= root < len(costs):
         raise Error(f"root {root} is none of the processes 0 to {len(costs) - 1}")
-    shared = min(channels, len(costs))  # more channels than processes have no effect
+    shared = min(channels, len(costs))  # channels beyond one per process have no effect
     groups = find_cost_groups(costs, significance=p_value)
     means = group_costs(costs, groups, significance=p_value)
     tried = METHODS if groups.groups else ()
@@ -121,7 +121,7 @@ def order_processes(
         )
         for name, order in orders.items()
     }
-    # Equal times differ in their last digits; the standard order comes first.
+    # Equal times may differ in their last digits: prefer the standard order.
     best = method or min(orders, key=lambda name: float(f"{sum(steps[name]):.9e}"))
     return ProcessOrder(
         best,

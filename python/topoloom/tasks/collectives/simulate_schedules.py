@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulates the fastest schedules of a collective in switches, packet by packet."""
+"""Simulates the packets of the fastest schedules of a collective in switches."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from topoloom.simulate.switches import simulate_collective
 from topoloom.tasks.collectives.collective import RankedCollective
 from topoloom.tasks.simulate import MonitorSimulation, unmonitored_simulation
 
-#: Number of schedules that are simulated by default.
+#: Default number of simulated schedules.
 FASTEST = 5
 
 
 class SimulatedSchedules(NamedTuple):
-    """Simulation results by schedule, and whether Ctrl-C ended the simulations."""
+    """Simulation results by schedule; Ctrl-C sets `interrupted`."""
 
     simulated: dict[str, SimulationResult]
     interrupted: bool
@@ -29,10 +29,10 @@ def simulate_schedules(
     fastest: int | None = FASTEST,
     monitor: MonitorSimulation = unmonitored_simulation,
 ) -> SimulatedSchedules:
-    """Simulate the schedules with the lowest predicted times, or all with None.
+    """Simulate the `fastest` schedules by predicted time; None simulates all.
 
-    Messages have the costs of the machine, also if the ranking used a model. Ctrl-C
-    omits the running simulation and those after it.
+    Message costs are taken from the machine, even if the ranking used a model. Ctrl-C
+    drops the current and all later simulations.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def simulate_schedules(
         If the slots of the ranks are unknown, or the machine has no links.
     """
     if found.platform.slots is None:
-        raise Error("packets cross a machine; name one")
+        raise Error("the simulation requires a machine; name a machine")
     allocation, placement = found.platform.slots
     machine = allocation.machine
     nodes = (placement.slots // machine.slots_per_node).tolist()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bandwidths of nodes in a step whose messages share links."""
+"""Computes the bandwidth of nodes in a step whose messages share links."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from topoloom._core import Error, Machine, NetworkModel, Step
 
 
 class StepRates:
-    """Bytes per second in and out of a node, by the costs of messages and links.
+    """Computes bytes per second in and out of a node from message and link costs.
 
-    The time of a message is the latency of its route and the largest of three terms.
-    These are its gap (of NIC memory if the model sends from there), its packets if each
-    waits for an acknowledgment, and its share of a link that several messages cross.
+    The time of a message is the latency of its route plus the largest of three terms:
+    the gap (for NIC memory if the model sends from it), the packet time if each packet
+    waits for an acknowledgment, and the time on a shared link.
     """
 
     def __init__(
@@ -26,30 +26,34 @@ class StepRates:
                 "fattree:4:4:4,bandwidth=340MB/s"
             )
         if size < 1:
-            raise Error("messages of 0 bytes have no bandwidth; give their size")
+            raise Error("messages of 0 bytes have no bandwidth; set a message size")
         self._machine, self._nodes, self._size = machine, nodes, size
         self._model = model
         self._gap = model.nic_time(size) if model.sends_from_nic else model.time(size)
         self._links: dict[int, tuple[float, float]] = {}
 
     def rate(self, step: Step, most: float) -> float:
-        """Compute the bytes per second of a step with `most` messages on one link."""
+        """Compute bytes per second of a step with up to `most` messages per link."""
         routes = {
-            self._route(self._nodes[start], self._nodes[end])
+            self._find_route_speed(self._nodes[start], self._nodes[end])
             for start, end in step.messages
         }
         if not routes:
             return 0.0
-        return 2 * self._size / max(self._seconds(*route, most) for route in routes)
+        return (
+            2
+            * self._size
+            / max(self._compute_seconds(*route, most) for route in routes)
+        )
 
-    def _seconds(self, latency: float, bandwidth: float, most: float) -> float:
+    def _compute_seconds(self, latency: float, bandwidth: float, most: float) -> float:
         size, model = self._size, self._model
         shared = model.time(0) + max(1.0, most) * size / bandwidth
         packets = model.in_packets(size, latency, bandwidth)
         return model.latency(size) + latency + max(self._gap, shared, packets)
 
-    def _route(self, start: int, end: int) -> tuple[float, float]:
-        """Find the latency and the lowest bandwidth of a route."""
+    def _find_route_speed(self, start: int, end: int) -> tuple[float, float]:
+        """Return the latency and the lowest bandwidth of a route."""
         latency, bandwidth = 0.0, math.inf
         for link, share in self._machine.route(start, end):
             if link not in self._links:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reports which steps of a schedule cause link contention, and orders that avoid it."""
+"""Finds link contention in the steps of a schedule, and node orders without it."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ from topoloom._core import (
     tree_kinds,
     with_gaps,
 )
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.plain_text import is_number
 from topoloom.tasks.collectives.step_rates import StepRates
 
-#: Routes for which an order can be found: those of the machine, or any ascent.
+#: Routes for which a node order can avoid contention: the machine's, or any ascent.
 MEETINGS = ("routes", "any-ascent")
 
 
 @dataclass(frozen=True)
 class StepContention:
-    """The links on which messages of a step meet."""
+    """The contention of a step: links that several of its messages cross."""
 
     name: str
     rounds: int
     routes: Meetings
-    ascent: Meetings | None  # of a fat tree, whichever routes they take
-    rate: float | None = None  # bytes per second in and out of a node, on the routes
-    ascent_rate: float | None = None  # the same, whichever routes they take
+    ascent: Meetings | None  # for any ascending routes in a fat tree
+    rate: float | None = None  # B/s per node on the machine's routes
+    ascent_rate: float | None = None  # B/s per node for any ascending routes
 
     @property
-    def meets(self) -> bool:
-        """Whether messages meet, or may meet on a fat tree."""
+    def has_contention(self) -> bool:
+        """Whether messages share a link on the given or on any ascending routes."""
         return bool(self.routes.places or (self.ascent and self.ascent.places))
 
     def document(self) -> dict[str, Any]:
-        """Return its fields of the ``--json`` output."""
+        """Return the fields of a step in the ``--json`` output."""
         facts: dict[str, Any] = {
             "step": self.name,
             "rounds": self.rounds,
@@ -65,27 +65,27 @@ class StepContention:
 
 
 class LowContentionOrder(NamedTuple):
-    """An order of nodes in which messages meet in few rounds."""
+    """An order of nodes with contention in few rounds."""
 
     on: str  # one of MEETINGS
-    rounds: int  # in which messages meet
-    fewest: bool  # whether no order has fewer
+    rounds: int  # number of rounds with contention
+    fewest: bool  # whether this number is proved to be minimal
     nodes: list[int]
 
 
 @dataclass(frozen=True)
 class Contention:
-    """Contention in the steps of a schedule, and the order that was found."""
+    """Contention in the steps of a schedule, and an order with less contention."""
 
     machine: Machine
     ranks: int
     steps: list[StepContention]
     found: LowContentionOrder | None = None
-    gaps: list[int | None] | None = None  # nodes by position; exchanges meet nowhere
+    gaps: list[int | None] | None = None  # node order for exchanges without contention
 
     @property
     def rates(self) -> dict[str, list[float]]:
-        """Bytes per second of every step, by where its messages meet."""
+        """Bandwidth of every step in bytes per second, by set of routes."""
         found = {
             "on the routes": [one.rate for one in self.steps],
             "any ascent": [one.ascent_rate for one in self.steps],
@@ -119,16 +119,16 @@ def find_contention(
     model: NetworkModel | None = None,
     size: int = 1024,
 ) -> Contention:
-    """Find contention in steps between ranks, one per node in the order of nodes.
+    """Find contention in steps between ranks, placed one per node in node order.
 
-    Steps are ``shift``, ``prefix``, ``quarter``, a schedule of an all-gather, or a file
-    with messages. `find` is one of `MEETINGS`: an order with less contention is found.
-    A `model` adds the bandwidths of messages of `size` bytes.
+    Steps are ``shift``, ``prefix``, ``quarter``, an all-gather schedule, or a file with
+    messages. `find`, one of `MEETINGS`, requests an order with less contention. With
+    `model`, the bandwidth of messages of `size` bytes is computed.
     """
     if find is not None and find not in MEETINGS:
-        raise Error(unknown_name("kind of routes", find, MEETINGS))
+        raise Error(describe_unknown_name("kind of routes", find, MEETINGS))
     machine, nodes = allocation.machine, allocation.nodes.tolist()
-    named = list(_named_steps(str(steps), len(nodes)))
+    named = list(_parse_steps(str(steps), len(nodes)))
     is_fat_tree = "least-loaded" in tree_kinds(machine)
     rates = StepRates(machine, nodes, size, model) if model is not None else None
     judged = []
@@ -156,7 +156,7 @@ def find_contention(
     return Contention(machine, len(nodes), judged, found, gaps)
 
 
-def _named_steps(what: str, ranks: int) -> Iterable[tuple[str, Step]]:
+def _parse_steps(what: str, ranks: int) -> Iterable[tuple[str, Step]]:
     if what == "shift":
         return ((f"+{by}", Step.shift(ranks, by)) for by in range(1, ranks))
     if what == "prefix":
@@ -170,13 +170,13 @@ def _named_steps(what: str, ranks: int) -> Iterable[tuple[str, Step]]:
     if Path(what).is_file():
         return [(what, _read_step(Path(what), ranks))]
     return (
-        (_name(step, ranks, number), step)
+        (_format_step_name(step, ranks, number), step)
         for number, step in enumerate(Step.of_schedule(what, ranks), start=1)
     )
 
 
-def _name(step: Step, ranks: int, number: int) -> str:
-    """Name a step by the offset of its messages, else by its number."""
+def _format_step_name(step: Step, ranks: int, number: int) -> str:
+    """Format a step as the common offset of its messages, else as its number."""
     ways = {(to - start) % ranks for start, to in step.messages}
     if len(ways) == 1 and len(step.messages) == ranks:
         by = ways.pop()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predicts collectives on a process grid for every tile that fills a node."""
+"""Predicts times of collectives on a process grid for every tile shape of a node."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ import numpy as np
 from topoloom._core import Error, GridLinks, NodeMap, Placement, node_tiles
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
-from topoloom.support.checks import check_int64
+from topoloom.support.range_checks import check_int64
 from topoloom.tasks.collectives.grid import (
     LineTraffic,
     check_cells,
-    line_traffic,
+    compute_line_traffic,
 )
 from topoloom.tasks.collectives.line_speeds import LineSpeeds
 
-#: Collectives whose time can rank tiles, and their fields of `LineTraffic`.
+#: Collectives by which tiles can be ranked, and their time field in `LineTraffic`.
 COLLECTIVES = {
     "pipelined": "pipelined_s",
     "broadcast": "binomial_broadcast_s",
     "scatter": "binomial_scatter_s",
     "gather": "binomial_gather_s",
 }
-#: Limit on the cells of a grid; tiles are timed cell by cell.
+#: Maximum number of cells in a grid, since tiles are evaluated cell by cell.
 MAX_CELLS = 1 << 24
 
 
 @dataclass(frozen=True)
 class TiledTraffic:
-    """Traffic along a grid with a tile per node."""
+    """Traffic along a grid if each node has one tile of this shape."""
 
     tile: list[int]
     traffic: LineTraffic
@@ -42,7 +42,7 @@ class TiledTraffic:
 
 @dataclass(frozen=True)
 class TileTimes:
-    """All tiles of a node that divide a grid, the fastest first."""
+    """All tile shapes that divide a grid, from fastest to slowest."""
 
     file: PlacementFile
     extents: list[int]
@@ -64,14 +64,14 @@ class TileTimes:
             "tiles": [{"tile": one.tile, **vars(one.traffic)} for one in self.tiles],
         }
 
-    def placed(self) -> PlacementFile:
-        """Place the ranks by the fastest tile, one tile per node."""
+    def place_ranks(self) -> PlacementFile:
+        """Return the placement with one tile of the fastest shape per node."""
         grid, tile = self.extents, self.tiles[0].tile
         slots = np.empty(prod(grid), np.uint32)
         cells = np.arange(prod(grid)).reshape(
             [
                 size
-                for pair in zip(_counts(grid, tile), tile, strict=True)
+                for pair in zip(_count_tiles(grid, tile), tile, strict=True)
                 for size in pair
             ]
         )
@@ -96,9 +96,9 @@ def time_tiles(
     collective: str = "pipelined",
     reading: str = "counted",
 ) -> list[TiledTraffic]:
-    """Time every tile of `cores` cells that divides a grid, the fastest first.
+    """Predict times for every tile of `cores` cells that divides a grid; sort by time.
 
-    Ties are broken by fewer external links. Source: Karlsson 2012, sec. 5.3.4,
+    Tiles of equal time are sorted by external links. Source: Karlsson 2012, sec. 5.3.4,
     minimized over the extents of the tile.
 
     Raises
@@ -106,7 +106,7 @@ def time_tiles(
     topoloom.Error
         If the grid has more than `MAX_CELLS` cells.
     """
-    key = _time_field(collective)
+    key = _find_time_field(collective)
     grid = list(extents)
     if prod(grid) > MAX_CELLS:
         raise Error(
@@ -117,13 +117,18 @@ def time_tiles(
     for tile in node_tiles(grid, cores):
         node = np.zeros(grid, np.uint32)
         for at, count, side in zip(
-            np.ogrid[tuple(map(slice, grid))], _counts(grid, tile), tile, strict=True
+            np.ogrid[tuple(map(slice, grid))],
+            _count_tiles(grid, tile),
+            tile,
+            strict=True,
         ):
             node *= np.uint32(count)
             node += (at // side).astype(np.uint32)
-        traffic = line_traffic(NodeMap(grid, node.ravel()), links, bytes, reading)
+        traffic = compute_line_traffic(
+            NodeMap(grid, node.ravel()), links, bytes, reading
+        )
         found.append(TiledTraffic(tile, traffic))
-    # Rounding makes equal times differ in their last digits.
+    # Equal times may differ in their last digits because of rounding.
     return sorted(
         found,
         key=lambda one: (
@@ -142,16 +147,16 @@ def rank_tiles(
     reading: str = "counted",
     name: str = "the placement",
 ) -> TileTimes:
-    """Time the tiles for the ranks and nodes of a placement; `name` is for errors.
+    """Predict times of tiles for a placement's nodes; error messages contain `name`.
 
     Raises
     ------
     topoloom.Error
-        If the nodes have unequal numbers of ranks. With equal numbers a tile divides
-        the grid: one of the greatest common divisors along the axes.
+        If the nodes have unequal numbers of ranks. With equal numbers, some tile always
+        divides the grid.
     """
     check_int64("bytes", bytes, 1)
-    _time_field(collective)
+    _find_time_field(collective)
     grid = list(extents)
     ranks = len(file.placement.slots)
     check_cells(grid, ranks, name)
@@ -160,21 +165,22 @@ def rank_tiles(
     cores = int(counts[0])
     if (counts != cores).any():
         raise Error(
-            f"{name} gives nodes {counts.min()} to {counts.max()} ranks, but tiles are "
-            "all alike; the mapper `tile` cuts such grids"
+            f"{name} gives nodes {counts.min()} to {counts.max()} ranks, but tiles "
+            "have equal sizes; use the mapper `tile`"
         )
     links, text = (speeds or LineSpeeds()).resolve(file.allocation, ranks)
     tiles = time_tiles(grid, cores, links, bytes, collective, reading)
     return TileTimes(file, grid, bytes, text, reading, collective, tiles)
 
 
-def _counts(grid: Sequence[int], tile: Sequence[int]) -> list[int]:
+def _count_tiles(grid: Sequence[int], tile: Sequence[int]) -> list[int]:
     return [extent // side for extent, side in zip(grid, tile, strict=True)]
 
 
-def _time_field(collective: str) -> str:
+def _find_time_field(collective: str) -> str:
     if collective not in COLLECTIVES:
         raise Error(
-            f"no collective '{collective}' on tiles; there are {', '.join(COLLECTIVES)}"
+            f"no collective '{collective}' for tiles; expected one of "
+            f"{', '.join(COLLECTIVES)}"
         )
     return COLLECTIVES[collective]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trees for multicasts and reductions in switches, and their loads."""
+"""Builds trees for multicasts and reductions in switches, and computes loads."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from topoloom._core import (
     tree_kinds,
     tree_loads,
 )
-from topoloom.support.checks import check_int64
 from topoloom.support.number_ranges import expand_ranges
 from topoloom.support.plain_text import is_number
+from topoloom.support.range_checks import check_int64
 
 
 @dataclass(frozen=True)
 class TreeLoads:
-    """Loads of the trees of one kind."""
+    """Link and switch loads of all trees of one kind."""
 
     trees: int
-    links_a_tree: float  # on average
+    links_a_tree: float  # average number of links per tree
     depth: int
-    most_a_link: float  # messages, between switches or routers, if each root sends one
-    most_a_switch: int  # trees through it, or through a router
+    most_a_link: float  # messages on the busiest link if each root sends one
+    most_a_switch: int  # trees through the busiest switch or router
     loads_of_links: list[int]
     loads_of_switches: list[int]
 
 
 @dataclass(frozen=True)
-class Multicasts:
-    """Trees from the same roots to the same members, by their kind."""
+class MulticastTrees:
+    """Trees from the same roots to the same members, by kind of tree."""
 
     machine: Machine
     roots: list[int]
     members: int
     trees: dict[str, TreeLoads]
-    groups: list[tuple[int, list[int]]]  # each root, and its members
+    groups: list[tuple[int, list[int]]]  # root and members of each tree
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""
@@ -61,49 +61,52 @@ def build_trees(
     roots: str = "1",
     members: int | None = None,
     seed: int = 1,
-) -> Multicasts:
+) -> MulticastTrees:
     """Build the trees of every kind that the machine supports.
 
     `roots` are positions in the allocation, such as ``0-3,8``, or the number of equally
-    spaced roots. `members` nodes are drawn for every tree, by default all nodes.
+    spaced roots. Each tree has `members` randomly drawn nodes, by default all nodes.
     """
     machine, nodes = allocation.machine, allocation.nodes.tolist()
     if members is not None:
         check_int64("members", members, 1)
         if members > len(nodes):
-            raise Error(f"members {members} of {len(nodes)} nodes; ask for no more")
-    chosen = [nodes[position] for position in _positions(roots, len(nodes))]
+            raise Error(f"members {members}: the allocation has {len(nodes)} nodes")
+    chosen = [nodes[position] for position in _parse_roots(roots, len(nodes))]
     multicasts = [
         (root, nodes if members is None else random.Random(draw).sample(nodes, members))
         for draw, root in enumerate(chosen, seed)
     ]
-    return Multicasts(
+    return MulticastTrees(
         machine,
         chosen,
         members or len(nodes),
-        {kind: _loads(machine, kind, multicasts) for kind in tree_kinds(machine)},
+        {
+            kind: _compute_tree_loads(machine, kind, multicasts)
+            for kind in tree_kinds(machine)
+        },
         multicasts,
     )
 
 
-def _positions(roots: str, nodes: int) -> Sequence[int]:
+def _parse_roots(roots: str, nodes: int) -> Sequence[int]:
     if not is_number(roots):
         return expand_ranges(roots, nodes)
     count = int(roots)
     if not 1 <= count <= nodes:
-        raise Error(f"roots {roots}: there are 1 to {nodes}")
+        raise Error(f"roots {roots}: expected 1 to {nodes}")
     return [i * nodes // count for i in range(count)]
 
 
-def _loads(
+def _compute_tree_loads(
     machine: Machine, kind: str, multicasts: Sequence[tuple[int, list[int]]]
 ) -> TreeLoads:
     trees = spanning_trees(machine, kind, multicasts)
     if not trees:
-        raise Error(f"{machine.text} has no links to make trees of")
+        raise Error(f"{machine.text} has no links, which trees require")
     share = len(multicasts) / len(trees)
     on_link, on_vertex = tree_loads(machine, trees)
-    # The links of a fat tree's nodes carry the same messages in every tree.
+    # Skip host links of fat trees: they carry the same messages in every tree.
     first = machine.node_count if "least-loaded" in tree_kinds(machine) else 0
     between = [
         load
@@ -114,7 +117,7 @@ def _loads(
     return TreeLoads(
         trees=len(trees),
         links_a_tree=sum(len(tree.links) for tree in trees) / len(trees),
-        depth=max(_depth(machine, tree) for tree in trees),
+        depth=max(_compute_depth(machine, tree) for tree in trees),
         most_a_link=max(between, default=0) * share,
         most_a_switch=max(switches, default=0),
         loads_of_links=on_link,
@@ -122,7 +125,7 @@ def _loads(
     )
 
 
-def _depth(machine: Machine, tree: SpanningTree) -> int:
+def _compute_depth(machine: Machine, tree: SpanningTree) -> int:
     depth: dict[int, int] = {}
     for link in tree.links.tolist():
         start, end = machine.link_ends(link)

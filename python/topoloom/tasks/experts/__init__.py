@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Placement of experts, for `topoloom experts`."""
+"""Places experts on GPUs for `topoloom experts`."""

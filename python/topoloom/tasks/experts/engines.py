@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inference engines: their choice among replicas, and their files."""
+"""Describes inference engines: their replica choice and placement files."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 ExpertSlots = NDArray[np.uint32]
 
 
 class Engine(NamedTuple):
-    """The dispatch of tokens by an engine, and the file that it reads.
+    """The token dispatch and the placement file of an inference engine.
 
     Attributes
     ----------
     nearest
-        Whether a replica on the token's own node is preferred to others.
+        Whether the engine prefers replicas on the token's own node.
     write
-        Writes the file from the experts in the slots of all layers, the layers that
-        have experts, and the number of GPUs.
+        Formats the file. Arguments: experts by layer and slot, the layers with experts,
+        and the number of GPUs.
     settings
-        Options to type; ``FILE`` stands for the file, ``COUNT`` for the redundant
-        experts.
+        Options of the engine; ``FILE`` is replaced by the file, ``COUNT`` by the number
+        of redundant experts.
     is_numbered
-        Whether layers without experts are counted.
+        Whether layer numbers in the file include layers without experts.
     suffix
         The required suffix of the file.
     """
@@ -43,20 +43,26 @@ class Engine(NamedTuple):
     suffix: str = ""
 
     def rejects_name(self, path: Path) -> bool:
-        """Whether the engine does not read a file of this name."""
+        """Return whether the engine cannot read a file with this suffix."""
         return bool(self.suffix) and path.suffix != self.suffix
 
 
-def _sglang(held: ExpertSlots, layers: NDArray[np.int64], gpus: int) -> str:
-    return json.dumps({"physical_to_logical_map": held.tolist()}) + "\n"
+def _format_sglang(
+    experts_by_slot: ExpertSlots, layers: NDArray[np.int64], gpus: int
+) -> str:
+    return json.dumps({"physical_to_logical_map": experts_by_slot.tolist()}) + "\n"
 
 
-def _vllm(held: ExpertSlots, layers: NDArray[np.int64], gpus: int) -> str:
-    return json.dumps(held[layers].tolist()) + "\n"
+def _format_vllm(
+    experts_by_slot: ExpertSlots, layers: NDArray[np.int64], gpus: int
+) -> str:
+    return json.dumps(experts_by_slot[layers].tolist()) + "\n"
 
 
-def _vllm_ascend(held: ExpertSlots, layers: NDArray[np.int64], gpus: int) -> str:
-    by_gpu = held[layers].reshape(len(layers), gpus, -1)
+def _format_vllm_ascend(
+    experts_by_slot: ExpertSlots, layers: NDArray[np.int64], gpus: int
+) -> str:
+    by_gpu = experts_by_slot[layers].reshape(len(layers), gpus, -1)
     document = {
         "moe_layer_count": len(layers),
         "layer_list": [
@@ -74,11 +80,15 @@ def _vllm_ascend(held: ExpertSlots, layers: NDArray[np.int64], gpus: int) -> str
     return json.dumps(document) + "\n"
 
 
-def _trtllm(held: ExpertSlots, layers: NDArray[np.int64], gpus: int) -> str:
-    rows = [f"  {layer}: {json.dumps(held[layer].tolist())}" for layer in layers]
+def _format_trtllm(
+    experts_by_slot: ExpertSlots, layers: NDArray[np.int64], gpus: int
+) -> str:
+    rows = [
+        f"  {layer}: {json.dumps(experts_by_slot[layer].tolist())}" for layer in layers
+    ]
     return "\n".join(
         [
-            f"num_slots: {held.shape[1]}",
+            f"num_slots: {experts_by_slot.shape[1]}",
             "layer_updates_per_iter: 0",
             "initial_global_assignments:",
             *rows,
@@ -87,18 +97,18 @@ def _trtllm(held: ExpertSlots, layers: NDArray[np.int64], gpus: int) -> str:
     )
 
 
-#: Engines by name.
+#: Inference engines by name.
 ENGINES = {
     "sglang": Engine(
         True,
-        _sglang,
+        _format_sglang,
         ("--ep-num-redundant-experts COUNT", "--init-expert-location FILE"),
         is_numbered=True,
-        suffix=".json",  # other names are taken for the content itself
+        suffix=".json",  # SGLang treats other arguments as JSON text
     ),
     "vllm": Engine(
         False,
-        _vllm,
+        _format_vllm,
         (
             '--enable-eplb --eplb-config \'{"num_redundant_experts": COUNT, '
             '"initial_expert_map_path": "FILE"}\'',
@@ -106,11 +116,14 @@ ENGINES = {
     ),
     "vllm-ascend": Engine(
         False,
-        _vllm_ascend,
+        _format_vllm_ascend,
         ('--additional-config \'{"eplb_config": {"expert_map_path": "FILE"}}\'',),
     ),
     "trtllm": Engine(
-        False, _trtllm, ('moe_config: {load_balancer: "FILE"}',), is_numbered=True
+        False,
+        _format_trtllm,
+        ('moe_config: {load_balancer: "FILE"}',),
+        is_numbered=True,
     ),
 }
 
@@ -121,8 +134,8 @@ def find_engine(name: str) -> Engine:
     Raises
     ------
     Error
-        For an unknown name, with the nearest one.
+        For an unknown name; the message suggests the nearest name.
     """
     if name not in ENGINES:
-        raise Error(unknown_name("engine", name, ENGINES))
+        raise Error(describe_unknown_name("engine", name, ENGINES))
     return ENGINES[name]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups GPUs by the fast network: NVLink domains, else nodes."""
+"""Groups GPUs by fast interconnect: by NVLink domain, else by node."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from topoloom.machines.topology_keys import write_topology
 from topoloom.support.units import counted
 
 
-def gpu_nodes(allocation: Allocation, count: int) -> NDArray[np.uint32]:
-    """Find the node of each of the first `count` GPUs, numbered from 0.
+def find_gpu_nodes(allocation: Allocation, count: int) -> NDArray[np.uint32]:
+    """Return the node number of each of the first `count` GPUs.
 
     Raises
     ------
     Error
-        For more GPUs than slots.
+        If there are more GPUs than slots.
     """
     machine = allocation.machine
     if count > allocation.slot_count:
         raise Error(
-            f"experts on {count:,} GPUs take as many slots; {machine.name} has "
-            f"{counted(allocation.slot_count, 'slot')} in the allocation"
+            f"experts on {count:,} GPUs require one slot each, but the allocation of "
+            f"{machine.name} has {counted(allocation.slot_count, 'slot')}"
         )
     nodes = allocation.slots[:count] // machine.slots_per_node
     topology = write_topology(MachineText(machine.text))

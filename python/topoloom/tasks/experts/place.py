@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places experts on GPUs: few nodes visited per token, with a load limit per GPU."""
+"""Places experts on GPUs: minimizes nodes per token, with a load limit per GPU."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from topoloom._core import Allocation, Error, measure_experts, place_experts
 from topoloom.support.gain import gain
 from topoloom.tasks.experts.engines import Engine
-from topoloom.tasks.experts.gpu_nodes import gpu_nodes
+from topoloom.tasks.experts.gpu_nodes import find_gpu_nodes
 from topoloom.tasks.experts.routing import ExpertRouting
 
 ExpertSlots = NDArray[np.uint32]
@@ -24,12 +24,12 @@ class ExpertCost(NamedTuple):
     Attributes
     ----------
     visits
-        Number of other nodes that a token visits; without tokens, the share of choices
-        that leave the token's node.
+        Remote nodes per token; without recorded tokens, the share of choices that leave
+        the token's node.
     load
-        Load of the busiest GPU over the mean, by tokens if known, else by `loads`.
+        Load of the busiest GPU divided by the mean; loads count tokens if known.
     load_worst
-        The same in the worst layer.
+        This ratio in the worst layer.
     """
 
     visits: float
@@ -38,16 +38,17 @@ class ExpertCost(NamedTuple):
 
 
 class SlackCost(NamedTuple):
-    """The cost of placements with a slack, averaged over some layers.
+    """The cost of placements with a given load slack, averaged over some layers.
 
     Attributes
     ----------
     slack
-        Share by which the busiest GPU may exceed that of the most even placement.
+        Share by which the busiest GPU's load may exceed the load in the most even
+        placement.
     visits, load
         As in `ExpertCost`.
     step
-        Time of a step relative to the smallest slack, if sending to other nodes and
+        Step time relative to the smallest slack, if sending to other nodes and
         computing on the busiest GPU take equally long.
     """
 
@@ -57,29 +58,30 @@ class SlackCost(NamedTuple):
     step: float
 
 
-#: Slacks that are tried by default. The first evens out GPUs like EPLB.
+#: Default slacks to compare. The first slack balances GPUs as evenly as EPLB.
 SLACKS = (0.01, 0.05, 0.1, 0.2)
 
-#: Required gain of a step: few tokens measure it to some percent.
+#: Required gain for a larger slack: with few tokens, steps have some percent of error.
 WORTH = 0.02
 
 
 class PlacedExperts(NamedTuple):
-    """Experts on GPUs, and two usual placements for comparison.
+    """A placement of experts on GPUs, and two common placements for comparison.
 
     Attributes
     ----------
     routing, nodes, nearest
-        Loads and tokens, the node of each GPU, and whether tokens prefer replicas on
-        their own node.
+        Loads and tokens; the node of each GPU; whether tokens prefer replicas on their
+        own node.
     slack
-        Share by which the busiest GPU may exceed that of the most even placement.
+        Share by which the busiest GPU's load may exceed the load in the most even
+        placement.
     tried
-        The slacks that were compared; empty if one was given.
+        The compared slacks with their costs; empty if the slack was given.
     in_order, by_load, best : uint32 arrays of shape ``(layers, slots)``
-        Experts by slot, GPU after GPU. `in_order` has expert i in slot i, and the first
-        experts again as redundant ones. `by_load` balances loads only; `best` has few
-        visits.
+        Experts by slot, ordered by GPU. `in_order` has expert i in slot i; the first
+        experts are also the redundant experts. `by_load` balances only loads; `best`
+        minimizes visits.
     """
 
     routing: ExpertRouting
@@ -92,14 +94,14 @@ class PlacedExperts(NamedTuple):
     best: ExpertSlots
 
     @property
-    def redundant(self) -> int:
-        """Count the slots beyond one for each expert."""
+    def redundant_count(self) -> int:
+        """The number of redundant experts per layer."""
         return int(self.best.shape[1] - self.routing.loads.shape[1])
 
-    def cost(self, held: ExpertSlots) -> ExpertCost:
-        """Measure a placement with tokens that the search has not seen."""
-        part = held[self.routing.layers]
-        return _cost(self.routing, self.nodes, part, self.nearest)
+    def cost(self, experts_by_slot: ExpertSlots) -> ExpertCost:
+        """Compute the cost of a placement with tokens that the search did not use."""
+        part = experts_by_slot[self.routing.layers]
+        return _compute_cost(self.routing, self.nodes, part, self.nearest)
 
     @property
     def visits_at_double_load(self) -> float:
@@ -114,14 +116,14 @@ class PlacedExperts(NamedTuple):
 
     @property
     def slots(self) -> int:
-        """Count the slots of a GPU."""
+        """The number of slots per GPU."""
         return int(self.best.shape[1]) // len(self.nodes)
 
     @property
     def least(self) -> float | None:
-        """A lower bound on visits; None with tokens, or unless `nearest`.
+        """A lower bound on visits; None with recorded tokens, or without `nearest`.
 
-        Each further replica keeps at most the tokens of one more node.
+        Each additional replica makes an expert local for at most one more node.
         """
         if self.routing.topk_ids is not None:
             return None
@@ -132,11 +134,13 @@ class PlacedExperts(NamedTuple):
         loads = self.routing.loads[self.routing.layers]
         ordered = -np.sort(-loads / loads.sum(axis=1, keepdims=True), axis=1)
         more = len(sizes) - 1
-        counts = np.clip(self.redundant - more * np.arange(loads.shape[1]), 0, more)
+        counts = np.clip(
+            self.redundant_count - more * np.arange(loads.shape[1]), 0, more
+        )
         return float((1 - share * (1 + ordered @ counts)).mean())
 
     def text(self, engine: Engine) -> str:
-        """Write the best placement in the format of an engine."""
+        """Format the best placement for an engine."""
         return engine.write(self.best, self.routing.layers, len(self.nodes))
 
     def document(self) -> dict[str, Any]:
@@ -181,24 +185,25 @@ def place_on_gpus(
     Parameters
     ----------
     routing
-        Loads, and tokens if known; the search uses every second token.
+        Loads, and tokens if recorded; the search uses every second token.
     gpus, redundant
-        Ranks of expert parallelism, and slots beyond one for each expert.
+        Number of expert-parallel ranks, and of redundant experts.
     nearest
-        Whether a token goes to a replica on its own node if there is one.
+        Whether tokens are sent to a replica on their own node if one exists.
     slack
-        Share by which the busiest GPU may exceed that of the most even placement. By
-        default that of `SLACKS` with the shortest step, see `SlackCost`; the smallest
-        unless another is shorter by `WORTH`.
+        Share by which the busiest GPU's load may exceed the load in the most even
+        placement. By default, the value of `SLACKS` with the shortest step in
+        `SlackCost`. The smallest slack is preferred unless another is faster by
+        `WORTH`.
 
     Raises
     ------
     Error
-        For more GPUs than there are, and slots that do not divide among them.
+        If there are too few GPUs, or slots do not divide evenly among them.
     """
     experts = routing.loads.shape[1]
     if gpus < 1 or redundant < 0:
-        raise Error("experts take 1 GPU or more, and 0 redundant ones or more")
+        raise Error("experts require 1 GPU or more, and 0 or more redundant experts")
     slots, rest = divmod(experts + redundant, gpus)
     if rest or not slots:
         least = max(redundant + gpus - rest if rest else 0, gpus - experts)
@@ -210,15 +215,15 @@ def place_on_gpus(
     if slots > experts:
         raise Error(
             f"{redundant} redundant experts are {slots} slots on each of {gpus} GPUs; "
-            f"a GPU holds an expert once, so at most {experts * (gpus - 1)} are of use"
+            f"a GPU stores an expert once, so at most {experts * (gpus - 1)} are useful"
         )
-    nodes = gpu_nodes(allocation, gpus)
+    nodes = find_gpu_nodes(allocation, gpus)
     layers = routing.layers
     tried: tuple[SlackCost, ...] = ()
     if slack is None:
         if len(np.unique(nodes)) > 1 and (routing.topk_ids is not None or nearest):
             tried = _try_slacks(routing, nodes, slots, nearest, seed)
-        slack = _shortest(tried)
+        slack = _choose_slack(tried)
     even, best = _search_placements(routing, nodes, slots, nearest, slack, seed)
     row = (np.arange(slots * gpus) % experts).astype(np.uint32)
     in_order = np.tile(row, (len(routing.loads), 1))
@@ -230,7 +235,7 @@ def place_on_gpus(
     return PlacedExperts(routing, nodes, nearest, slack, tried, in_order, *placed)
 
 
-def _shortest(tried: Sequence[SlackCost]) -> float:
+def _choose_slack(tried: Sequence[SlackCost]) -> float:
     """Choose the slack with the shortest step."""
     best = min(tried, key=lambda one: one.step, default=None)
     return best.slack if best is not None and best.step < 1 - WORTH else SLACKS[0]
@@ -243,12 +248,12 @@ def _try_slacks(
     nearest: bool,
     seed: int,
 ) -> tuple[SlackCost, ...]:
-    """Place a few layers, evenly spread, with each of `SLACKS`."""
-    part = routing.some_layers(3)
+    """Place a few evenly spaced layers with each of `SLACKS`; return the costs."""
+    part = routing.sample_layers(3)
     found: list[SlackCost] = []
     for slack in SLACKS:
         _, held = _search_placements(part, nodes, slots, nearest, slack, seed)
-        cost = _cost(part, nodes, held, nearest)
+        cost = _compute_cost(part, nodes, held, nearest)
         first = found[0] if found else cost
         sent = cost.visits / first.visits if first.visits > 0 else 1.0
         step = (sent + cost.load / first.load) / 2 if first.load > 0 else sent
@@ -256,12 +261,19 @@ def _try_slacks(
     return tuple(found)
 
 
-def _cost(
-    routing: ExpertRouting, nodes: NDArray[np.uint32], held: ExpertSlots, nearest: bool
+def _compute_cost(
+    routing: ExpertRouting,
+    nodes: NDArray[np.uint32],
+    experts_by_slot: ExpertSlots,
+    nearest: bool,
 ) -> ExpertCost:
-    """Measure a placement of the layers that have experts."""
+    """Compute the cost of a placement of the layers with experts."""
     rows = measure_experts(
-        routing.measured_loads, nodes, held, routing.half(1), nearest=nearest
+        routing.evaluation_loads,
+        nodes,
+        experts_by_slot,
+        routing.select_half(1),
+        nearest=nearest,
     )
     load = rows[:, 1] / np.where(rows[:, 2] > 0, rows[:, 2], 1)
     return ExpertCost(float(rows[:, 0].mean()), float(load.mean()), float(load.max()))
@@ -275,10 +287,10 @@ def _search_placements(
     slack: float,
     seed: int,
 ) -> tuple[ExpertSlots, ExpertSlots]:
-    """Place the layers with experts by loads alone, and for few visits."""
+    """Place the layers with experts twice: by loads only, and for few visits."""
     tokens = routing.topk_ids
     even, best = place_experts(
-        routing.searched_loads,
+        routing.search_loads,
         nodes,
         slots,
         None if tokens is None else tokens[routing.layers].reshape(-1, tokens.shape[2]),

@@ -22,7 +22,7 @@ from topoloom.support.files import prefix_errors, read_text
 
 
 class ExpertRouting(NamedTuple):
-    """The loads of experts, and the experts that tokens choose.
+    """The load of each expert, and the experts of each token.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class ExpertRouting(NamedTuple):
     topk_ids : int64 array of shape ``(layers, tokens, per_token)``, or None
         Experts of each token, -1 for none.
     is_counted
-        Whether `loads` are those of `topk_ids`, not of a recording of their own.
+        Whether `loads` was computed from `topk_ids` instead of recorded separately.
     """
 
     loads: NDArray[np.float64]
@@ -43,25 +43,25 @@ class ExpertRouting(NamedTuple):
         """The numbers of the layers that have experts."""
         return np.flatnonzero(self.loads.sum(axis=1) > 0)
 
-    def half(self, first: int) -> NDArray[np.int64] | None:
-        """List every second token of the layers with experts, in rows."""
+    def select_half(self, first: int) -> NDArray[np.int64] | None:
+        """Return every second token of the layers with experts, one row per token."""
         if self.topk_ids is None:
             return None
         part = self.topk_ids[self.layers, first::2]
         return part.reshape(-1, part.shape[2])
 
     @property
-    def searched_loads(self) -> NDArray[np.float64]:
-        """The loads that a search uses, without those of tokens in ``half(1)``."""
+    def search_loads(self) -> NDArray[np.float64]:
+        """The loads for a search; excludes tokens in ``select_half(1)``."""
         return self._counts(0) if self.is_counted else self.loads[self.layers]
 
     @property
-    def measured_loads(self) -> NDArray[np.float64]:
-        """The loads of the tokens in ``half(1)``, with which visits are measured."""
+    def evaluation_loads(self) -> NDArray[np.float64]:
+        """The loads for evaluation: loads of the tokens in ``select_half(1)``."""
         return self.loads[self.layers] if self.topk_ids is None else self._counts(1)
 
-    def some_layers(self, count: int) -> ExpertRouting:
-        """Take some of the layers with experts, evenly spread; all if there are few."""
+    def sample_layers(self, count: int) -> ExpertRouting:
+        """Select up to `count` evenly spaced layers with experts."""
         layers = self.layers
         at = np.linspace(0, len(layers) - 1, min(count, len(layers))).astype(np.int64)
         part = layers[at]
@@ -69,8 +69,8 @@ class ExpertRouting(NamedTuple):
         return self._replace(loads=self.loads[part], topk_ids=tokens)
 
     @property
-    def repeating(self) -> int:
-        """Count the tokens of all layers that choose an expert twice."""
+    def repeated_choices(self) -> int:
+        """The number of tokens that list an expert twice, summed over all layers."""
         if self.topk_ids is None:
             return 0
         ordered = np.sort(self.topk_ids, axis=2)
@@ -78,32 +78,32 @@ class ExpertRouting(NamedTuple):
         return int(again.any(axis=2).sum())
 
     def _counts(self, first: int) -> NDArray[np.float64]:
-        """Count the choices of every second token."""
+        """Count how often every second token chooses each expert."""
         assert self.topk_ids is not None
-        return _counted(self.topk_ids[self.layers, first::2], self.loads.shape[1])
+        return _count_tokens(self.topk_ids[self.layers, first::2], self.loads.shape[1])
 
 
 def read_routing(path: str | Path) -> ExpertRouting:
-    """Read loads, and tokens where a file has them.
+    """Read loads, and tokens if the file contains tokens.
 
     Raises
     ------
     Error
-        For other files or shapes, negative or infinite loads, unknown experts, and if
-        no layer has a load.
+        For other files or shapes, negative or infinite loads, unknown experts, or if
+        all loads are 0.
     """
     path = Path(path)
     with prefix_errors(path):
         if path.suffix in (".npz", ".npy"):
-            found = _from_arrays(_load_arrays(path))
+            found = _make_routing(_load_arrays(path))
         elif path.suffix == ".json":
             found = ExpertRouting(_counts(_parse_json(read_text(path))))
         else:
-            found = ExpertRouting(_table(read_text(path)))
-        return _checked(found)
+            found = ExpertRouting(_parse_table(read_text(path)))
+        return _check_routing(found)
 
 
-def _table(text: str) -> NDArray[np.float64]:
+def _parse_table(text: str) -> NDArray[np.float64]:
     rows: list[list[float]] = []
     for number, line in enumerate(text.splitlines(), start=1):
         words = [word.strip() for word in line.partition("#")[0].split(",")]
@@ -138,11 +138,11 @@ def _counts(document: Any) -> NDArray[np.float64]:
         counts = np.array(document["logical_count"], np.float64)
     except (ValueError, TypeError):
         raise Error("logical_count is not an array of numbers") from None
-    return _summed(counts, "logical_count")
+    return _sum_steps(counts, "logical_count")
 
 
-def _summed(counts: NDArray[Any], what: str) -> NDArray[np.float64]:
-    """Add up the steps that were counted, if there are any."""
+def _sum_steps(counts: NDArray[Any], what: str) -> NDArray[np.float64]:
+    """Sum an array over its leading axis of steps, if it has one."""
     if counts.ndim == 3:
         with np.errstate(over="ignore"):
             counts = counts.sum(axis=0)
@@ -155,7 +155,7 @@ def _summed(counts: NDArray[Any], what: str) -> NDArray[np.float64]:
 
 
 def _load_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    # Read at once, so that a file replaced meanwhile is read in one state.
+    # Read the whole file at once, because it may be replaced meanwhile.
     stream = io.BytesIO(path.read_bytes())
     try:
         found = np.load(stream, allow_pickle=False)
@@ -166,7 +166,7 @@ def _load_arrays(path: Path) -> dict[str, NDArray[Any]]:
         raise Error(f"not arrays of NumPy ({error})") from None
 
 
-def _from_arrays(arrays: dict[str, NDArray[Any]]) -> ExpertRouting:
+def _make_routing(arrays: dict[str, NDArray[Any]]) -> ExpertRouting:
     given = {name: arrays[name] for name in ("loads", "topk_ids") if name in arrays}
     if not given:
         raise Error(
@@ -176,37 +176,37 @@ def _from_arrays(arrays: dict[str, NDArray[Any]]) -> ExpertRouting:
     for name, array in given.items():
         if array.dtype.kind not in "iuf":
             raise Error(f"{name} is not an array of numbers, but of {array.dtype}")
-    tokens = _tokens(given["topk_ids"]) if "topk_ids" in given else None
+    tokens = _parse_tokens(given["topk_ids"]) if "topk_ids" in given else None
     if "loads" in given:
-        return ExpertRouting(_summed(given["loads"], "loads"), tokens)
+        return ExpertRouting(_sum_steps(given["loads"], "loads"), tokens)
     assert tokens is not None
     experts = int(tokens.max()) + 1
     if tokens.min() < -1 or experts > 1 << 20:
-        raise Error("topk_ids has numbers that are not experts; -1 stands for none")
-    return ExpertRouting(_counted(tokens, experts), tokens, is_counted=True)
+        raise Error("topk_ids is out of range: expected 0 to 2^20 - 1, or -1 for none")
+    return ExpertRouting(_count_tokens(tokens, experts), tokens, is_counted=True)
 
 
-def _counted(tokens: NDArray[np.int64], experts: int) -> NDArray[np.float64]:
+def _count_tokens(tokens: NDArray[np.int64], experts: int) -> NDArray[np.float64]:
     rows = [np.bincount(row[row >= 0], minlength=experts) for row in tokens]
     return np.stack(rows).astype(np.float64)
 
 
-def _tokens(ids: NDArray[Any]) -> NDArray[np.int64]:
+def _parse_tokens(ids: NDArray[Any]) -> NDArray[np.int64]:
     if ids.ndim != 3 or 0 in ids.shape:
         raise Error(
             f"topk_ids has the shape {ids.shape}; expected (layers, tokens, experts "
             "chosen)"
         )
     if ids.dtype.kind == "f":
-        raise Error("topk_ids are numbers of experts, not fractions")
+        raise Error("topk_ids contains fractions; expected expert numbers")
     kept = (ids >= 0).any(axis=(0, 2))
     if kept.sum() < 2:
         raise Error("topk_ids has fewer than two tokens that choose an expert")
     return ids[:, kept].astype(np.int64)
 
 
-def _checked(found: ExpertRouting) -> ExpertRouting:
-    loads, ids, _ = found
+def _check_routing(routing: ExpertRouting) -> ExpertRouting:
+    loads, ids, _ = routing
     if len(bad := np.argwhere(~(np.isfinite(loads) & (loads >= 0)))):
         layer, expert = bad[0]
         raise Error(
@@ -217,17 +217,17 @@ def _checked(found: ExpertRouting) -> ExpertRouting:
         sums = loads.sum(axis=1)
     if not np.isfinite(sums).all():
         raise Error(
-            f"the loads of layer {int(np.argmin(np.isfinite(sums)))} add up to more "
-            "than a double holds; divide all of them by the same number"
+            f"the loads of layer {int(np.argmin(np.isfinite(sums)))} exceed a 64-bit "
+            "float in sum; scale all loads down"
         )
-    if not len(found.layers):
+    if not len(routing.layers):
         raise Error("no layer has a load")
     if ids is not None:
         if len(ids) != len(loads):
             raise Error(f"loads of {len(loads)} layers, topk_ids of {len(ids)}")
         if ids.min() < -1 or ids.max() >= loads.shape[1]:
             raise Error(
-                f"topk_ids are 0 to {loads.shape[1] - 1}, and -1 for none; there are "
-                f"{ids.min()} to {ids.max()}"
+                f"topk_ids range from {ids.min()} to {ids.max()}; expected 0 to "
+                f"{loads.shape[1] - 1}, or -1 for none"
             )
-    return found
+    return routing

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Joint placement of several jobs, for `topoloom joint`."""
+"""Places several jobs jointly for `topoloom joint`."""

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Places several jobs on one machine to minimize interference.
 
-The value of a job is that of the objective on the links that it uses, with the traffic
-of the others on them. The value of all jobs is that of the worst job, for congestion
-the busiest link; hop-bytes are added up. Ties are broken by fewer hop-bytes.
+The objective of a job counts the links that the job uses, with the traffic of the other
+jobs on them. The joint objective is the worst job's objective (for congestion, the
+busiest link); hop-bytes are summed. Ties are broken by hop-bytes.
 
-Jobs with their own slots are first placed separately. Then they are placed again in
-turn, given the traffic of the others, and a placement is kept if it improves all jobs
-together. This ends when no turn improves anything (best responses, as in congestion
-games). Jobs with one pool of slots are placed as a single graph.
+Jobs with their own slots are first placed separately. Then each job in turn is placed
+again, given the traffic of the others, and its new placement is kept if the joint
+objective improves. The search ends when no job can improve it (best responses, as in
+congestion games). Jobs with one pool of slots are placed as a single graph.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Loads = NDArray[np.float64]
 
 
 class Job(NamedTuple):
-    """A job and its slots."""
+    """A job: its name, communication graph and slots."""
 
     name: str
     graph: CommGraph
@@ -45,32 +45,32 @@ class Job(NamedTuple):
 
 
 class ConcurrentJobs(NamedTuple):
-    """Jobs that run at the same time, and the value of each."""
+    """Placements of concurrent jobs, and the objective of each job."""
 
     jobs: list[Job]
     placements: list[Placement]
-    loads: list[Loads]  # bytes by link, of each job
-    values: list[float]  # of the objective, given the others
-    value: float  # of all jobs
+    loads: list[Loads]  # bytes per link of each job
+    values: list[float]  # objective of each job, given the others
+    value: float  # joint objective of all jobs
     hop_bytes: int
 
     @property
-    def key(self) -> tuple[float, int]:
-        """The sort key of solutions; less is better."""
+    def sort_key(self) -> tuple[float, int]:
+        """The sort key of solutions: joint objective, then hop-bytes."""
         return self.value, self.hop_bytes
 
 
 class JointPlacement(NamedTuple):
     """The joint placement, and the separate placements for comparison."""
 
-    alone: list[float]  # of the objective, placed on an empty machine
-    apart: ConcurrentJobs  # the same placements, with all jobs running
-    together: ConcurrentJobs  # the best found, never worse than apart
+    alone: list[float]  # objective of each job on an empty machine
+    apart: ConcurrentJobs  # separate placements, with all jobs running
+    together: ConcurrentJobs  # best joint placements, never worse than `apart`
     work: int
 
 
 class Budget:
-    """A budget of seconds and work that several searches share."""
+    """A budget of seconds and work shared by several searches."""
 
     def __init__(
         self,
@@ -95,8 +95,8 @@ class Budget:
         self._stopped = False
 
     @property
-    def ended(self) -> bool:
-        """Whether the budget is used up, or progress stopped the search."""
+    def is_exhausted(self) -> bool:
+        """Whether the budget is exhausted, or the callback stopped the search."""
         late = self._seconds is not None and self._seconds_left() <= 0
         spent = self._work is not None and self.work_done >= self._work
         return self._stopped or late or spent
@@ -108,7 +108,7 @@ class Budget:
         share: float,
         background: Loads | None = None,
     ) -> Placement:
-        """Place a graph with a share of the budget, or what remains of it."""
+        """Place a graph with a share of the budget, at most the remaining budget."""
         seconds = work = None
         if self._seconds is not None:
             seconds = max(0.0, min(share * self._seconds, self._seconds_left()))
@@ -126,7 +126,7 @@ class Budget:
             background=background,
             progress=self._report_progress,
         )
-        # The overshoot of a search depends on the number of threads.
+        # Charge at most `work`: the excess work depends on the number of threads.
         self.work_done += found.work if work is None else min(found.work, work)
         return found.placement
 
@@ -140,7 +140,7 @@ class Budget:
 
 
 def place_jointly(jobs: Sequence[Job], budget: Budget) -> JointPlacement:
-    """Place jobs with their own slots.
+    """Place jobs jointly, each on its own slots.
 
     Raises
     ------
@@ -150,18 +150,18 @@ def place_jointly(jobs: Sequence[Job], budget: Budget) -> JointPlacement:
     _check_not_empty(jobs)
     _check_disjoint(jobs)
     share = 0.5 / len(jobs)
-    alone, apart = _place_apart(jobs, budget, share)
+    alone, apart = _place_separately(jobs, budget, share)
     best, waiting = apart, len(jobs)
     for number in itertools.cycle(range(len(jobs))):
-        if waiting == 0 or budget.ended:
+        if waiting == 0 or budget.is_exhausted:
             break
         job = jobs[number]
         placed = budget.place(
-            job.graph, job.allocation, share, _others(best.loads, number)
+            job.graph, job.allocation, share, _sum_other_loads(best.loads, number)
         )
         placements = [*best.placements[:number], placed, *best.placements[number + 1 :]]
-        tried = _run_together(jobs, placements, budget.objective)
-        if tried.key < best.key:
+        tried = _evaluate_together(jobs, placements, budget.objective)
+        if tried.sort_key < best.sort_key:
             best, waiting = tried, len(jobs)
         waiting -= 1
     return JointPlacement(alone, apart, best, budget.work_done)
@@ -170,9 +170,10 @@ def place_jointly(jobs: Sequence[Job], budget: Budget) -> JointPlacement:
 def place_in_pool(
     graphs: Sequence[tuple[str, CommGraph]], pool: Allocation, budget: Budget
 ) -> JointPlacement:
-    """Place jobs, given by name and graph, that share a pool of slots.
+    """Place jobs jointly in a shared pool of slots; `graphs` maps names to graphs.
 
-    Placed separately, each job gets the first free slots; alone it may use all of them.
+    For the separate placements, each job gets the first free slots. Alone, it may use
+    the whole pool.
 
     Raises
     ------
@@ -187,20 +188,20 @@ def place_in_pool(
         )
     parts = np.split(pool.slots[: ends[-1]], ends[:-1])
     share = 0.25 / len(graphs)
-    alone, _ = _place_apart([Job(*job, pool) for job in graphs], budget, share)
-    _, apart = _place_apart(_jobs_on(graphs, parts, pool), budget, share)
-    one = budget.place(_union([graph for _, graph in graphs]), pool, 0.5)
+    alone, _ = _place_separately([Job(*job, pool) for job in graphs], budget, share)
+    _, apart = _place_separately(_make_jobs(graphs, parts, pool), budget, share)
+    one = budget.place(_unite_graphs([graph for _, graph in graphs]), pool, 0.5)
     slots = np.split(one.slots, ends[:-1])
-    jobs = _jobs_on(graphs, slots, pool)
+    jobs = _make_jobs(graphs, slots, pool)
     placements = [
         Placement(job.allocation, own) for job, own in zip(jobs, slots, strict=True)
     ]
-    together = _run_together(jobs, placements, budget.objective)
-    best = min(apart, together, key=lambda found: found.key)
+    together = _evaluate_together(jobs, placements, budget.objective)
+    best = min(apart, together, key=lambda found: found.sort_key)
     return JointPlacement(alone, apart, best, budget.work_done)
 
 
-def _place_apart(
+def _place_separately(
     jobs: Sequence[Job], budget: Budget, share: float
 ) -> tuple[list[float], ConcurrentJobs]:
     placements = [budget.place(job.graph, job.allocation, share) for job in jobs]
@@ -208,10 +209,10 @@ def _place_apart(
         objective_value(job.graph, job.allocation, placed, objective=budget.objective)
         for job, placed in zip(jobs, placements, strict=True)
     ]
-    return alone, _run_together(jobs, placements, budget.objective)
+    return alone, _evaluate_together(jobs, placements, budget.objective)
 
 
-def _run_together(
+def _evaluate_together(
     jobs: Sequence[Job], placements: list[Placement], objective: str
 ) -> ConcurrentJobs:
     found = [
@@ -221,7 +222,7 @@ def _run_together(
     loads = [judgement.loads for judgement in found]
     values = []
     for number, (job, placed) in enumerate(zip(jobs, placements, strict=True)):
-        beside = np.where(loads[number] > 0, _others(loads, number), 0.0)
+        beside = np.where(loads[number] > 0, _sum_other_loads(loads, number), 0.0)
         on = (job.graph, job.allocation, placed)
         values.append(objective_value(*on, objective=objective, background=beside))
     value = sum(values) if objective == "hop-bytes" else max(values)
@@ -229,8 +230,8 @@ def _run_together(
     return ConcurrentJobs(list(jobs), placements, loads, values, value, hop_bytes)
 
 
-def _others(loads: Sequence[Loads], job: int) -> Loads:
-    """Sum the bytes by link of all jobs but one."""
+def _sum_other_loads(loads: Sequence[Loads], job: int) -> Loads:
+    """Sum the bytes per link of all jobs except one."""
     total: Loads = np.sum([own for k, own in enumerate(loads) if k != job], axis=0)
     return total
 
@@ -256,12 +257,12 @@ def _check_disjoint(jobs: Sequence[Job]) -> None:
             )
 
 
-def _jobs_on(
+def _make_jobs(
     graphs: Sequence[tuple[str, CommGraph]],
     slots: Sequence[NDArray[np.uint32]],
     pool: Allocation,
 ) -> list[Job]:
-    """Make jobs with their slots of the pool, in the order of the pool."""
+    """Make jobs from graphs and slots; each allocation has the order of the pool."""
     machine = pool.machine
     jobs = []
     for (name, graph), own in zip(graphs, slots, strict=True):
@@ -271,8 +272,8 @@ def _jobs_on(
     return jobs
 
 
-def _union(graphs: Sequence[CommGraph]) -> CommGraph:
-    """Make the disjoint union of graphs."""
+def _unite_graphs(graphs: Sequence[CommGraph]) -> CommGraph:
+    """Make the disjoint union of several graphs."""
     ranks = np.cumsum([0] + [graph.rank_count for graph in graphs[:-1]])
     edges = np.cumsum([0] + [graph.edge_count for graph in graphs])
     firsts = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads the jobs to place together, and saves a placement of each."""
+"""Loads jobs for joint placement, and saves their placements."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from topoloom.tasks.problem import AllocationSpec, check_fit, choose_allocation
 
 
 class Jobs(NamedTuple):
-    """Jobs, their pool of slots if they share one, and the names of hosts.
+    """Jobs, their shared pool of slots, and host names.
 
     Attributes
     ----------
     jobs
-        The jobs with their own slots, or all slots of the pool.
+        The jobs. The allocation of a job contains its own slots, or the whole pool.
     pool
-        The slots that they share; None if each job has its own.
+        The slots that all jobs share; None if each job has its own slots.
     hosts
-        Names of hosts by node; empty if they are unknown.
+        Host names by node; empty if unknown.
     node
-        Structure of the inside of nodes.
+        Internal structure of nodes.
     switches
-        Names of switches; empty if they are unknown.
+        Names of switches; empty if unknown.
     """
 
     jobs: list[Job]
@@ -65,7 +65,7 @@ def load_jobs(
     if not texts:
         raise Error("there are no jobs; name two or more")
     if len(texts) < 2:
-        raise Error(f"'{texts[0]}' is one job; name two or more, or use: topoloom map")
+        raise Error(f"'{texts[0]}' is only one job; name more, or use: topoloom map")
     parts = [text.rpartition("@") if "@" in text else (text, "", "") for text in texts]
     own = [bool(at) for _, at, _ in parts]
     if any(own) and not all(own):
@@ -74,9 +74,7 @@ def load_jobs(
             "for all jobs or for none"
         )
     if all(own) and (where.allocation or where.allocate):
-        raise Error(
-            "jobs with an @ALLOCATION share no other allocation; leave that out"
-        )
+        raise Error("jobs with @ALLOCATION cannot share an allocation; leave it out")
     listed = [
         choose_allocation(machine, described, AllocationSpec(text) if at else where)
         for _, at, text in (parts if all(own) else parts[:1])
@@ -87,7 +85,7 @@ def load_jobs(
         if each.hosts is not None
         for node, host in zip(each.allocation.nodes.tolist(), each.hosts, strict=True)
     }
-    names = _names([graph for graph, _, _ in parts])
+    names = _name_jobs([graph for graph, _, _ in parts])
     jobs = []
     for number, (file, _, _) in enumerate(parts):
         graph = load_graph(file)
@@ -98,8 +96,8 @@ def load_jobs(
     return Jobs(jobs, pool, hosts, described.node, described.switches)
 
 
-def _names(files: list[str]) -> list[str]:
-    """Name jobs as their files, with a number where several have the same name."""
+def _name_jobs(files: list[str]) -> list[str]:
+    """Return unique job names: file names, numbered if several are equal."""
     stems = [Path(file).stem for file in files]
     count, seen = Counter(stems), Counter[str]()
     names = []
@@ -116,7 +114,7 @@ def save_jobs(
     budget: Budget,
     command: tuple[str, ...] = (),
 ) -> list[Path]:
-    """Write a placement for each job; return their files."""
+    """Write a placement file for each job; return the paths."""
     directory.mkdir(exist_ok=True)
     files = []
     together = found.together

@@ -11,19 +11,19 @@ from topoloom._core import CommGraph
 from topoloom.graphs.phases import Ints
 from topoloom.simulate.result import ReportProgress, ignore_progress
 from topoloom.simulate.switch_toml import SwitchModel
-from topoloom.simulate.switches import simulate_together
+from topoloom.simulate.switches import simulate_concurrent_jobs
 from topoloom.tasks.jobs.joint import ConcurrentJobs, JointPlacement
 
 
 class JobTimes(NamedTuple):
-    """Seconds of each job.
+    """Simulated seconds of each job.
 
     Attributes
     ----------
     alone
-        The joint placement of the job on an empty machine.
+        Seconds with the joint placement on an empty machine.
     apart, jointly
-        Separate and joint placements, while all jobs run.
+        Seconds with separate placements, and with joint placements, while all jobs run.
     """
 
     alone: list[float]
@@ -36,28 +36,28 @@ def simulate_jobs(
     switch: SwitchModel | None = None,
     progress: ReportProgress = ignore_progress,
 ) -> JobTimes:
-    """Simulate one message of each pair of ranks; all jobs start at once.
+    """Simulate one message per pair of communicating ranks; all jobs start at once.
 
     Raises
     ------
     topoloom.Error
         If the machine has no links with bandwidths.
     """
-    jointly = _jobs(found.together)
-    runs = [_jobs(found.apart), jointly, *([job] for job in jointly)]
+    jointly = _list_jobs(found.together)
+    runs = [_list_jobs(found.apart), jointly, *([job] for job in jointly)]
     machine = found.together.jobs[0].allocation.machine
-    apart, together, *alone = simulate_together(
+    apart, together, *alone = simulate_concurrent_jobs(
         machine, runs, switch, progress=progress
     )
     return JobTimes([seconds for (seconds,) in alone], apart, together)
 
 
-def _jobs(found: ConcurrentJobs) -> list[tuple[CommGraph, Ints]]:
+def _list_jobs(jobs: ConcurrentJobs) -> list[tuple[CommGraph, Ints]]:
     """Pair each job with the nodes of its ranks."""
     return [
         (
             job.graph,
             (placement.slots // job.allocation.machine.slots_per_node).astype(np.int64),
         )
-        for job, placement in zip(found.jobs, found.placements, strict=True)
+        for job, placement in zip(jobs.jobs, jobs.placements, strict=True)
     ]

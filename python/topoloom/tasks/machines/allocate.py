@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses nodes for a job among free ones, generates or measures an allocation."""
+"""Chooses free nodes for a job, or generates or measures an allocation."""
 
 from __future__ import annotations
 
@@ -19,22 +19,26 @@ from topoloom._core import (
     compact_nodes,
 )
 from topoloom.allocations.allocation_file import AllocatedHosts, load_allocation
+from topoloom.allocations.compactness import measure_compactness
 from topoloom.allocations.described_allocation import described_allocation
-from topoloom.allocations.job_shape import shape_facts
 from topoloom.allocations.jobs_file import load_jobs
 from topoloom.graphs.axes import Traffic
 from topoloom.graphs.graph_file import load_graph
-from topoloom.importers.node_groups import machine_of_type
+from topoloom.importers.node_groups import build_machine_of_type
 from topoloom.machines.machine_facts import machine_name
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.hosts import format_host_count, hosts_in_order
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile
-from topoloom.support.checks import check_int64
+from topoloom.support.range_checks import check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.machines.choose_for_mesh import MeshChoice, choose_for_mesh
-from topoloom.tasks.machines.choose_hosts import NodeChoice, choose_hosts, other_choices
+from topoloom.tasks.machines.choose_hosts import (
+    NodeChoice,
+    choose_hosts,
+    collect_hop_bytes,
+)
 from topoloom.tasks.problem import AllocationSpec, choose_allocation
 from topoloom.tasks.search import UNLIMITED, MonitorSearch, Search, unmonitored
 
@@ -43,13 +47,13 @@ Slots = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True)
 class AllocatedNodes:
-    """The nodes of a job, and the facts of their shape."""
+    """The nodes of a job, and facts about their shape."""
 
     nodes: AllocatedHosts
     title: str
-    facts: Mapping[str, Any]  # of the shape
+    facts: Mapping[str, Any]  # facts about the shape
     choice: NodeChoice | None = None
-    generated: Mapping[str, int] | None = None  # fragments and seed
+    generated: Mapping[str, int] | None = None  # number of fragments, and seed
     machine_name: str = ""
     node: NodeParts = NO_PARTS
     switches: tuple[str, ...] = ()
@@ -57,7 +61,7 @@ class AllocatedNodes:
 
     @property
     def interrupted(self) -> bool:
-        """Whether a search was stopped."""
+        """Whether a search was interrupted."""
         choices = (self.choice, self.for_mesh)
         return any(one is not None and one.interrupted for one in choices)
 
@@ -78,7 +82,7 @@ class AllocatedNodes:
         return document | dict(self.generated or {})
 
     def placement_file(self, **about: Any) -> PlacementFile:
-        """Measure the placement on chosen nodes; `about` are further fields."""
+        """Return the placement file on the chosen nodes; `about` adds fields to it."""
         choice = self.choice
         assert choice is not None
         assert choice.found is not None
@@ -121,14 +125,15 @@ def allocate_nodes(
     free
         Nodes to choose from, as a file or a host list.
     graph_file, mapper, search
-        The graph that nodes are chosen for; without one they are close together.
+        The graph for which nodes are chosen; without one, nodes close to each other are
+        chosen.
     mesh, traffic
-        Axes that hosts are chosen and ordered for, among the free nodes or all; see
+        Axes for which hosts are chosen and ordered; see
         `topoloom.tasks.machines.choose_for_mesh`.
     jobs
-        Files of other jobs, with which links may be shared.
+        Files of other jobs, with which this job may share links.
     """
-    machine, described = load_described(machine_text)
+    machine, described = load_machine_and_description(machine_text)
     others: dict[str, Allocation] = {}
     for file in jobs:
         others |= load_jobs(machine, file, described.hosts)
@@ -145,7 +150,7 @@ def allocate_nodes(
         nodes = listed.part(chosen)
     elif free is not None:
         listed = load_allocation(machine, free, described.hosts)
-        chosen, choice, title = _choose(
+        chosen, choice, title = _choose_nodes(
             listed, described.node, where.allocate, graph_file, mapper, search, monitor
         )
         nodes = listed.part(chosen)
@@ -160,12 +165,12 @@ def allocate_nodes(
         if where.allocate is None:
             title += f" of {where.allocation or machine_text}"
         else:
-            pieces = where.pieces(machine)
+            pieces = where.count_fragments(machine)
             title += f" in {counted(pieces, 'fragment')}, seed {where.seed}"
             generated = {"fragments": pieces, "seed": where.seed}
     else:
-        raise Error("say how many nodes the job has, or give its allocation")
-    facts = shape_facts(nodes.allocation, others, search.seed)
+        raise Error("no nodes are given; set a number of nodes, or an allocation")
+    facts = measure_compactness(nodes.allocation, others, search.seed)
     name = machine_name(machine, described.node)
     return AllocatedNodes(
         nodes,
@@ -180,12 +185,12 @@ def allocate_nodes(
     )
 
 
-def _of_one_type(
+def _restrict_to_one_type(
     free: Allocation, node: NodeParts
 ) -> tuple[Allocation, Callable[[Slots], Slots]]:
-    """Move free nodes to a machine with nodes of their type only, for the search.
+    """Return the free nodes on a machine that has only nodes of their type.
 
-    Also returns the map of its slots to those of the given machine.
+    Also return a function that maps slots of this machine to the original machine.
     """
     machine = free.machine
     ids = set(free.nodes.tolist())
@@ -195,20 +200,20 @@ def _of_one_type(
     if len(types) > 1:
         counts = " and ".join(str(len(kind.slots)) for kind in types)
         raise Error(
-            f"the free nodes differ, with {counted(len(types), 'type')} of {counts} "
-            "slots; choose for a pattern among nodes of one type"
+            f"the free nodes have {counted(len(types), 'type')}, of {counts} slots; "
+            "give free nodes of one type"
         )
-    one = machine_of_type(machine, types[0])
+    one = build_machine_of_type(machine, types[0])
     places = np.array(types[0].slots, np.uint32)
     own, per_node = one.slots_per_node, machine.slots_per_node
 
-    def of_machine(slots: Slots) -> Slots:
+    def to_machine_slots(slots: Slots) -> Slots:
         return (slots // own * per_node + places[slots % own]).astype(np.uint32)
 
-    return Allocation(one, free.nodes), of_machine
+    return Allocation(one, free.nodes), to_machine_slots
 
 
-def _choose(
+def _choose_nodes(
     listed: AllocatedHosts,
     node: NodeParts,
     nodes: int | None,
@@ -217,7 +222,7 @@ def _choose(
     search: Search,
     monitor: MonitorSearch,
 ) -> tuple[Allocation, NodeChoice, str]:
-    """Choose `nodes` of the free nodes, or as many as the graph needs."""
+    """Choose `nodes` of the free nodes, by default enough for the graph."""
     free, machine = listed.allocation, listed.allocation.machine
     if machine.nodes_per_host > 1:
         return choose_hosts(free, nodes, graph_file, mapper, search, monitor)
@@ -225,7 +230,7 @@ def _choose(
         check_int64("nodes", nodes, 1)
     if graph_file is None:
         if nodes is None:
-            raise Error("say how many nodes to choose")
+            raise Error("no number of nodes is given; set one")
         closest = compact_nodes(free, nodes, search.seed)
         draw = np.random.default_rng(search.seed).permutation(len(free.nodes))[:nodes]
         others = {"first": free.nodes[:nodes], "random": free.nodes[draw]}
@@ -242,7 +247,7 @@ def _choose(
             title,
         )
     graph = load_graph(graph_file)
-    whole, slots_of = _of_one_type(free, node)
+    whole, slots_of = _restrict_to_one_type(free, node)
     per_node = whole.machine.slots_per_node
     count = -(-graph.rank_count // per_node) if nodes is None else nodes
     with monitor("choosing nodes", search) as progress:
@@ -254,7 +259,7 @@ def _choose(
         machine, found.allocation.nodes, slots_of(found.allocation.slots)
     )
     placement = Placement(allocation, slots_of(found.placement.slots))
-    values = {**other_choices(found), "chosen": found.hop_bytes}
+    values = {**collect_hop_bytes(found), "chosen": found.hop_bytes}
     return (
         allocation,
         NodeChoice(

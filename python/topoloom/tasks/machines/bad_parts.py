@@ -10,7 +10,7 @@ from typing import Any
 
 from topoloom._core import Error
 from topoloom.graphs.traces.trace_formats import detect_trace_format, list_files
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.nodes.host_text import is_vacant
 from topoloom.nodes.hosts import hosts_in_order
 from topoloom.probe.locate.diagnose_parts import (
@@ -19,25 +19,25 @@ from topoloom.probe.locate.diagnose_parts import (
     diagnose_parts,
     limit_rounds,
 )
-from topoloom.probe.locate.dumps import read_dump_tests
+from topoloom.probe.locate.inspector_dumps import read_dump_tests
+from topoloom.probe.locate.pair_tables import read_table_tests
 from topoloom.probe.locate.parts import Parts
-from topoloom.probe.locate.tables import read_table_tests
 from topoloom.tasks.problem import AllocationSpec, choose_allocation
 
 
 @dataclass(frozen=True)
 class LocatedParts:
-    """The bad parts, and the pairs to measure next.
+    """The result of a diagnosis: bad parts, and the pairs to measure next.
 
     Attributes
     ----------
     found
         Bad parts, and the pairs to measure next.
     hosts, ends
-        Names of the hosts, and of the endpoints in `found.plan`: hosts, on rails with a
-        GPU.
+        Names of the hosts, and of the endpoints in `found.plan` (hosts; on rails, pairs
+        of host and GPU).
     doubts
-        Sentences about measurements that could not be used.
+        Descriptions of measurements that could not be used.
     """
 
     found: Diagnosis
@@ -60,31 +60,32 @@ def locate_bad_parts(
     allocation: str | None = None,
     partial: bool = False,
 ) -> LocatedParts:
-    """Find the machine parts that explain measurements, and plan the next ones.
+    """Find the machine parts that explain measurements, and plan the next measurements.
 
     Parameters
     ----------
     machine
-        The wiring of the hosts: a short text, or a file, such as that of a probe.
+        The machine with the wiring of the hosts: a short text, or a file such as a
+        probe's.
     measured
-        Files or directories: lines of NCCL's or RCCL's Inspector, and tables
-        ``a,b,GB/s`` of pairs of hosts. Without any, the first round is planned.
+        Files or directories: output of the NCCL or RCCL Inspector, and tables
+        ``a,b,GB/s`` of host pairs. If empty, the first round is planned.
     allocation
-        The hosts that may be measured, as `load_allocation` reads them; by default
-        those that the machine was described for, or all.
+        The hosts to measure, in a format of `load_allocation`; by default the hosts in
+        the machine's description, or all.
     partial
-        Use incomplete dumps.
+        Whether incomplete dumps are used.
 
     Raises
     ------
     topoloom.Error
-        For files that cannot be read, and hosts that the machine does not have;
-        `IncompleteTraceError`, unless `partial`, if something is missing in a dump.
+        If a file cannot be read, or the machine does not contain a host.
+        `IncompleteTraceError` if a dump is incomplete, unless `partial`.
     """
-    parts = _parts_of(machine, allocation)
+    parts = _find_testable_parts(machine, allocation)
     dumps: list[Path] = []
     tables: list[Path] = []
-    for path in dict.fromkeys(map(str, measured)):  # a repeated file counts once
+    for path in dict.fromkeys(map(str, measured)):  # repeated files are counted once
         files = list_files(path)
         if not files:
             what = "has no files" if Path(path).is_dir() else "there is no such file"
@@ -100,9 +101,11 @@ def locate_bad_parts(
     return LocatedParts(diagnose_parts(parts, tests), parts.hosts, parts.ends, doubts)
 
 
-def _parts_of(machine_text: str | Path, allocation: str | None = None) -> Parts:
-    """Return the parts of a machine that its hosts can test."""
-    machine, described = load_described(machine_text)
+def _find_testable_parts(
+    machine_text: str | Path, allocation: str | None = None
+) -> Parts:
+    """Return the parts of a machine that messages between its hosts can test."""
+    machine, described = load_machine_and_description(machine_text)
     where = choose_allocation(machine, described, AllocationSpec(allocation=allocation))
     nodes = where.allocation.nodes.tolist()
     named = where.hosts if where.hosts and not described.hosts else None

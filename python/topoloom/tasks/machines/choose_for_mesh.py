@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses and orders hosts for a mesh of ranks, with groups in few leaf groups."""
+"""Chooses and orders hosts for a mesh, so that axis groups span few leaf groups."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from topoloom._core import Allocation, Error, Machine
 from topoloom.allocations.spread.choose import Spread, Spreads, choose_spread
 from topoloom.allocations.spread.host_mesh import make_host_mesh
 from topoloom.allocations.spread.switch_levels import (
-    find_switch_levels,
+    group_leaves_by_switch,
     reduce_switches,
 )
 from topoloom.graphs.axes import Traffic, rank_order
@@ -31,14 +31,14 @@ from topoloom.tasks.search import MonitorSearch, Search
 
 @dataclass(frozen=True)
 class MeshChoice:
-    """Hosts chosen for a mesh, and other choices.
+    """Hosts chosen for a mesh of ranks, and alternative choices.
 
     Attributes
     ----------
     mesh
-        Sizes of the axes, as given.
+        Sizes of the axes, in the given order.
     spreads
-        The choice, those of schedulers, and bounds.
+        Spreads of the chosen hosts, of typical schedulers' choices, and lower bounds.
     interrupted
         Whether the search was stopped.
     """
@@ -49,11 +49,11 @@ class MeshChoice:
 
     @property
     def measure(self) -> str:
-        """The name of the measure that was minimized."""
+        """The name of the minimized measure."""
         return "per byte" if self.spreads.mesh.weighted else "largest"
 
     def choices(self) -> dict[str, Spread]:
-        """Map names to choices, the best last."""
+        """Return choices by name, with the best one last."""
         spreads = self.spreads
         return {
             "first": spreads.first,
@@ -93,20 +93,20 @@ def choose_for_mesh(
     search: Search,
     monitor: MonitorSearch,
 ) -> tuple[Allocation, MeshChoice, str]:
-    """Choose as many hosts as the mesh fills, in the order of its ranks.
+    """Choose enough hosts for the mesh, and order them by rank.
 
-    Among choices with the same spread over leaf groups, one under few higher switches
-    is preferred.
+    Among choices with the same spread over leaf groups, prefer one below few
+    higher-level switches.
 
     Parameters
     ----------
     free
-        The free hosts; partly free hosts are left out.
+        The free hosts; partly free hosts are not used.
     mesh
         Sizes of the axes; ranks are numbered in the order of `rank_order`.
     traffic
-        The traffic that weighs spreads. Without it the largest spread of any group
-        along an axis is minimized.
+        The traffic by which spreads are weighted. Without traffic, the largest spread
+        of an axis group is minimized.
 
     Raises
     ------
@@ -128,14 +128,14 @@ def choose_for_mesh(
     needed = make_host_mesh(ordered, slots_per_host(machine), weights, bool(traffic))
     if not needed.along:
         raise Error(
-            "no group of the mesh is on several hosts, so that any hosts will do; "
-            "choose those that are closest together, by their number"
+            "every group of the mesh fits in one host, so any hosts are equal; choose "
+            "by number of nodes"
         )
     with monitor("choosing hosts", search) as progress:
         spreads = choose_spread(needed, counts, search.seed, lambda: progress(0))
         interrupted = not progress(0)
     first = hosts[np.unique(leaf_of_host, return_index=True)[1]]
-    levels = levels_of_leaves(machine, first)
+    levels = find_leaf_levels(machine, first)
     leaf_of = reduce_switches(
         needed, spreads.chosen.leaf_of, counts, levels, lambda: not interrupted
     )
@@ -147,22 +147,22 @@ def choose_for_mesh(
     return chosen, MeshChoice(mesh, spreads, interrupted), title
 
 
-def levels_of_leaves(machine: Machine, hosts: Ids) -> list[npt.NDArray[np.int64]]:
-    """Find the levels of switches; `hosts` has one host of each leaf group."""
+def find_leaf_levels(machine: Machine, hosts: Ids) -> list[npt.NDArray[np.int64]]:
+    """Find the levels of switches; `hosts` contains one host per leaf group."""
     ends = np.meshgrid(hosts, hosts, indexing="ij")
     between = host_machine(machine).hops(ends[0].ravel(), ends[1].ravel())
-    return find_switch_levels(between.reshape(len(hosts), len(hosts)))
+    return group_leaves_by_switch(between.reshape(len(hosts), len(hosts)))
 
 
 def leaf_groups(machine: Machine) -> Ids:
-    """Find the leaf group of every host: its lowest switch.
+    """Return the leaf group of every host, identified by its leaf switch.
 
-    On rails that is an NVLink domain of several hosts, else a scalable unit.
+    On rails, a leaf group is an NVLink domain of several hosts, or a scalable unit.
 
     Raises
     ------
     topoloom.Error
-        If hosts are attached to each other.
+        If hosts are linked directly to each other.
     """
     machine = host_machine(machine)
     hosts = host_count(machine)
@@ -170,10 +170,10 @@ def leaf_groups(machine: Machine) -> Ids:
     if machine.node_count == machine.vertex_count or ((ends < hosts).all(axis=1)).any():
         raise Error(
             "hosts of this machine are not attached to leaf switches, so that a group "
-            "has no spread; choose for a pattern, or the hosts closest together"
+            "has no spread; choose for a pattern, or by number of nodes"
         )
     leaf_of = np.full(hosts, -1, np.int64)
     up = ends[ends[:, 0] < hosts]
-    # The first of several switches: hosts of a leaf group have the same ones.
+    # Use the first of several switches: hosts of a leaf group share all of them.
     leaf_of[up[::-1, 0]] = up[::-1, 1]
     return leaf_of

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses hosts for a job on rails; a job has all GPUs of its hosts."""
+"""Chooses hosts for a job on a rail network; a job uses all GPUs of its hosts."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from topoloom.nodes.hosts import (
     nodes_of_hosts,
     slots_per_host,
 )
-from topoloom.support.checks import check_int64
+from topoloom.support.range_checks import check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.search import MonitorSearch, Search
 
 
 @dataclass(frozen=True)
 class NodeChoice:
-    """Chosen nodes, and the values of other choices of the same number."""
+    """Chosen nodes, and the values of other choices of equal size."""
 
     measure: str
-    values: Mapping[str, float]  # of the measure: first, random, chosen
+    values: Mapping[str, float]  # value of each choice: first, random, chosen
     seed: int
     mapper: str | None = None
     graph: CommGraph | None = None
@@ -54,11 +54,11 @@ class NodeChoice:
         return shown | ({"work": self.found.work} if self.found is not None else {})
 
 
-def other_choices(found: ChosenNodes) -> dict[str, float]:
-    """Collect the hop-bytes on the first nodes, and on random ones if measured."""
-    values: dict[str, float] = {"first": found.first_hop_bytes}
-    if found.random_hop_bytes is not None:
-        values["random"] = found.random_hop_bytes
+def collect_hop_bytes(chosen_nodes: ChosenNodes) -> dict[str, float]:
+    """Collect the hop-bytes on the first nodes, and on random nodes if measured."""
+    values: dict[str, float] = {"first": chosen_nodes.first_hop_bytes}
+    if chosen_nodes.random_hop_bytes is not None:
+        values["random"] = chosen_nodes.random_hop_bytes
     return values
 
 
@@ -70,18 +70,18 @@ def choose_hosts(
     search: Search,
     monitor: MonitorSearch,
 ) -> tuple[Allocation, NodeChoice, str]:
-    """Choose `count` hosts that are free as a whole, or as many as the graph needs."""
+    """Choose `count` completely free hosts, by default enough for the graph."""
     machine, listed = free.machine, fully_allocated_hosts(free)
     graph = None if graph_file is None else load_graph(graph_file)
     if count is None:
         if graph is None:
-            raise Error("say how many nodes to choose")
+            raise Error("no number of nodes is given; set one")
         count = -(-graph.rank_count // slots_per_host(machine))
     check_int64("nodes", count, 1)
     if count > len(listed):
         raise Error(
-            f"cannot choose {counted(count, 'host')} of {len(listed)} that are free "
-            "as a whole"
+            f"cannot choose {counted(count, 'host')} of {len(listed)} completely "
+            "free hosts"
         )
 
     def allocate(hosts: Ids) -> Allocation:
@@ -98,15 +98,15 @@ def choose_hosts(
             "random": allocate(listed[draw]).average_distance,
             "chosen": closest.average_distance,
         }
-        title = f"the {count} of {len(listed)} free hosts that are closest together"
+        title = f"the {count} of {len(listed)} free hosts with the shortest distances"
         return closest, NodeChoice("average_distance", values, search.seed), title
     gpus = count * machine.nodes_per_host
     with monitor("choosing nodes", search) as progress:
         found = choose_nodes(
             graph, allocate(listed), gpus, mapper, **search._asdict(), progress=progress
         )
-        values = other_choices(found)
-        best = _fullest(listed, found.allocation, count)
+        values = collect_hop_bytes(found)
+        best = _choose_fullest_hosts(listed, found.allocation, count)
         if best is not None:
             found = choose_nodes(
                 graph,
@@ -133,8 +133,8 @@ def choose_hosts(
     return found.allocation, choice, title
 
 
-def _fullest(listed: Ids, chosen: Allocation, count: int) -> Ids | None:
-    """Choose the hosts with the most chosen GPUs; None if these fill their hosts."""
+def _choose_fullest_hosts(listed: Ids, chosen: Allocation, count: int) -> Ids | None:
+    """Choose the hosts with the most chosen GPUs; None if the GPUs fill their hosts."""
     each = chosen.machine.nodes_per_host
     counts = np.bincount(chosen.nodes // each, minlength=int(listed.max()) + 1)
     if np.count_nonzero(counts) == count:

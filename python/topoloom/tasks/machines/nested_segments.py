@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places a job into leaf groups, with segments that share groups of higher levels.
+"""Places segments of a job into leaf groups and into groups of higher levels.
 
-Sizes are the numbers of hosts that share one group, for each level from leaf groups up;
-1 requests nothing. Each size is a multiple of the smaller ones before it.
+A size is the number of consecutive hosts that share one group of a level. Sizes are
+listed from leaf groups up; a size of 1 is no request. Each size above 1 is a multiple
+of the sizes before it.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ class HostGroups(NamedTuple):
     leaves
         The hosts of each leaf group.
     above
-        The group of each leaf group, for each level above, the lowest first.
+        For each level above leaf groups, from the lowest: the group of each leaf group.
     strides
         Distances in hosts between neighbors along the axes of a job.
     seed
-        Seed of the random ways.
+        Seed of the random placements.
     """
 
     leaves: Sequence[Sequence[int]]
@@ -38,37 +39,39 @@ class HostGroups(NamedTuple):
 
 
 class _Level(NamedTuple):
-    """A level with a requested size: its groups by leaf group, and the size."""
+    """A level with a requested size, and the group of each leaf group."""
 
     group: Ids
     size: int
 
 
 def count_fitting_hosts(cluster: HostGroups, sizes: Sequence[int]) -> int:
-    """Count the hosts that fit with the requested sizes."""
-    requested = _requested_levels(cluster, sizes)
+    """Count the hosts that a job with the requested sizes can use."""
+    requested = _list_requested_levels(cluster, sizes)
     all_leaves = np.arange(len(cluster.leaves))
-    return _capacity(cluster, requested, all_leaves) * requested[-1].size
+    return _count_segments(cluster, requested, all_leaves) * requested[-1].size
 
 
-def nested_places(
+def list_nested_placements(
     cluster: HostGroups, sizes: Sequence[int], hosts: int
 ) -> Iterator[tuple[int, ...]]:
     """Yield several placements of a job's segments on leaf groups.
 
-    At each level, segments are placed as by `segment_places`. With two levels, all
-    placements at each level are combined with the first at the other.
+    At each level, `segment_places` places the segments. With two levels, all placements
+    at each level are combined with the first placement at the other level.
 
     Yields
     ------
-    The leaf group of every segment of the first size, in the order of ranks.
+    The leaf group of every segment of the first size, in rank order.
     """
-    requested = _requested_levels(cluster, sizes)
+    requested = _list_requested_levels(cluster, sizes)
     all_leaves = np.arange(len(cluster.leaves))
-    yield from _places(cluster, requested, all_leaves, hosts // requested[-1].size)
+    yield from _list_placements(
+        cluster, requested, all_leaves, hosts // requested[-1].size
+    )
 
 
-def _requested_levels(cluster: HostGroups, sizes: Sequence[int]) -> list[_Level]:
+def _list_requested_levels(cluster: HostGroups, sizes: Sequence[int]) -> list[_Level]:
     requested = [_Level(np.arange(len(cluster.leaves)), sizes[0])]
     for group, size in zip(cluster.above, sizes[1:], strict=True):
         if size > requested[-1].size:
@@ -76,15 +79,17 @@ def _requested_levels(cluster: HostGroups, sizes: Sequence[int]) -> list[_Level]
     return requested
 
 
-def _capacity(cluster: HostGroups, requested: Sequence[_Level], inside: Ids) -> int:
-    """Count the segments of the last level that fit into some leaf groups."""
-    return sum(_capacities(cluster, requested, inside).values())
+def _count_segments(
+    cluster: HostGroups, requested: Sequence[_Level], inside: Ids
+) -> int:
+    """Count the segments of the highest level that fit into leaf groups `inside`."""
+    return sum(_count_segments_by_group(cluster, requested, inside).values())
 
 
-def _capacities(
+def _count_segments_by_group(
     cluster: HostGroups, requested: Sequence[_Level], inside: Ids
 ) -> dict[int, int]:
-    """Count the segments of the last level that fit, by its groups."""
+    """Count the segments of the highest level that fit into each of its groups."""
     *lower, last = requested
     if not lower:
         return {
@@ -92,22 +97,23 @@ def _capacities(
         }
     each = last.size // lower[-1].size
     return {
-        group: _capacity(cluster, lower, _within(last, inside, group)) // each
+        group: _count_segments(cluster, lower, _select_leaves(last, inside, group))
+        // each
         for group in np.unique(last.group[inside]).tolist()
     }
 
 
-def _within(level: _Level, inside: Ids, group: int) -> Ids:
-    """Select the leaf groups in a group."""
+def _select_leaves(level: _Level, inside: Ids, group: int) -> Ids:
+    """Select the leaf groups that belong to a group."""
     own: Ids = inside[level.group[inside] == group]
     return own
 
 
-def _places(
+def _list_placements(
     cluster: HostGroups, requested: Sequence[_Level], inside: Ids, segments: int
 ) -> Iterator[tuple[int, ...]]:
     *lower, last = requested
-    capacities = _capacities(cluster, requested, inside)
+    capacities = _count_segments_by_group(cluster, requested, inside)
     groups = list(capacities)
     strides = [stride // last.size for stride in cluster.strides]
     ways = segment_places(list(capacities.values()), segments, strides, cluster.seed)
@@ -121,8 +127,11 @@ def _places(
         for way in outer if turn == 0 else outer[:1]:
             filled = {}
             for group in set(way):
-                own, count = _within(last, inside, group), way.count(group) * each
-                inner = list(_places(cluster, lower, own, count))
+                own, count = (
+                    _select_leaves(last, inside, group),
+                    way.count(group) * each,
+                )
+                inner = list(_list_placements(cluster, lower, own, count))
                 turns = max(turns, len(inner))
                 filled[group] = iter(inner[turn % len(inner)])
             yield tuple(next(filled[group]) for group in way for _ in range(each))

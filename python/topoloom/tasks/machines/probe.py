@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures a machine, and writes its description."""
+"""Measures a machine and writes its description."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import Any
 
 from topoloom._core import Error, Machine, NetworkModel
 from topoloom.machines.machine_facts import machine_name
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_toml_writer import write_machine_toml
 from topoloom.model.model_toml import read_model_toml
 from topoloom.probe.check import CheckedMachine, check_hosts
 from topoloom.probe.described_routes import DescribedRoutes
 from topoloom.probe.description_check import compare_with_description
 from topoloom.probe.findings import Findings
-from topoloom.probe.job.running import start_probe_job
+from topoloom.probe.job.probe_job import start_probe_job
 from topoloom.probe.job.samples import load_samples, save_samples
 from topoloom.probe.job.table import read_probe_table
 from topoloom.probe.locate.parts import Parts
-from topoloom.probe.machine import describe_machine, make_tables
 from topoloom.probe.measure import StageProgress, measure_machine
+from topoloom.probe.measured_machine import describe_machine, make_tables
 from topoloom.probe.reference import read_reference
 from topoloom.probe.stages.effort import EFFORTS, Clock
 from topoloom.support.files import check_writable
 from topoloom.support.hostlist import is_host_name
 from topoloom.support.toml_document import read_toml
 
-#: Fields of the table of a probe that are printed.
+#: Printed fields of a probe's results.
 _SHOWN = (
     *("groups", "models", "hops", "channels", "shared_links", "suspects"),
     *("doubts", "claims"),
@@ -57,34 +57,34 @@ def probe_machine(
     launcher
         The launcher without a program.
     output
-        The description, ``.toml``; samples are written to the ``.npz`` of the same
-        name.
+        The file of the description, ``.toml``; samples are written to an ``.npz`` of
+        the same name.
     effort
-        A key of `EFFORTS`.
+        Effort level, a key of `EFFORTS`.
     seconds
-        Time limit; by default that of the effort.
+        Time limit in seconds; by default the limit of the effort level.
     mpicc
         Compiler of the launcher's MPI.
     claimed
-        A machine to compare the measurement with.
+        A machine description to compare with the measurements.
     resume
-        Whether samples in the file are not measured again.
+        Whether samples in an existing file are reused.
     command
         The command line, recorded in the description.
     watch
         Progress callback of each stage.
     report
-        Receives the estimated duration, after a first round.
+        Called with a text about the estimated duration after the first round.
 
     Raises
     ------
     topoloom.Error
         If the launcher, its compiler or an argument is wrong.
     topoloom.probe.job.JobEnded
-        If the job ends before anything was measured.
+        If the job ends before the first measurement.
     """
     if output.suffix != ".toml":
-        raise Error(f"{output}: machines that are measured are written as .toml")
+        raise Error(f"{output}: measured machines are written as .toml")
     if effort not in EFFORTS:
         raise Error(f"no effort '{effort}'; there are: {', '.join(EFFORTS)}")
     samples_file = output.with_suffix(".npz")
@@ -94,42 +94,44 @@ def probe_machine(
     budget = EFFORTS[effort]
     clock = Clock(budget.seconds if seconds is None else seconds)
     if claimed is not None:
-        load_described(claimed)  # refuse a wrong file before the job starts
-    watched = watch or (lambda _stage: _unwatched)
+        # Reject a wrong file before the job starts.
+        load_machine_and_description(claimed)
+    watched = watch or (lambda _stage: _ignore_progress)
     with start_probe_job(launcher, mpicc, earlier) as job:
         hosts = list(dict.fromkeys(place.host for place in job.samples.places))
         if odd := [host for host in hosts if not is_host_name(host)]:
             raise Error(
-                f"a machine cannot name the host '{odd[0]}'; give it another name"
+                f"a machine file does not support the host name '{odd[0]}'; rename the "
+                "host"
             )
         routes = None if claimed is None else DescribedRoutes(claimed, hosts)
         found = measure_machine(job, budget, clock, watched, report, routes)
         if routes is not None:
             found.claims += compare_with_description(found, routes)
         job.copy_earlier()
-        # Inside the block, since a signal that arrives as the job ends would lose data.
+        # Save inside the block: a signal during the end of the job would lose data.
         try:
             save_findings(output, found, command)
         except OSError as error:
-            raise _kept_elsewhere(error, output, found, command) from None
+            raise _save_elsewhere(error, output, found, command) from None
     return found
 
 
-def _kept_elsewhere(
+def _save_elsewhere(
     error: OSError, output: Path, found: Findings, command: Sequence[str]
 ) -> OSError:
-    """Save the findings to a temporary folder, and add its path to the error."""
+    """Save the findings to a temporary folder; return the error with its path."""
     try:
         other = Path(tempfile.mkdtemp(prefix="topoloom-probe-")) / output.name
         save_findings(other, found, command)
     except OSError:
         return error
-    text = f"{error.strerror}; what was measured is in {other} and beside it"
+    text = f"{error.strerror}; the measurements are in {other} and beside it"
     return OSError(error.errno, text, error.filename or str(output))
 
 
 def save_findings(output: Path, found: Findings, command: Sequence[str] = ()) -> None:
-    """Write the machine, and all samples to the ``.npz`` of the same name."""
+    """Write the machine description, and samples to an ``.npz`` of the same name."""
     samples_file = output.with_suffix(".npz")
     save_samples(samples_file, found.samples, found.costs)
     described = describe_machine(found)
@@ -160,54 +162,56 @@ def check_machine(
     Parameters
     ----------
     effort
-        A key of `EFFORTS`, which sets the samples per pair.
+        Effort level, a key of `EFFORTS`; sets the samples per pair.
     seconds
-        Time limit for measuring pairs; by default that of the effort.
+        Time limit in seconds for measuring pairs; by default the limit of the effort
+        level.
     wired
-        A machine with the wiring of the hosts: messages then test every cable. By
-        default the wiring of the file is used, and only common parts of slow messages
+        A machine with the wiring of the hosts, so that messages test every cable. By
+        default, the wiring in `file` is used, and only parts common to slow messages
         are located.
 
     Raises
     ------
     topoloom.Error
-        As `probe_machine`, and if the file is not that of a probe.
+        As in `probe_machine`, and if `file` was not written by a probe.
     """
     reference = read_reference(file)
     budget = EFFORTS[effort]
     clock = Clock(budget.seconds if seconds is None else seconds)
-    load_described(wired or file)  # refuse a wrong file before the job starts
-    parts = partial(_parts_between, wired or file)
+    # Reject a wrong file before the job starts.
+    load_machine_and_description(wired or file)
+    parts = partial(_find_testable_parts, wired or file)
     with start_probe_job(launcher, mpicc) as job:
         return check_hosts(job, reference, budget, clock, parts, wired is not None)
 
 
-def _parts_between(machine: str | Path, hosts: Sequence[str]) -> Parts:
-    """Return the parts of a machine that some of its hosts can test."""
+def _find_testable_parts(machine: str | Path, hosts: Sequence[str]) -> Parts:
+    """Return the parts of a machine that messages between some hosts can test."""
     routes = DescribedRoutes(machine, hosts)
     return Parts(
         routes.machine, routes.nodes, dict(zip(routes.nodes, hosts, strict=True))
     )
 
 
-def _unwatched(_done: int, _all: int) -> None:
+def _ignore_progress(_done: int, _all: int) -> None:
     """Ignore progress."""
 
 
-def model_in(machine: str) -> NetworkModel | None:
-    """Return the cost model in the file of a machine, if it has one."""
+def load_cost_model(machine: str) -> NetworkModel | None:
+    """Return the cost model in a machine file; None if it contains none."""
     if Path(machine).suffix != ".toml" or "model" not in read_toml(machine):
         return None
     return read_model_toml(machine).model
 
 
 def probe_facts(machine: str) -> dict[str, Any]:
-    """Return the findings in the file of a probe; empty for other machines.
+    """Return the probe's results in a machine file; empty for other machines.
 
     Raises
     ------
     topoloom.Error
-        If the findings are not in the format of a probe.
+        If the results are not in the format of a probe.
     """
     if Path(machine).suffix != ".toml":
         return {}

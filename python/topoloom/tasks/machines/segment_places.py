@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ways in which a scheduler may put segments of hosts into leaf groups.
+"""Lists ways in which a scheduler may place segments of hosts in leaf groups.
 
-The worst way for a job depends on its axes, and there are too many to try all. The ways
-here keep the groups of an axis together or apart, and some are random. A leaf switch is
-busiest if many hosts have all partners behind other switches; therefore few leaf groups
-are tried as well as all.
+The worst way for a job depends on its axes, and not all ways can be tried. The ways
+here keep the groups of an axis together or apart; some are random. A leaf switch is
+busiest if many of its hosts have all partners behind other switches. Therefore ways
+with few leaf groups are tried in addition to ways with all.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ import numpy as np
 
 from topoloom.nodes.hosts import Ids
 
-#: Random ways for each choice of leaf groups.
+#: Number of random ways for each choice of leaf groups.
 _RANDOM = 2
 
 
 def segment_places(
     capacity: Sequence[int], segments: int, strides: Sequence[int], seed: int
 ) -> Iterator[tuple[int, ...]]:
-    """Yield several different ways to put segments into leaf groups.
+    """Yield different ways to place segments in leaf groups.
 
     Parameters
     ----------
     capacity
         Number of segments that fit into each leaf group.
     segments
-        Number of segments, at most as many as fit.
+        Number of segments, at most the sum of `capacity`.
     strides
         Distances in segments between neighbors along the axes of a job.
     seed
@@ -37,12 +37,12 @@ def segment_places(
 
     Yields
     ------
-    The leaf group of every segment, in the order of ranks.
+    The leaf group of every segment, in rank order.
     """
     random = np.random.default_rng(seed)
     seen = set[tuple[int, ...]]()
     for leaves in _choose_leaves(capacity, segments):
-        counts = _spread([capacity[leaf] for leaf in leaves], segments)
+        counts = _distribute_segments([capacity[leaf] for leaf in leaves], segments)
         runs = {1, max(counts), *(each for each in strides if 1 < each < segments)}
         turns = np.arange(segments)
         wanted = [turns // run for run in sorted(runs)]
@@ -56,8 +56,10 @@ def segment_places(
                 yield places
 
 
-def hosts_at(leaves: Sequence[Sequence[int]], places: Sequence[int], size: int) -> Ids:
-    """List the hosts of segments of a size, each from its leaf group."""
+def list_segment_hosts(
+    leaves: Sequence[Sequence[int]], places: Sequence[int], size: int
+) -> Ids:
+    """List the hosts of segments of `size` hosts, taken from their leaf groups."""
     taken = [0] * len(leaves)
     hosts: list[int] = []
     for leaf in places:
@@ -67,7 +69,7 @@ def hosts_at(leaves: Sequence[Sequence[int]], places: Sequence[int], size: int) 
 
 
 def _choose_leaves(capacity: Sequence[int], segments: int) -> list[list[int]]:
-    """Choose all leaf groups, the fewest that suffice, and twice as many."""
+    """Choose three sets of leaf groups: all, the fewest possible, twice as many."""
     largest = sorted(range(len(capacity)), key=lambda leaf: -capacity[leaf])
     fits = np.cumsum([capacity[leaf] for leaf in largest])
     fewest = int(np.searchsorted(fits, segments)) + 1
@@ -75,14 +77,14 @@ def _choose_leaves(capacity: Sequence[int], segments: int) -> list[list[int]]:
     found = []
     for count in (len(usable), fewest, 2 * fewest):
         count = min(count, len(usable), segments)
-        # Evenly spaced if they suffice: switches above leaves may be slow, too.
+        # Evenly spaced leaf groups if they suffice: upper switches may be slow, too.
         apart = [usable[k * len(usable) // count] for k in range(count)]
         enough = sum(capacity[leaf] for leaf in apart) >= segments
         found.append(apart if enough else usable[:count])
     return found
 
 
-def _spread(capacity: Sequence[int], segments: int) -> list[int]:
+def _distribute_segments(capacity: Sequence[int], segments: int) -> list[int]:
     """Distribute segments over leaf groups as evenly as possible."""
     counts, left = [0] * len(capacity), segments
     while left:

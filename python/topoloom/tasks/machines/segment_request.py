@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the segments of hosts that a job should request from its scheduler.
+"""Finds the size of host segments that a job should request from its scheduler.
 
-For a request of segments of s hosts, the scheduler puts each segment into any one leaf
-group, or group of a level above. The time of a job is that of the worst of several ways
-to do so, in rank order. Among segments near the best time, the smallest are requested:
-schedulers grant small segments sooner.
+For a request of segments of s hosts, the scheduler places each segment in any one leaf
+group, or in one group of a higher level. The time of a job is its worst time over
+several such placements, in rank order. Among sizes near the best time, the smallest is
+requested, because schedulers grant small segments sooner.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ from topoloom.graphs.layouts import order_layouts
 from topoloom.launch.scheduler_requests import (
     TopologyRequest,
     can_request,
-    request_lines,
+    format_request_lines,
 )
 from topoloom.nodes.hosts import fully_allocated_hosts, nodes_of_hosts, slots_per_host
 from topoloom.support.units import counted
 from topoloom.tasks.axes import format_step
-from topoloom.tasks.machines.choose_for_mesh import leaf_groups, levels_of_leaves
+from topoloom.tasks.machines.choose_for_mesh import find_leaf_levels, leaf_groups
 from topoloom.tasks.machines.nested_segments import HostGroups
 from topoloom.tasks.machines.shape_times import NEAR, ShapeTimes, divisors
 
 
 @dataclass(frozen=True)
 class SegmentRequest:
-    """The segments to request, and the times of others.
+    """The segments to request, and the predicted times of alternatives.
 
     Attributes
     ----------
     shape
-        The shape to request.
+        The shape to request from the scheduler.
     seconds
-        Seconds of a step by hosts per segment, for segments placed anywhere. Bytes on
-        the busiest link if the machine has no bandwidths.
+        Step time in seconds by hosts per segment, if segments are placed anywhere.
+        Without bandwidths, the values are bytes on the busiest link.
     taken
-        Seconds of a step with the shape.
+        Step time in seconds with `shape`.
     has_bandwidths
         Whether the machine has bandwidths.
     order
-        The name of the order of a framework's job; empty for a mesh.
+        The axis order of a framework's job; empty for a mesh.
     beyond
-        A faster shape that cannot be requested, and its time.
+        A faster shape that the scheduler does not support, and its step time.
     """
 
     shape: TopologyRequest
@@ -70,19 +70,21 @@ class SegmentRequest:
         return len(times) > 1 and max(times) <= min(times) * (1 + NEAR)
 
     def text(self, scheduler: str) -> str:
-        """Write the request, after comments with the times of other segments."""
+        """Format the request, preceded by comments with the times of alternatives."""
         lines = [
-            f"# segments of {counted(size, 'host')}: {self._step(seconds)}"
+            f"# segments of {counted(size, 'host')}: {self._format_step_time(seconds)}"
             for size, seconds in self.seconds.items()
         ]
         if self.order:
             lines.insert(0, f"# order {self.order}")
         if any(size > 1 for size in self.shape.above):
-            lines.append(f"# {self.shape.describe()}: {self._step(self.taken)}")
+            lines.append(
+                f"# {self.shape.describe()}: {self._format_step_time(self.taken)}"
+            )
         elif self.alike:
             lines.append(
                 "# all segments cost the same; if the machine's bandwidths are "
-                "assumed, correct them and ask again"
+                "assumed, correct them and run this command again"
             )
         elif self.shape.above and self.beyond is None:
             lines.append("# groups above those of segments save nothing")
@@ -90,11 +92,11 @@ class SegmentRequest:
             shape, seconds = self.beyond
             lines.append(
                 f"# {scheduler} cannot be asked for {shape.describe()}: "
-                f"{self._step(seconds)}"
+                f"{self._format_step_time(seconds)}"
             )
-        return "\n".join([*lines, *request_lines(scheduler, self.shape)])
+        return "\n".join([*lines, *format_request_lines(scheduler, self.shape)])
 
-    def _step(self, seconds: float) -> str:
+    def _format_step_time(self, seconds: float) -> str:
         return f"{format_step(seconds, self.has_bandwidths)} per step"
 
 
@@ -107,38 +109,39 @@ def find_segments(
     progress: Callable[[int, int], None] = lambda done, all: None,
     scheduler: str = "slurm",
 ) -> SegmentRequest:
-    """Compare all segments that divide the hosts of a job.
+    """Find the best segments by comparing all sizes that divide the hosts of a job.
 
     If groups above leaf groups reduce the time further, the smallest shape that the
-    scheduler supports is found. Levels are reduced from leaf groups up, while those
-    above have the largest fitting size.
+    scheduler supports is searched. Sizes are minimized level by level from leaf groups
+    up; levels above have their largest fitting size.
 
     Parameters
     ----------
     cluster
-        All hosts that a job may get; incomplete hosts are left out. A rank takes a
-        slot.
+        All hosts that a job may use; partly allocated hosts are ignored. Each rank has
+        one slot.
     mesh, traffic
         The axes and their traffic, as in `topoloom.tasks.axes.map_axes`.
     labels
-        Labels of levels, leaf groups first; by default those of the usual operators.
+        Labels of the levels, starting with leaf groups; by default the labels of common
+        operators.
     seed
-        Seed of the random ways to place segments.
+        Seed of the random placements of segments.
     progress
-        Called with the number of shapes compared, and of shapes planned so far.
+        Called with the number of compared shapes and the number of planned shapes.
     scheduler
         The scheduler, which limits the shapes that can be requested.
 
     Raises
     ------
     topoloom.Error
-        On machines without leaf groups, and for jobs that do not fill hosts or need too
-        many.
+        If the machine has no leaf groups, or the job does not fill hosts or requires
+        too many.
     """
     machine = cluster.machine
     axes = mesh if isinstance(mesh, Mapping) else mesh.mesh
     ranks = prod(axes.values())
-    per_host, leaves = slots_per_host(machine), _hosts_of_leaves(cluster)
+    per_host, leaves = slots_per_host(machine), _group_hosts_by_leaf(cluster)
     hosts = -(-ranks // per_host)
     if ranks % per_host:
         raise Error(f"{ranks} ranks do not fill hosts of {per_host} GPUs")
@@ -148,12 +151,12 @@ def find_segments(
             f"{sum(map(len, leaves))}"
         )
     first = np.array([leaf[0] for leaf in leaves])
-    above = levels_of_leaves(machine, first)
-    strides = [stride // per_host for stride in _strides(axes)]
+    above = find_leaf_levels(machine, first)
+    strides = [stride // per_host for stride in _list_strides(axes)]
     times = ShapeTimes(
         HostGroups(leaves, above, strides, seed),
         hosts,
-        lambda chosen: _time(
+        lambda chosen: _predict_step_time(
             Allocation(machine, nodes_of_hosts(machine, chosen)), mesh, traffic
         ),
         progress,
@@ -167,21 +170,24 @@ def find_segments(
     anywhere = [(size, *nothing) for size in reversed(divisors(hosts))]
     found = {sizes: times[sizes] for sizes in anywhere if times.fits(sizes)}
     seconds = {sizes[0]: taken for sizes, taken in found.items()}
-    largest, wanted = max(seconds), _smallest(found)
+    largest, wanted = max(seconds), _choose_smallest_shape(found)
     tight = {
-        sizes: times[sizes] for sizes in map(times.tightest, {(largest,), wanted[:1]})
+        sizes: times[sizes]
+        for sizes in map(times.extend_sizes, {(largest,), wanted[:1]})
     }
     best, beyond = min(tight, key=tight.__getitem__), None
     if tight[best] * (1 + NEAR) < found[wanted]:
-        compared = {sizes: times[sizes] for sizes in times.plain()} | times.nested()
+        compared = {
+            sizes: times[sizes] for sizes in times.list_plain_shapes()
+        } | times.find_nested_shapes()
         for sizes, taken in compared.items():
-            if can_request(scheduler, _shaped(shape, sizes)):
+            if can_request(scheduler, _make_request(shape, sizes)):
                 found[sizes] = taken
-        wanted = _smallest(found)
+        wanted = _choose_smallest_shape(found)
         if tight[best] * (1 + NEAR) < found[wanted]:
-            beyond = _shaped(shape, best), tight[best]
+            beyond = _make_request(shape, best), tight[best]
     return SegmentRequest(
-        _shaped(shape, wanted),
+        _make_request(shape, wanted),
         dict(sorted(seconds.items())),
         found[wanted],
         machine.has_bandwidths,
@@ -190,12 +196,12 @@ def find_segments(
     )
 
 
-def _shaped(shape: TopologyRequest, sizes: Sequence[int]) -> TopologyRequest:
+def _make_request(shape: TopologyRequest, sizes: Sequence[int]) -> TopologyRequest:
     return shape._replace(segment=sizes[0], above=tuple(sizes[1:]))
 
 
-def _smallest(found: Mapping[tuple[int, ...], float]) -> tuple[int, ...]:
-    """Choose, among shapes near the best time, the one with the smallest sizes."""
+def _choose_smallest_shape(found: Mapping[tuple[int, ...], float]) -> tuple[int, ...]:
+    """Choose the shape with the smallest sizes among shapes near the best time."""
     near = min(found.values()) * (1 + NEAR)
     return min(
         (sizes for sizes, taken in found.items() if taken <= near),
@@ -203,23 +209,23 @@ def _smallest(found: Mapping[tuple[int, ...], float]) -> tuple[int, ...]:
     )
 
 
-def _strides(axes: Mapping[str, int]) -> list[int]:
+def _list_strides(axes: Mapping[str, int]) -> list[int]:
     """List the distances in ranks between neighbors along the axes."""
     return list(accumulate((axes[name] for name in rank_order(axes)), mul))
 
 
-def _hosts_of_leaves(cluster: Allocation) -> list[list[int]]:
+def _group_hosts_by_leaf(cluster: Allocation) -> list[list[int]]:
     hosts = np.sort(fully_allocated_hosts(cluster))
     leaf_of = leaf_groups(cluster.machine)[hosts]
     return [hosts[leaf_of == leaf].tolist() for leaf in np.unique(leaf_of)]
 
 
-def _time(
+def _predict_step_time(
     allocation: Allocation,
     mesh: Mapping[str, int] | Job,
     traffic: Sequence[Traffic] | TrainingStep,
 ) -> float:
-    """Predict the seconds of a step in the default order."""
+    """Predict the step time in seconds with the default order."""
     if isinstance(mesh, Mapping):
         sends = traffic.traffic(mesh) if isinstance(traffic, TrainingStep) else traffic
         return order_axes(allocation, mesh, sends, lambda _: False).given.total

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predicted times of a job by shape: the segments of hosts that share groups.
+"""Predicts times of a job by shape, the sizes of its host segments.
 
-A shape is a tuple of sizes, one for each level from leaf groups up: the number of hosts
-that share a group of the level; 1 requests nothing.
+A shape has one size for each level, from leaf groups up: the number of consecutive
+hosts that share a group of the level. A size of 1 is no request.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from topoloom.nodes.hosts import Ids
 from topoloom.tasks.machines.nested_segments import (
     HostGroups,
     count_fitting_hosts,
-    nested_places,
+    list_nested_placements,
 )
-from topoloom.tasks.machines.segment_places import hosts_at
+from topoloom.tasks.machines.segment_places import list_segment_hosts
 
-#: A segment is large enough if the job takes at most this share longer than the best.
+#: A size is near the best if the job takes at most this share longer.
 NEAR = 0.01
 
 Sizes = tuple[int, ...]
 
 
 def divisors(number: int) -> list[int]:
-    """List the divisors, the smallest first."""
+    """List the divisors of a number in ascending order."""
     return [each for each in range(1, number + 1) if number % each == 0]
 
 
 class ShapeTimes:
-    """The predicted time of each shape: the worst of several placements of the job.
+    """Predicted time of each shape: the worst time over several placements of the job.
 
     Parameters
     ----------
@@ -38,9 +38,10 @@ class ShapeTimes:
     hosts
         The number of hosts of the job.
     time
-        Predicts the time of the job on hosts in their order.
+        Predicts the time of the job on hosts in rank order.
     progress
-        Called with the number of shapes timed so far, and that number plus one.
+        Called before each shape with the number of finished shapes, and this number +
+        1.
     """
 
     def __init__(
@@ -61,7 +62,8 @@ class ShapeTimes:
         if sizes in self._known:
             return self._known[sizes]
         self._progress(len(self._known), len(self._known) + 1)
-        # Ways to place multiples of all sizes are ways to place these sizes, too.
+        # Every placement with multiples of these sizes is also a placement of this
+        # shape.
         worst = max(
             (
                 taken
@@ -70,48 +72,54 @@ class ShapeTimes:
             ),
             default=0.0,
         )
-        for places in nested_places(self._levels, sizes, self._hosts):
-            chosen = hosts_at(self._levels.leaves, places, sizes[0])
+        for places in list_nested_placements(self._levels, sizes, self._hosts):
+            chosen = list_segment_hosts(self._levels.leaves, places, sizes[0])
             worst = max(worst, self._time(chosen))
         self._known[sizes] = worst
         return worst
 
     def fits(self, sizes: Sequence[int]) -> bool:
-        """Return whether the hosts suffice for sizes of the lowest levels."""
+        """Return whether a job with these sizes at the lowest levels fits."""
         filled = (*sizes, *[1] * (self._depth - len(sizes)))
         return count_fitting_hosts(self._levels, filled) >= self._hosts
 
-    def tightest(self, sizes: Sizes) -> Sizes:
-        """Add the largest fitting size for each level above those of `sizes`."""
+    def extend_sizes(self, sizes: Sizes) -> Sizes:
+        """Extend `sizes` with the largest fitting size of each higher level."""
         while len(sizes) < self._depth:
-            sizes = (*sizes, max(self._next(sizes)))
+            sizes = (*sizes, max(self._list_next_sizes(sizes)))
         return sizes
 
-    def plain(self) -> Iterator[Sizes]:
-        """Yield shapes with one size, or with leaf groups and the whole job.
+    def list_plain_shapes(self) -> Iterator[Sizes]:
+        """Yield shapes with one size, or with a leaf size and the size of the job.
 
-        The whole job shares a group of the lowest level that is large enough.
+        The size of the job is requested at the lowest sufficient level.
         """
         sizes = divisors(self._hosts)[::-1]
         for level in range(1, self._depth):
-            single = [self._at(level, size) for size in sizes if size < self._hosts]
+            single = [
+                self._make_shape(level, size) for size in sizes if size < self._hosts
+            ]
             yield from filter(self.fits, single)
         for level in range(1, self._depth):
-            if self.fits(self._at(level, self._hosts)):
-                whole = [(size, *self._at(level, self._hosts)[1:]) for size in sizes]
+            if self.fits(self._make_shape(level, self._hosts)):
+                whole = [
+                    (size, *self._make_shape(level, self._hosts)[1:]) for size in sizes
+                ]
                 yield from filter(self.fits, whole)
                 return
 
-    def nested(self) -> dict[Sizes, float]:
-        """Find, level by level, the smallest size that costs nothing.
+    def find_nested_shapes(self) -> dict[Sizes, float]:
+        """Find level by level the smallest size without a loss of time.
 
-        Levels above have the largest fitting size. Returns all compared shapes.
+        Higher levels have the largest fitting size. Return the times of all compared
+        shapes.
         """
         found: dict[Sizes, float] = {}
         below: Sizes = ()
         for _ in range(self._depth):
             shapes = {
-                size: self.tightest((*below, size)) for size in self._next(below)[::-1]
+                size: self.extend_sizes((*below, size))
+                for size in self._list_next_sizes(below)[::-1]
             }
             found |= {shape: self[shape] for shape in shapes.values()}
             near = min(found.values()) * (1 + NEAR)
@@ -119,8 +127,8 @@ class ShapeTimes:
             below = (*below, min(enough))
         return found
 
-    def _next(self, below: Sizes) -> list[int]:
-        """List the possible sizes of the next level: 1, or more hosts than below."""
+    def _list_next_sizes(self, below: Sizes) -> list[int]:
+        """List the possible sizes of the next level: 1, or multiples of `below`."""
         least = max(below, default=1)
         more = [size for size in divisors(self._hosts) if size % least == 0]
         return [
@@ -128,5 +136,5 @@ class ShapeTimes:
             *(size for size in more if size > least and self.fits((*below, size))),
         ]
 
-    def _at(self, level: int, size: int) -> Sizes:
+    def _make_shape(self, level: int, size: int) -> Sizes:
         return tuple(size if each == level else 1 for each in range(self._depth))

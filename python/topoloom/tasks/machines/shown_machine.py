@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A machine as `topoloom machine` shows it: facts, nodes, hosts, and a probe's data."""
+"""Collects the output of `topoloom machine`: facts, nodes, hosts and probe results."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Any, NamedTuple
 from topoloom._core import Machine
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.importers.machine_description import GivenSpeeds, MachineDescription
-from topoloom.machines.machine_facts import machine_facts, node_facts
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_facts import collect_node_facts, machine_facts
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import find_losses, save_machine
 from topoloom.machines.node_files import join_nodes
 from topoloom.nodes.host_text import drop_vacant, vacant_nodes
 from topoloom.support.hostlist import compress_hostlist
-from topoloom.tasks.machines.probe import model_in, probe_facts
+from topoloom.tasks.machines.probe import load_cost_model, probe_facts
 
 
 class ShownMachine(NamedTuple):
-    """A machine, its description, and the name or file that was typed."""
+    """A machine with its description, and its name or file as typed by the user."""
 
     source: str
     machine: Machine
     described: MachineDescription
 
     def facts(self) -> dict[str, Any]:
-        """Collect the facts of `machine_facts`, hosts, and the job's allocation."""
+        """Collect the facts of the machine, its hosts and the job's allocation."""
         machine, described = self.machine, self.described
         facts = machine_facts(machine, described.node)
         if described.hosts:
@@ -45,11 +45,13 @@ class ShownMachine(NamedTuple):
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output, except the written files."""
-        nodes = node_facts(self.machine, self.described.node, self.described.hosts)
+        nodes = collect_node_facts(
+            self.machine, self.described.node, self.described.hosts
+        )
         return self.facts() | nodes | probe_facts(self.source)
 
     def save(self, path: Path) -> list[str]:
-        """Write the description; return the format's omissions as text."""
+        """Write the description; return notes on data that the format cannot store."""
         described = self.described
         save_machine(
             path,
@@ -59,7 +61,7 @@ class ShownMachine(NamedTuple):
             described.node,
             described.remarks,
             described.switches,
-            model_in(self.source),
+            load_cost_model(self.source),
             described.labels,
         )
         return find_losses(path, self.machine, described.hosts, described.node)
@@ -72,25 +74,25 @@ def load_shown_machine(
     partial: bool = False,
     speeds: GivenSpeeds | None = None,
 ) -> ShownMachine:
-    """Load a machine, and put other nodes into it.
+    """Load a machine, and replace descriptions of its nodes.
 
     Parameters
     ----------
     source
         The short text, name or file of the machine.
     node_files
-        ``[HOSTS=]FILE``, as `join_nodes` takes them.
+        Node descriptions ``[HOSTS=]FILE``, the arguments of `join_nodes`.
     partial
-        Leave out nodes that cannot be placed.
+        Whether nodes that cannot be located are dropped.
     speeds
-        Speeds for files of networks that do not have them.
+        Link speeds for network files that contain none.
 
     Raises
     ------
     topoloom.machines.machine_file.IncompleteFileError
-        If nodes cannot be placed, unless `partial`.
+        If nodes cannot be located, unless `partial`.
     """
-    machine, described = load_described(source, partial, speeds)
+    machine, described = load_machine_and_description(source, partial, speeds)
     if node_files:
         described = join_nodes(described, node_files)
         machine = Machine(described.text, described.remarks)

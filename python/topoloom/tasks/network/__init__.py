@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulated switches of a machine: loads, latencies, collectives in switches."""
+"""Simulates the switches of a machine: latency by load, collectives in switches."""

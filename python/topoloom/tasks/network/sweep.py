@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures packet latencies in the simulated switches of a machine, by load."""
+"""Measures packet latency by load in the simulated switches of a machine."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from topoloom._core import (
 )
 from topoloom.tasks.search import UNLIMITED, MonitorSearch, unmonitored
 
-#: Studies of 'topoloom network'.
+#: Studies that `topoloom network` supports.
 STUDIES = ("sweep",)
 SWITCHING = ("wormhole", "cut-through")
-#: Routers without an allocator.
+#: Router types without an allocator.
 WITHOUT_ALLOCATOR = ("output-queued", "split-fanout", "whole-fanout")
 DEFAULT_LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
@@ -30,23 +30,25 @@ class SwitchSettings:
     Attributes
     ----------
     router
-        The queues of a switch.
+        Router type: how a switch queues flits.
     vcs
-        Virtual channels per channel, for virtual output queues per output. Default: two
-        per class that routes need, for other routers one.
+        Virtual channels per channel; for virtual output queues, per output. By default,
+        two per deadlock class of the routes; one for other routers.
     buffer
-        Flits per virtual channel at an input, for output-queued routers per output.
+        Buffer size in flits per virtual channel at an input; for output-queued routers,
+        per output.
     packet
-        Flits per packet.
+        Packet size in flits.
     switching
-        A packet advances when the next buffer has space for a flit (wormhole), or for
-        the whole packet (cut-through).
+        Condition for a packet to advance: the next buffer has space for one flit
+        (wormhole), or for the whole packet (cut-through).
     routing
-        The choice among routes.
+        Routing algorithm, which chooses among routes.
     arbiter
-        The order in which requests are served.
+        Arbiter, which orders requests.
     allocator
-        The matching of inputs and outputs; iSLIP has this number of `iterations`.
+        Allocator, which matches inputs with outputs; iSLIP runs `iterations`
+        iterations.
     """
 
     router: str = "input-queued"
@@ -62,9 +64,9 @@ class SwitchSettings:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Measurements by load, in the order of the loads.
+    """Measurements at each load.
 
-    `stalled` names the packets of a deadlock, at the load after the last one.
+    `stalled` lists the packets of a deadlock at the load after the last measured load.
     """
 
     machine: Machine
@@ -90,11 +92,11 @@ class Sweep:
             **({} if allocates else {"allocator": None, "iterations": None}),
             "seed": self.seed,
             "stalled": self.stalled or None,
-            "loads": [_point(point) for point in self.points],
+            "loads": [_make_point_document(point) for point in self.points],
         }
 
 
-def _point(point: LoadMeasure) -> dict[str, Any]:
+def _make_point_document(point: LoadMeasure) -> dict[str, Any]:
     return {
         "offered": point.offered,
         "accepted": point.accepted,
@@ -123,7 +125,7 @@ def _point(point: LoadMeasure) -> dict[str, Any]:
 
 
 def histogram(by_latency: Sequence[int], bars: int = 40) -> dict[str, Any]:
-    """Count packets by latency in at most `bars` bars of the same width."""
+    """Count packets by latency in at most `bars` bins of equal width."""
     width = max(1, -(-len(by_latency) // bars))
     counts = [
         sum(by_latency[start : start + width])
@@ -144,22 +146,21 @@ def sweep_loads(
     threads: int = 1,
     monitor: MonitorSearch = unmonitored,
 ) -> Sweep:
-    """Simulate the switches of a machine under each load.
+    """Simulate the switches of a machine at each load.
 
-    A load is the number of flits per cycle that each node makes, at the times of the
-    `injection`. The result does not depend on the number of threads; 0 is one per core.
-    With `watch` packets take any virtual channel, and the sweep ends at a deadlock.
+    A load is the number of flits per cycle that each node injects, as timed by
+    `injection`. Results do not depend on the number of threads; 0 uses one per core.
+    With `watch`, packets may use any virtual channel, and the sweep ends at a deadlock.
 
     Raises
     ------
     Error
-        For loads outside of (0, 1], traffic that does not fit the number of nodes, and
-        bursts that do not reach the load. Also for fewer virtual channels than the
-        routes need to avoid deadlock.
+        For loads outside (0, 1], traffic that does not fit the number of nodes, bursts
+        that cannot reach the load, and too few virtual channels to avoid deadlock.
     """
     options = switches or SwitchSettings()
     if len(loads) == 0:
-        raise Error("no loads are given; name some, such as 0.1,0.2")
+        raise Error("no loads are given; set loads, such as 0.1,0.2")
     if options.router in WITHOUT_ALLOCATOR:
         options = replace(options, switching="cut-through")
     wiring = SwitchWiring(machine, options.routing)

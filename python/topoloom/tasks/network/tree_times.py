@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulates collectives in switches, and as messages through the same switches."""
+"""Simulates in-switch collectives, and the same collectives as messages."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from topoloom._core import (
 from topoloom.schedules.choose import (
     Call,
     RankSlots,
+    find_operation,
     rank_schedules,
-    read_operation,
 )
 from topoloom.simulate.switch_toml import SwitchModel
-from topoloom.support.nearest import unknown_name
-from topoloom.tasks.collectives.trees import Multicasts
+from topoloom.support.name_lookup import describe_unknown_name
+from topoloom.tasks.collectives.trees import MulticastTrees
 from topoloom.tasks.search import UNLIMITED, MonitorSearch, unmonitored
 
-#: Operations, and their operation in switches.
+#: MPI operations, and the in-switch operation that implements each.
 IN_SWITCHES = {
     "broadcast": "multicast",
     "reduce": "reduce",
@@ -40,26 +40,26 @@ IN_SWITCHES = {
 
 @dataclass(frozen=True)
 class SizeTimes:
-    """Seconds of an operation on all trees at once, for one message size."""
+    """Seconds of an operation on all trees concurrently, for one message size."""
 
     bytes: int
-    in_switches: dict[str, float]  # by the kind of trees
+    in_switches: dict[str, float]  # seconds by kind of tree
     messages: (
         float | None
-    )  # None for several groups and an operation that needs a schedule
-    how: str  # the schedule, or direct messages between roots and members
+    )  # seconds as messages; None for all-reduces of several groups
+    how: str  # name of the schedule, or direct messages
 
 
 @dataclass(frozen=True)
 class TreeTimes:
-    """Times by size, in the order of the sizes."""
+    """Simulated times of an operation by message size."""
 
     operation: str
     sizes: list[SizeTimes]
     interrupted: bool
 
     def document(self) -> dict[str, Any]:
-        """Return its fields of the ``--json`` output."""
+        """Return the fields of the ``--json`` output."""
         sizes = [
             {
                 "bytes": size.bytes,
@@ -74,24 +74,25 @@ class TreeTimes:
 
 def time_trees(
     allocation: Allocation,
-    found: Multicasts,
+    found: MulticastTrees,
     operation: str,
     sizes: Sequence[int],
     switch: SwitchModel | None = None,
     *,
     monitor: MonitorSearch = unmonitored,
 ) -> TreeTimes:
-    """Simulate an operation along all trees at once, in output-queued switches.
+    """Simulate an operation on all trees concurrently in output-queued switches.
 
-    Each root is a member of its group. Several trees of a root share its message. The
-    same operation is simulated as messages: for one group by the schedule with the
-    lowest predicted time, for several groups directly between roots and members.
+    Each root is a member of its group. Several trees of one root each transfer a part
+    of its message. The operation is also simulated as messages. With one group, the
+    schedule with the lowest predicted time is used; with several groups, roots and
+    members exchange messages directly.
 
     Raises
     ------
     Error
-        For operations that switches do not support, groups of one node, switches that
-        are not output-queued, and machines without bandwidths.
+        For operations without in-switch support, groups of one node, switches that are
+        not output-queued, and machines without bandwidths.
     """
     operation = _read_operation(operation)
     if operation == "barrier":
@@ -99,16 +100,16 @@ def time_trees(
     machine = found.machine
     if not machine.has_bandwidths or not machine.link_count:
         raise Error(
-            f"{machine.name} has no links with bandwidths, so there are no packets to "
-            "simulate; describe them, such as 'bandwidth=10GB/s,latency=1us'"
+            f"{machine.name} has no links with bandwidths, which the simulation "
+            "requires; describe them, such as 'bandwidth=10GB/s,latency=1us'"
         )
-    simulation = _Operation(allocation, found, operation, switch or SwitchModel())
+    simulation = _TreeSimulation(allocation, found, operation, switch or SwitchModel())
     times: list[SizeTimes] = []
     interrupted = False
     for number, size in enumerate(sizes, start=1):
         title = f"{number}/{len(sizes)} {operation} of {size} B"
         with monitor(title, UNLIMITED) as progress:
-            one = simulation.times(size, progress)
+            one = simulation.simulate_size(size, progress)
             interrupted = not progress(0)
         if interrupted:
             break
@@ -117,31 +118,33 @@ def time_trees(
 
 
 def _read_operation(text: str) -> str:
-    """Read an operation in switches; MPI's spelling is accepted."""
+    """Parse the name of an in-switch operation; MPI names are accepted."""
     try:
-        operation = read_operation(text)
+        operation = find_operation(text)
     except Error:
         operation = text
     if operation not in IN_SWITCHES:
-        raise Error(unknown_name("operation in switches", text, list(IN_SWITCHES)))
+        raise Error(
+            describe_unknown_name("operation in switches", text, list(IN_SWITCHES))
+        )
     return operation
 
 
 def _require_output_queued(switch: SwitchModel) -> None:
     if switch.router != "output-queued":
         raise Error(
-            f"{switch.router} switches do not combine packets; give trees an "
-            "output-queued router, or none"
+            f"{switch.router} switches do not combine packets; trees require "
+            "output-queued routers"
         )
 
 
-class _Operation:
-    """An operation on some groups."""
+class _TreeSimulation:
+    """A collective operation on several groups, with its trees and switches."""
 
     def __init__(
         self,
         allocation: Allocation,
-        found: Multicasts,
+        found: MulticastTrees,
         operation: str,
         switch: SwitchModel,
     ) -> None:
@@ -159,25 +162,30 @@ class _Operation:
             for kind in found.trees
         }
 
-    def times(self, size: int, progress: Any) -> SizeTimes:
-        """Simulate messages of a size in switches and as messages."""
+    def simulate_size(self, size: int, progress: Any) -> SizeTimes:
+        """Simulate the operation in switches and as messages, for one message size."""
         in_switches = {
-            kind: self._in_switches(kind, size, progress).seconds
+            kind: self._simulate_in_switches(kind, size, progress).seconds
             for kind in self._trees
         }
         if len(self._groups) == 1:
-            done, how = self._by_schedule(size, progress)
+            done, how = self._simulate_by_schedule(size, progress)
             return SizeTimes(size, in_switches, done.seconds, how)
         if IN_SWITCHES[self._operation] == "allreduce":
             return SizeTimes(size, in_switches, None, "of one root only")
         return SizeTimes(
-            size, in_switches, self._by_messages(size, progress).seconds, "each member"
+            size,
+            in_switches,
+            self._simulate_by_messages(size, progress).seconds,
+            "each member",
         )
 
-    def _settings(self, size: int) -> Any:
+    def _make_settings(self, size: int) -> Any:
         return self._model.settings(self._wiring.classes, size)
 
-    def _in_switches(self, kind: str, size: int, progress: Any) -> ProgramMeasure:
+    def _simulate_in_switches(
+        self, kind: str, size: int, progress: Any
+    ) -> ProgramMeasure:
         trees = self._trees[kind]
         share = len(trees) // len(self._groups)
         return simulate_in_switches(
@@ -186,12 +194,14 @@ class _Operation:
             trees,
             [members for _, members in self._groups for _ in range(share)],
             -(-size // share),
-            settings=self._settings(size),
+            settings=self._make_settings(size),
             progress=progress,
         )
 
-    def _by_schedule(self, size: int, progress: Any) -> tuple[ProgramMeasure, str]:
-        """Simulate the best schedule; ranks are the members, the root first."""
+    def _simulate_by_schedule(
+        self, size: int, progress: Any
+    ) -> tuple[ProgramMeasure, str]:
+        """Simulate the fastest schedule; the root is rank 0, other members follow."""
         members = self._groups[0][1]
         a_node = self._allocation.machine.slots_per_node
         first: dict[int, int] = {}
@@ -205,12 +215,12 @@ class _Operation:
             self._wiring,
             members,
             call.schedule(best.name),
-            settings=self._settings(size),
+            settings=self._make_settings(size),
             progress=progress,
         )
         return done, best.name
 
-    def _by_messages(self, size: int, progress: Any) -> ProgramMeasure:
+    def _simulate_by_messages(self, size: int, progress: Any) -> ProgramMeasure:
         pairs = [
             (root, member)
             for root, members in self._groups
@@ -226,6 +236,6 @@ class _Operation:
             [sender for sender, _ in pairs],
             [receiver for _, receiver in pairs],
             [size] * len(pairs),
-            settings=self._settings(size),
+            settings=self._make_settings(size),
             progress=progress,
         )

@@ -15,12 +15,12 @@ static void fail(const struct mesh* mesh, const char* what) {
 static void check_route(const struct mesh* mesh, int source, int target) {
     int last = mesh->axes;
     for (int at = source; at != target; ++routes) {
-        const int axis = next_axis(mesh, at, target);
+        const int axis = get_next_axis(mesh, at, target);
         if (axis >= last) fail(mesh, "a route does not go through axes in one direction");
-        const int next = position_of_hop(mesh, at, axis, digit_of(mesh, target, axis));
+        const int next = get_hop_position(mesh, at, axis, get_digit(mesh, target, axis));
         if (next < 0 || next >= mesh->ranks) fail(mesh, "a hop is a hole");
         if (next == at) fail(mesh, "a rank sends to itself");
-        replaced += digit_of(mesh, next, 0) != digit_of(mesh, at, 0) && axis > 0;
+        replaced += get_digit(mesh, next, 0) != get_digit(mesh, at, 0) && axis > 0;
         at = next;
         last = axis;
     }

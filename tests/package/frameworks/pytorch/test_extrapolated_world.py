@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A few played ranks give the messages of a whole world."""
+"""Messages of a whole world follow from a few played ranks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-
 from topoloom._core import Error
+
 from topoloom.frameworks.device_mesh import DeviceMeshJob
 from topoloom.frameworks.pytorch import injected
 from topoloom.frameworks.pytorch.fake_world import extrapolate
-from topoloom.frameworks.pytorch.notes import ProcessNotes, join_notes, read_notes
+from topoloom.frameworks.pytorch.process_notes import (
+    ProcessNotes,
+    merge_notes,
+    read_notes,
+)
 from topoloom.graphs.axes import Traffic
 from topoloom.graphs.layouts import layout_graph
 from topoloom.graphs.mpi_collectives import OPERATIONS
@@ -27,7 +31,7 @@ from topoloom.graphs.traces.trace import Trace
 PART = 1 << 19
 
 
-def groups_along(axis: int, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+def list_groups(axis: int, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
     """List the groups of an axis of a mesh, whose last axis is the fastest."""
     ranks = np.arange(prod(shape)).reshape(shape)
     rows = np.moveaxis(ranks, axis, -1).reshape(-1, shape[axis])
@@ -35,38 +39,40 @@ def groups_along(axis: int, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
 
 
 def make_notes(rank: int, shape: tuple[int, ...], stages: int) -> ProcessNotes:
-    """Write what one rank of a mesh counts: a pipeline along axis 0."""
+    """Create the notes of one rank of a mesh with a pipeline along axis 0."""
     world = prod(shape)
-    by_axis = [groups_along(axis, shape) for axis in range(len(shape))]
+    by_axis = [list_groups(axis, shape) for axis in range(len(shape))]
     events: list[dict[str, Any]] = []
 
-    def call(name: str, members: tuple[int, ...], about: tuple[Any, ...]) -> None:
-        events.append(injected.make_event(name, members, about))
+    def record_call(
+        name: str, members: tuple[int, ...], details: tuple[Any, ...]
+    ) -> None:
+        events.append(injected.make_event(name, members, details))
         events[-1]["args"]["Calls"] = 3
 
     for groups in by_axis[1:]:
         own = next(members for members in groups if rank in members)
-        call("_allgather_base", own, (PART,))
-        call("broadcast", own, (8, "Root rank", len(own) - 1))
-    call("allreduce", tuple(range(world)), (16,))
+        record_call("_allgather_base", own, (PART,))
+        record_call("broadcast", own, (8, "Root rank", len(own) - 1))
+    record_call("allreduce", tuple(range(world)), (16,))
     stage, apart = rank // (world // stages), world // stages
     everyone = tuple(range(world))
     if stage < stages - 1:
-        call("send", everyone, (64, "Dst Rank", rank + apart))
-        call("recv", everyone, (48, "Src Rank", rank + apart))
+        record_call("send", everyone, (64, "Dst Rank", rank + apart))
+        record_call("recv", everyone, (48, "Src Rank", rank + apart))
     if stage > 0:
-        call("recv", everyone, (64, "Src Rank", rank - apart))
-        call("send", everyone, (48, "Dst Rank", rank - apart))
+        record_call("recv", everyone, (64, "Src Rank", rank - apart))
+        record_call("send", everyone, (48, "Dst Rank", rank - apart))
     listed = [everyone, *(one for groups in by_axis for one in groups)]
     return ProcessNotes(rank, world, events, listed, {}, "")
 
 
-def same(one: Trace, other: Trace) -> bool:
+def is_same_trace(one: Trace, other: Trace) -> bool:
     """Compare two traces call by call."""
-    return counts(one.profile()) == counts(other.profile())
+    return list_counts(one.profile()) == list_counts(other.profile())
 
 
-def counts(profile: Profile) -> list[tuple[Any, ...]]:
+def list_counts(profile: Profile) -> list[tuple[Any, ...]]:
     records = [
         (operation, tuple(profile.communicators[number].tolist()), root, size, calls)
         for _, operation, number, root, size, calls in profile.records.tolist()
@@ -80,14 +86,14 @@ def test_one_played_rank_per_stage_is_enough(shape: tuple[int, ...]) -> None:
     everyone = [make_notes(rank, shape, stages) for rank in range(world)]
     few = extrapolate(everyone[:: world // stages])
     assert not few.losses
-    assert same(few, join_notes(everyone))
-    assert same(extrapolate(everyone), few)
+    assert is_same_trace(few, merge_notes(everyone))
+    assert is_same_trace(extrapolate(everyone), few)
 
 
 def test_a_world_of_1024_ranks_sends_the_messages_of_its_axes() -> None:
-    """The job of FSDP, its axes replicate, shard and tp as rings, pp as a chain.
+    """An FSDP job: rings along axes replicate, shard and tp, a chain along pp.
 
-    Along an axis the pattern has rings both ways, and a call one way.
+    The pattern has rings in both directions along an axis; calls use only one.
     """
     job = DeviceMeshJob(replicate=4, shard=8, tp=8, pp=4)
     shape = (4, 4, 8, 8)
@@ -100,19 +106,19 @@ def test_a_world_of_1024_ranks_sends_the_messages_of_its_axes() -> None:
         for axis, ranks in sizes.items()
     ]
     graph, _ = layout_graph(job.layouts()[0], traffic)
-    expected = between(graph)
+    expected = sum_bytes_by_pair(graph)
     allgather = OPERATIONS.index("allgather")
     gathers = found.records[found.records[:, 1] == allgather]
     assert len(gathers) == 256 + 128 + 128
     only = Profile(1024, found.traffic[:0], gathers, found.communicators)
-    assert between(only.graph()) == expected
+    assert sum_bytes_by_pair(only.graph()) == expected
     apart = found.traffic[:, 3] - found.traffic[:, 2]
     assert len(apart) == 2 * 768
     assert set(np.abs(apart).tolist()) == {256}
 
 
-def between(graph: Any) -> dict[tuple[int, int], int]:
-    """Add up the bytes of pairs of ranks, both ways."""
+def sum_bytes_by_pair(graph: Any) -> dict[tuple[int, int], int]:
+    """Add up the bytes of each pair of ranks in both directions."""
     sums: dict[tuple[int, int], int] = {}
     for source, target, size, _ in edge_rows(graph).tolist():
         pair = min(source, target), max(source, target)
@@ -120,7 +126,7 @@ def between(graph: Any) -> dict[tuple[int, int], int]:
     return sums
 
 
-def test_played_ranks_that_disagree_are_reported() -> None:
+def test_inconsistent_played_ranks_are_reported() -> None:
     few = [make_notes(rank, (2, 4), 2) for rank in (0, 4)]
     every = [one["args"] for one in few[1].events]
     [args] = [one for one in every if one["Collective name"] == "allreduce"]
@@ -131,21 +137,23 @@ def test_played_ranks_that_disagree_are_reported() -> None:
 
 def test_worlds_of_different_sizes_are_refused() -> None:
     two = [make_notes(0, (2, 2), 2), make_notes(0, (2, 3), 2)]
-    for join in (join_notes, extrapolate):
+    for join in (merge_notes, extrapolate):
         with pytest.raises(Error, match="worlds of"):
             join(two)
 
 
-def notes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> injected.Notes:
+def make_recorder_notes(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> injected.Notes:
     monkeypatch.setenv(injected.FOLDER, str(folder))
     return injected.Notes({"rank": 1, "world": 4, "torch": "2.15"})
 
 
-def test_notes_are_complete_while_the_process_runs(
+def test_notes_are_up_to_date_while_the_process_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No process needs to end well for what it has counted."""
-    made = notes(tmp_path, monkeypatch)
+    """Counts survive even if the process is killed."""
+    made = make_recorder_notes(tmp_path, monkeypatch)
     event = injected.make_event("send", (2, 1), (40, "Dst Rank", 0))
     made.add_group([1, 2])
     for _ in range(70000):
@@ -166,7 +174,7 @@ def test_too_many_different_calls_are_dropped_and_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(injected, "MAX_CALLS", 512)
-    made = notes(tmp_path, monkeypatch)
+    made = make_recorder_notes(tmp_path, monkeypatch)
     for size in range(520):
         event = injected.make_event("allreduce", (0, 1), (size,))
         for _ in range(2):

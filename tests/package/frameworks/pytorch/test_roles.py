@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One played rank of each role gives the messages of the whole world."""
+"""One played rank per role gives the messages of the whole world."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from hypothesis import given, strategies as st
 
 from topoloom.frameworks.pytorch import injected
 from topoloom.frameworks.pytorch.fake_world import extrapolate
-from topoloom.frameworks.pytorch.notes import ProcessNotes, join_notes
+from topoloom.frameworks.pytorch.process_notes import ProcessNotes, merge_notes
 from topoloom.graphs.traces.trace import Trace
 
 Members = tuple[int, ...]
 
 
-def same(one: Trace, other: Trace) -> bool:
+def is_same_trace(one: Trace, other: Trace) -> bool:
     """Compare two traces call by call."""
-    return rows(one) == rows(other)
+    return list_counts(one) == list_counts(other)
 
 
-def rows(trace: Trace) -> list[tuple[Any, ...]]:
+def list_counts(trace: Trace) -> list[tuple[Any, ...]]:
     profile = trace.profile()
     records = [
         (operation, tuple(profile.communicators[number].tolist()), root, size, calls)
@@ -34,7 +34,7 @@ def rows(trace: Trace) -> list[tuple[Any, ...]]:
 
 
 class Job(NamedTuple):
-    """A mesh, its slowest axis first, and whether its pipeline is interleaved."""
+    """A mesh, slowest axis first, with an optionally interleaved pipeline."""
 
     axes: tuple[tuple[str, int], ...]
     interleaved: bool = False
@@ -42,90 +42,102 @@ class Job(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Size of each axis."""
+        """Return the size of each axis."""
         return tuple(size for _, size in self.axes)
 
     @property
-    def world(self) -> int:
+    def rank_count(self) -> int:
         """Count the ranks."""
         return prod(self.shape)
 
-    def along(self, *names: str) -> list[Members]:
+    def list_groups_along(self, *names: str) -> list[Members]:
         """List the groups along an axis, or along several at once."""
-        ranks = np.arange(self.world).reshape(self.shape)
+        ranks = np.arange(self.rank_count).reshape(self.shape)
         inner = [i for i, (name, _) in enumerate(self.axes) if name in names]
         outer = [i for i in range(len(self.axes)) if i not in inner]
         size = prod(self.shape[i] for i in inner)
         rows = ranks.transpose(*outer, *inner).reshape(-1, size)
         return [tuple(row) for row in rows.tolist()]
 
-    def groups(self) -> list[Members]:
-        """List Megatron's groups: of axes, of products of axes, and for embeddings."""
+    def list_groups(self) -> list[Members]:
+        """List Megatron's groups: axes, products of axes, and embedding groups."""
         sets = [("tp",), ("pp",), ("dp",), ("cp",), ("tp", "pp"), ("dp", "cp")]
-        found = [one for names in sets for one in self.along(*names)]
-        ends = [(one[0], one[-1]) for one in self.along("pp") if len(one) > 1]
-        return [tuple(range(self.world)), *found, *ends]
+        found = [one for names in sets for one in self.list_groups_along(*names)]
+        ends = [
+            (one[0], one[-1]) for one in self.list_groups_along("pp") if len(one) > 1
+        ]
+        return [tuple(range(self.rank_count)), *found, *ends]
 
-    def rank_at(self, **places: int) -> int:
-        """Find the rank at these positions, and at position 0 of the other axes."""
+    def find_rank(self, **places: int) -> int:
+        """Return the rank at these positions and at position 0 of the other axes."""
         at = [places.get(name, 0) for name, _ in self.axes]
         return int(np.ravel_multi_index(at, self.shape))
 
-    def roles(self, **others: int) -> list[int]:
-        """Name a rank of each role: of a pipeline the ends and one between them."""
+    def list_roles(self, **fixed_positions: int) -> list[int]:
+        """List one rank per role: both ends of a pipeline and a stage between them."""
         sizes = dict(self.axes)
         stages = {0, min(1, sizes["pp"] - 1), sizes["pp"] - 1}
-        # Both of a pair, whose ends may differ like those of a pipeline.
+        # The two ranks of a pair may differ like the ends of a pipeline.
         parts = range(2 if sizes["cp"] == 2 else 1)
         named = product(stages, parts)
-        return sorted(self.rank_at(pp=pp, cp=cp, **others) for pp, cp in named)
+        return sorted(
+            self.find_rank(pp=pp, cp=cp, **fixed_positions) for pp, cp in named
+        )
 
 
-def did(rank: int, job: Job) -> ProcessNotes:
-    """Write what a rank counts in some steps of 1F1B with attention in a ring."""
+def make_role_notes(rank: int, job: Job) -> ProcessNotes:
+    """Create the notes of a rank after some steps of 1F1B with ring attention."""
     events: list[dict[str, Any]] = []
-    everyone = tuple(range(job.world))
+    everyone = tuple(range(job.rank_count))
 
-    def call(name: str, members: Members, *about: Any) -> None:
-        events.append(injected.make_event(name, members, about))
+    def record_call(name: str, members: Members, *details: Any) -> None:
+        events.append(injected.make_event(name, members, details))
         events[-1]["args"]["Calls"] = 3
 
-    def own(*names: str) -> Members:
-        return next(one for one in job.along(*names) if rank in one)
+    def find_own_group(*names: str) -> Members:
+        return next(one for one in job.list_groups_along(*names) if rank in one)
 
-    def pass_on(members: Members, size: int, step: int, around: bool = False) -> None:
-        """Send to one neighbor in a group, and receive from the other."""
+    def exchange_with_neighbors(
+        members: Members, size: int, step: int, is_ring: bool = False
+    ) -> None:
+        """Send to one neighbor of a group and receive from the other."""
         place, count = members.index(rank), len(members)
         group = everyone if job.calls_in_world else members
         for name, key, other in (
             ("send", "Dst Rank", place + step),
             ("recv", "Src Rank", place - step),
         ):
-            if around or 0 <= other < count:
-                call(name, group, size, key, group.index(members[other % count]))
+            if is_ring or 0 <= other < count:
+                record_call(name, group, size, key, group.index(members[other % count]))
 
-    call("allreduce", own("tp"), 100)
-    call("reduce_scatter", own("dp", "cp"), 200)
-    call("broadcast", own("tp", "pp"), 8, "Root rank", len(own("tp", "pp")) - 1)
-    call("allreduce", everyone, 16)
-    if len(own("cp")) > 1:
-        pass_on(own("cp"), 40, 1, around=True)
-    pipe = own("pp")
+    record_call("allreduce", find_own_group("tp"), 100)
+    record_call("reduce_scatter", find_own_group("dp", "cp"), 200)
+    record_call(
+        "broadcast",
+        find_own_group("tp", "pp"),
+        8,
+        "Root rank",
+        len(find_own_group("tp", "pp")) - 1,
+    )
+    record_call("allreduce", everyone, 16)
+    if len(find_own_group("cp")) > 1:
+        exchange_with_neighbors(find_own_group("cp"), 40, 1, is_ring=True)
+    pipe = find_own_group("pp")
     stage, last = pipe.index(rank), len(pipe) - 1
     if stage == last:
-        call("allreduce", own("dp"), 4)
+        record_call("allreduce", find_own_group("dp"), 4)
     if last and stage in (0, last):
-        call("allreduce", (pipe[0], pipe[-1]), 1000)
-    pass_on(pipe, 64, 1)
-    pass_on(pipe, 48, -1)
+        record_call("allreduce", (pipe[0], pipe[-1]), 1000)
+    exchange_with_neighbors(pipe, 64, 1)
+    exchange_with_neighbors(pipe, 48, -1)
     if job.interleaved and last:
         group = everyone if job.calls_in_world else pipe
         first, end = group.index(pipe[0]), group.index(pipe[-1])
         if stage == 0:
-            call("recv", group, 60, "Src Rank", end)
+            record_call("recv", group, 60, "Src Rank", end)
         if stage == last:
-            call("send", group, 60, "Dst Rank", first)
-    return ProcessNotes(rank, job.world, events, job.groups(), {}, "")
+            record_call("send", group, 60, "Dst Rank", first)
+    return ProcessNotes(rank, job.rank_count, events, job.list_groups(), {}, "")
 
 
 sizes = st.tuples(*[st.integers(1, most) for most in (2, 5, 3, 4)])
@@ -139,43 +151,43 @@ jobs = st.builds(
 
 @given(jobs, st.data())
 def test_one_played_rank_per_role_is_enough(job: Job, data: st.DataObject) -> None:
-    everyone = [did(rank, job) for rank in range(job.world)]
+    everyone = [make_role_notes(rank, job) for rank in range(job.rank_count)]
     others = {
         name: data.draw(st.integers(0, size - 1))
         for name, size in job.axes
         if name in ("tp", "dp")
     }
-    few = extrapolate([everyone[rank] for rank in job.roles(**others)])
+    few = extrapolate([everyone[rank] for rank in job.list_roles(**others)])
     assert not few.losses
-    assert same(few, join_notes(everyone))
+    assert is_same_trace(few, merge_notes(everyone))
     all_played = extrapolate(everyone)
     assert not all_played.losses
-    assert same(all_played, join_notes(everyone))
+    assert is_same_trace(all_played, merge_notes(everyone))
 
 
 def test_roles_that_were_not_played_are_named_with_a_rank_of_each() -> None:
     job = Job((("tp", 2), ("pp", 4), ("dp", 3), ("cp", 1)))
-    every = [did(rank, job) for rank in range(job.world)]
+    every = [make_role_notes(rank, job) for rank in range(job.rank_count)]
     [loss, *_] = extrapolate([every[0], every[9]]).losses
     assert loss == (
-        "rank 3 and 11 others: no rank was played at their place in groups shaped as "
-        "[0, 3, 6, 9]; play 3, 6, too"
+        "rank 3 and 11 others: no rank was emulated at their index in groups shaped as "
+        "[0, 3, 6, 9]; emulate 3, 6, too"
     )
 
 
 @pytest.mark.parametrize("size", [3, 4, 7])
 def test_no_message_wraps_around_a_pipeline(size: int) -> None:
-    """Nor is a first stage, played alone, taken for the others of a ring."""
+    """A first stage that is played alone is not extended to a ring."""
     job = Job((("dp", 2), ("pp", size), ("tp", 1), ("cp", 1)))
-    found = extrapolate([did(1, job)])
-    assert any("play 0" in loss for loss in found.losses)
+    found = extrapolate([make_role_notes(1, job)])
+    assert any("emulate 0" in loss for loss in found.losses)
     for _, source, target, _ in found.messages:
         assert abs(source - target) == 1
 
 
-def test_ends_of_messages_that_disagree_are_named() -> None:
+def test_messages_with_inconsistent_ends_are_named() -> None:
     job = Job((("dp", 2), ("pp", 4), ("tp", 1), ("cp", 1)))
-    every = [did(rank, job) for rank in range(4)]
+    every = [make_role_notes(rank, job) for rank in range(4)]
     [sent] = [
         event["args"] for event in every[1].events if event["args"].get("Dst Rank") == 2
     ]
@@ -185,9 +197,12 @@ def test_ends_of_messages_that_disagree_are_named() -> None:
 
 
 def test_ranks_with_different_calls_get_different_roles() -> None:
-    """Only stage 1 of mesh dp, pp does something: not the ranks after the played."""
+    """Only stage 1 of mesh dp, pp communicates, not the ranks after the played one."""
     job = Job((("dp", 4), ("pp", 2)))
-    world, listed = job.world, job.along("dp") + job.along("pp")
+    world, listed = (
+        job.rank_count,
+        job.list_groups_along("dp") + job.list_groups_along("pp"),
+    )
 
     def make_notes(rank: int) -> ProcessNotes:
         events = []
@@ -198,4 +213,4 @@ def test_ranks_with_different_calls_get_different_roles() -> None:
 
     few = extrapolate([make_notes(0), make_notes(1)])
     assert not few.losses
-    assert same(few, join_notes([make_notes(rank) for rank in range(world)]))
+    assert is_same_trace(few, merge_notes([make_notes(rank) for rank in range(world)]))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`topoloom record` of PyTorch programs, with a stub that moves no data.
 
-PyTorch is too large to install for a test; `make bench-ai ARGS='--only recorder'` runs
-the real one. The double has the same dispatcher, as far as the recorder goes.
+PyTorch is too large to install for a test; `make bench-ai ARGS='--only recorder'` uses
+the real one. The stub has the parts of its dispatcher that the recorder uses.
 """
 
 from __future__ import annotations
@@ -40,27 +40,27 @@ rank, world = dist.get_rank(), dist.get_world_size()
 
 
 @pytest.fixture(autouse=True)
-def double(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Let programs import the stub, and a sitecustomize of the user."""
+def torch_stub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Let programs import the stub and a user's sitecustomize."""
     (tmp_path / "sitecustomize.py").write_text(
         "import builtins\nbuiltins.ours = mine = 3\n"
     )
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{DOUBLE}")
 
 
-def torchrun(program: str, ranks: int | str = 4) -> list[str]:
-    """Write a program, and the command that starts its ranks."""
+def write_torchrun_job(program: str, ranks: int | str = 4) -> list[str]:
+    """Write a program and return the command that starts its ranks."""
     Path("train.py").write_text(BEGIN + program)
     return ["--", sys.executable, str(DOUBLE / "torchrun"), str(ranks), "train.py"]
 
 
-def alone(program: str) -> list[str]:
+def write_single_process(program: str) -> list[str]:
     Path("train.py").write_text(BEGIN + program)
     return ["--", sys.executable, "train.py"]
 
 
-def calls(file: str = "p.npz") -> dict[tuple[str, tuple[int, ...], int, int], int]:
-    """Map operation, members, root and bytes to the calls of a recorded file."""
+def load_calls(file: str = "p.npz") -> dict[tuple[str, tuple[int, ...], int, int], int]:
+    """Map (operation, members, root, bytes) to the calls in a recorded file."""
     profile = load_profile(file)
     return {
         (OPERATIONS[o], tuple(profile.communicators[c].tolist()), root, size): count
@@ -68,14 +68,14 @@ def calls(file: str = "p.npz") -> dict[tuple[str, tuple[int, ...], int, int], in
     }
 
 
-def messages(kind: str) -> dict[tuple[int, int], tuple[int, int]]:
-    """Map pairs to the bytes and the number of messages of a kind."""
+def load_messages(kind: str) -> dict[tuple[int, int], tuple[int, int]]:
+    """Map each pair to the bytes and messages of one kind."""
     traffic = load_profile("p.npz").traffic.tolist()
     return {(s, t): (b, n) for _, k, s, t, b, n in traffic if KINDS[k] == kind}
 
 
 def test_calls_of_a_job_are_counted(topoloom: Command) -> None:
-    done = topoloom("record", "-o", "p.npz", *torchrun("""\
+    done = topoloom("record", "-o", "p.npz", *write_torchrun_job("""\
 import builtins, sitecustomize
 assert builtins.ours == sitecustomize.mine == 3
 pairs = [dist.new_group([0, 2]), dist.new_group([1, 3])]
@@ -90,7 +90,7 @@ dist.destroy_process_group()
 """))  # fmt: skip
     assert (done.status, done.err) == (0, "")
     everyone = (0, 1, 2, 3)
-    assert calls() == {
+    assert load_calls() == {
         ("allreduce", everyone, -1, 20): 5,
         ("bcast", (0, 2), 1, 28): 1,
         ("bcast", (1, 3), 1, 28): 1,
@@ -98,14 +98,14 @@ dist.destroy_process_group()
         ("allgather", (1, 3), -1, 48): 1,
         ("barrier", everyone, -1, 0): 1,
     }
-    assert messages("send") == {
+    assert load_messages("send") == {
         (rank, (rank + 1) % 4): (400 + 4 * rank, 1) for rank in everyone
     }
 
 
 def test_uneven_exchanges_are_counted_by_pair(topoloom: Command) -> None:
-    """Also where they are even for one rank, or between all but in other sizes."""
-    done = topoloom("record", "-o", "p.npz", *torchrun("""\
+    """Some ranks send equal parts; a later, even exchange has another size."""
+    done = topoloom("record", "-o", "p.npz", *write_torchrun_job("""\
 rows = [[3, 3, 3], [1, 0, 2], [4, 4, 4]]
 go, come = rows[rank], [row[rank] for row in rows]
 for _ in range(2):
@@ -113,20 +113,20 @@ for _ in range(2):
 dist.all_to_all_single(Tensor(6), Tensor(6))
 """, 3))  # fmt: skip
     assert (done.status, done.err) == (0, "")
-    assert calls() == {("alltoall", (0, 1, 2), -1, 8): 1}
+    assert load_calls() == {("alltoall", (0, 1, 2), -1, 8): 1}
     rows = {(0, 1): 3, (0, 2): 3, (1, 0): 1, (1, 2): 2, (2, 0): 4, (2, 1): 4}
-    assert messages("direct") == {pair: (16 * n, 2) for pair, n in rows.items()}
+    assert load_messages("direct") == {pair: (16 * n, 2) for pair, n in rows.items()}
 
 
-def test_counts_of_killed_ranks_are_kept(topoloom: Command) -> None:
-    done = topoloom("record", "-o", "p.npz", *torchrun("""\
+def test_counts_of_killed_ranks_are_saved(topoloom: Command) -> None:
+    done = topoloom("record", "-o", "p.npz", *write_torchrun_job("""\
 for _ in range(3):
     dist.all_reduce(Tensor(10))
 os.kill(os.getpid(), signal.SIGKILL)
 """))  # fmt: skip
     assert done.status == 1
-    assert "the command ended with status 1; what it sent until then" in done.err
-    assert calls() == {("allreduce", (0, 1, 2, 3), -1, 40): 3}
+    assert "the command ended with status 1; the file contains" in done.err
+    assert load_calls() == {("allreduce", (0, 1, 2, 3), -1, 40): 3}
 
 
 def test_ranks_without_counts_are_named(topoloom: Command) -> None:
@@ -136,12 +136,12 @@ def test_ranks_without_counts_are_named(topoloom: Command) -> None:
     command = [sys.executable, str(DOUBLE / "torchrun"), "4", "train.py"]
     done = topoloom("record", "-o", "p.npz", "--", *command)
     assert done.status == 1
-    assert "nothing came from rank 2" in done.err
-    assert "ranks left nothing" not in done.err
+    assert "no data from rank 2" in done.err
+    assert "ranks have no trace" not in done.err
 
 
 def test_ctrl_c_ends_the_job_and_keeps_its_counts(topoloom: Command) -> None:
-    command = torchrun("""\
+    command = write_torchrun_job("""\
 import time
 dist.all_reduce(Tensor(10))
 os.write(1, b"counted\\n")
@@ -165,13 +165,13 @@ time.sleep(600)
             os.killpg(job.pid, signal.SIGKILL)
     assert job.returncode == 1, errors
     assert "the command ended with status 1" in errors
-    assert calls() == {("allreduce", (0, 1), -1, 40): 1}
+    assert load_calls() == {("allreduce", (0, 1), -1, 40): 1}
 
 
 def test_only_the_last_start_of_a_restarted_job_counts(
     topoloom: Command,
 ) -> None:
-    done = topoloom("record", "-o", "p.npz", *torchrun("""\
+    done = topoloom("record", "-o", "p.npz", *write_torchrun_job("""\
 dist.all_reduce(Tensor(10))
 attempt = int(os.environ["TORCHELASTIC_RESTART_COUNT"])
 if attempt < 2:
@@ -182,13 +182,13 @@ dist.all_reduce(Tensor(10))
 """, "4+3"))  # fmt: skip
     assert done.status == 0
     assert "8 earlier starts of ranks left out: torchrun started the job" in done.err
-    assert calls() == {("allreduce", (0, 1, 2, 3), -1, 40): 2}
+    assert load_calls() == {("allreduce", (0, 1, 2, 3), -1, 40): 2}
 
 
 def test_a_last_start_that_fails_before_its_world_is_reported(
     topoloom: Command,
 ) -> None:
-    command = torchrun("dist.barrier()\nos._exit(1)", "2+2")
+    command = write_torchrun_job("dist.barrier()\nos._exit(1)", "2+2")
     train = Path("train.py")
     train.write_text(
         "import os\n"
@@ -199,16 +199,16 @@ def test_a_last_start_that_fails_before_its_world_is_reported(
     assert done.status == 1
     (line,) = (line for line in done.err.splitlines() if "again" in line)
     assert "again 2 times without beginning a world; the start before counts" in line
-    assert calls() == {("barrier", (0, 1), -1, 0): 1}
+    assert load_calls() == {("barrier", (0, 1), -1, 0): 1}
 
 
-def test_a_job_that_fails_before_it_sends_keeps_an_existing_file(
+def test_a_job_that_fails_early_does_not_overwrite_an_existing_file(
     topoloom: Command,
 ) -> None:
-    good = alone("dist.barrier()\n")
+    good = write_single_process("dist.barrier()\n")
     assert topoloom("record", "-o", "p.npz", "--world", 8, *good).status == 0
     before = Path("p.npz").read_bytes()
-    failing = alone("sys.exit(3)\n")
+    failing = write_single_process("sys.exit(3)\n")
     done = topoloom("record", "-o", "p.npz", "--world", 8, *failing)
     assert done.status == 3
     assert "(exit status 3) before it sent anything; p.npz is not" in done.err
@@ -216,46 +216,48 @@ def test_a_job_that_fails_before_it_sends_keeps_an_existing_file(
 
 
 def test_two_jobs_in_a_command_are_refused(topoloom: Command) -> None:
-    _, *words = torchrun("dist.barrier()", 2)
+    _, *words = write_torchrun_job("dist.barrier()", 2)
     job = shlex.join(words)
     done = topoloom("record", "-o", "p.npz", "--", "sh", "-c", f"{job}; {job}")
     assert done.status
-    assert "twice, as in two jobs; record them one by one" in done.err  # 0 or 1
+    assert "twice, as in two jobs; record each job separately" in done.err  # 0 or 1
     assert not [*Path().glob("*topoloom*"), *Path().glob("*.npz")]
 
 
-def test_other_launchers_need_an_option(topoloom: Command) -> None:
+def test_launchers_other_than_torchrun_require_the_torch_option(
+    topoloom: Command,
+) -> None:
     Path("spawn.py").write_text("""\
 import os, subprocess, sys
 for rank in "01":
     subprocess.run([sys.executable, "train.py"], env={**os.environ, "RANK": rank})
 """)
-    alone("dist.barrier()")
+    write_single_process("dist.barrier()")
     command = ["--", "env", "WORLD_SIZE=2", sys.executable, "spawn.py"]
     done = topoloom("record", "--torch", "-o", "p.npz", *command)
     assert (done.status, done.err) == (0, "")
-    assert calls() == {("barrier", (0, 1), -1, 0): 1}
+    assert load_calls() == {("barrier", (0, 1), -1, 0): 1}
     both = topoloom("record", "--torch", "--nccl", "-o", "p.npz", *command)
-    assert "--torch counts what PyTorch calls, --nccl what NCCL does" in both.err
+    assert "--torch and --nccl select different recorders" in both.err
 
 
 def test_counts_outlive_a_failed_write(
     topoloom: Command,
 ) -> None:
-    command = torchrun("dist.all_reduce(Tensor(10))", 2)
+    command = write_torchrun_job("dist.all_reduce(Tensor(10))", 2)
     done = topoloom("record", "-o", "p.npz", "--collectives", "nccl", *command)
     assert done.status
     assert "2 ranks are not a multiple of 8 GPUs per node" in done.err
     [kept] = Path().glob("topoloom-torch-*")
-    assert f"is kept in {kept.absolute()}: in Python, topoloom.frameworks" in done.err
+    assert f"are in {kept.absolute()}: in Python, topoloom.frameworks" in done.err
     read_recording(kept).profile().save("p.npz")
-    assert calls() == {("allreduce", (0, 1), -1, 40): 1}
+    assert load_calls() == {("allreduce", (0, 1), -1, 40): 1}
 
 
 def test_a_program_without_the_recorder_does_not_hang(
     topoloom: Command,
 ) -> None:
-    """It finds no port at which it could wait."""
+    """The recorder finds no port to listen on."""
     Path("train.py").write_text("""\
 import os
 raise SystemExit(7 * (int(os.environ["MASTER_PORT"]) >= 1 << 16))
@@ -263,7 +265,7 @@ raise SystemExit(7 * (int(os.environ["MASTER_PORT"]) >= 1 << 16))
     hidden = f"{sys.executable} -I train.py"
     done = topoloom("record", "-o", "p.npz", "--world", 8, "--", "sh", "-c", hidden)
     assert done.status == 7
-    assert "or its Python ignores PYTHONPATH" in done.err
+    assert "or Python ignores PYTHONPATH" in done.err
 
 
 WORLD = """\
@@ -273,7 +275,7 @@ shards = [[s + t, s + t + 2] for s in range(0, 16, 4) for t in range(2)]
 own = [dist.new_group(ranks, None, "nccl") for ranks in tensors]
 split = dist.split_group(split_ranks=shards)
 _, work = dist.all_reduce(Tensor(100), own[rank // 2])
-assert [one.count for one in work.result] == [100]  # where DDP finds gradients
+assert [one.count for one in work.result] == [100]  # DDP reads gradients here
 dist.all_gather_into_tensor(Tensor(20), Tensor(10), split)
 dist.all_reduce(Tensor(1))
 if stage < 3:
@@ -284,12 +286,12 @@ if stage > 0:
 
 
 def test_a_few_played_ranks_give_the_graph_of_the_world(topoloom: Command) -> None:
-    """One rank of each stage, or every rank: the same world."""
-    command = alone(WORLD)
+    """Playing one rank per stage or every rank gives the same world."""
+    command = write_single_process(WORLD)
     done = topoloom("record", "--world", 16, "--rank", "0,4,8,12", "-o", "p.npz",
                     *command)  # fmt: skip
     assert (done.status, done.err) == (0, "")
-    few, sent = calls(), messages("send")
+    few, sent = load_calls(), load_messages("send")
     assert sent == {(rank, rank + 4): (200, 1) for rank in range(12)}
     groups = {members: size for _, members, _, size in few}
     assert len(groups) == 17
@@ -297,30 +299,30 @@ def test_a_few_played_ranks_give_the_graph_of_the_world(topoloom: Command) -> No
     assert groups[5, 7] == 40
     assert groups[tuple(range(16))] == 4
     topoloom("record", "--world", 16, "--rank", "0-15", "-o", "p.npz", *command)
-    assert (calls(), messages("send")) == (few, sent)
+    assert (load_calls(), load_messages("send")) == (few, sent)
 
 
 def test_roles_that_were_not_played_are_reported(topoloom: Command) -> None:
-    first = topoloom("record", "--world", 64, "-o", "p.npz", *alone("""\
+    first = topoloom("record", "--world", 64, "-o", "p.npz", *write_single_process("""\
 if rank < 32:
     dist.recv(Tensor(50), rank + 32)
 """))  # fmt: skip
     assert first.status == 0
     assert "rank 0 receives 200 bytes from rank 32, which sends 0" in first.err
-    assert "play rank 32, too" in first.err
+    assert "emulate rank 32, too" in first.err
 
 
-def test_groups_unlike_those_of_the_played_rank_are_reported(
+def test_groups_with_other_shapes_than_the_played_rank_are_reported(
     topoloom: Command,
 ) -> None:
-    done = topoloom("record", "--world", 8, "-o", "p.npz", *alone("""\
+    done = topoloom("record", "--world", 8, "-o", "p.npz", *write_single_process("""\
 groups = [dist.new_group(ranks) for ranks in ([0, 1, 2], [3, 4, 5, 6, 7])]
 dist.all_reduce(Tensor(10), groups[0])
 """))  # fmt: skip
     assert (
         "rank 3 and 4 others: in no group shaped as [0, 1, 2], where rank 0" in done.err
     )
-    assert list(calls()) == [("allreduce", (0, 1, 2), -1, 40)]
+    assert list(load_calls()) == [("allreduce", (0, 1, 2), -1, 40)]
 
 
 @pytest.mark.parametrize(
@@ -328,7 +330,7 @@ dist.all_reduce(Tensor(10), groups[0])
     [
         (["--world", "8", "--rank", "8"], "'8' is not a list of increasing numbers"),
         (["--world", "0"], "--world is 0"),
-        (["--rank", "3"], "--rank needs --world"),
+        (["--rank", "3"], "--rank requires --world"),
         (["--world", "8", "--rank", ""], "'' is not a list of increasing numbers"),
         (["--world", "8", "--mpicc", "mpicc"], "--mpicc is for MPI programs"),
         (["--world", "8", "--timeout", "0"], "--timeout 0 leaves the job no time"),
@@ -347,7 +349,9 @@ dist.all_reduce(Tensor(10), groups[0])
 def test_impossible_worlds_are_refused(
     topoloom: Command, words: list[str], message: str
 ) -> None:
-    done = topoloom("record", "-o", "p.npz", *words, *alone("print('ran')"))
+    done = topoloom(
+        "record", "-o", "p.npz", *words, *write_single_process("print('ran')")
+    )
     assert done.status in (1, 2)
     assert message in done.err
     assert done.out == ""
@@ -369,8 +373,8 @@ def test_python_without_the_recorder_plays_no_rank(
     assert done.status
 
 
-def test_torchrun_plays_no_world_of_its_own(topoloom: Command) -> None:
-    done = topoloom("record", "-o", "p.npz", "--world", 8, *torchrun(""))
+def test_torchrun_cannot_be_combined_with_a_played_world(topoloom: Command) -> None:
+    done = topoloom("record", "-o", "p.npz", "--world", 8, *write_torchrun_job(""))
     assert "torchrun starts all ranks" in done.err
     assert done.status
 
@@ -379,7 +383,7 @@ def test_programs_without_torch_leave_no_counts(topoloom: Command) -> None:
     done = topoloom("record", "-o", "p.npz", "--world", 8, "--",
                     sys.executable, "-c", "import sys; sys.exit(4)")  # fmt: skip
     assert done.status == 4
-    assert "no process of the command started a world" in done.err
+    assert "no process of the command initialized" in done.err
     missing = topoloom("record", "-o", "p.npz", "--world", 8, "--", "no-such-program")
     assert "cannot run 'no-such-program'" in missing.err
 
@@ -388,7 +392,7 @@ def test_an_old_torch_is_reported_and_the_job_continues(
     topoloom: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OLD_TORCH", "1")
-    done = topoloom("record", "-o", "p.npz", *torchrun("print('ran')\n", 1))
+    done = topoloom("record", "-o", "p.npz", *write_torchrun_job("print('ran')\n", 1))
     assert done.status == 0
     assert "PyTorch 0.1 cannot be recorded: AttributeError" in done.err
-    assert not calls()
+    assert not load_calls()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One job in the trace format of every program gives one graph."""
+"""One job, traced in any supported format, gives one graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from written_job import (
+from trace_writers import (
     Job,
     Step,
     write_chakra,
@@ -40,19 +40,19 @@ WRITERS: dict[str, Callable[[Job, Path], None]] = {
     "hlo, mesh": partial(write_hlo, syntax="mesh"),
     "flight recorder, pickle": write_flight_recorder,
     "flight recorder, JSON": partial(write_flight_recorder, as_pickle=False),
-    "flight recorder, gloo": partial(write_flight_recorder, by_gloo=True),
+    "flight recorder, gloo": partial(write_flight_recorder, is_gloo=True),
     "kineto": write_kineto,
     "inspector": write_inspector,
     "chakra": write_chakra,
     "goal": write_goal,
 }
 
-#: All ranks do something together, by which the Inspector's lines are joined.
+#: A collective of all ranks, which aligns the lines of Inspector files.
 WORLD = Step("allreduce", (0, 1, 2), 1, 1)
 
 
 @st.composite
-def jobs(draw: st.DrawFn) -> Job:
+def draw_job(draw: st.DrawFn) -> Job:
     sizes = draw(st.sampled_from([(2, 2, 2), (2, 3, 2), (3, 2, 1), (1, 4, 2)]))
     wide = [axis for axis, size in enumerate(sizes) if size > 1]
     steps = []
@@ -69,37 +69,38 @@ def jobs(draw: st.DrawFn) -> Job:
     return Job(sizes, (WORLD, *steps))
 
 
-def rows_of(path: Path) -> list[list[int]]:
+def import_edges(path: Path) -> list[list[int]]:
     return edge_rows(import_pattern(path).graph).tolist()
 
 
-@given(jobs())
+@given(draw_job())
 @settings(max_examples=15)
-def test_one_job_gives_one_graph_through_every_importer(job: Job) -> None:
-    expected = np.stack(job.messages(), axis=1).tolist()
+def test_all_importers_give_the_same_graph_of_a_job(job: Job) -> None:
+    expected = np.stack(job.compute_messages(), axis=1).tolist()
     for name, write in WRITERS.items():
         with tempfile.TemporaryDirectory() as folder:
             write(job, Path(folder))
             files = list(Path(folder).iterdir())
             at = files[0] if len(files) == 1 else Path(folder)
-            assert rows_of(at) == expected, name
+            assert import_edges(at) == expected, name
 
 
-@given(jobs())
+@given(draw_job())
 def test_the_mesh_is_found_from_the_groups(job: Job) -> None:
     with tempfile.TemporaryDirectory() as folder:
         write_hlo(job, Path(folder), "iota")
         profile = read_trace(folder).profile
     found = infer_mesh(profile)
-    assert np.prod(list(found.mesh.values())) == job.ranks
-    # Every axis of the job is one of the mesh, or merged with neighbors that it is
-    # never used without.
+    assert np.prod(list(found.mesh.values())) == job.rank_count
+    # Axes of the job are axes of the mesh, unless they are only used together.
     cuts = np.cumprod([1, *found.mesh.values()]).tolist()
     assert set(cuts) <= set(np.cumprod([1, *job.sizes[::-1]]).tolist())
     for step in job.steps:
         if step.operation not in ("send", "alltoall"):
             in_all = step.operation in ("allreduce", "reduce_scatter")
-            size = step.count * 4 * (len(job.groups(step.axes)[0]) if in_all else 1)
+            size = (
+                step.count * 4 * (len(job.list_groups(step.axes)[0]) if in_all else 1)
+            )
             assert any(
                 one.name == step.operation and one.bytes == size
                 for one in found.operations
@@ -129,19 +130,19 @@ def test_a_mesh_whose_axes_are_all_used_is_found_completely(tmp_path: Path) -> N
     assert sent["axis3"] == 3 * 32 * 4 * 2
 
 
-def uneven(groups: Sequence[tuple[int, ...]], ranks: int) -> Profile:
-    """Exchange bytes in groups that differ by pair, with one empty pair."""
+def record_uneven_exchange(groups: Sequence[tuple[int, ...]], ranks: int) -> Profile:
+    """Exchange different bytes between pairs of each group; one pair is empty."""
     trace = Trace(ranks)
     for members in groups:
         for rank in members:
             parts = [(rank + 2 * peer) % 3 * 10 for peer in members]
-            trace.exchange(rank, members, parts)
+            trace.add_exchange(rank, members, parts)
     return trace.profile()
 
 
 def test_uneven_exchanges_are_along_the_axis_of_their_groups() -> None:
     groups = [(0, 2, 4, 6), (1, 3, 5, 7), (8, 10, 12, 14), (9, 11, 13, 15)]
-    profile = uneven(groups, 16)
+    profile = record_uneven_exchange(groups, 16)
     found = infer_mesh(profile)
     sent = np.bincount(profile.traffic[:, 2], profile.traffic[:, 4])
     assert found.mesh == {"axis1": 2, "axis2": 4, "axis3": 2}
@@ -152,7 +153,7 @@ def test_uneven_exchanges_are_along_the_axis_of_their_groups() -> None:
 
 
 def test_groups_that_fit_no_axes_are_reported() -> None:
-    """For example, first and last stages that share the weights of an embedding."""
+    """For example, the first and last stages share embedding weights."""
     trace = Trace(16)
     for first in range(0, 16, 2):
         trace.add("allreduce", (first, first + 1), 100)
@@ -167,10 +168,11 @@ def test_groups_that_fit_no_axes_are_reported() -> None:
 
 
 def test_exchanges_of_few_pairs_are_reported(topoloom: Command) -> None:
-    """As in a stencil, which is along no axis, and where no group is known."""
+    """As in a stencil, which follows no axis and has no known groups."""
     trace = Trace(8)
     for rank in range(8):
-        trace.exchange(rank, range(8), [5 * (peer == rank ^ 1) for peer in range(8)])
+        parts = [5 * (peer == rank ^ 1) for peer in range(8)]
+        trace.add_exchange(rank, range(8), parts)
         trace.send(rank, rank ^ 1, 2, kind="direct")
     found = infer_mesh(trace.profile())
     assert found.mesh == {"axis1": 8}
@@ -180,11 +182,11 @@ def test_exchanges_of_few_pairs_are_reported(topoloom: Command) -> None:
     assert "left over  56 B in all, along none" in topoloom(*words).out
     on_machine = topoloom(*words, "--machine", "torus:8")
     assert on_machine.status
-    assert "nothing in p.npz moves along axes; topoloom map places" in on_machine.err
+    assert "nothing in p.npz sends along axes; use topoloom map" in on_machine.err
 
 
 @pytest.mark.parametrize("name", [name for name in WRITERS if name != "goal"])
-def test_collectives_can_be_kept_with_the_graph(tmp_path: Path, name: str) -> None:
+def test_collectives_can_be_saved_with_the_graph(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "job"
     folder.mkdir()
     WRITERS[name](Job((2, 2, 1), (Step("allreduce", (0, 1), 4, 2),)), folder)

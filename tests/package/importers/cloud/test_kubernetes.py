@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes of Kubernetes by their labels."""
+"""Machines from the labels of Kubernetes nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from topoloom.importers.cloud.kubernetes import (
     read_kubernetes_nodes,
 )
 from topoloom.machines.import_formats import IMPORTERS
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import save_machine
 
 (IMPORTER,) = (one for one in IMPORTERS if one.name == "kubernetes")
@@ -31,8 +31,8 @@ CLIQUE = "nvidia.com/gpu.clique"
 ACCELERATOR = "network.topology.nvidia.com/accelerator"
 
 
-def node(name: str, gpus: int = 8, **more: Any) -> dict[str, Any]:
-    """Make an entry as kubectl does; labels are a dict in `labels`."""
+def make_item(name: str, gpus: int = 8, **more: Any) -> dict[str, Any]:
+    """Create an item of `kubectl get nodes -o json`; `labels` is a dict."""
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -45,24 +45,32 @@ def node(name: str, gpus: int = 8, **more: Any) -> dict[str, Any]:
     }
 
 
-def nodes(*items: dict[str, Any]) -> str:
+def format_items(*items: dict[str, Any]) -> str:
     return json.dumps({"apiVersion": "v1", "items": items, "kind": "List"}, indent=4)
 
 
-def make_node(labels: list[str], name: str, path: str, **more: Any) -> dict[str, Any]:
+def make_labeled_node(
+    labels: list[str], name: str, path: str, **more: Any
+) -> dict[str, Any]:
     own = dict(zip(labels, path.split(), strict=True)) | more.pop("others", {})
-    return node(name, labels=own, **more)
+    return make_item(name, labels=own, **more)
 
 
-TREE = nodes(
-    *(make_node(TOPOGRAPH, f"n{i}", f"c s{i // 4} l{i // 2}") for i in range(8)),
+TREE = format_items(
+    *(
+        make_labeled_node(TOPOGRAPH, f"n{i}", f"c s{i // 4} l{i // 2}")
+        for i in range(8)
+    ),
 )
 
 
 @pytest.mark.parametrize("labels", [TOPOGRAPH, TIERS, COREWEAVE])
 def test_switches_of_all_labels_make_the_same_tree(labels: list[str]) -> None:
-    text = nodes(
-        *(make_node(labels, f"n{i}", f"c s{i // 4} l{i // 2}") for i in range(8))
+    text = format_items(
+        *(
+            make_labeled_node(labels, f"n{i}", f"c s{i // 4} l{i // 2}")
+            for i in range(8)
+        )
     )
     assert IMPORTER.recognizes(text[:200])
     described = read_kubernetes_nodes(text)
@@ -75,31 +83,37 @@ def test_switches_of_all_labels_make_the_same_tree(labels: list[str]) -> None:
 def test_switches_have_their_names_and_leaves_their_label(
     labels: list[str], tmp_path: Path
 ) -> None:
-    text = nodes(
-        *(make_node(labels, f"n{i}", f"c s{i // 4} l{i // 2}") for i in range(8))
+    text = format_items(
+        *(
+            make_labeled_node(labels, f"n{i}", f"c s{i // 4} l{i // 2}")
+            for i in range(8)
+        )
     )
     (tmp_path / "nodes.json").write_text(text)
-    machine, described = load_described(tmp_path / "nodes.json")
+    machine, described = load_machine_and_description(tmp_path / "nodes.json")
     assert described.switches == ("l0", "l1", "l2", "l3", "s0", "s1", "c")
     assert described.labels == tuple(reversed(labels))
     written = tmp_path / "m.toml"
     save_machine(written, machine, labels=described.labels)
-    assert load_described(written)[1].labels == described.labels
+    assert load_machine_and_description(written)[1].labels == described.labels
 
 
 def test_switches_of_the_same_name_are_named_by_their_path() -> None:
-    text = nodes(
-        *(make_node(TOPOGRAPH, f"n{i}", f"c s{i // 4} l{i // 2 % 2}") for i in range(8))
+    text = format_items(
+        *(
+            make_labeled_node(TOPOGRAPH, f"n{i}", f"c s{i // 4} l{i // 2 % 2}")
+            for i in range(8)
+        )
     )
     switches = read_kubernetes_nodes(text).switches
     assert switches[:4] == ("c/s0/l0", "c/s0/l1", "c/s1/l0", "c/s1/l1")
 
 
 def test_nodes_without_gpus_among_others_are_omitted() -> None:
-    text = nodes(
-        make_node(TOPOGRAPH, "a", "c s l0"),
-        make_node(TOPOGRAPH, "b", "c s l0"),
-        make_node(TOPOGRAPH, "cpu", "c s l1", gpus=0),
+    text = format_items(
+        make_labeled_node(TOPOGRAPH, "a", "c s l0"),
+        make_labeled_node(TOPOGRAPH, "b", "c s l0"),
+        make_labeled_node(TOPOGRAPH, "cpu", "c s l1", gpus=0),
     )
     described = read_kubernetes_nodes(text)
     assert described.hosts == ("a", "b")
@@ -109,19 +123,21 @@ def test_nodes_without_gpus_among_others_are_omitted() -> None:
 
 
 def test_nodes_of_a_cluster_without_gpus_are_slots() -> None:
-    text = nodes(*(make_node(TOPOGRAPH, f"n{i}", "c s l", gpus=0) for i in range(2)))
+    text = format_items(
+        *(make_labeled_node(TOPOGRAPH, f"n{i}", "c s l", gpus=0) for i in range(2))
+    )
     described = read_kubernetes_nodes(text)
     assert Machine(described.text).slot_count == 2
     assert "assumed: a slot per node" in described.remarks[0]
 
 
-def test_domains_without_nvlink_are_levels_of_the_tree() -> None:
-    """Topograph's domains are those of the cloud where GPUs of a node are alone."""
+def test_domains_of_single_gpu_nodes_become_tree_levels() -> None:
+    """Topograph's domains are network domains if GPUs of a node have no NVLink."""
     own = {"nvidia.com/gpu.product": "NVIDIA-H200"}
     for leaf in (4, 2):
-        text = nodes(
+        text = format_items(
             *(
-                make_node(
+                make_labeled_node(
                     TOPOGRAPH,
                     f"n{i}",
                     f"c s l{i // leaf}",
@@ -137,9 +153,9 @@ def test_domains_that_overlap_with_leaves_are_omitted_and_named() -> None:
     domain = [0, 0, 1, 1, 0, 0, 1, 1]
     leaf = [0, 0, 0, 1, 1, 1, 1, 0]
     own = {"nvidia.com/gpu.product": "NVIDIA-B200"}
-    text = nodes(
+    text = format_items(
         *(
-            make_node(
+            make_labeled_node(
                 TOPOGRAPH,
                 f"n{i}",
                 f"c s l{leaf[i]}",
@@ -153,12 +169,12 @@ def test_domains_that_overlap_with_leaves_are_omitted_and_named() -> None:
     assert any("they and leaf switches overlap" in one for one in described.remarks)
 
 
-def test_nodes_can_differ_and_be_down() -> None:
-    text = nodes(
-        make_node(TOPOGRAPH, "a", "c s l0", gpus=4),
-        make_node(TOPOGRAPH, "b", "c s l0", ready="Unknown"),
-        make_node(TOPOGRAPH, "c", "c s l1", spec={"unschedulable": True}),
-        make_node(TOPOGRAPH, "d", "c s l1"),
+def test_nodes_can_differ_and_can_be_down() -> None:
+    text = format_items(
+        make_labeled_node(TOPOGRAPH, "a", "c s l0", gpus=4),
+        make_labeled_node(TOPOGRAPH, "b", "c s l0", ready="Unknown"),
+        make_labeled_node(TOPOGRAPH, "c", "c s l1", spec={"unschedulable": True}),
+        make_labeled_node(TOPOGRAPH, "d", "c s l1"),
     )
     described = read_kubernetes_nodes(text)
     machine = Machine(described.text)
@@ -169,12 +185,12 @@ def test_nodes_can_differ_and_be_down() -> None:
 
 
 def test_nodes_without_labels_are_named() -> None:
-    text = nodes(
-        make_node(TOPOGRAPH, "a", "c s l0"),
-        make_node(TOPOGRAPH, "b", "c s l0"),
-        node("cpu"),
-        make_node(TOPOGRAPH[:2], "half", "c s"),
-        node("boss", labels={"node-role.kubernetes.io/control-plane": ""}),
+    text = format_items(
+        make_labeled_node(TOPOGRAPH, "a", "c s l0"),
+        make_labeled_node(TOPOGRAPH, "b", "c s l0"),
+        make_item("cpu"),
+        make_labeled_node(TOPOGRAPH[:2], "half", "c s"),
+        make_item("boss", labels={"node-role.kubernetes.io/control-plane": ""}),
     )
     described = read_kubernetes_nodes(text)
     assert described.hosts == ("a", "b")
@@ -195,15 +211,18 @@ def test_nodes_without_labels_are_named() -> None:
             "line 1: expected entries of kind Node",
         ),
         ('{"items": [{"kind": "Node"}]}', "line 1: a node has no metadata.name"),
-        (nodes(node("a")), "line 1: no node has a label"),
-        (nodes(node("a", gpus=10**12)), "line 8: node 'a' has '1000000000000' GPUs"),
+        (format_items(make_item("a")), "line 1: no node has a label"),
         (
-            nodes(*[make_node(TOPOGRAPH, "a", "c s l")] * 2),
+            format_items(make_item("a", gpus=10**12)),
+            "line 8: node 'a' has '1000000000000' GPUs",
+        ),
+        (
+            format_items(*[make_labeled_node(TOPOGRAPH, "a", "c s l")] * 2),
             "line 8: node 'a' appears twice",
         ),
     ],
 )
-def test_errors_name_the_line(text: str, message: str) -> None:
+def test_errors_in_kubernetes_files_name_the_line(text: str, message: str) -> None:
     assert IMPORTER.recognizes(text)
     with pytest.raises(Error) as raised:
         read_kubernetes_nodes(text)
@@ -211,11 +230,13 @@ def test_errors_name_the_line(text: str, message: str) -> None:
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=12))
-def test_each_node_keeps_its_location(paths: list[tuple[int, int, int]]) -> None:
-    """Nodes of the same leaf are as near as any, and no others are nearer."""
-    text = nodes(
+def test_distances_follow_the_labels_of_nodes(
+    paths: list[tuple[int, int, int]],
+) -> None:
+    """Nodes of one leaf are nearest; all other nodes are farther."""
+    text = format_items(
         *(
-            make_node(TOPOGRAPH, f"n{i}", f"c{a} s{a}{b} l{a}{b}{c}")
+            make_labeled_node(TOPOGRAPH, f"n{i}", f"c{a} s{a}{b} l{a}{b}{c}")
             for i, (a, b, c) in enumerate(paths)
         )
     )
@@ -225,10 +246,10 @@ def test_each_node_keeps_its_location(paths: list[tuple[int, int, int]]) -> None
     for i, one in enumerate(paths):
         for k, other in enumerate(paths):
             for m, third in enumerate(paths):
-                shared = [_shared(one, path) for path in (other, third)]
+                shared = [count_shared_levels(one, path) for path in (other, third)]
                 if k != i and m != i and shared[0] > shared[1]:
                     assert hops[at[i]][at[k]] <= hops[at[i]][at[m]]
 
 
-def _shared(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+def count_shared_levels(one: tuple[int, ...], other: tuple[int, ...]) -> int:
     return next((k for k in range(3) if one[k] != other[k]), 3)

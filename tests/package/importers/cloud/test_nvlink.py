@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes of Kubernetes that NVLink joins, with the labels that clouds document."""
+"""Kubernetes nodes joined by NVLink, with the labels documented by clouds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from topoloom.importers.cloud.kubernetes import read_kubernetes_nodes
 from topoloom.importers.network_speeds import GivenSpeeds
 from topoloom.machines.machine_file import (
     IncompleteFileError,
-    load_described,
+    load_machine_and_description,
 )
 from topoloom.machines.machine_writers import save_machine
 from topoloom.nodes.host_text import drop_vacant
@@ -28,7 +28,7 @@ TYPE = "node.kubernetes.io/instance-type"
 UUID = "7b968a6d-c8aa-45e1-9e07-e1e51be99c3"
 
 
-def node(name: str, labels: dict[str, str], gpus: int = 4, **more: Any) -> Any:
+def make_item(name: str, labels: dict[str, str], gpus: int = 4, **more: Any) -> Any:
     return {
         "kind": "Node",
         "metadata": {"name": name, "labels": labels},
@@ -40,21 +40,25 @@ def node(name: str, labels: dict[str, str], gpus: int = 4, **more: Any) -> Any:
     }
 
 
-def rack(number: int, hosts: int, labels: dict[str, str], **more: Any) -> list[Any]:
-    """Make the nodes of an NVLink domain."""
+def make_domain(
+    number: int, hosts: int, labels: dict[str, str], **more: Any
+) -> list[Any]:
+    """Create the nodes of an NVLink domain."""
     own = {CLIQUE: f"{UUID}{number}.32766"} | labels
-    return [node(f"r{number}-{host:02}", dict(own), **more) for host in range(hosts)]
+    return [
+        make_item(f"r{number}-{host:02}", dict(own), **more) for host in range(hosts)
+    ]
 
 
-def text_of(items: list[Any]) -> str:
+def format_items(items: list[Any]) -> str:
     return json.dumps({"kind": "List", "items": items})
 
 
-def gb200(racks: int, hosts: int = 18, per_leaf: int = 2) -> list[Any]:
+def make_gb200_cluster(racks: int, hosts: int = 18, per_leaf: int = 2) -> list[Any]:
     return [
         one
         for number in range(racks)
-        for one in rack(
+        for one in make_domain(
             number,
             hosts,
             {
@@ -67,8 +71,8 @@ def gb200(racks: int, hosts: int = 18, per_leaf: int = 2) -> list[Any]:
 
 
 def test_racks_are_domains_with_the_speed_of_nvlink(tmp_path: Path) -> None:
-    (tmp_path / "nodes.json").write_text(text_of(gb200(4)))
-    machine, described = load_described(tmp_path / "nodes.json")
+    (tmp_path / "nodes.json").write_text(format_items(make_gb200_cluster(4)))
+    machine, described = load_machine_and_description(tmp_path / "nodes.json")
     assert machine.text.startswith("rails:72:2:2,rails=4,host=4,bandwidth=50GB/s")
     assert {machine.bandwidth(link) for link in range(machine.link_count)} == {
         50e9,
@@ -78,7 +82,7 @@ def test_racks_are_domains_with_the_speed_of_nvlink(tmp_path: Path) -> None:
     assert any("NVLink of 900 GB/s per GPU and" in one for one in described.remarks)
     assert any("as DGX GB200 has, 200 GB/s" in one for one in described.remarks)
     save_machine(tmp_path / "m.toml", machine, described.hosts, labels=described.labels)
-    again, kept = load_described(tmp_path / "m.toml")
+    again, kept = load_machine_and_description(tmp_path / "m.toml")
     assert (again.text, kept.hosts, kept.labels) == (
         machine.text,
         described.hosts,
@@ -98,12 +102,12 @@ def test_racks_are_domains_with_the_speed_of_nvlink(tmp_path: Path) -> None:
         ({}, 900, 3.125),
     ],
 )
-def test_speeds_are_those_of_the_gpu_and_the_instance(
+def test_speeds_follow_the_gpu_and_instance_type(
     labels: dict[str, str], nvlink: float, network: float, tmp_path: Path
 ) -> None:
-    items = rack(0, 2, labels) + rack(1, 2, labels)
-    (tmp_path / "nodes.json").write_text(text_of(items))
-    machine, _ = load_described(tmp_path / "nodes.json")
+    items = make_domain(0, 2, labels) + make_domain(1, 2, labels)
+    (tmp_path / "nodes.json").write_text(format_items(items))
+    machine, _ = load_machine_and_description(tmp_path / "nodes.json")
     speeds = {machine.bandwidth(link) for link in range(machine.link_count)}
     assert speeds == {nvlink * 1e9, network * 1e9}
 
@@ -120,11 +124,11 @@ def test_speeds_are_those_of_the_gpu_and_the_instance(
         ),
     ],
 )
-def test_domains_of_clouds_are_those_of_nvlink(
+def test_cloud_labels_of_domains_mark_nvlink_domains(
     domain: str, labels: dict[str, str]
 ) -> None:
     items = [
-        node(
+        make_item(
             f"n{i}",
             labels
             | {
@@ -135,14 +139,14 @@ def test_domains_of_clouds_are_those_of_nvlink(
         )
         for i in range(16)
     ]
-    described = read_kubernetes_nodes(text_of(items))
+    described = read_kubernetes_nodes(format_items(items))
     assert described.text == "rails:16:2:2,rails=4,host=4,bandwidth.nvlink=900GB/s"
     assert described.labels == (domain, "cloud.google.com/gce-topology-block")
 
 
 def test_amazon_and_google_label_switches_without_nvlink() -> None:
     amazon = [
-        node(
+        make_item(
             f"n{i}",
             {
                 f"topology.k8s.aws/network-node-layer-{layer}": f"nn-{i // size}"
@@ -153,13 +157,13 @@ def test_amazon_and_google_label_switches_without_nvlink() -> None:
         )
         for i in range(8)
     ]
-    described = read_kubernetes_nodes(text_of(amazon))
+    described = read_kubernetes_nodes(format_items(amazon))
     assert (described.text, described.network) == (
         "tree:2:2:2+node:8,memory=3600GB/s",
         "p5.48xlarge",
     )
     google = [
-        node(
+        make_item(
             f"n{i}",
             {
                 f"cloud.google.com/gce-topology-{name}": f"{name}-{i // size}"
@@ -170,45 +174,49 @@ def test_amazon_and_google_label_switches_without_nvlink() -> None:
         )
         for i in range(8)
     ]
-    described = read_kubernetes_nodes(text_of(google))
+    described = read_kubernetes_nodes(format_items(google))
     assert described.text == "tree:2:2:2+node:8,memory=3600GB/s"
     assert described.labels[0] == "cloud.google.com/gce-topology-subblock"
 
 
-def test_lost_nodes_leave_gaps_and_sick_ones_are_down(tmp_path: Path) -> None:
-    items = gb200(3)
+def test_missing_nodes_leave_gaps_and_unhealthy_nodes_are_down(tmp_path: Path) -> None:
+    items = make_gb200_cluster(3)
     del items[5]
     items[20]["status"]["conditions"][0]["status"] = "False"
     items[30]["spec"]["unschedulable"] = True
     items[40]["status"]["allocatable"]["nvidia.com/gpu"] = "3"
-    (tmp_path / "nodes.json").write_text(text_of(items))
-    machine, described = load_described(tmp_path / "nodes.json")
+    (tmp_path / "nodes.json").write_text(format_items(items))
+    machine, described = load_machine_and_description(tmp_path / "nodes.json")
     assert (machine.node_count, machine.nodes_per_host) == (4 * 72, 4)
     given = described_allocation(machine, described)
     assert len(drop_vacant(described.hosts)) == 4 * 53
-    # Two hosts are down whole, and of one a GPU; jobs get hosts that are whole.
+    # Two hosts and one GPU of a third are down; jobs get only complete hosts.
     assert given.allocation.slot_count == 4 * 51 - 1
     assert len(fully_allocated_hosts(given.allocation)) == 50
     assert isinstance(given.allocation, Allocation)
 
 
 def test_nodes_that_lack_the_clique_are_named(tmp_path: Path) -> None:
-    items = gb200(2)
+    items = make_gb200_cluster(2)
     del items[7]["metadata"]["labels"][CLIQUE]
-    (tmp_path / "nodes.json").write_text(text_of(items))
+    (tmp_path / "nodes.json").write_text(format_items(items))
     with pytest.raises(IncompleteFileError) as raised:
-        load_described(tmp_path / "nodes.json")
+        load_machine_and_description(tmp_path / "nodes.json")
     assert raised.value.lines == (
         f"node 'r0-07' has no label of an NVLink domain, which others have in {CLIQUE}",
     )
-    machine, described = load_described(tmp_path / "nodes.json", partial=True)
+    machine, described = load_machine_and_description(
+        tmp_path / "nodes.json", partial=True
+    )
     assert machine.text.startswith("rails:72:2:1")
     assert "r0-07" not in described.hosts
 
 
-def test_a_few_cliques_are_omitted_with_a_remark() -> None:
-    others = [node(f"h{i}", {LEAF: f"leaf-{i // 4}"}, 8) for i in range(8)]
-    described = read_kubernetes_nodes(text_of(others + rack(0, 2, {LEAF: "leaf-9"})))
+def test_cliques_on_only_a_few_nodes_are_omitted_with_a_remark() -> None:
+    others = [make_item(f"h{i}", {LEAF: f"leaf-{i // 4}"}, 8) for i in range(8)]
+    described = read_kubernetes_nodes(
+        format_items(others + make_domain(0, 2, {LEAF: "leaf-9"}))
+    )
     assert described.text.startswith("graph:")
     assert not described.missing
     (remark,) = (one for one in described.remarks if "NVLink domains" in one)
@@ -218,62 +226,64 @@ def test_a_few_cliques_are_omitted_with_a_remark() -> None:
 
 def test_gpus_without_a_clique_are_in_no_domain() -> None:
     nil = "00000000-0000-0000-0000-000000000000.0"
-    items = [node(f"n{i}", {LEAF: f"l{i // 2}", CLIQUE: nil}, 8) for i in range(4)]
-    assert read_kubernetes_nodes(text_of(items)).text == "tree:2:2+node:8"
+    items = [make_item(f"n{i}", {LEAF: f"l{i // 2}", CLIQUE: nil}, 8) for i in range(4)]
+    assert read_kubernetes_nodes(format_items(items)).text == "tree:2:2+node:8"
 
 
-def test_cliques_alone_are_sufficient_and_single_ones_are_no_domains() -> None:
-    assert read_kubernetes_nodes(text_of(rack(0, 2, {}) + rack(1, 2, {}))).text == (
-        "rails:8:2:1,rails=4,host=4,bandwidth.nvlink=900GB/s"
-    )
-    alone = [one for number in range(3) for one in rack(number, 1, {})]
-    assert Machine(read_kubernetes_nodes(text_of(alone)).text).slot_count == 12
+def test_cliques_with_several_nodes_are_sufficient_for_domains() -> None:
+    assert read_kubernetes_nodes(
+        format_items(make_domain(0, 2, {}) + make_domain(1, 2, {}))
+    ).text == ("rails:8:2:1,rails=4,host=4,bandwidth.nvlink=900GB/s")
+    alone = [one for number in range(3) for one in make_domain(number, 1, {})]
+    assert Machine(read_kubernetes_nodes(format_items(alone)).text).slot_count == 12
 
 
 def test_switches_inside_domains_are_omitted() -> None:
-    items = gb200(2, hosts=4)
+    items = make_gb200_cluster(2, hosts=4)
     for number, one in enumerate(items):
         one["metadata"]["labels"][LEAF] = f"leaf-{number // 2}"
-    described = read_kubernetes_nodes(text_of(items))
+    described = read_kubernetes_nodes(format_items(items))
     assert described.text.startswith("rails:16:2:1,")
     assert f"left out: switches that part NVLink domains, of {LEAF}" in (
         described.remarks
     )
 
 
-def test_labels_of_levels_are_text(tmp_path: Path) -> None:
+def test_labels_of_levels_are_read_as_text(tmp_path: Path) -> None:
     written = tmp_path / "m.toml"
     save_machine(written, Machine("tree:2:2"), labels=("a b",))
     with pytest.raises(Error, match=r"topology\.labels must be a list of labels"):
-        load_described(written)
+        load_machine_and_description(written)
 
 
-def test_given_speeds_replace_assumed_ones(tmp_path: Path) -> None:
+def test_given_speeds_replace_assumed_speeds(tmp_path: Path) -> None:
     path = tmp_path / "nodes.json"
-    path.write_text(text_of(gb200(2)))
-    machine, described = load_described(path, speeds=GivenSpeeds(400e9, 1800e9))
+    path.write_text(format_items(make_gb200_cluster(2)))
+    machine, described = load_machine_and_description(
+        path, speeds=GivenSpeeds(400e9, 1800e9)
+    )
     speeds = {machine.bandwidth(link) for link in range(machine.link_count)}
     assert speeds == {100e9, 1800e9}
     assert described.remarks[0] == (
         "NVLink of 1.8 TB/s per GPU and direction, as given"
     )
     assert "a network of 400 GB/s per node, as given" in described.remarks[-1]
-    tree = [node(f"n{i}", {LEAF: f"l{i // 2}"}, 8) for i in range(4)]
-    path.write_text(text_of(tree))
-    with pytest.raises(Error, match="--nvlink is for GPUs that NVLink joins"):
-        load_described(path, speeds=GivenSpeeds(nvlink=900e9))
-    with pytest.raises(Error, match="dgx-h100-pod: speeds are given for files"):
-        load_described("dgx-h100-pod", speeds=GivenSpeeds(network=900e9))
+    tree = [make_item(f"n{i}", {LEAF: f"l{i // 2}"}, 8) for i in range(4)]
+    path.write_text(format_items(tree))
+    with pytest.raises(Error, match="--nvlink needs GPUs connected by NVLink"):
+        load_machine_and_description(path, speeds=GivenSpeeds(nvlink=900e9))
+    with pytest.raises(Error, match="dgx-h100-pod: only files without speeds"):
+        load_machine_and_description("dgx-h100-pod", speeds=GivenSpeeds(network=900e9))
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2))
 def test_distances_of_hosts_follow_their_labels(places: list[tuple[int, int]]) -> None:
-    """NVLink is where the clique is the same, and the leaf decides beyond."""
+    """Hosts of one clique are joined by NVLink; other distances depend on the leaf."""
     items = [
-        node(f"n{i}", {CLIQUE: f"{UUID}{unit}{at}.1", LEAF: f"l{unit}"}, 2)
+        make_item(f"n{i}", {CLIQUE: f"{UUID}{unit}{at}.1", LEAF: f"l{unit}"}, 2)
         for i, (unit, at) in enumerate(places)
     ]
-    described = read_kubernetes_nodes(text_of(items))
+    described = read_kubernetes_nodes(format_items(items))
     if not described.text.startswith("rails:"):
         assert len(set(places)) == len(places)
         return

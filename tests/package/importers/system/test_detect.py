@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The machine of this process, by hwloc or system files, alone and in a job."""
+"""Detect the machine of this process from hwloc or system files, also in jobs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from topoloom import Error, load_machine
 from topoloom.importers.system import detect
-from topoloom.importers.system.cpus import read_system
+from topoloom.importers.system.cpus import read_sysfs_node
 from topoloom.machines import describe_machine
 from topoloom.machines.machine_file import load_machine_and_hosts
 from topoloom.nodes.node_levels import NodeCores, format_levels, make_node_parts
@@ -33,7 +33,7 @@ CORE = (
 )
 
 
-def lstopo(directory: Path, name: str, packages: list[list[int]]) -> None:
+def write_lstopo(directory: Path, name: str, packages: list[list[int]]) -> None:
     lines = []
     for cpus in packages:
         lines.append(f'<object type="Package" cpuset="{sum(1 << c for c in cpus):#x}">')
@@ -45,32 +45,34 @@ def lstopo(directory: Path, name: str, packages: list[list[int]]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Leave all jobs, on four CPUs, without hwloc."""
+def process_outside_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Simulate a process outside of jobs, with four CPUs and without hwloc."""
     for name in list(os.environ):
         if name.startswith(("SLURM_", "PBS_", "LSB_", "FLUX_", "PJM_")):
             monkeypatch.delenv(name)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
     monkeypatch.setattr(
-        detect, "read_system", lambda cpus: NodeCores([1 << cpu for cpu in cpus], [])
+        detect,
+        "read_sysfs_node",
+        lambda cpus: NodeCores([1 << cpu for cpu in cpus], []),
     )
 
-    def which(name: str) -> str | None:
+    def find_program(name: str) -> str | None:
         return str(tmp_path / name) if (tmp_path / name).exists() else None
 
-    monkeypatch.setattr(detect.shutil, "which", which)
+    monkeypatch.setattr(detect.shutil, "which", find_program)
 
 
 @pytest.mark.parametrize("name", ["lstopo-no-graphics", "lstopo"])
-def test_hwloc_is_used(name: str, tmp_path: Path) -> None:
-    lstopo(tmp_path, name, [[0, 1], [2, 3]])
+def test_hwloc_is_used_if_installed(name: str, tmp_path: Path) -> None:
+    write_lstopo(tmp_path, name, [[0, 1], [2, 3]])
     machine, hosts = load_machine_and_hosts("detect")
     assert machine.text == "torus:1+node:2:2,distance=8:16"
     assert hosts == (platform.node(),)
 
 
-def test_cpus_of_the_node_are_known(tmp_path: Path) -> None:
-    lstopo(tmp_path, "lstopo", [[0, 2], [1, 3]])
+def test_the_detected_node_has_its_cpu_numbers(tmp_path: Path) -> None:
+    write_lstopo(tmp_path, "lstopo", [[0, 2], [1, 3]])
     node = describe_machine("detect").node
     assert node.names == ("package", "node")
     assert node.cpus == ((0,), (2,), (1,), (3,))
@@ -79,7 +81,7 @@ def test_cpus_of_the_node_are_known(tmp_path: Path) -> None:
 def test_cpus_outside_the_affinity_are_no_slots(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lstopo(tmp_path, "lstopo", [[0, 1], [2, 3]])
+    write_lstopo(tmp_path, "lstopo", [[0, 1], [2, 3]])
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {2, 3})
     assert describe_machine("detect").text == "torus:1+node:2,distance=8"
 
@@ -87,26 +89,24 @@ def test_cpus_outside_the_affinity_are_no_slots(
 @pytest.mark.parametrize(
     "script", ["exit 1", "echo '<topology/>'", "echo", r"printf '\377'"]
 )
-def test_without_an_answer_of_hwloc_the_system_is_read(
-    script: str, tmp_path: Path
-) -> None:
+def test_system_files_are_read_if_hwloc_fails(script: str, tmp_path: Path) -> None:
     (tmp_path / "lstopo").write_text(f"#!/bin/sh\n{script}\n")
     (tmp_path / "lstopo").chmod(0o755)
     assert describe_machine("detect").text == "torus:1+node:4,distance=8"
 
 
-def test_the_system_is_read_if_hwloc_describes_another_machine(
+def test_system_files_are_read_if_hwloc_describes_other_cpus(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lstopo(tmp_path, "lstopo", [[0, 1], [2, 3]])
+    write_lstopo(tmp_path, "lstopo", [[0, 1], [2, 3]])
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {8, 9, 10})
     assert describe_machine("detect").text == "torus:1+node:3,distance=8"
 
 
-def test_the_nodes_of_a_job_are_on_one_switch(
+def test_nodes_of_a_job_without_topology_are_on_one_switch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lstopo(tmp_path, "lstopo", [[0, 1], [2, 3]])
+    write_lstopo(tmp_path, "lstopo", [[0, 1], [2, 3]])
     monkeypatch.setenv("SLURM_JOB_NODELIST", "cn[08-10]")
     described = describe_machine("detect")
     assert described.text.startswith("tree:3,bandwidth=")
@@ -118,7 +118,9 @@ def test_the_nodes_of_a_job_are_on_one_switch(
     assert machine.hops(0, 2) == 2
 
 
-def test_a_job_of_one_node_is_that_node(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_on_one_node_is_a_single_node_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("LSB_MCPU_HOSTS", "b7 4")
     described = describe_machine("detect")
     assert (described.text, described.hosts) == (
@@ -127,7 +129,7 @@ def test_a_job_of_one_node_is_that_node(monkeypatch: pytest.MonkeyPatch) -> None
     )
 
 
-def test_an_unreadable_list_is_an_error(
+def test_an_invalid_node_list_is_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SLURM_JOB_NODELIST", "cn[1-")
@@ -135,19 +137,21 @@ def test_an_unreadable_list_is_an_error(
         describe_machine("detect")
 
 
-def system(root: Path, packages: int, caches: int, cores: int, threads: int) -> Path:
-    """Lay out /sys/devices/system; siblings are numbered after all first threads."""
+def write_system_files(
+    root: Path, packages: int, caches: int, cores: int, threads: int
+) -> Path:
+    """Write /sys/devices/system; second threads follow all first threads."""
     count = packages * caches * cores
 
-    def listed(first: int, size: int) -> str:
-        """Write the CPUs of `size` cores from `first` on, as the kernel does."""
+    def format_cpu_list(first: int, size: int) -> str:
+        """Format the CPUs of `size` cores starting at `first`, as the kernel does."""
         parts = []
         for thread in range(threads):
             low = first + thread * count
             parts.append(f"{low}-{low + size - 1}" if size > 1 else str(low))
         return ",".join(parts) + "\n"
 
-    def write(name: str, text: str) -> None:
+    def write_file(name: str, text: str) -> None:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
 
@@ -155,23 +159,23 @@ def system(root: Path, packages: int, caches: int, cores: int, threads: int) -> 
     for cpu in range(count * threads):
         core = cpu % count
         package, cache = core // in_package, core // cores
-        home, whole = f"cpu/cpu{cpu}", listed(package * in_package, in_package)
-        write(f"{home}/topology/core_cpus_list", listed(core, 1))
-        write(f"{home}/topology/die_cpus_list", whole)
-        write(f"{home}/topology/package_cpus_list", whole)
+        home, whole = f"cpu/cpu{cpu}", format_cpu_list(package * in_package, in_package)
+        write_file(f"{home}/topology/core_cpus_list", format_cpu_list(core, 1))
+        write_file(f"{home}/topology/die_cpus_list", whole)
+        write_file(f"{home}/topology/package_cpus_list", whole)
         for index, (level, kind, shared) in enumerate(
             [
-                ("1", "Data", listed(core, 1)),
+                ("1", "Data", format_cpu_list(core, 1)),
                 ("2", "Instruction", whole),
-                ("2", "Unified", listed(core, 1)),
-                ("3", "Unified", listed(cache * cores, cores)),
+                ("2", "Unified", format_cpu_list(core, 1)),
+                ("3", "Unified", format_cpu_list(cache * cores, cores)),
             ]
         ):
-            write(f"{home}/cache/index{index}/level", level + "\n")
-            write(f"{home}/cache/index{index}/type", kind + "\n")
-            write(f"{home}/cache/index{index}/shared_cpu_list", shared)
-        write(f"node/node{package}/cpulist", whole)
-    write("node/node9/cpulist", "\n")  # memory without CPUs
+            write_file(f"{home}/cache/index{index}/level", level + "\n")
+            write_file(f"{home}/cache/index{index}/type", kind + "\n")
+            write_file(f"{home}/cache/index{index}/shared_cpu_list", shared)
+        write_file(f"node/node{package}/cpulist", whole)
+    write_file("node/node9/cpulist", "\n")  # a NUMA node without CPUs
     return root
 
 
@@ -182,21 +186,26 @@ def system(root: Path, packages: int, caches: int, cores: int, threads: int) -> 
         ((2, 4, 2, 1), range(16), "+node:2:4:2,distance=2:4:16"),
         ((1, 2, 3, 2), range(12), "+node:3:2,distance=2:4"),
         ((1, 1, 4, 1), range(4), "+node:4,distance=2"),
-        # Parts: a thread of each core, one package, cores here and there.
+        # Allowed CPUs: one thread per core, one package, scattered cores.
         ((2, 1, 4, 2), range(8, 16), "+node:4:2,distance=2:16"),
         ((2, 1, 4, 2), [0, 1, 2, 3, 8, 9], "+node:4,distance=2"),
         ((2, 1, 4, 2), [0, 1, 4, 12], "+node:3,distance=16"),
         ((2, 1, 4, 2), [5], ""),
     ],
 )
-def test_the_system_files_give_shared_levels(
+def test_system_files_give_levels_of_shared_parts(
     shape: tuple[int, int, int, int], cpus: list[int], text: str, tmp_path: Path
 ) -> None:
-    assert format_levels(read_system(cpus, system(tmp_path, *shape), tmp_path)) == text
+    assert (
+        format_levels(
+            read_sysfs_node(cpus, write_system_files(tmp_path, *shape), tmp_path)
+        )
+        == text
+    )
 
 
 def test_the_system_files_give_the_cores_near_a_device(tmp_path: Path) -> None:
-    """A GPU, an interface with two names, one behind virtio, a screen, a bridge."""
+    """A GPU, an interface with two names, one behind virtio, a display, a bridge."""
     classes, bus = tmp_path / "class", tmp_path / "devices"
     for kind, name, device, cpus, domain in (
         ("drm", "card0", "0000:02:00.0", "0-7", "-1"),
@@ -215,8 +224,8 @@ def test_the_system_files_give_the_cores_near_a_device(tmp_path: Path) -> None:
             pci = bus / device.partition("/")[0]
             (pci / "local_cpulist").write_text(f"{cpus}\n")
             (pci / "numa_node").write_text(f"{domain}\n")
-    node = system(tmp_path / "system", 2, 1, 4, 1)
-    assert make_node_parts(read_system(range(2, 8), node, classes)).devices == (
+    node = write_system_files(tmp_path / "system", 2, 1, 4, 1)
+    assert make_node_parts(read_sysfs_node(range(2, 8), node, classes)).devices == (
         Device("renderD128", "gpu", (2, 3, 4, 5), 1, "0000:17:00.0"),
         Device("mlx5_0", "nic", (0, 1), 0, "0000:98:00.0"),
         Device("eth0", "ethernet", (0, 1, 2, 3, 4, 5), None, "0000:03:00.0"),
@@ -230,13 +239,14 @@ def test_files_of_old_kernels_are_read(tmp_path: Path) -> None:
         (home / "thread_siblings_list").write_text(f"{cpu % 2},{cpu % 2 + 2}")
         (home / "core_siblings_list").write_text("0-3")
     assert (
-        format_levels(read_system(range(4), tmp_path, tmp_path)) == "+node:2,distance=8"
+        format_levels(read_sysfs_node(range(4), tmp_path, tmp_path))
+        == "+node:2,distance=8"
     )
 
 
 def test_a_system_without_files_has_one_core_per_cpu(tmp_path: Path) -> None:
     assert (
-        format_levels(read_system([0, 3, 5], tmp_path, tmp_path))
+        format_levels(read_sysfs_node([0, 3, 5], tmp_path, tmp_path))
         == "+node:3,distance=8"
     )
 
@@ -246,11 +256,11 @@ def test_an_invalid_list_of_cpus_is_an_error(tmp_path: Path) -> None:
     file.parent.mkdir(parents=True)
     file.write_text("0-x")
     with pytest.raises(Error, match="cpulist: '0-x' is not a range of CPUs"):
-        read_system([0], tmp_path)
+        read_sysfs_node([0], tmp_path)
 
 
-def test_the_files_of_this_system_are_read() -> None:
+def test_the_system_files_of_this_machine_are_read() -> None:
     cpus = os.sched_getaffinity(0)
-    inside = read_system(cpus)
+    inside = read_sysfs_node(cpus)
     assert 1 <= len(inside.cores) <= len(cpus)
     assert sum(core.bit_count() for core in inside.cores) == len(cpus)

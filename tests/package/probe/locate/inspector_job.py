@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A job on rails that leaves the files of NCCL's Inspector, by its README.
+"""A job on a rail cluster, with output files of NCCL's Inspector.
 
-Written for tests alone, from the fields of format v4.0. Stages of a pipeline are four
-hosts each; tensor parallel groups are the GPUs of a host, data parallel groups the GPUs
-in one place of the hosts of a stage, and activations go to the GPU in the same place of
-the next stage.
+Used only in tests; follows the fields of format v4.0. A pipeline stage has four hosts.
+Tensor parallel groups are the GPUs of a host. Data parallel groups are the GPUs with
+the same index on the hosts of a stage. Activations are sent to the GPU with the same
+index in the next stage.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 STAGES, WIDE, GPUS = 4, 4, 8
 
-#: A host and a place in it.
+#: Host, and index of the GPU on the host.
 Gpu = tuple[int, int]
 
 
@@ -30,7 +30,7 @@ class Job:
     Attributes
     ----------
     one_process
-        Whether a process has all GPUs of its host, not one.
+        True if one process per host uses all its GPUs; else one process per GPU.
     """
 
     nics: dict[Gpu, float] = field(default_factory=dict)
@@ -43,8 +43,8 @@ class Job:
     noise: float = 0.02
     name: Callable[[int], str] = "gpu-{:02}".format
 
-    def write(self, folder: Path) -> None:
-        """Write a file for each process, named by its host and process id."""
+    def write_dumps(self, folder: Path) -> None:
+        """Write one file per process, named by host and process id."""
         folder.mkdir(exist_ok=True)
         rng = random.Random(1)
         files: dict[str, list[str]] = defaultdict(list)
@@ -61,7 +61,11 @@ class Job:
         groups.append((world, "AllGather", 1 << 20))
         for number, (members, word, size) in enumerate(groups):
             for call in range(1, self.times + 1):
-                took = 1000 * self._slowest(members) * rng.lognormvariate(0, self.noise)
+                took = (
+                    1000
+                    * self._find_slowdown(members)
+                    * rng.lognormvariate(0, self.noise)
+                )
                 late = rng.randrange(len(members))
                 for rank, gpu in enumerate(members):
                     waited = took if rank == late else took * rng.uniform(1, 1.5)
@@ -74,14 +78,16 @@ class Job:
                         "coll_algobw_gbs": size / waited / 1e3,
                         "coll_busbw_gbs": size / waited / 1e3,
                     }
-                    line = self._line(number, members, rank, "coll_perf", body)
-                    files[self._file(gpu)].append(line)
+                    line = self._format_line(number, members, rank, "coll_perf", body)
+                    files[self._get_file_name(gpu)].append(line)
         for (host, place), rank in zip(world, range(len(world)), strict=True):
             if host >= (STAGES - 1) * WIDE:
                 continue
             ends = (host, place), (host + WIDE, place)
             for call in range(1, self.times + 1):
-                took = 200 * self._slowest(ends) * rng.lognormvariate(0, self.noise)
+                took = (
+                    200 * self._find_slowdown(ends) * rng.lognormvariate(0, self.noise)
+                )
                 body = {
                     "p2p": "Send",
                     "p2p_sn": call,
@@ -92,12 +98,12 @@ class Job:
                     "p2p_algobw_gbs": (1 << 22) / took / 1e3,
                     "p2p_busbw_gbs": (1 << 22) / took / 1e3,
                 }
-                line = self._line(len(groups) - 1, world, rank, "p2p_perf", body)
-                files[self._file((host, place))].append(line)
+                line = self._format_line(len(groups) - 1, world, rank, "p2p_perf", body)
+                files[self._get_file_name((host, place))].append(line)
         for name, lines in files.items():
             (folder / name).write_text("\n".join(lines) + "\n")
 
-    def _slowest(self, members: Sequence[Gpu]) -> float:
+    def _find_slowdown(self, members: Sequence[Gpu]) -> float:
         hosts = {host for host, _ in members}
         slow = [1.0]
         slow += [factor for gpu, factor in self.gpus.items() if gpu in members]
@@ -108,14 +114,14 @@ class Job:
             slow += [self.network_sides.get(host, 1.0) for host in hosts]
         return max(slow)
 
-    def _pid(self, gpu: Gpu) -> int:
-        # Later ranks may have started earlier.
+    def _get_pid(self, gpu: Gpu) -> int:
+        # Process ids need not increase with the rank.
         return 4000 if self.one_process else 4000 + (gpu[1] * 3) % GPUS
 
-    def _file(self, gpu: Gpu) -> str:
-        return f"{self.name(gpu[0])}-pid{self._pid(gpu)}.log"
+    def _get_file_name(self, gpu: Gpu) -> str:
+        return f"{self.name(gpu[0])}-pid{self._get_pid(gpu)}.log"
 
-    def _line(
+    def _format_line(
         self, number: int, members: Sequence[Gpu], rank: int, kind: str, body: Any
     ) -> str:
         gpu = members[rank]
@@ -132,6 +138,6 @@ class Job:
             "rec_mechanism": "nccl_profiler_interface",
             "dump_timestamp_us": 1748030377748202 + number,
             "hostname": self.name(gpu[0]),
-            "pid": self._pid(gpu),
+            "pid": self._get_pid(gpu),
         }
         return json.dumps({"header": header, "metadata": about, kind: body})

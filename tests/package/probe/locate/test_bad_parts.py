@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom probe --plan` and `--measured`: rounds of tables, and dumps of NCCL."""
+"""`topoloom probe --plan` and `--measured`: rounds of tables, and NCCL dumps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from topoloom.tasks.machines.bad_parts import locate_bad_parts
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Path:
+def cluster_file(tmp_path: Path) -> Path:
     file = tmp_path / "cluster.toml"
     names = [f"cn{n:02}" for n in range(16)]
     save_machine(file, Machine("fattree:4:4,up=1:2"), names)
@@ -27,9 +27,9 @@ def cluster(tmp_path: Path) -> Path:
 
 
 def test_rounds_of_tables_find_a_slow_host(
-    topoloom: Any, cluster: Path, tmp_path: Path
+    topoloom: Any, cluster_file: Path, tmp_path: Path
 ) -> None:
-    plan_of = ("probe", "--plan", "--json", "-m", cluster)
+    plan_of = ("probe", "--plan", "--json", "-m", cluster_file)
     table = tmp_path / "rounds.csv"
     table.write_text("a,b,GB/s\n")
     plan = topoloom(*plan_of).json["plan"]
@@ -44,12 +44,12 @@ def test_rounds_of_tables_find_a_slow_host(
     assert [bad["one_of"][0] for bad in found["bad"]] == ["host cn06"]
     assert found["bad"][0]["times_as_long"] == pytest.approx(3, rel=0.05)
     assert found["rounds_at_most"] == 8
-    message = topoloom("probe", "-m", cluster, "--measured", table)
+    message = topoloom("probe", "-m", cluster_file, "--measured", table)
     assert message.status == 1
     assert message.out.startswith(
         "host cn06 or cable cn06 to level 1 switch 1: messages take"
     )
-    message = topoloom("probe", "--plan", "-m", cluster, "--measured", table)
+    message = topoloom("probe", "--plan", "-m", cluster_file, "--measured", table)
     assert "no pair of hosts would say more" in message.out
 
 
@@ -71,8 +71,10 @@ def test_a_slow_switch_is_reported_by_name(topoloom: Any, tmp_path: Path) -> Non
         assert found.out.startswith(f"{message}: messages take 2.00 times as long")
 
 
-def test_a_plan_keeps_to_the_hosts_of_a_job(topoloom: Any, cluster: Path) -> None:
-    message = topoloom("probe", "--plan", "--check", cluster, "-a", "cn[00-03,08-09]")
+def test_a_plan_uses_only_hosts_of_the_job(topoloom: Any, cluster_file: Path) -> None:
+    message = topoloom(
+        "probe", "--plan", "--check", cluster_file, "-a", "cn[00-03,08-09]"
+    )
     first, _, *pairs = message.out.splitlines()
     assert message.status == 0
     assert first == "nothing measured so far; 6 hosts"
@@ -91,7 +93,7 @@ def test_each_gpu_is_measured_with_a_gpu_of_its_rail(
     assert len(set(gpus)) == len(gpus) > 16
     assert all(a[-5:] == b[-5:] for a, b in plan)
 
-    def located(slow: str) -> list[list[str]]:
+    def locate_slow_part(slow: str) -> list[list[str]]:
         table = tmp_path / "rounds.csv"
         table.write_text("a,b,GB/s\n")
         pairs = plan
@@ -105,16 +107,16 @@ def test_each_gpu_is_measured_with_a_gpu_of_its_rail(
                 break
         return [bad.parts for bad in locate_bad_parts(machine, [table]).found.bad]
 
-    assert located("host 3 GPU 1") == [
+    assert locate_slow_part("host 3 GPU 1") == [
         ["NIC or cable of host 3 GPU 1 to unit 0 rail 1", "host 3 GPU 1"]
     ]
-    assert located("host 3") == [["host 3", "what the NICs of host 3 share"]]
+    assert locate_slow_part("host 3") == [["host 3", "what the NICs of host 3 share"]]
 
 
 def test_nvlink_pairs_distinguish_gpus_from_their_nics(tmp_path: Path) -> None:
-    """GPUs of a host that are fast between themselves are good: it is the NIC."""
+    """If GPUs of a host communicate fast with each other, the NIC is slow."""
 
-    def located(inside: float) -> list[list[str]]:
+    def locate_slow_part(inside: float) -> list[list[str]]:
         pairs = [(3, 0), (3, 1), (3, 2), (0, 1), (4, 5), (2, 6), (1, 7), (6, 7)]
         rows = [
             f"host {a} GPU 1,host {b} GPU 1,{20 if 3 in (a, b) else 50}\n"
@@ -129,8 +131,8 @@ def test_nvlink_pairs_distinguish_gpus_from_their_nics(tmp_path: Path) -> None:
         table.write_text("".join(["a,b,GB/s\n", *rows]))
         return [b.parts for b in locate_bad_parts("rails:4:8:1", [table]).found.bad]
 
-    assert located(400) == [["NIC or cable of host 3 GPU 1 to unit 0 rail 1"]]
-    assert located(160) == [["host 3 GPU 1"]]
+    assert locate_slow_part(400) == [["NIC or cable of host 3 GPU 1 to unit 0 rail 1"]]
+    assert locate_slow_part(160) == [["host 3 GPU 1"]]
 
 
 def test_an_empty_directory_is_named(tmp_path: Path) -> None:
@@ -138,7 +140,7 @@ def test_an_empty_directory_is_named(tmp_path: Path) -> None:
         locate_bad_parts("tree:4:4", [tmp_path])
 
 
-def test_hosts_of_several_gpus_can_be_measured_as_one(tmp_path: Path) -> None:
+def test_hosts_can_be_measured_without_naming_gpus(tmp_path: Path) -> None:
     table = tmp_path / "whole.csv"
     pairs = [(0, 1), (2, 3), (3, 4), (3, 5), (6, 7), (1, 2), (4, 5)]
     rows = [f"host {a},host {b},{20 if 3 in (a, b) else 50}\n" for a, b in pairs]
@@ -150,10 +152,10 @@ def test_hosts_of_several_gpus_can_be_measured_as_one(tmp_path: Path) -> None:
         locate_bad_parts("rails:2:8:2,host=2", [table])
 
 
-def test_a_repeated_slow_pair_does_not_become_the_usual(
-    cluster: Path, tmp_path: Path
+def test_repeated_slow_pairs_do_not_change_the_usual_time(
+    cluster_file: Path, tmp_path: Path
 ) -> None:
-    """Plans measure what they suspect again: each pair says once what is usual."""
+    """Plans repeat suspect pairs, but each pair counts once for the usual time."""
     fast = [("cn00", "cn01"), ("cn04", "cn05"), ("cn08", "cn09"), ("cn02", "cn07")]
     slow = [("cn06", "cn04"), ("cn06", "cn07"), ("cn05", "cn06"), ("cn06", "cn13")]
     for times in (1, 2, 9):
@@ -161,14 +163,12 @@ def test_a_repeated_slow_pair_does_not_become_the_usual(
         rows = [f"{a},{b},12\n" for a, b in fast]
         rows += [f"{a},{b},4\n" for a, b in slow] * times
         table.write_text("".join(["a,b,GB/s\n", *rows]))
-        (bad,) = locate_bad_parts(cluster, [table]).found.bad
+        (bad,) = locate_bad_parts(cluster_file, [table]).found.bad
         assert bad.parts[0] == "host cn06"
         assert bad.factor == pytest.approx(3, rel=0.05)
 
 
-def test_names_of_an_allocation_can_be_used_in_plans(
-    topoloom: Any, tmp_path: Path
-) -> None:
+def test_plans_use_host_names_of_the_allocation(topoloom: Any, tmp_path: Path) -> None:
     network = ("-m", "fattree:4:4,up=1:2", "-a", "cn[01-08]")
     pairs = topoloom("probe", "--plan", "--json", *network).json["plan"]
     named = {host for pair in pairs for host in pair}
@@ -180,16 +180,16 @@ def test_names_of_an_allocation_can_be_used_in_plans(
     assert message.out.startswith(f"nothing bad found by {len(rows)} measurements; 8")
 
 
-def dump(
-    groups: Sequence[Sequence[str]], slow: str, factor: float, times: int = 3
+def format_dumps(
+    groups: Sequence[Sequence[str]], slow: str, factor: float, repeat_count: int = 3
 ) -> list[str]:
-    """Write the files of the Inspector, rank by rank, in host order."""
+    """Write the files of the Inspector, one per rank, in host order."""
     lines = []
     for name, hosts in enumerate(groups):
         for place, host in enumerate(hosts):
-            for number in range(1, times + 1):
+            for number in range(1, repeat_count + 1):
                 took = 1000 * (factor if slow in hosts else 1)
-                took += 500 if place and number == 2 else number  # the others wait
+                took += 500 if place and number == 2 else number  # other ranks wait
                 body = {
                     "coll": "AllReduce",
                     "coll_sn": number,
@@ -205,61 +205,69 @@ def dump(
     return lines
 
 
-def test_dumps_of_nccl_name_the_host_that_slow_communicators_share(
-    cluster: Path, tmp_path: Path
+def test_nccl_dumps_locate_the_common_host_of_slow_communicators(
+    cluster_file: Path, tmp_path: Path
 ) -> None:
-    def host(n: int) -> str:
+    def get_host_name(n: int) -> str:
         return f"cn{n:02}"
 
-    # Rows and columns of 4 x 4 hosts, as tensor and data parallel groups have them.
-    rows = [[host(4 * i + j) for j in range(4)] for i in range(4)]
+    # Tensor and data parallel groups are the rows and columns of 4 x 4 hosts.
+    rows = [[get_host_name(4 * i + j) for j in range(4)] for i in range(4)]
     columns = [list(column) for column in zip(*rows, strict=True)]
     diagonals = [[rows[i][(i + j) % 4] for i in range(4)] for j in range(4)]
     folder = tmp_path / "nccl"
     folder.mkdir()
-    lines = dump([*rows, *columns, *diagonals], "cn09", 2.5)
+    lines = format_dumps([*rows, *columns, *diagonals], "cn09", 2.5)
     half = len(lines) // 2
     (folder / "a.log").write_text("\n".join(lines[:half]) + "\n")
     with gzip.open(folder / "b.log.gz", "wt") as file:
         file.write("\n".join(lines[half:]) + "\n")
-    found = locate_bad_parts(cluster, [folder]).found
+    found = locate_bad_parts(cluster_file, [folder]).found
     assert found.bad[0].parts[0] == "host cn09"
     assert found.bad[0].factor == pytest.approx(2.5, rel=0.05)
-    healthy = locate_bad_parts(cluster, [_written(tmp_path, dump(rows, "", 1))])
+    healthy = locate_bad_parts(
+        cluster_file, [_write_log(tmp_path, format_dumps(rows, "", 1))]
+    )
     assert healthy.found.bad == []
 
 
-def _written(folder: Path, lines: Sequence[str]) -> Path:
+def _write_log(folder: Path, lines: Sequence[str]) -> Path:
     file = folder / "written.log"
     file.write_text("\n".join(lines) + "\n")
     return file
 
 
-def test_limits_of_dumps_are_reported(cluster: Path, tmp_path: Path) -> None:
+def test_insufficient_dumps_are_reported(cluster_file: Path, tmp_path: Path) -> None:
     pairs = [["cn00", "cn01"], ["cn02", "cn03"]]
-    found = locate_bad_parts(cluster, [_written(tmp_path, dump(pairs, "cn00", 9))])
+    found = locate_bad_parts(
+        cluster_file, [_write_log(tmp_path, format_dumps(pairs, "cn00", 9))]
+    )
     assert found.found.tests == 0
     assert "fewer than 3 others that do the same" in found.doubts[0]
-    without = dump([*pairs, ["cn04", "cn05"]], "", 1)[3:]
-    file = _written(tmp_path, without)
+    without = format_dumps([*pairs, ["cn04", "cn05"]], "", 1)[3:]
+    file = _write_log(tmp_path, without)
     with pytest.raises(
         IncompleteTraceError, match="communicator 0x0 lacks 1 of 2 ranks"
     ):
-        locate_bad_parts(cluster, [file])
-    found = locate_bad_parts(cluster, [file], partial=True)
+        locate_bad_parts(cluster_file, [file])
+    found = locate_bad_parts(cluster_file, [file], partial=True)
     assert found.doubts[0] == "communicator 0x0 lacks 1 of 2 ranks"
-    timeless = [line.replace("exec_time", "time") for line in dump(pairs, "", 1)]
-    with pytest.raises(Error, match="no line has a time"):
-        locate_bad_parts(cluster, [_written(tmp_path, timeless)])
+    timeless = [
+        line.replace("exec_time", "time") for line in format_dumps(pairs, "", 1)
+    ]
+    with pytest.raises(Error, match="no operation has lines of all ranks and a time"):
+        locate_bad_parts(cluster_file, [_write_log(tmp_path, timeless)])
     with pytest.raises(Error, match=r"written.log:1: host xx is not one"):
-        locate_bad_parts(cluster, [_written(tmp_path, dump([["xx", "cn01"]], "", 1))])
+        locate_bad_parts(
+            cluster_file, [_write_log(tmp_path, format_dumps([["xx", "cn01"]], "", 1))]
+        )
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", ":1: the first line is a,b,UNIT"),
-        ("a,b,furlongs\n", ":1: the first line is a,b,UNIT"),
+        ("", ":1: the first line must be a,b,UNIT"),
+        ("a,b,furlongs\n", ":1: the first line must be a,b,UNIT"),
         ("a,b,GB/s\ncn00,cn01\n", ":2: has 2 columns instead of 3"),
         ("a,b,GB/s\ncn00,cn99,1\n", ":2: 'cn99' is not a host of the machine"),
         ("a,b,GB/s\n\ncn00,cn00,1\n", ":3: cn00 is measured with itself"),
@@ -268,27 +276,27 @@ def test_limits_of_dumps_are_reported(cluster: Path, tmp_path: Path) -> None:
     ],
 )
 def test_tables_that_cannot_be_read_are_refused(
-    cluster: Path, tmp_path: Path, text: str, message: str
+    cluster_file: Path, tmp_path: Path, text: str, message: str
 ) -> None:
     file = tmp_path / "t.csv"
     file.write_text(text)
     with pytest.raises(Error, match="t.csv" + message.replace("(", r"\(")):
-        locate_bad_parts(cluster, [file])
+        locate_bad_parts(cluster_file, [file])
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--plan"], "say with -m, or --check, how the hosts are wired"),
+        (["--plan"], "the wiring of the hosts is unknown; add -m or --check"),
         (["--plan", "-m", "tree:4:4", "--check", "m.toml"], "leave one of them out"),
         (["--plan", "-m", "tree:4:4", "--", "srun"], "leave -- LAUNCHER out"),
         (["--plan", "-m", "tree:4:4", "--quick"], "leave --quick out"),
         (["--measured", "none.csv", "-m", "tree:4:4"], "none.csv"),
         (["--partial", "-o", "m.toml", "--", "srun"], "--partial is for files of"),
-        ([], "say behind -- what starts the ranks"),
+        ([], "no launcher is given; add it after --"),
     ],
 )
-def test_wrong_options_are_refused(
+def test_wrong_options_of_probe_plans_are_refused(
     topoloom: Any, words: list[str], message: str
 ) -> None:
     found = topoloom("probe", *words)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Planted bad hosts and links, and no others, are found in 2 log2 N rounds."""
+"""Slow hosts and links, and no others, are found in 2 log2 N rounds."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def test_two_bad_parts_of_a_thousand_hosts_are_found(text: str) -> None:
     assert trial.rounds <= 20
 
 
-@pytest.mark.parametrize("what", ON_RAILS)
-def test_bad_parts_of_rails_are_found(what: str) -> None:
+@pytest.mark.parametrize("bad_part", ON_RAILS)
+def test_bad_parts_of_rails_are_found(bad_part: str) -> None:
     for text in ("rails:4:8:2", "rails:8:6:1", "rails:8:4:2,rails=4,host=4"):
         parts = parts_of(text)
         for seed in range(2):
-            trial = search(parts, ON_RAILS[what], seed)
+            trial = search(parts, ON_RAILS[bad_part], seed)
             assert trial.is_right, trial
             assert trial.rounds <= 2 * math.log2(len(parts.hosts))
 
@@ -69,21 +69,23 @@ def test_nothing_is_named_if_no_part_is_bad(noise: float) -> None:
             assert trial.found == []
 
 
-def test_parts_of_a_class_are_those_that_no_pair_distinguishes() -> None:
+def test_a_class_contains_the_parts_that_no_pair_distinguishes() -> None:
     parts = parts_of("fattree:4:4,up=1:2")
     machine = parts.machine
 
-    def slowed(links: dict[int, float], hosts: dict[int, float]) -> tuple[bool, ...]:
+    def list_slowed_pairs(
+        links: dict[int, float], hosts: dict[int, float]
+    ) -> tuple[bool, ...]:
         planted = Planted(parts, Faults(links, hosts), noise=0)
         pairs = combinations(range(machine.node_count), 2)
         return tuple(planted.ratio(*pair) > 1 for pair in pairs)
 
     signs: dict[tuple[bool, ...], set[int]] = {}
     for link in range(machine.link_count):
-        sign = slowed({link: 2.0}, {})
+        sign = list_slowed_pairs({link: 2.0}, {})
         signs.setdefault(sign, set()).add(parts.class_of_link(link))
     for host in range(machine.node_count):
-        sign = slowed({}, {host: 2.0})
+        sign = list_slowed_pairs({}, {host: 2.0})
         signs.setdefault(sign, set()).add(parts.class_of_host(host))
     assert all(len(classes) == 1 for classes in signs.values())
     assert len({classes.pop() for classes in signs.values()}) == len(signs)
@@ -111,13 +113,13 @@ def test_one_slow_measurement_is_only_a_suspicion() -> None:
     assert found.bad[0].factor == pytest.approx(3.0, rel=0.05)
 
 
-def test_too_few_hosts_cannot_be_distinguished() -> None:
+def test_fewer_than_three_hosts_are_refused() -> None:
     with pytest.raises(Error, match="fewer than three hosts"):
         Parts(Machine("tree:4:8"), [0, 1], {})
 
 
 def test_the_plan_does_not_depend_on_the_number_of_requests() -> None:
-    def plan() -> Diagnosis:
+    def make_plan() -> Diagnosis:
         return diagnose_parts(parts_of("dragonfly:9x4,nodes=2,global=2"), [])
 
-    assert plan() == plan()
+    assert make_plan() == make_plan()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A k-nomial tree over positions 0 .. count-1; of radix 2 a binomial one.
+// A k-nomial tree over positions 0 .. count-1; radix 2 gives a binomial tree.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 
 namespace topoloom {
 
-/// Calls visit(child, below) for each child of a position; `below` positions from the child on are its subtree.
+/// Calls visit(child, below) for each child of a position; positions child .. child + below - 1 form its
+/// subtree.
 template <class Visit>
 void each_binomial_child(std::size_t position, std::size_t count, const Visit& visit, std::size_t radix = 2) {
     for (std::size_t h = 1; position + h < count && position / h % radix == 0; h *= radix)
@@ -15,7 +16,8 @@ void each_binomial_child(std::size_t position, std::size_t count, const Visit& v
             visit(child, std::min(h, count - child));
 }
 
-/// Calls visit(parent, below) for the parent of a position, with its own subtree; 0 has none.
+/// Calls visit(parent, below) for the parent of a position; `below` is the size of the position's subtree.
+/// Position 0 has no parent.
 template <class Visit>
 void with_binomial_parent(std::size_t position, std::size_t count, const Visit& visit,
                           std::size_t radix = 2) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks as the corners of a hypercube, and what becomes of those beyond the largest that there is.
+// Ranks as corners of a hypercube, with extra ranks if their number is not a power of two.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,15 @@
 
 namespace topoloom {
 
-/// Which ranks are extra, where their number is not a power of two: the last ones, or, as MPICH folds ranks, every
-/// other one of the first, those with even numbers or those with odd ones.
+/// Which ranks are extra if their number is not a power of two: the last ranks, or, as in MPICH, the even or
+/// odd ones among the first ranks.
 enum class Fold : std::uint8_t { last, even, odd };
 
-/// As many corners as the largest power of two takes of the ranks, numbered by them in order; of a higher radix k the largest
-/// m k^e with m < k, where the highest digit has m values. There are fewer extra ranks than corners. Corner i stands for extra
-/// rank i too: of the last ones rank corners + i, else its neighbor in the pair 2i, 2i + 1. If there are extra ranks, a
-/// round before the exchanges hands their part to the corners, and one after them brings it back.
+/// The number of corners is the largest power of two that does not exceed the number of ranks; with radix k,
+/// the largest m k^e with m < k, so that the highest digit has m values. Corners are numbered in rank order.
+/// There are fewer extra ranks than corners. Corner i also represents extra rank i: rank corners + i for
+/// Fold::last, otherwise the other rank of the pair 2i, 2i + 1. If there are extra ranks, one round before
+/// the exchanges sends their data to the corners, and one round after the exchanges returns the result.
 class Cube {
    public:
     enum class Stage { hand_in, exchange, hand_back };
@@ -30,9 +31,9 @@ class Cube {
     [[nodiscard]] std::size_t corners() const { return corners_; }
     [[nodiscard]] std::size_t extra() const { return extra_; }
     [[nodiscard]] std::uint64_t dimensions() const { return digits_.digits(); }
-    /// How far apart neighbors in a dimension are.
+    /// Distance between neighbors in a dimension.
     [[nodiscard]] std::size_t distance(std::uint64_t dimension) const { return digits_.weight(dimension); }
-    /// With this number of rounds of exchanges.
+    /// Number of rounds with this number of exchanges.
     [[nodiscard]] std::uint64_t rounds(std::uint64_t exchanges) const {
         return exchanges + (extra_ > 0 ? 2 : 0);
     }
@@ -40,7 +41,7 @@ class Cube {
         if (extra_ > 0 && round == 0) return Stage::hand_in;
         return exchange(round) < exchanges ? Stage::exchange : Stage::hand_back;
     }
-    /// The number of a round of exchanges among these.
+    /// The number of the exchange that a round performs.
     [[nodiscard]] std::uint64_t exchange(std::uint64_t round) const { return round - (extra_ > 0 ? 1 : 0); }
 
     /// The rank at a corner.
@@ -48,7 +49,7 @@ class Cube {
         if (fold_ == Fold::last) return Rank{corner};
         return Rank{corner < extra_ ? 2 * corner + (fold_ == Fold::even ? 1 : 0) : corner + extra_};
     }
-    /// The extra rank for which a corner stands, if corner < extra().
+    /// The extra rank that a corner represents, if corner < extra().
     [[nodiscard]] Rank extra_rank(std::size_t corner) const {
         if (fold_ == Fold::last) return Rank{corners_ + corner};
         return Rank{2 * corner + (fold_ == Fold::even ? 0 : 1)};
@@ -63,8 +64,8 @@ class Cube {
         return rank.value < 2 * extra_ ? rank.value / 2 : rank.value - extra_;
     }
 
-    /// The peer that a rank sends to in such a round or, if not `sending`, receives from; none if there is no peer.
-    /// Corners that exchange are `distance` apart.
+    /// The peer to which a rank sends in a round of this stage or, if not `sending`, from which it receives;
+    /// nullopt without a peer. Corners at `distance` exchange.
     [[nodiscard]] std::optional<Rank> peer(Rank rank, Stage stage, std::size_t distance, bool sending) const {
         const bool extra = is_extra(rank);
         const std::size_t at = corner(rank);
@@ -76,7 +77,7 @@ class Cube {
         if (extra != (sending == from_extra) || at >= extra_) return std::nullopt;
         return extra ? this->rank(at) : extra_rank(at);
     }
-    /// Calls visit(peer) for the ranks whose corner differs from a rank's in one digit.
+    /// Calls visit(rank) for the ranks at corners that differ from `corner` only in the digit of `dimension`.
     template <class Visit>
     void each_neighbor(std::size_t corner, std::uint64_t dimension, const Visit& visit) const {
         const std::size_t step = distance(dimension), value = digits_.value(corner, dimension);
@@ -84,8 +85,8 @@ class Cube {
         for (std::size_t other = 0; other < values; ++other)
             if (other != value) visit(rank(first + other * step));
     }
-    /// Calls visit(first, count) for the ranks at corners [begin, begin + count) and the extra ranks for which they stand, in
-    /// one range or two.
+    /// Calls visit(first, count) for the ranks at corners [begin, begin + count) and the extra ranks that
+    /// they represent, in one or two ranges.
     template <class Visit>
     void each_range(std::size_t begin, std::size_t count, const Visit& visit) const {
         const std::size_t extras_before = std::min(begin, extra_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Spanning trees of a grid, no two of which go from one cell to another in the same place.
+// Spanning trees of a grid that share no directed edge.
 #pragma once
 
 #include <algorithm>
@@ -13,21 +13,22 @@
 
 namespace topoloom {
 
-/// From one cell to the next: the upper end, the lower one, the tree, and how many steps it is from the root to the lower end.
+/// An edge of a tree: parent, child, number of the tree, and number of steps from the root to the child.
 struct TreeStep {
     std::size_t parent, child, tree;
     std::uint64_t depth;
 };
 
-/// Cells are numbered row-major. Where lines close to rings there are two trees for every axis, and each cell has every
-/// neighbor as its parent in one of them; else there is one for every axis, and wraps nowhere. Lines of two cells do not
-/// close, and where one does not, none does; axes of one cell do not count. The trees are those of disjoint_trees() in
-/// orders/, where it says why they are disjoint: Edmonds 1973.
+/// Cells are numbered row-major. On a closed grid (torus) every axis has two trees, and each cell has every
+/// neighbor as its parent in one of them. On an open grid (mesh) every axis has one tree, without wraparound.
+/// Axes of two cells are open, and one open axis makes the whole grid open; axes of one cell are ignored. The
+/// trees are those of disjoint_trees() in orders/spanning_trees.hpp, which explains why they are disjoint:
+/// Edmonds 1973.
 class GridTrees {
    public:
     static constexpr std::size_t max_axes = 8;
 
-    /// Throws Error for more axes.
+    /// Throws Error for more than max_axes axes.
     GridTrees(const Extents& extents, bool closed, std::size_t root) : closed_(closed) {
         if (extents.size() > max_axes)
             fail("a grid of ", extents.size(), " axes; there may be ", max_axes, " at most");
@@ -49,41 +50,42 @@ class GridTrees {
     }
 
     [[nodiscard]] std::size_t count() const { return axes_ * (closed_ ? 2 : 1); }
-    /// Steps from the root to the last cell.
+    /// Maximum number of steps from the root to a cell.
     [[nodiscard]] std::uint64_t height() const { return height_ + detour_; }
 
-    /// Calls visit(step) for all that lead to a cell; their parents differ.
+    /// Calls visit(step) for each edge into a cell; the parents differ.
     template <class Visit>
     void each_parent(std::size_t child, const Visit& visit) const {
         const Cell at = cell(child);
         if (at == root_) return;
         for (std::size_t axis = 0; axis < axes_; ++axis) {
             if (!closed_) {
-                visit(step_into(at, axis, comes_down(at, axis)));
+                visit(step_into(at, axis, is_entered_downward(at, axis)));
                 continue;
             }
             visit(step_into(at, axis, false));
             visit(step_into(at, axis, true));
         }
     }
-    /// Calls visit(step) for all that lead from a cell; their children differ.
+    /// Calls visit(step) for each edge out of a cell; the children differ.
     template <class Visit>
     void each_child(std::size_t parent, const Visit& visit) const {
         const Cell from = cell(parent);
         for (std::size_t axis = 0; axis < axes_; ++axis) {
             for (const bool down : {false, true}) {
                 if (!closed_ && (down ? from[axis] == 0 : from[axis] + 1 == extent_[axis])) continue;
-                const Cell to = moved(from, axis, down);
-                if (to != root_ && (closed_ || comes_down(to, axis) == down))
+                const Cell to = neighbor_cell(from, axis, down);
+                if (to != root_ && (closed_ || is_entered_downward(to, axis) == down))
                     visit(step_into(to, axis, down));
             }
         }
     }
-    /// Calls visit(cell) for the root and those around it: where lines don't close, no others have more children.
+    /// Calls visit(cell) for the root and the cells around it. On an open grid no other cells have more
+    /// children.
     template <class Visit>
-    void each_around_root(const Visit& visit) const {
+    void each_cell_around_root(const Visit& visit) const {
         Cell at = root_;
-        around(at, 0, visit);
+        visit_around(at, 0, visit);
     }
 
    private:
@@ -104,23 +106,24 @@ class GridTrees {
         for (std::size_t axis = 0; axis < axes_; ++axis) sum += at[axis] * stride_[axis];
         return sum;
     }
-    [[nodiscard]] Cell moved(Cell at, std::size_t axis, bool down) const {
+    [[nodiscard]] Cell neighbor_cell(Cell at, std::size_t axis, bool down) const {
         std::uint32_t& place = at[axis];
         place = down ? (place == 0 ? extent_[axis] : place) - 1 : place + 1 == extent_[axis] ? 0 : place + 1;
         return at;
     }
-    /// Steps to a cell that is level with the root, in the tree of that axis: once around, or back from beside the root.
+    /// Steps to a cell with the root's coordinate on this axis, in the tree of the axis: around the ring, or
+    /// one step away and back.
     [[nodiscard]] std::uint64_t detour(std::size_t axis) const { return closed_ ? extent_[axis] : 2; }
     /// Whether an open line is traversed downward to reach the cell.
-    [[nodiscard]] bool comes_down(const Cell& at, std::size_t axis) const {
+    [[nodiscard]] bool is_entered_downward(const Cell& at, std::size_t axis) const {
         return at[axis] == root_[axis] ? at[axis] + 1 < extent_[axis] : at[axis] < root_[axis];
     }
     [[nodiscard]] TreeStep step_into(const Cell& at, std::size_t axis, bool down) const {
         std::uint64_t depth = at[axis] == root_[axis] ? detour(axis) : 0;
         for (std::size_t i = 0; i < axes_; ++i) depth += distance(at, i, down);
         const std::size_t first = first_axis(at, axis);
-        return {number(moved(at, axis, !down)), number(at), closed_ ? 2 * first + (down ? 1 : 0) : first,
-                depth};
+        return {number(neighbor_cell(at, axis, !down)), number(at),
+                closed_ ? 2 * first + (down ? 1 : 0) : first, depth};
     }
     [[nodiscard]] std::uint64_t distance(const Cell& at, std::size_t axis, bool down) const {
         const std::uint32_t to = at[axis], from = root_[axis];
@@ -128,7 +131,7 @@ class GridTrees {
         const std::uint32_t up = to >= from ? to - from : to + extent_[axis] - from;
         return down && up > 0 ? extent_[axis] - up : up;
     }
-    /// The axis of the tree that comes into a cell along this one.
+    /// The tree that enters a cell along this axis is the tree of the returned axis.
     [[nodiscard]] std::size_t first_axis(const Cell& at, std::size_t axis) const {
         if (at[axis] == root_[axis]) return axis;
         std::size_t next = axis;
@@ -137,13 +140,13 @@ class GridTrees {
         return next;
     }
     template <class Visit>
-    void around(Cell& at, std::size_t axis, const Visit& visit) const {
+    void visit_around(Cell& at, std::size_t axis, const Visit& visit) const {
         if (axis == axes_) return visit(number(at));
         const std::uint32_t middle = root_[axis];
         for (std::uint32_t place = middle > 0 ? middle - 1 : 0; place < extent_[axis] && place <= middle + 1;
              ++place) {
             at[axis] = place;
-            around(at, axis + 1, visit);
+            visit_around(at, axis + 1, visit);
         }
         at[axis] = middle;
     }
@@ -153,8 +156,9 @@ class GridTrees {
     Cell extent_{}, root_{};
     std::array<Divisor, max_axes> by_extent_{};
     std::array<std::size_t, max_axes> stride_{};
-    std::uint64_t height_ = 0;  // to the farthest corner
-    std::uint64_t detour_ = 0;  // what the way to a cell that is level with the root may be longer
+    std::uint64_t height_ = 0;  // number of steps to the farthest corner
+    // Maximum extra length of a path to a cell with the root's coordinate on an axis.
+    std::uint64_t detour_ = 0;
 };
 
 }  // namespace topoloom

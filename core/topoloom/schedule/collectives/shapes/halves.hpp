@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which half of the pieces each corner of a hypercube keeps, exchange after exchange.
+// Recursive halving on a hypercube: which half of the pieces each corner keeps in each exchange.
 #pragma once
 
 #include <bit>
@@ -8,11 +8,12 @@
 
 namespace topoloom {
 
-/// Whether the farthest corners exchange first, or, as in MPICH's reductions, the nearest.
+/// Whether the farthest corners exchange first or, as in MPICH's reductions, the nearest.
 enum class HalvingOrder : std::uint8_t { far, near };
 
-/// As many pieces as corners. In each exchange partners divide what both still have: the one that has the bit of their
-/// distance keeps the upper half. After the last exchange every corner has one piece: far, that of its own number.
+/// One piece per corner. In each exchange partners divide their common pieces: the corner with the distance
+/// bit set keeps the upper half. After the last exchange every corner has one piece; with `far`, piece i ends
+/// on corner i.
 class Halves {
    public:
     Halves(std::size_t corners, HalvingOrder order) : corners_(corners), order_(order) {}
@@ -31,8 +32,8 @@ class Halves {
         for (std::uint64_t e = 0; e <= exchange; ++e) piece += (corner >> e & 1) * length(e);
         return piece;
     }
-    /// Bits of the distances of all later exchanges.
-    [[nodiscard]] std::size_t later(std::uint64_t exchange) const {
+    /// OR of the distances of all later exchanges.
+    [[nodiscard]] std::size_t later_distances(std::uint64_t exchange) const {
         return order_ == HalvingOrder::far ? length(exchange) - 1
                                            : (corners_ - 1) & ~((std::size_t{2} << exchange) - 1);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A binary tree whose labels are in order.
+// A binary tree with labels in in-order.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,9 @@
 
 namespace topoloom {
 
-/// Labels 1 .. count: lower ones in the left subtree, higher ones in the right. Odd labels are leaves. Levels count from the
-/// root, 0, to the leaves, height(); if the tree is not full, one leads past some of them.
+/// Labels are 1 .. count: lower labels in the left subtree, higher labels in the right. Odd labels are
+/// leaves. Levels count from 0 at the root to height() at the leaves; in a tree that is not full, an edge may
+/// skip levels.
 class InOrderTree {
    public:
     explicit InOrderTree(std::size_t count) : count_(count) {}

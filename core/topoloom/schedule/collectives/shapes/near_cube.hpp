@@ -8,7 +8,7 @@
 
 namespace topoloom {
 
-/// Three axes whose sum is the least, the shortest first: 4x4x4, 3x4x6, 1x1x13.
+/// Three factors with the smallest sum, in ascending order: 4x4x4, 3x4x6, 1x1x13.
 [[nodiscard]] inline Extents near_cube(std::uint32_t ranks) {
     Extents best{1, 1, ranks};
     for (std::uint32_t x = 1; std::uint64_t{x} * x * x <= ranks; ++x) {

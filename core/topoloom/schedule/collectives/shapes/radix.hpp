@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers as digits of a radix.
+// Digits of numbers in a radix.
 #pragma once
 
 #include <array>
@@ -8,7 +8,8 @@
 
 namespace topoloom {
 
-/// The digits of the numbers below a count: ceil(log_radix count) of them, the lowest first. count < 2^32, 2 <= radix.
+/// The digits of the numbers below a count: ceil(log_radix count) digits, lowest first. count < 2^32, 2 <=
+/// radix.
 class Radix {
    public:
     Radix(std::size_t count, std::uint32_t radix) : radix_(radix) {
@@ -23,7 +24,7 @@ class Radix {
         return number / weight(digit) % radix_;
     }
 
-    /// Calls visit(number) for each number below the limit that has this digit alone.
+    /// Calls visit(number) for each number below the limit whose only nonzero digit is this one.
     template <class Visit>
     void each_multiple(std::uint64_t digit, std::size_t limit, const Visit& visit) const {
         const std::size_t step = weight(digit);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbered seats for ranks, with gaps: positions that schedules count instead of ranks.
+// Numbered seats for ranks, with gaps: schedules use seats instead of ranks as positions.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 
 namespace topoloom {
 
-/// As text: the seats of ranks 0, 1, ... in runs, and after a slash how many seats there are, if some behind the last one
-/// stay empty: 0-2:4-6:8/16.
+/// Parses runs of seats of ranks 0, 1, ...; a slash precedes the number of seats if seats after the last run
+/// are empty: 0-2:4-6:8/16.
 class Seats {
    public:
     static constexpr std::uint32_t most = 1U << 24;
 
-    /// Throws Error for text of another form, seats that are taken twice, and `most` of them or more.
+    /// Throws Error if the syntax is wrong, a seat occurs twice, or there are `most` seats or more.
     explicit Seats(std::string_view text) {
         const std::size_t slash = text.find('/');
         std::string_view runs = text.substr(0, slash);
@@ -32,8 +32,8 @@ class Seats {
             runs.remove_prefix(std::min(end + 1, runs.size()));
         }
         if (slash != std::string_view::npos)
-            rank_on_.resize(std::max<std::size_t>(rank_on_.size(), number(text, text.substr(slash + 1))),
-                            no_index);
+            rank_on_.resize(
+                std::max<std::size_t>(rank_on_.size(), parse_number(text, text.substr(slash + 1))), no_index);
     }
 
     [[nodiscard]] std::size_t ranks() const { return seat_of_.size(); }
@@ -45,7 +45,7 @@ class Seats {
     [[nodiscard]] Rank rank(std::size_t seat) const { return Rank{rank_on_[seat]}; }
 
    private:
-    static std::uint32_t number(std::string_view text, std::string_view part) {
+    static std::uint32_t parse_number(std::string_view text, std::string_view part) {
         std::uint32_t found = 0;
         const auto [end, problem] = std::from_chars(part.data(), part.data() + part.size(), found);
         if (problem != std::errc{} || end != part.data() + part.size() || found >= most)
@@ -54,12 +54,12 @@ class Seats {
     }
     void add_run(std::string_view text, std::string_view run) {
         const std::size_t dash = run.find('-');
-        const std::uint32_t first = number(text, run.substr(0, dash));
+        const std::uint32_t first = parse_number(text, run.substr(0, dash));
         const std::uint32_t last =
-            dash == std::string_view::npos ? first : number(text, run.substr(dash + 1));
+            dash == std::string_view::npos ? first : parse_number(text, run.substr(dash + 1));
         if (last < first) fail("seats '", text, "': the run ", run, " ends before it begins");
         for (std::uint32_t seat = first; seat <= last; ++seat) {
-            if (is_taken(seat)) fail("seats '", text, "': seat ", seat, " is taken twice");
+            if (is_taken(seat)) fail("seats '", text, "': seat ", seat, " occurs twice");
             if (seat >= count()) rank_on_.resize(seat + std::size_t{1}, no_index);
             rank_on_[seat] = static_cast<std::uint32_t>(seat_of_.size());
             seat_of_.push_back(seat);
@@ -67,11 +67,11 @@ class Seats {
     }
 
     std::vector<std::uint32_t> seat_of_;  // by rank
-    std::vector<std::uint32_t> rank_on_;  // by seat; no_index: empty
+    std::vector<std::uint32_t> rank_on_;  // rank by seat; no_index if the seat is empty
 };
 
-/// Text of the seats of ranks 0, 1, ..., of `count` in all.
-[[nodiscard]] inline std::string seats_text(std::span<const std::size_t> seats, std::size_t count) {
+/// Formats the seats of ranks 0, 1, ... out of `count` seats.
+[[nodiscard]] inline std::string format_seats(std::span<const std::size_t> seats, std::size_t count) {
     std::string text;
     std::size_t last = 0;
     for (std::size_t i = 0; i < seats.size();) {

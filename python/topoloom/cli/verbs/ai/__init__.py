@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The verbs for AI jobs."""
+"""The verbs for AI models."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom experts`: which GPU holds which experts of a model."""
+"""`topoloom experts`: place the experts of a model on GPUs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.frameworks import ExpertRanks
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
 from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Argument, Option
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from topoloom.tasks.experts.place import PlacedExperts
 
 
-@with_groups
+@flatten_option_groups
 def command(
     loads: Annotated[
         Path,
         Argument(
             metavar="LOADS",
-            help="How often experts are chosen: a table with a line per layer and a "
-            "column per expert, SGLang's JSON with logical_count, or .npz with "
-            "topk_ids, the experts of tokens.",
+            help="Loads of experts: a table with a line per layer and a column per "
+            "expert, SGLang's JSON with logical_count, or .npz with topk_ids, the "
+            "experts of tokens.",
         ),
     ],
     machine: MachineText,
@@ -38,7 +38,7 @@ def command(
         Option(
             "--redundant",
             metavar="N",
-            help="Slots of all GPUs beyond one for each expert.",
+            help="Number of redundant experts, over all GPUs.",
         ),
     ] = 0,
     slack: Annotated[
@@ -58,8 +58,9 @@ def command(
         Option(
             "--to",
             metavar="ENGINE",
-            help="Who serves the experts: sglang, vllm, vllm-ascend or trtllm. Says "
-            "how tokens choose replicas, and what -o writes; without -o, prints it.",
+            help="Inference engine: sglang, vllm, vllm-ascend or trtllm. Determines "
+            "how tokens choose replicas, and the format of -o; without -o, prints the "
+            "file.",
             autocompletion=complete.engines,
         ),
     ] = None,
@@ -71,15 +72,15 @@ def command(
 ) -> None:
     """Place the experts of a model on GPUs.
 
-    Experts that the same tokens choose go to the same node, so that a token visits few
-    nodes; a token counts once per node that it visits. Frequent experts get several
-    slots, on several nodes if tokens go to the nearest replica, as in SGLang. The
-    allowed load of the busiest GPU is chosen: one percent more load must save one
-    percent of the visits.
+    Experts that the same tokens choose are placed on the same node, so that a token
+    visits few nodes; a token counts once per node that it visits. Frequent experts have
+    several slots, on several nodes if the engine, such as SGLang, sends tokens to the
+    nearest replica. The allowed load of the busiest GPU is chosen: each additional
+    percent of load must save one percent of the visits.
 
     Visits and loads are measured with every second token, which the search does not
     use. They are compared with experts in order, and with experts placed by load only.
-    A node is an NVLink domain if the machine has them.
+    A node is an NVLink domain if the machine has NVLink domains.
 
     \b
     Examples:
@@ -96,19 +97,22 @@ def command(
     from topoloom.tasks.problem import AllocationSpec, load_nodes
 
     if ep is None:
-        raise Error("--ep is missing: the GPUs that hold the experts, such as --ep 64")
+        raise Error(
+            "--ep, the number of GPUs for the experts, is missing; add it, such as "
+            "--ep 64"
+        )
     engine = find_engine(to) if to is not None else None
     if output is not None and engine is None:
-        raise Error("-o writes what an engine reads; add --to, such as --to sglang")
+        raise Error("-o writes a file for an engine; add --to, such as --to sglang")
     if output is not None and engine is not None and engine.rejects_name(output):
         raise Error(
-            f"{output}: {to} reads files whose names end in {engine.suffix}; "
+            f"{output}: {to} reads only files with the suffix {engine.suffix}; "
             f"write {output.with_suffix(engine.suffix)}"
         )
     if as_json and engine is not None and output is None:
         raise Error(
-            "--to and --json both print; say with -o where to write what the engine "
-            "reads, such as -o experts.json"
+            "--to and --json both print to stdout; write the engine's file with -o, "
+            "such as -o experts.json"
         )
     routing = read_routing(loads)
     given, _ = load_nodes(machine, AllocationSpec(*allowed, seed))
@@ -165,7 +169,7 @@ def _print(placed: PlacedExperts, engine: Engine | None, output: Path | None) ->
     if tokens is not None:
         measured = f"{tokens.shape[1]:,} per layer; half of them measured, loads too"
         facts.append(("tokens", measured))
-        if twice := routing.repeating:
+        if twice := routing.repeated_choices:
             facts.append(
                 (
                     "twice",
@@ -174,19 +178,19 @@ def _print(placed: PlacedExperts, engine: Engine | None, output: Path | None) ->
             )
     if placed.least is not None:
         facts.append(("at least", f"{placed.least:.3f} leave the node"))
-    facts += _remarks(placed, nodes, by_load.visits)
+    facts += _explain_no_gain(placed, nodes, by_load.visits)
     if engine is not None and engine.is_numbered and layers == len(routing.loads):
         rows_are = "all have experts; of a model with others, give these rows of zeros"
         facts.append(("layers", rows_are))
     if engine is not None and output is not None:
         for line in engine.settings:
-            line = line.replace("COUNT", str(placed.redundant))
+            line = line.replace("COUNT", str(placed.redundant_count))
             facts.append(("set", line.replace("FILE", str(output))))
     print_facts(facts, written=[output])
 
 
 def _print_slacks(placed: PlacedExperts, visits: str) -> None:
-    """Show the methods tried and the one chosen."""
+    """Print the costs by slack, with the chosen slack marked."""
     from topoloom.cli.console import print_table
 
     rows = []
@@ -201,10 +205,10 @@ def _print_slacks(placed: PlacedExperts, visits: str) -> None:
     )
 
 
-def _remarks(
+def _explain_no_gain(
     placed: PlacedExperts, nodes: int, by_load: float
 ) -> list[tuple[str, str]]:
-    """Say why nothing is gained, where nothing is."""
+    """Return the reason as a table row if the placement has no gain."""
     best = placed.cost(placed.best).visits
     if best < 0.995 * by_load:
         return []

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A stub of PyTorch for tests: tensors without data, operations that are counted.
 
-It has what the recorder takes of PyTorch, called the same, and moves nothing.
+It has the part of PyTorch's interface that the recorder uses, and moves no data.
 """
 
 import os
@@ -11,7 +11,7 @@ __version__ = "0.1"
 
 
 class Tensor:
-    """Has a size, and no data."""
+    """A tensor with a size and no data."""
 
     def __init__(self, count, bytes=4):
         self.count, self.bytes = count, bytes
@@ -21,12 +21,12 @@ class Tensor:
         return self.count
 
     def element_size(self):
-        """Return the bytes of an element."""
+        """Return the bytes per element."""
         return self.bytes
 
 
 class Operation:
-    """Calls the kernel that was added to it; by default, does nothing."""
+    """Calls the kernel registered for it; by default does nothing."""
 
     def __init__(self, names):
         arguments = [SimpleNamespace(name=name) for name in names.split()]
@@ -34,30 +34,30 @@ class Operation:
         self.kernel = self.redispatch
 
     def __call__(self, *args):
-        """Call it by all kernels."""
+        """Call the operation through all kernels."""
         return self.kernel(7, *args)
 
     def redispatch(self, keyset, *args):
-        """Do nothing, if the caller has excluded the kernels above."""
+        """Accept a call that excludes the kernels above; do nothing."""
         assert keyset in (3, 7)
         assert len(args) == len(self._schema.arguments)
 
 
-def _operation(names):
+def _make_operation(names):
     return SimpleNamespace(default=Operation(names))
 
 
 ops = SimpleNamespace(
     c10d=SimpleNamespace(
-        allreduce_=_operation("tensors process_group reduce_op"),
-        broadcast_=_operation("tensors process_group root_rank root_tensor"),
-        _allgather_base_=_operation("output_tensor input_tensor process_group"),
-        alltoall_base_=_operation(
+        allreduce_=_make_operation("tensors process_group reduce_op"),
+        broadcast_=_make_operation("tensors process_group root_rank root_tensor"),
+        _allgather_base_=_make_operation("output_tensor input_tensor process_group"),
+        alltoall_base_=_make_operation(
             "output input process_group output_split_sizes input_split_sizes"
         ),
-        send=_operation("tensors process_group dst tag"),
-        recv_=_operation("tensors process_group src tag"),
-        barrier=_operation("tensor process_group device_ids"),
+        send=_make_operation("tensors process_group dst tag"),
+        recv_=_make_operation("tensors process_group src tag"),
+        barrier=_make_operation("tensor process_group device_ids"),
     )
 )
 
@@ -74,7 +74,7 @@ class Future:
 
 
 class CompilationUnit:
-    """Runs what the source says in Python."""
+    """Runs the source as Python code."""
 
     def __init__(self, source):
         exec(f"from typing import List\n{source}", {"Tensor": Tensor}, self.__dict__)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Adds kernels to operations."""
+"""Registration of kernels in the PyTorch stub."""
 
 import torch
 
 
 class Library:
-    """Kernels for the operations of one namespace."""
+    """The kernels registered for one namespace."""
 
     def __init__(self, name, kind):
         assert (name, kind) == ("c10d", "IMPL")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Process groups and their collectives."""
+"""Process groups and collectives of the PyTorch stub."""
 
 import os
 
@@ -56,7 +56,7 @@ def get_process_group_ranks(group):
     return group.ranks
 
 
-def _peers(group, rank):
+def _find_group_and_root(group, rank):
     group = group or _groups[0]
     return group, group.ranks.index(rank)
 
@@ -66,26 +66,32 @@ def all_reduce(tensor, group=None):
 
 
 def broadcast(tensor, src, group=None):
-    group, root = _peers(group, src)
+    group, root = _find_group_and_root(group, src)
     torch.ops.c10d.broadcast_.default([tensor], group, root, 0)
 
 
-def all_gather_into_tensor(whole, part, group=None):
-    torch.ops.c10d._allgather_base_.default(whole, part, group or _groups[0])
+def all_gather_into_tensor(output_tensor, input_tensor, group=None):
+    torch.ops.c10d._allgather_base_.default(
+        output_tensor, input_tensor, group or _groups[0]
+    )
 
 
-def all_to_all_single(taken, given, come=(), go=(), group=None):
+def all_to_all_single(
+    output_tensor, input_tensor, output_split_sizes=(), input_split_sizes=(), group=None
+):
     group = group or _groups[0]
-    torch.ops.c10d.alltoall_base_.default(taken, given, group, come, go)
+    torch.ops.c10d.alltoall_base_.default(
+        output_tensor, input_tensor, group, output_split_sizes, input_split_sizes
+    )
 
 
 def send(tensor, dst, group=None):
-    group, place = _peers(group, dst)
+    group, place = _find_group_and_root(group, dst)
     torch.ops.c10d.send.default([tensor], group, place, 0)
 
 
 def recv(tensor, src, group=None):
-    group, place = _peers(group, src)
+    group, place = _find_group_and_root(group, src)
     torch.ops.c10d.recv_.default([tensor], group, place, 0)
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A nested package of PyTorch."""
+"""Empty package of the PyTorch stub."""

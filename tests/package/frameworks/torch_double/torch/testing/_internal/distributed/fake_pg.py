@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The store of a fake world."""
+"""Stub of the store of a fake world."""
 
 
 class FakeStore:
