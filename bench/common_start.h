@@ -8,7 +8,7 @@
 
 /// Returns the maximum over all ranks by point-to-point messages, because the measured collectives may be
 /// slow.
-static double latest(double seconds) {
+static double find_latest(double seconds) {
     int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -33,9 +33,9 @@ static void wait_until(double end) {
 }
 
 /// Waits for a common time in the future; returns that time in seconds.
-static double common_start(void) {
+static double wait_for_common_start(void) {
     const double margin = 1e-3;  // s
-    const double start = latest(MPI_Wtime()) + margin;
+    const double start = find_latest(MPI_Wtime()) + margin;
     wait_until(start);
     return start;
 }

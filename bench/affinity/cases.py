@@ -34,18 +34,18 @@ class Bandwidths(NamedTuple):
     drawn: RandomStatistics
 
 
-def graph_of(pattern: str, size: int = SIZE) -> CommGraph:
+def make_pattern_graph(pattern: str, size: int = SIZE) -> CommGraph:
     """Make the communication graph of a pattern of 8 threads."""
     return make_graph(pattern, Request(8, size))
 
 
 def measure(pattern: str) -> Bandwidths:
     """Compute the slowest message for every affinity: figures 4.8 to 4.13."""
-    found = rank_affinities(graph_of(pattern), CELL)
+    found = rank_affinities(make_pattern_graph(pattern), CELL)
     rates = {name: found.assignment(name).slowest for name in (*NAMED, BEST)}
     return Bandwidths(pattern, rates, found.drawn)
 
 
-def by_size(pattern: str) -> dict[str, list[Rate]]:
+def compute_rates_by_size(pattern: str) -> dict[str, list[Rate]]:
     """Compute the slowest message for every named affinity by size: figure 4.2."""
-    return rates_by_size(graph_of(pattern), CELL, SIZES)
+    return rates_by_size(make_pattern_graph(pattern), CELL, SIZES)

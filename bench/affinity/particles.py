@@ -34,7 +34,7 @@ class Communication:
     best: float
 
 
-def simulate(seed: int = 1) -> dict[str, Communication]:
+def simulate_particles(seed: int = 1) -> dict[str, Communication]:
     """Sum the time of the slowest message over all steps, for all affinities."""
     generator = np.random.default_rng(seed)
     walkers = generator.binomial(2 * WALKERS, 0.5, ELEMENTS)

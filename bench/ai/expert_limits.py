@@ -26,7 +26,7 @@ from topoloom.tasks import ExpertRouting, place_on_gpus
 from topoloom.tasks.experts.place import SlackCost
 
 
-class Limits(NamedTuple):
+class ExpertLimits(NamedTuple):
     """Visited nodes per token of our placements of a workload under a dispatch.
 
     `more`: with four times the tokens; `free`: with up to twice the load on the busiest
@@ -42,7 +42,7 @@ class Limits(NamedTuple):
     independent: float
 
 
-def find_limits(layers: int, redundant: int) -> list[Limits]:
+def find_limits(layers: int, redundant: int) -> list[ExpertLimits]:
     """Place all workloads by tokens: with 1 % of slack, and without each limit."""
     nodes = np.repeat(np.arange(NODES), GPUS // NODES)
     slots = (EXPERTS + redundant) // GPUS
@@ -56,13 +56,13 @@ def find_limits(layers: int, redundant: int) -> list[Limits]:
             larger = Job(count(many), nodes, slots, many, nearest)
             share = _least_share(loads, redundant) if nearest else None
             rows.append(
-                Limits(
+                ExpertLimits(
                     routing.name,
                     "nearest" if nearest else "spread",
-                    job.cost(job.placed(0.01)).visits,
-                    larger.cost(larger.placed(0.01)).visits,
-                    job.cost(job.placed(1.0)).visits,
-                    _independent(share),
+                    job.cost(job.place(0.01)).visits,
+                    larger.cost(larger.place(0.01)).visits,
+                    job.cost(job.place(1.0)).visits,
+                    _expect_independent_visits(share),
                 )
             )
     return rows
@@ -76,7 +76,7 @@ def _least_share(loads: Floats, redundant: int) -> float:
     return float((1 - (1 + ordered @ counts) / NODES).mean())
 
 
-def _independent(share: float | None) -> float:
+def _expect_independent_visits(share: float | None) -> float:
     """Return the expected number of other nodes that a token visits."""
     others = NODES - 1
     if share is None:
@@ -102,7 +102,7 @@ def try_slacks() -> tuple[SlackCost, ...]:
     return place_on_gpus(routing, on, 32, 32).tried
 
 
-def limits_table(rows: Sequence[Limits]) -> str:
+def limits_table(rows: Sequence[ExpertLimits]) -> str:
     """Format the limits as Markdown."""
     lines = [
         "| routing | dispatch | ours | 4 x the tokens | busiest GPU free "

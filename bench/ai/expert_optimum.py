@@ -54,7 +54,7 @@ class Program:
         return float(found.fun) if found.status == 0 else None
 
 
-def least_of_tokens(
+def minimize_visits(
     loads: Floats, choices: Integers, nodes: Integers, slots: int, most: float
 ) -> float | None:
     """Compute the minimum visits per token; every expert has one replica."""
@@ -76,7 +76,7 @@ def least_of_tokens(
     return program.solve()
 
 
-def least_of_loads(
+def minimize_inter_node_share(
     loads: Floats, nodes: Integers, slots: int, most: float
 ) -> float | None:
     """Compute the minimum inter-node share; replicas are on different nodes.
@@ -122,22 +122,22 @@ def compare_optimum(jobs: int, seed: int = 1) -> list[OptimumCounts]:
         # Repeat each token, because the search and the evaluation use alternate tokens.
         twice = np.repeat(choices, 2, axis=0)
         gaps["tokens"].append(
-            _gap(
+            _compute_gap(
                 loads,
                 single,
                 3,
                 twice,
-                lambda most, w=loads, c=choices: least_of_tokens(w, c, single, 3, most),
+                lambda most, w=loads, c=choices: minimize_visits(w, c, single, 3, most),
             )
         )
         skewed = np.exp(random.standard_normal(8))
         gaps["loads"].append(
-            _gap(
+            _compute_gap(
                 skewed,
                 pairs,
                 3,
                 None,
-                lambda most, w=skewed: least_of_loads(w, pairs, 3, most),
+                lambda most, w=skewed: minimize_inter_node_share(w, pairs, 3, most),
             )
         )
     return [
@@ -147,7 +147,7 @@ def compare_optimum(jobs: int, seed: int = 1) -> list[OptimumCounts]:
     ]
 
 
-def _gap(
+def _compute_gap(
     loads: Floats, nodes: Integers, slots: int, choices: Integers | None, least: Any
 ) -> float | None:
     nearest = choices is None

@@ -74,7 +74,7 @@ class Row(NamedTuple):
     ours: PlacementCost
     matched: PlacementCost
 
-    def saved(self, placed: PlacementCost) -> float:
+    def saving(self, placed: PlacementCost) -> float:
         """Return the share of EPLB's visits that a placement saves."""
         return 1 - placed.visits / self.theirs.visits
 
@@ -114,14 +114,16 @@ def compare(python: Path, wheel: Path, layers: int, redundant: int) -> list[Row]
     for routing in ROUTINGS:
         choices = draw(routing, layers)
         loads = count(choices)
-        theirs = eplb(python, wheel, loads, slots * GPUS, routing.groups)
+        theirs = run_eplb(python, wheel, loads, slots * GPUS, routing.groups)
         hottest = float((loads.max(axis=1) / loads.mean(axis=1)).mean())
         for known, nearest in (("tokens", False), ("tokens", True), ("loads", True)):
             seen = choices if known == "tokens" else None
             job = Job(loads, nodes, slots, seen, nearest)
-            ours = job.placed(0.01)
+            ours = job.place(0.01)
             dispatch = "nearest" if nearest else "spread"
-            costs = [job.cost(one) for one in (theirs, ours, job.matched(theirs))]
+            costs = [
+                job.cost(one) for one in (theirs, ours, job.place_like_eplb(theirs))
+            ]
             rows.append(Row(routing.name, known, dispatch, hottest, *costs))
     return rows
 
@@ -135,13 +137,13 @@ class Job(NamedTuple):
     choices: Integers | None
     nearest: bool
 
-    def layer(self, number: int) -> Job:
+    def take_layer(self, number: int) -> Job:
         """Return the job of a single layer."""
         part = slice(number, number + 1)
         choices = None if self.choices is None else self.choices[part]
         return self._replace(loads=self.loads[part], choices=choices)
 
-    def placed(self, slack: float) -> NDArray[np.uint32]:
+    def place(self, slack: float) -> NDArray[np.uint32]:
         """Place the experts by Topoloom; return the replicas' slots."""
         tokens = None if self.choices is None else self.choices.reshape(-1, CHOSEN)
         return place_experts(
@@ -153,7 +155,7 @@ class Job(NamedTuple):
             slack=slack,
         )[1]
 
-    def measured(self, held: NDArray[np.uint32]) -> Floats:
+    def measure(self, held: NDArray[np.uint32]) -> Floats:
         """Measure a placement with tokens that the search did not use."""
         unseen = None
         if self.choices is not None:
@@ -164,26 +166,26 @@ class Job(NamedTuple):
 
     def cost(self, held: NDArray[np.uint32]) -> PlacementCost:
         """Return the cost of a placement, averaged over layers."""
-        return _placed(self.measured(held))
+        return _average_cost(self.measure(held))
 
-    def matched(self, theirs: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    def place_like_eplb(self, theirs: NDArray[np.uint32]) -> NDArray[np.uint32]:
         """Place layer by layer; the busiest GPU has at most EPLB's load plus 1 %."""
         found = []
         for number in range(len(self.loads)):
-            one = self.layer(number)
+            one = self.take_layer(number)
             even, _ = place_experts(one.loads, one.nodes, one.slots)
             least = measure_experts(one.loads, one.nodes, even)[0, 1]
-            most = 1.01 * one.measured(theirs[number : number + 1])[0, 1]
-            found.append(one.placed(float(np.clip(most / least - 1, 0, 1))))
+            most = 1.01 * one.measure(theirs[number : number + 1])[0, 1]
+            found.append(one.place(float(np.clip(most / least - 1, 0, 1))))
         return np.concatenate(found)
 
 
-def _placed(rows: Floats) -> PlacementCost:
+def _average_cost(rows: Floats) -> PlacementCost:
     excess = float((rows[:, 1] / rows[:, 2]).mean()) - 1
     return PlacementCost(float(rows[:, 0].mean()), excess)
 
 
-def eplb(
+def run_eplb(
     python: Path, wheel: Path, loads: Floats, replicas: int, groups: int
 ) -> NDArray[np.uint32]:
     """Run EPLB; it keeps groups of experts on one node if possible."""
@@ -199,13 +201,13 @@ def eplb(
             return np.asarray(found["held"], np.uint32)
 
 
-def seconds_for(layers: int) -> float:
+def measure_placement_seconds(layers: int) -> float:
     """Return the CPU seconds of placing a model of many layers, SGLang's dispatch."""
     choices = draw(ROUTINGS[3], layers)
     nodes = np.repeat(np.arange(NODES), GPUS // NODES)
     job = Job(count(choices), nodes, (EXPERTS + 64) // GPUS, choices, True)
     started = time.process_time()
-    job.placed(0.01)
+    job.place(0.01)
     return time.process_time() - started
 
 
@@ -219,8 +221,9 @@ def experts_table(rows: Sequence[Row]) -> str:
     lines += [
         f"| {row.routing} | {row.hottest:.1f} x | {row.known} | {row.dispatch} "
         f"| {row.theirs.visits:.2f} | {row.theirs.excess:+.1%} "
-        f"| {row.ours.visits:.2f} | {row.ours.excess:+.1%} | {row.saved(row.ours):.1%} "
-        f"| {row.matched.visits:.2f} | {row.saved(row.matched):.1%} |"
+        f"| {row.ours.visits:.2f} | {row.ours.excess:+.1%} "
+        f"| {row.saving(row.ours):.1%} "
+        f"| {row.matched.visits:.2f} | {row.saving(row.matched):.1%} |"
         for row in rows
     ]
     return "\n".join(lines).replace("%", " %") + "\n"

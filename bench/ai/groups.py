@@ -20,7 +20,7 @@ MOST = 512
 
 
 @dataclass
-class Compared:
+class ReleaseCounts:
     """Counts per release."""
 
     release: str
@@ -32,10 +32,10 @@ class Compared:
     wrongly_refused: int = 0
 
 
-def compare(release: str, settings: int, seed: int) -> Compared:
+def compare(release: str, settings: int, seed: int) -> ReleaseCounts:
     """Draw settings; check all offered names, and four other ones, with Megatron."""
     random = Random(seed)
-    found = Compared(release)
+    found = ReleaseCounts(release)
     while found.jobs < settings:
         sizes = {axis: random.choice((1, 1, 2, 2, 3, 4, 6, 8)) for axis in AXES}
         sizes["etp"] = sizes["tp"] if random.random() < 0.5 else random.choice((1, 2))
@@ -52,12 +52,16 @@ def compare(release: str, settings: int, seed: int) -> Compared:
         offered = [layout.name for layout in job.layouts()]
         others = ["-".join(one) for one in random.sample(list(permutations(AXES)), 4)]
         for name in dict.fromkeys([*offered, *others]):
-            _compare(found, job, sizes, name, name in offered)
+            _compare_layout(found, job, sizes, name, name in offered)
     return found
 
 
-def _compare(
-    found: Compared, job: MegatronJob, sizes: dict[str, int], name: str, offered: bool
+def _compare_layout(
+    found: ReleaseCounts,
+    job: MegatronJob,
+    sizes: dict[str, int],
+    name: str,
+    offered: bool,
 ) -> None:
     theirs = _groups(found.release, sizes, name)
     try:
@@ -87,7 +91,7 @@ def _groups(
         return None
 
 
-def groups_table(rows: Sequence[Compared]) -> str:
+def groups_table(rows: Sequence[ReleaseCounts]) -> str:
     """Format the comparison of groups as Markdown."""
     lines = [
         "| Megatron-Core | settings | names offered | groups compared | different "

@@ -18,7 +18,7 @@ from topoloom.graphs.traces.trace_formats import read_trace
 PROGRAMS = Path(__file__).with_name("programs.py")
 
 
-class Imported(NamedTuple):
+class ImportedProgram(NamedTuple):
     """Results of a program: mesh, bytes, whether the import agrees, CPU seconds."""
 
     name: str
@@ -30,7 +30,7 @@ class Imported(NamedTuple):
     seconds: float
 
 
-def import_programs(python: Path) -> Iterator[Imported]:
+def import_programs(python: Path) -> Iterator[ImportedProgram]:
     """Compile the programs in a Python that has JAX, and import each."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([python, PROGRAMS, folder], check=True, stderr=subprocess.PIPE)
@@ -42,7 +42,7 @@ def import_programs(python: Path) -> Iterator[Imported]:
 
 def _import(
     name: str, path: Path, mesh: dict[str, int], moves: dict[str, int]
-) -> Imported:
+) -> ImportedProgram:
     start = process_time()
     profile = read_trace(path).profile
     found = infer_mesh(profile)
@@ -62,7 +62,7 @@ def _import(
         if moved[what] != moves.get(what, 0)
     ]
     total = sum(moves.values())
-    return Imported(name, mesh, len(moves), total, differ, equal, seconds)
+    return ImportedProgram(name, mesh, len(moves), total, differ, equal, seconds)
 
 
 def large_program(side: int, operations: int) -> str:
@@ -85,7 +85,7 @@ def large_program(side: int, operations: int) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def import_large(side: int = 16, operations: int = 60) -> Imported:
+def import_large(side: int = 16, operations: int = 60) -> ImportedProgram:
     """Import a program for 4,096 devices."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.hlo"
@@ -100,7 +100,7 @@ def import_large(side: int = 16, operations: int = 60) -> Imported:
         return _import(f"{side**3:,} devices", path, mesh, moves)
 
 
-def imported_table(rows: Sequence[Imported]) -> str:
+def imported_table(rows: Sequence[ImportedProgram]) -> str:
     """Format the imported programs as Markdown."""
     lines = [
         "| program | mesh | bytes | bytes that differ | mesh equal | CPU seconds |",

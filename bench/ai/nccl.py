@@ -53,10 +53,10 @@ class Table(NamedTuple):
 
 def compare(path: Path = TABLES) -> list[Table]:
     """Predict every row of the published tables."""
-    return [_predicted(table) for table in read_toml(path)["table"]]
+    return [_predict_table(table) for table in read_toml(path)["table"]]
 
 
-def _predicted(table: dict[str, Any]) -> Table:
+def _predict_table(table: dict[str, Any]) -> Table:
     hardware: Hardware = find_hardware(table["machine"]).with_changes(
         **table.get("input", {})
     )
@@ -89,7 +89,7 @@ def nccl_table(tables: Sequence[Table]) -> str:
         of_these = [table for table in tables if table.unseen == unseen]
         lines += [
             f"| {table.name} | {table.operation} | {len(table.rows)} | {table.near} "
-            f"| {_outside(table.rows)} |"
+            f"| {_list_deviations(table.rows)} |"
             for table in of_these
         ]
         rows = sum(len(table.rows) for table in of_these)
@@ -98,7 +98,7 @@ def nccl_table(tables: Sequence[Table]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _outside(rows: Iterable[Row]) -> str:
+def _list_deviations(rows: Iterable[Row]) -> str:
     """List the ranges of sizes with deviations, and the largest error."""
     ranges: list[list[Row]] = [[]]
     for row in rows:
@@ -106,10 +106,10 @@ def _outside(rows: Iterable[Row]) -> str:
             ranges[-1].append(row)
         elif ranges[-1]:
             ranges.append([])
-    return ", ".join(_range(found) for found in ranges if found)
+    return ", ".join(_format_range(found) for found in ranges if found)
 
 
-def _range(found: list[Row]) -> str:
+def _format_range(found: list[Row]) -> str:
     worst = max((row.off for row in found), key=abs)
     ends = dict.fromkeys(format_exact_bytes(row.bytes) for row in (found[0], found[-1]))
     return f"{' to '.join(ends)}: {100 * worst:+.0f} %"

@@ -20,7 +20,7 @@ KINDS = ((1, False), (16, False), (16, True))
 REPEATED = 5
 
 
-class Timed(NamedTuple):
+class PluginTime(NamedTuple):
     """Minimum CPU time per event over several runs, and counted events of all runs."""
 
     version: int
@@ -35,7 +35,7 @@ def time_plugin(
     versions: Sequence[int] = VERSIONS,
     events: int = 1_000_000,
     repeated: int = REPEATED,
-) -> list[Timed]:
+) -> list[PluginTime]:
     """Time the events of the NCCL stub, including the time to fill descriptors."""
     with tempfile.TemporaryDirectory() as name:
         program = Path(name) / "nccl_stub"
@@ -43,20 +43,20 @@ def time_plugin(
         command = ["cc", *options, str(SOURCE), "-o", str(program), "-ldl"]
         subprocess.run(command, check=True)
         return [
-            _time(program, version, *kind, events, repeated)
+            _run_timed(program, version, *kind, events, repeated)
             for version in versions
             for kind in KINDS
         ]
 
 
-def _time(
+def _run_timed(
     program: Path,
     version: int,
     threads: int,
     together: bool,
     events: int,
     repeated: int,
-) -> Timed:
+) -> PluginTime:
     how = "time-together" if together else "time"
     words = [str(program), str(version), str(threads), str(events), how]
     nanoseconds, counted = [], 0
@@ -75,10 +75,10 @@ def _time(
                 counted += line.get("coll_perf", {}).get("coll_calls", 0)
     done_events = events * threads * repeated
     least = min(nanoseconds)
-    return Timed(version, threads, together, least, done_events, counted)
+    return PluginTime(version, threads, together, least, done_events, counted)
 
 
-def profiler_table(rows: Sequence[Timed]) -> str:
+def profiler_table(rows: Sequence[PluginTime]) -> str:
     """Format the times as Markdown, one row per version."""
     lines = [
         "| version | NCCL | 1 thread | 16 threads | 16 on one communicator "

@@ -20,7 +20,7 @@ JOB = Path(__file__).with_name("torch_job.py")
 Counts = Counter[str]
 
 
-class Recorded(NamedTuple):
+class RecordedProgram(NamedTuple):
     """Comparison of a trace with the job's own counts."""
 
     trace: str
@@ -31,7 +31,7 @@ class Recorded(NamedTuple):
     missing: list[str]  # losses that the import reports
 
 
-def import_job(python: Path) -> list[Recorded]:
+def import_job(python: Path) -> list[RecordedProgram]:
     """Run the job in a Python that has PyTorch, and import its traces."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -40,7 +40,7 @@ def import_job(python: Path) -> list[Recorded]:
         return compare_job(folder)
 
 
-def compare_job(folder: Path) -> list[Recorded]:
+def compare_job(folder: Path) -> list[RecordedProgram]:
     """Compare the traces of a folder with the counts in the folder."""
     about = json.loads((folder / "job.json").read_text())
     expected = Counts(about["counts"])
@@ -53,7 +53,9 @@ def compare_job(folder: Path) -> list[Recorded]:
         differ = sorted(key for key in read if read[key] != expected[key])
         unread = sum(calls for key, calls in expected.items() if key not in read)
         name = f"PyTorch {release}, gloo, {kind}"
-        found.append(Recorded(name, expected.total(), equal, differ, unread, losses))
+        found.append(
+            RecordedProgram(name, expected.total(), equal, differ, unread, losses)
+        )
     return found
 
 
@@ -68,7 +70,7 @@ def count(profile: Profile) -> Counts:
     return counts
 
 
-def recorded_table(rows: Sequence[Recorded]) -> str:
+def recorded_table(rows: Sequence[RecordedProgram]) -> str:
     """Format the comparison of traces as Markdown."""
     lines = [
         "| trace | calls of the job | read as counted | differ | not in the trace |",

@@ -48,7 +48,7 @@ class Counts:
         self.calls[text] = self.calls.get(text, 0) + 1
 
 
-def collectives(counts: Counts, members: tuple[int, ...], group: object) -> None:
+def call_collectives(counts: Counts, members: tuple[int, ...], group: object) -> None:
     """Call every collective that gloo supports."""
     n, place = len(members), members.index(counts.rank)
     part, whole = torch.ones(24), torch.ones(24 * n)
@@ -79,10 +79,12 @@ def collectives(counts: Counts, members: tuple[int, ...], group: object) -> None
         counts.call("scatter", members, 36, at)
     dist.barrier(group=group)
     counts.call("barrier", members, 0)
-    uneven(counts, members, place, group)
+    call_uneven_collectives(counts, members, place, group)
 
 
-def uneven(counts: Counts, members: tuple[int, ...], place: int, group: object) -> None:
+def call_uneven_collectives(
+    counts: Counts, members: tuple[int, ...], place: int, group: object
+) -> None:
     """Exchange rows of three numbers, with a different number of rows per pair."""
     n = len(members)
     rows = [[1 + (s + 2 * t) % 5 for t in range(n)] for s in range(n)]
@@ -95,7 +97,7 @@ def uneven(counts: Counts, members: tuple[int, ...], place: int, group: object) 
             counts.send("direct", peer, 12 * count)
 
 
-def messages(counts: Counts, members: tuple[int, ...], group: object) -> None:
+def call_messages(counts: Counts, members: tuple[int, ...], group: object) -> None:
     """Send around a ring, with a different size per rank."""
     place, size = members.index(counts.rank), 100 + counts.rank
     to, source = members[(place + 1) % len(members)], members[place - 1]
@@ -136,8 +138,8 @@ def main(folder: Path) -> None:
     groups = {members: dist.new_group(list(members)) for members in GROUPS}
     for members, group in ((WORLD, dist.group.WORLD), *groups.items()):
         if counts.rank in members:
-            collectives(counts, members, group)
-            messages(counts, members, group)
+            call_collectives(counts, members, group)
+            call_messages(counts, members, group)
     data_parallel(counts)
     text = json.dumps({"release": torch.__version__, "counts": counts.calls})
     (folder / f"counts_{counts.rank}.json").write_text(text)

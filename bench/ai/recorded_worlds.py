@@ -12,8 +12,8 @@ from typing import NamedTuple
 from ai.megatron_core import WHEELS
 from ai.recorder import (
     RANKS,
-    bytes_between,
     count,
+    count_inter_node_bytes,
     measure,
     play_world,
     record_job,
@@ -74,7 +74,7 @@ class Megatron(NamedTuple):
     losses: list[str]
 
 
-class Trained(NamedTuple):
+class TrainingRun(NamedTuple):
     """Calls of training on gloo ranks that differ from an emulated rank's."""
 
     calls: int
@@ -115,8 +115,8 @@ def play_megatron(python: Path, release: str) -> Megatron:
         Traffic((axis,), "chain" if axis == "pp" else "ring", size)
         for axis, size in SENT.items()
     ]
-    expected = bytes_between(layout_graph(layout, traffic)[0])
-    found = bytes_between(trace.profile().graph())
+    expected = count_inter_node_bytes(layout_graph(layout, traffic)[0])
+    found = count_inter_node_bytes(trace.profile().graph())
     differ = sum(found[pair] != expected[pair] for pair in found | expected)
     counts = len(ours), len(ours & made), len(made - ours)
     return Megatron(
@@ -124,7 +124,7 @@ def play_megatron(python: Path, release: str) -> Megatron:
     )
 
 
-def compare_training(python: Path, ranks: int = RANKS) -> Trained:
+def compare_training(python: Path, ranks: int = RANKS) -> TrainingRun:
     """Train on gloo ranks, then emulate one of them."""
     traces = []
     script = HERE / "training_job.py"
@@ -143,7 +143,7 @@ def compare_training(python: Path, ranks: int = RANKS) -> Trained:
     differ = sorted(key for key in real | played if real[key] != played[key])
     bytes = sum(json.loads(key)[2] * calls for key, calls in real.items())
     losses = [loss for trace in traces for loss in trace.losses]
-    return Trained(real.total(), bytes, differ, losses)
+    return TrainingRun(real.total(), bytes, differ, losses)
 
 
 def record_all(python: Path) -> str:

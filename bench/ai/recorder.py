@@ -40,7 +40,7 @@ class RecordedJob(NamedTuple):
     losses: list[str]
 
 
-class Played(NamedTuple):
+class EmulatedWorld(NamedTuple):
     """A world that is emulated by one process at a time."""
 
     ranks: int
@@ -97,7 +97,7 @@ def record_job(python: Path) -> RecordedJob:
     )
 
 
-def play_world(python: Path) -> Played:
+def play_world(python: Path) -> EmulatedWorld:
     """Emulate one rank per stage, and compare with the pattern of the same axes."""
     stages = [stage * (WORLD.ranks // WORLD.pp) for stage in range(WORLD.pp)]
     mesh = {axis: WORLD.mesh[axis] for axis in ("pp", "replicate", "shard", "tp")}
@@ -116,15 +116,15 @@ def play_world(python: Path) -> Played:
         Traffic((axis,), "chain" if axis == "pp" else "ring", size)
         for axis, size in SENT.items()
     ]
-    expected = bytes_between(layout_graph(WORLD.layouts()[0], traffic)[0])
-    found = bytes_between(recorded.profile.graph())
+    expected = count_inter_node_bytes(layout_graph(WORLD.layouts()[0], traffic)[0])
+    found = count_inter_node_bytes(recorded.profile.graph())
     differ = sum(found[pair] != expected[pair] for pair in found | expected)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     losses = [*recorded.losses]
-    return Played(WORLD.ranks, len(stages), len(expected), differ, cpu, losses)
+    return EmulatedWorld(WORLD.ranks, len(stages), len(expected), differ, cpu, losses)
 
 
-def bytes_between(graph: CommGraph) -> Counter[tuple[int, int]]:
+def count_inter_node_bytes(graph: CommGraph) -> Counter[tuple[int, int]]:
     """Sum the bytes of each pair over both directions.
 
     Returns
@@ -170,7 +170,7 @@ def torchrun(python: Path, ranks: int, job: str, *arguments: str) -> list[str]:
 
 def recorder_table(
     counts: RecordedJob,
-    played: Played,
+    played: EmulatedWorld,
     cost: Cost,
     of_frameworks: Sequence[str],
     losses: Sequence[str],

@@ -70,19 +70,21 @@ def compare(setting: Setting, weighted: bool, clusters: int, seed: int) -> Sprea
     mesh = make_host_mesh(setting.mesh, PER_HOST, axes, weighted)
     packed, best_fit, above, proven, seconds = [], [], 1.0, 0, 0.0
     for _ in range(clusters):
-        free = _cluster(random, setting, mesh.hosts)
-        start = _cpu_seconds()
+        free = _draw_cluster(random, setting, mesh.hosts)
+        start = _read_cpu_seconds()
         found = choose_spread(mesh, free)
-        seconds = max(seconds, _cpu_seconds() - start)
+        seconds = max(seconds, _read_cpu_seconds() - start)
         ours = mesh.measure(found.chosen.cost)
         packed.append(mesh.measure(found.packed.cost) / ours)
-        best_fit.append(_best_fit(mesh, free) / ours)
+        best_fit.append(_find_best_fit(mesh, free) / ours)
         proven += found.proven
         above = max(above, ours / mesh.measure(found.least_cost))
     return Spread(setting, weighted, clusters, packed, best_fit, proven, above, seconds)
 
 
-def _cluster(random: np.random.Generator, setting: Setting, needed: int) -> list[int]:
+def _draw_cluster(
+    random: np.random.Generator, setting: Setting, needed: int
+) -> list[int]:
     """Draw free hosts per leaf group until they suffice for the job."""
     while True:
         low, high = setting.hosts // 8, setting.hosts + 1
@@ -91,14 +93,14 @@ def _cluster(random: np.random.Generator, setting: Setting, needed: int) -> list
             return free
 
 
-def _best_fit(mesh: HostMesh, free: Sequence[int]) -> float:
+def _find_best_fit(mesh: HostMesh, free: Sequence[int]) -> float:
     """Return the spread of best fit: leaf groups with the fewest free hosts first."""
     leaves = sorted(range(len(free)), key=lambda leaf: free[leaf])
     spreads = mesh.spreads(fill_in_order(mesh, leaves, free))
     return mesh.measure(mesh.cost([int(one.max()) for one in spreads]))
 
 
-def _cpu_seconds() -> float:
+def _read_cpu_seconds() -> float:
     return getrusage(RUSAGE_SELF).ru_utime
 
 

@@ -27,7 +27,7 @@ TURNS, STEPS, CALLS = 8, 4, 500
 Seconds = dict[str, list[float]]
 
 
-def in_turn(work: Callable[[], None], times: int) -> Seconds:
+def time_alternately(work: Callable[[], None], times: int) -> Seconds:
     """Measure a function's CPU seconds per call, with and without the recorder."""
     recorder = sys.modules["topoloom_injected"]
     seconds: Seconds = {"with": [], "without": []}
@@ -64,8 +64,8 @@ def main(file: Path) -> None:
     number = torch.ones(1)
     alone = [dist.new_group([rank]) for rank in range(dist.get_world_size())]
     own = alone[dist.get_rank()]
-    calls = in_turn(lambda: dist.all_reduce(number, group=own), CALLS)
-    found = {"step": in_turn(step, STEPS), "call": calls}
+    calls = time_alternately(lambda: dist.all_reduce(number, group=own), CALLS)
+    found = {"step": time_alternately(step, STEPS), "call": calls}
     if dist.get_rank() == 0:
         file.write_text(json.dumps(found))
     dist.destroy_process_group()

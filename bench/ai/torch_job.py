@@ -35,7 +35,7 @@ def count(counts: Counts, *key: object) -> None:
     counts[text] = counts.get(text, 0) + 1
 
 
-def collectives(members: tuple[int, ...], group: dist.ProcessGroup) -> Counts:
+def call_collectives(members: tuple[int, ...], group: dist.ProcessGroup) -> Counts:
     """Call all collectives that traces describe completely; count those of a member."""
     n = len(members)
     counts: Counts = {}
@@ -57,7 +57,7 @@ def collectives(members: tuple[int, ...], group: dist.ProcessGroup) -> Counts:
     return counts
 
 
-def incomplete(rank: int) -> None:
+def call_incomplete(rank: int) -> None:
     """Make calls that a flight recorder describes only in part: no roots, no splits."""
     dist.broadcast(torch.ones(5), 1)
     dist.reduce(torch.ones(5), 3)
@@ -68,7 +68,9 @@ def incomplete(rank: int) -> None:
     )
 
 
-def ring(rank: int, members: tuple[int, ...], group: dist.ProcessGroup) -> Counts:
+def exchange_on_ring(
+    rank: int, members: tuple[int, ...], group: dist.ProcessGroup
+) -> Counts:
     """Send around a ring, with a different size per rank."""
     counts: Counts = {}
     place = members.index(rank)
@@ -92,12 +94,12 @@ def run(rank: int, folder: Path) -> None:
     ) as profile:
         for members, group in everyone:
             if rank in members:
-                done = collectives(members, group)
+                done = call_collectives(members, group)
                 if rank == members[0]:  # only one member counts collectives
                     counts.update(done)
-                for key, calls in ring(rank, members, group).items():
+                for key, calls in exchange_on_ring(rank, members, group).items():
                     counts[key] = counts.get(key, 0) + calls
-        incomplete(rank)
+        call_incomplete(rank)
     profile.export_chrome_trace(str(folder / "kineto" / f"trace_{rank}.json"))
     dump = torch._C._distributed_c10d._dump_fr_trace(True, False, False)
     (folder / "flight-recorder" / f"nccl_trace_rank_{rank}").write_bytes(dump)

@@ -26,12 +26,12 @@ from torch.nn.parallel import DistributedDataParallel
 STEPS = 4
 
 
-def power() -> powerSGD_hook.PowerSGDState:
+def make_power_state() -> powerSGD_hook.PowerSGDState:
     """Return a state that starts PowerSGD compression in the third step."""
     return powerSGD_hook.PowerSGDState(None, 2, start_powerSGD_iter=2)
 
 
-def local() -> post_localSGD_hook.PostLocalSGDState:
+def make_local_state() -> post_localSGD_hook.PostLocalSGDState:
     """Return a state that reduces within pairs of ranks from the third step on."""
     pairs, _ = dist.new_subgroups(2)
     world = dist.group.WORLD
@@ -42,20 +42,20 @@ def local() -> post_localSGD_hook.PostLocalSGDState:
 HOOKS: dict[str, tuple[Callable[[], object], object]] = {
     "fp16": (lambda: None, default_hooks.fp16_compress_hook),
     "bf16": (lambda: None, default_hooks.bf16_compress_hook),
-    "PowerSGD": (power, powerSGD_hook.powerSGD_hook),
+    "PowerSGD": (make_power_state, powerSGD_hook.powerSGD_hook),
     "fp16 PowerSGD": (
-        power,
+        make_power_state,
         default_hooks.fp16_compress_wrapper(powerSGD_hook.powerSGD_hook),
     ),
     "quantized": (
         lambda: dist.group.WORLD,
         quantization_hooks.quantization_perchannel_hook,
     ),
-    "local SGD": (local, post_localSGD_hook.post_localSGD_hook),
+    "local SGD": (make_local_state, post_localSGD_hook.post_localSGD_hook),
 }
 
 
-def layers() -> torch.nn.Sequential:
+def make_layers() -> torch.nn.Sequential:
     """Make a model."""
     return torch.nn.Sequential(torch.nn.Linear(300, 200), torch.nn.Linear(200, 100))
 
@@ -75,16 +75,16 @@ def main() -> None:
     mesh = init_device_mesh(
         "cpu", (dist.get_world_size() // 2, 2), mesh_dim_names=("replicate", "shard")
     )
-    sharded = layers()
+    sharded = make_layers()
     for layer in sharded:
         fully_shard(layer, mesh=mesh)
     train(fully_shard(sharded, mesh=mesh))
-    train(DistributedDataParallel(layers()))
+    train(DistributedDataParallel(make_layers()))
     for state, hook in HOOKS.values():
-        model = DistributedDataParallel(layers())
+        model = DistributedDataParallel(make_layers())
         model.register_comm_hook(state(), hook)
         train(model)
-    model = DistributedDataParallel(layers())
+    model = DistributedDataParallel(make_layers())
     model._register_builtin_comm_hook(dist.BuiltinCommHookType.FP16_COMPRESS)
     train(model)
     dist.destroy_process_group()

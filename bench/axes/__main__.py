@@ -59,7 +59,7 @@ def table(results: Sequence[Result]) -> str:
             result.auto,
         )
         words = (
-            case.where,
+            case.machine_name,
             case.model,
             case.sizes,
             *(f"{total:.3f}" for total in totals),
@@ -75,7 +75,7 @@ def line(result: Result) -> str:
     """Print how a job ended, on one line."""
     case, orders = result.case, result.orders
     return (
-        f"{case.where:36} {case.model:16} {orders.given.total:7.3f} s, best "
+        f"{case.machine_name:36} {case.model:16} {orders.given.total:7.3f} s, best "
         f"{orders.best.total:7.3f} s in {result.search:4.1f} s, auto {result.auto:7.3f}"
     )
 

@@ -36,7 +36,7 @@ class Case:
     chosen: tuple[int, ...] = ()
 
     @property
-    def where(self) -> str:
+    def machine_name(self) -> str:
         """The machine's name in tables and figures."""
         return self.machine + (f", {self.but}" if self.but else "")
 
@@ -74,12 +74,12 @@ class Result:
         return 100 * (1 - order.total / self.orders.given.total)
 
 
-def _sample(nodes: int, among: int) -> tuple[int, ...]:
+def _draw_slots(nodes: int, among: int) -> tuple[int, ...]:
     """Draw nodes; return them in random order."""
     return tuple(Random(1).sample(range(among), nodes))
 
 
-def _trays(racks: int, size: int = 4) -> frozenset[int]:
+def _list_trays(racks: int, size: int = 4) -> frozenset[int]:
     """Remove one compute tray from each of the first racks."""
     gpus = ((72 * rack + 20 + gpu) for rack in range(racks) for gpu in range(size))
     return frozenset(gpus)
@@ -99,7 +99,7 @@ CASES = [
     Case("nvl72-row", _LARGE, "tp=2,cp=4,dp=16,pp=4", _SPLIT, 32768, 16),
     Case(
         *("nvl72-row", _LARGE, "tp=2,cp=4,dp=16,pp=4", _FOLDED, 32768, 16),
-        *(_trays(5), "a tray of 5 racks lost"),
+        *(_list_trays(5), "a tray of 5 racks lost"),
     ),
     Case("nvl72-row", _DENSE, "tp=8,cp=2,dp=4,pp=8", "", 8192, 16),
     Case("dgx-h100-pod", _LARGE, "tp=2,cp=4,dp=32,pp=4", _FOLDED, 32768, 16),
@@ -112,12 +112,12 @@ CASES = [
     Case(
         *("lumi-g+node:8", _DENSE, "tp=8,cp=2,dp=8,pp=8", "", 8192, 8),
         but="128 nodes of 8 groups",
-        chosen=tuple(sorted(_sample(128, 8 * 128))),
+        chosen=tuple(sorted(_draw_slots(128, 8 * 128))),
     ),
     Case(
         *("jupiter+node:4", _LARGE, "tp=2,cp=2,dp=64,pp=4", _FOLDED, 32768, 16),
         but="256 nodes in random order",
-        chosen=_sample(256, 256),
+        chosen=_draw_slots(256, 256),
     ),
     Case("tpu-v4-cube", _SMALL, "tp=2,cp=2,ep=4,dp=2,pp=2", None, 32768, 8),
     Case("tpu-v4-cube", _SMALL, "tp=2,cp=4,ep=2,dp=2,pp=2", None, 32768, 8),

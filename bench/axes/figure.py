@@ -55,7 +55,7 @@ def draw(results: Sequence[Result], file: Path) -> None:
             name = orders.text(orders.best)
             panel.text(left + 0.01, row + 0.19, name, va="center", fontsize=7)
         names = [
-            f"{r.case.where}\n{r.case.model.split('-A')[0]}"
+            f"{r.case.machine_name}\n{r.case.model.split('-A')[0]}"
             + (f", {r.case.experts}" if r.case.experts else "")
             for r in results
         ]

@@ -41,14 +41,14 @@ class Crossing(NamedTuple):
 
 def time_both(ranks: int) -> Crossing:
     """Time decisions by gathered loads and by messages."""
-    gathered, _ = _decide(ranks, "gathered", 1)
-    by_messages, sent = _decide(ranks, "by_messages", 1)
+    gathered, _ = _simulate_decision(ranks, "gathered", 1)
+    by_messages, sent = _simulate_decision(ranks, "by_messages", 1)
     return Crossing(ranks, gathered, by_messages, sent)
 
 
 def time_message() -> float:
     """Return the microseconds of a message of one number."""
-    return _decide(2, "message", 10)[0]
+    return _simulate_decision(2, "message", 10)[0]
 
 
 def predict(message_us: float) -> int:
@@ -60,7 +60,7 @@ def predict(message_us: float) -> int:
     )
 
 
-def _decide(ranks: int, way: str, repeats: int) -> tuple[float, int]:
+def _simulate_decision(ranks: int, way: str, repeats: int) -> tuple[float, int]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = build(HERE / "decide.c", folder, COUNTING)

@@ -19,12 +19,12 @@ int __wrap_PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, 
     return __real_PMPI_Isend(buffer, count, type, to, tag, comm, request);
 }
 
-static int ascending(const void* a, const void* b) {
+static int compare_ascending(const void* a, const void* b) {
     const double left = *(const double*)a, right = *(const double*)b;
     return (left > right) - (left < right);
 }
 
-static double median(MPI_Comm comm, int decide, int repeats, int rank, int* most_sent) {
+static double measure_median(MPI_Comm comm, int decide, int repeats, int rank, int* most_sent) {
     double* times = malloc((size_t)repeats * sizeof *times);
     const topoloom_balance_options options = {.decide = decide};
     unsigned seed = (unsigned)rank + 1;
@@ -43,7 +43,7 @@ static double median(MPI_Comm comm, int decide, int repeats, int rank, int* most
         if (i >= 0) times[i] = all[1] - all[0];
     }
     MPI_Reduce(&most, most_sent, 1, MPI_INT, MPI_MAX, 0, comm);
-    qsort(times, (size_t)repeats, sizeof *times, ascending);
+    qsort(times, (size_t)repeats, sizeof *times, compare_ascending);
     const double found = times[repeats / 2];
     free(times);
     return 1e6 * found;
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
               repeats = atoi(argv[2]);
     const double found = strcmp(argv[1], "message") == 0
                              ? time_message(repeats, rank)
-                             : median(MPI_COMM_WORLD, decide, repeats, rank, &most_sent);
+                             : measure_median(MPI_COMM_WORLD, decide, repeats, rank, &most_sent);
     if (rank == 0) printf("%.3f %d\n", found, most_sent);
     MPI_Finalize();
     return 0;

@@ -46,7 +46,7 @@ def decide(repetitions: int) -> list[Decision]:
     Balancers without a machine are called from C, like on ranks; the others from
     Python.
     """
-    found = list(_decide_alone(repetitions))
+    found = list(_time_single_decision(repetitions))
     rng = np.random.default_rng(1)
     for text in MACHINES:
         machine = tl.load_machine(text)
@@ -55,7 +55,7 @@ def decide(repetitions: int) -> list[Decision]:
         where = block_ranks(allocation, count)._asdict()
         loads = rng.integers(20, 29, count)
         for method in ("curve", "transport", "auto"):
-            seconds = _least(
+            seconds = _find_least_time(
                 partial(tl.tasks.balance, loads, method=method, **where),
                 min(repetitions, 3),
             )
@@ -63,7 +63,7 @@ def decide(repetitions: int) -> list[Decision]:
     return found
 
 
-def _decide_alone(repetitions: int) -> Iterator[Decision]:
+def _time_single_decision(repetitions: int) -> Iterator[Decision]:
     with tempfile.TemporaryDirectory() as name:
         program = Path(name) / "decide_alone"
         source = Path(__file__).with_name("decide_alone.c")
@@ -78,7 +78,7 @@ def _decide_alone(repetitions: int) -> Iterator[Decision]:
                 yield Decision(method, "", size, milliseconds / 1e3)
 
 
-def _least(run: Callable[[], object], repetitions: int) -> float:
+def _find_least_time(run: Callable[[], object], repetitions: int) -> float:
     times = []
     for _ in range(repetitions):
         start = time.process_time()

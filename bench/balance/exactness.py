@@ -63,7 +63,7 @@ def check(every: int = 1) -> list[GuaranteeCheck]:
                     loads[rng.integers(size)] += -loads.sum() % size
                 loads_drawn += size
                 draws += 1
-                depth, kept = _outcome(loads, method, below, receives)
+                depth, kept = _balance_or_fail(loads, method, below, receives)
                 least = max(least, depth)
                 broken += not kept
         kept_all = GuaranteeCheck(
@@ -73,7 +73,7 @@ def check(every: int = 1) -> list[GuaranteeCheck]:
     return found
 
 
-def _outcome(
+def _balance_or_fail(
     loads: np.ndarray, method: str, below: int, receives: int
 ) -> tuple[int, bool]:
     """Execute a plan; return the depth below the ceiling, and if guarantees hold."""

@@ -33,7 +33,7 @@ METHODS = (
 WALKERS, CLOUD = "walkers", "cloud"
 
 
-class Moved(NamedTuple):
+class PlanCost(NamedTuple):
     """Cost of a plan, averaged over seeds."""
 
     hop_bytes: float
@@ -49,7 +49,7 @@ class Case(NamedTuple):
     allocation: str
     loads: str
     ranks: int
-    by_method: dict[str, Moved]
+    by_method: dict[str, PlanCost]
 
     def over(self, method: str, other: str) -> float:
         """Return the ratio of two methods' hop-bytes."""
@@ -69,13 +69,13 @@ def measure(machine: str, ragged: bool, kind: str, seeds: int) -> Case:
     else:
         allocation = Allocation.whole(load_machine(machine))
     ranks = block_ranks(allocation, allocation.slot_count)
-    runs: dict[str, list[Moved]] = {method: [] for method in METHODS}
+    runs: dict[str, list[PlanCost]] = {method: [] for method in METHODS}
     for seed in range(seeds):
         loads = draw(kind, ranks, np.random.default_rng(seed))
         for method in METHODS:
-            runs[method].append(_moved(loads, method, ranks))
+            runs[method].append(_measure_plan(loads, method, ranks))
     means = {
-        method: Moved(
+        method: PlanCost(
             float(np.mean([run.hop_bytes for run in found])),
             float(np.mean([run.messages for run in found])),
             max(run.receives for run in found),
@@ -96,11 +96,11 @@ def draw(kind: str, ranks: Ranks, rng: np.random.Generator) -> np.ndarray:
     return rng.poisson(20 + 40 * np.exp(-away / (count / 16)))
 
 
-def _moved(loads: np.ndarray, method: str, ranks: Ranks) -> Moved:
+def _measure_plan(loads: np.ndarray, method: str, ranks: Ranks) -> PlanCost:
     found = balance_loads(loads, method, ranks)
     assert found.cost is not None
     judged, measures = found.cost.judgement, found.balance.measures
-    return Moved(
+    return PlanCost(
         judged.hop_bytes,
         measures["messages"],
         measures["max_receives"],

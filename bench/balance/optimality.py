@@ -12,7 +12,7 @@ import topoloom as tl
 INFINITE = 10**9
 
 
-class Optimal(NamedTuple):
+class OptimalCounts(NamedTuple):
     """The alias method compared with the optimum for a number of ranks.
 
     Attributes
@@ -41,7 +41,7 @@ class Optimal(NamedTuple):
     exact: float
 
 
-def search(ranks: int, draws: int) -> Optimal:
+def search(ranks: int, draws: int) -> OptimalCounts:
     """Draw loads whose sum is divisible by the number of ranks, and compare."""
     rng = np.random.default_rng(ranks)
     receives = largest = 0
@@ -58,7 +58,7 @@ def search(ranks: int, draws: int) -> Optimal:
             ratios.append(found["messages"] / fewest)
             short = tl.tasks.balance(loads, method="alias(remainder=exact)").measures
             exact.append(short["messages"] / fewest)
-    return Optimal(
+    return OptimalCounts(
         ranks,
         draws,
         receives,
@@ -75,7 +75,7 @@ def fewest_messages(excess: list[int]) -> int:
     A group of g ranks needs g - 1 messages; all subsets are tried as groups.
     """
     full = (1 << len(excess)) - 1
-    sums = _sums(excess)
+    sums = _sum_subsets(excess)
     groups = [0] * (full + 1)
     for chosen in range(1, full + 1):
         rest = chosen
@@ -95,7 +95,7 @@ def least_largest_message(excess: list[int]) -> int:
     lack. All forests are tried, by subsets.
     """
     full = (1 << len(excess)) - 1
-    sums = _sums(excess)
+    sums = _sum_subsets(excess)
     below = [0] + [INFINITE] * full  # set of trees, including the messages to them
     tree = [INFINITE] * (full + 1)  # one tree, including the message to its root
     alone = [0] + [INFINITE] * full  # set divided into balanced trees
@@ -121,7 +121,7 @@ def least_largest_message(excess: list[int]) -> int:
     return alone[full]
 
 
-def _sums(excess: list[int]) -> list[int]:
+def _sum_subsets(excess: list[int]) -> list[int]:
     sums = [0] * (1 << len(excess))
     for chosen in range(1, len(sums)):
         low = chosen & -chosen

@@ -16,26 +16,26 @@ struct place {
     int rank;
 };
 
-static int descending(const void* a, const void* b) {
+static int compare_descending(const void* a, const void* b) {
     const struct place *left = a, *right = b;
     if (left->excess != right->excess) return left->excess < right->excess ? 1 : -1;
     return left->rank - right->rank;
 }
 
-static int by_rank(const void* a, const void* b) {
+static int compare_ranks(const void* a, const void* b) {
     return ((const struct place*)a)->rank - ((const struct place*)b)->rank;
 }
 
-static void move_singly(int is_sorted, char* tasks, long long held, int bytes, int rank, int ranks) {
+static void move_one_by_one(int is_sorted, char* tasks, long long held, int bytes, int rank, int ranks) {
     long long* loads = malloc((size_t)ranks * sizeof *loads);
     struct place* list = malloc((size_t)ranks * sizeof *list);
     MPI_Allgather(&held, 1, MPI_LONG_LONG, loads, 1, MPI_LONG_LONG, MPI_COMM_WORLD);
     long long sum = 0;
     for (int i = 0; i < ranks; ++i) sum += loads[i];
     for (int i = 0; i < ranks; ++i) list[i] = (struct place){loads[i], i};
-    qsort(list, (size_t)ranks, sizeof *list, descending);
+    qsort(list, (size_t)ranks, sizeof *list, compare_descending);
     for (int i = 0; i < ranks; ++i) list[i].excess -= sum / ranks + (i < sum % ranks ? 1 : 0);
-    if (!is_sorted) qsort(list, (size_t)ranks, sizeof *list, by_rank);
+    if (!is_sorted) qsort(list, (size_t)ranks, sizeof *list, compare_ranks);
     for (int from = 0, at = ranks - 1; from < ranks && at >= 0;) {
         const int to = is_sorted ? at : ranks - 1 - at;
         if (list[from].excess <= 0) {
@@ -57,8 +57,8 @@ static void move_singly(int is_sorted, char* tasks, long long held, int bytes, i
 }
 
 /// Exchanges as in the source: without capacity checks; received tasks follow the present ones.
-static void hand_over_unasked(char* tasks, long long held, int bytes,
-                              const topoloom_balance_options* options) {
+static void exchange_tasks_without_checks(char* tasks, long long held, int bytes,
+                                          const topoloom_balance_options* options) {
     topoloom_plan* plan = NULL;
     topoloom_balance(MPI_COMM_WORLD, held, options, &plan);
     MPI_Request open[64];
@@ -78,7 +78,7 @@ static void hand_over_unasked(char* tasks, long long held, int bytes,
     topoloom_plan_free(&plan);
 }
 
-static void hand_over(char* tasks, long long held, int bytes, const topoloom_balance_options* options) {
+static void exchange_tasks(char* tasks, long long held, int bytes, const topoloom_balance_options* options) {
     topoloom_plan* plan = NULL;
     topoloom_balance(MPI_COMM_WORLD, held, options, &plan);
     held = plan->before + plan->after - plan->kept;
@@ -121,11 +121,11 @@ int main(int argc, char** argv) {
         MPI_Barrier(MPI_COMM_WORLD);
         double span[2] = {MPI_Wtime(), 0}, all[2] = {0, 0};  // simulated clocks are synchronized
         if (is_sorted || strcmp(argv[1], "walk") == 0)
-            move_singly(is_sorted, tasks, held, bytes, rank, ranks);
+            move_one_by_one(is_sorted, tasks, held, bytes, rank, ranks);
         else if (is_unasked)
-            hand_over_unasked(tasks, held, bytes, &options);
+            exchange_tasks_without_checks(tasks, held, bytes, &options);
         else
-            hand_over(tasks, held, bytes, &options);
+            exchange_tasks(tasks, held, bytes, &options);
         span[1] = MPI_Wtime();
         MPI_Reduce(span, all, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         if (step >= 0) sum += all[1] - all[0];

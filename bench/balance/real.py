@@ -41,10 +41,12 @@ def time_shares(ranks: tuple[int, ...], walkers: tuple[int, ...]) -> list[Share]
         program = build(APP, folder, real="openmpi")
         waits = folder / "sleeping_waits.so"
         run("gcc", "-shared", "-fPIC", HERE / "sleeping_waits.c", "-o", waits)
-        return [_share(program, waits, of, each) for each in walkers for of in ranks]
+        return [
+            _measure_share(program, waits, of, each) for each in walkers for of in ranks
+        ]
 
 
-def _share(program: Path, waits: Path, ranks: int, walkers: int) -> Share:
+def _measure_share(program: Path, waits: Path, ranks: int, walkers: int) -> Share:
     command = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none"]
     command += ["--mca", "mpi_yield_when_idle", "1", "-x", f"LD_PRELOAD={waits}"]
     command += ["-n", str(ranks), str(program), "harmonic", str(ranks * walkers)]

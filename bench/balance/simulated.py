@@ -75,7 +75,7 @@ def time_decisions(ranks: int, repeats: int = 3) -> Decision:
         folder = Path(name)
         program = build(HERE / "decide.c", folder, COUNTING)
         ways = ("gathered", "by_messages")
-        found = [_number(folder, ranks, program, way, repeats) for way in ways]
+        found = [_run_for_number(folder, ranks, program, way, repeats) for way in ways]
         return Decision(ranks, *found)
 
 
@@ -95,7 +95,7 @@ def time_walks(ranks: int, task_bytes: int, steps: int = 12, walkers: int = 20) 
             seconds = []
             for count in counts:
                 words = ("harmonic", walkers * ranks, count, method, task_bytes, *place)
-                lines = _run(folder, ranks, program, *words).splitlines()
+                lines = _run_on_torus(folder, ranks, program, *words).splitlines()
                 mean, median = (float(lines[1].split()[at]) for at in (1, 6))
                 seconds.append(count * mean)
             energies.add(lines[0].partition(": ")[2])
@@ -114,7 +114,7 @@ def time_drawn(ranks: int, task_bytes: int, steps: int) -> Walk:
         for method in DRAWN_METHODS:
             place = [machine(ranks)] if method in ON_MACHINE else []
             words = (method, task_bytes, steps, *place)
-            times[method] = _number(folder, ranks, program, *words)
+            times[method] = _run_for_number(folder, ranks, program, *words)
         return Walk(ranks, task_bytes, times)
 
 
@@ -142,15 +142,15 @@ def build(source: Path, folder: Path, *options: str, real: str = "") -> Path:
     return program
 
 
-def _number(folder: Path, ranks: int, program: Path, *words: object) -> float:
+def _run_for_number(folder: Path, ranks: int, program: Path, *words: object) -> float:
     """Return the first number that a program prints; nan after a timeout."""
     try:
-        return float(_run(folder, ranks, program, *words).split()[0])
+        return float(_run_on_torus(folder, ranks, program, *words).split()[0])
     except TimeoutError:
         return math.nan
 
 
-def _run(folder: Path, ranks: int, program: Path, *words: object) -> str:
+def _run_on_torus(folder: Path, ranks: int, program: Path, *words: object) -> str:
     """Return the output of a program simulated on the torus."""
     platform, hosts = folder / f"torus{ranks}.xml", folder / f"hosts{ranks}"
     if not platform.exists():

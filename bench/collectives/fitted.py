@@ -55,19 +55,19 @@ def measure(program: Path) -> Iterator[FittedCall]:
         placed = place_on(machine, nodes, program.parent)
         for operation, sizes in operations:
             for size in sizes:
-                yield _fitted_call(
+                yield _simulate_call(
                     program, machine, placed, Call(operation, len(nodes), size)
                 )
 
 
-def _fitted_call(
+def _simulate_call(
     program: Path, machine: str, placed: PlacedJob, call: Call
 ) -> FittedCall:
     chosen = {}
     for selector in SELECTORS:
         settings = {"smpi/coll-selector": selector}
         ((_, chosen[selector]),) = run_cases(program, placed, settings, [(call, "mpi")])
-    fitted, others = _predicted(call, placed)
+    fitted, others = _predict_schedules(call, placed)
     where = f"machine={placed.machine}"
     names = [*fitted, *others]
     cases = [(call, where), *((call, f"{where};schedule={name}") for name in names)]
@@ -83,7 +83,7 @@ def _fitted_call(
     )
 
 
-def _predicted(
+def _predict_schedules(
     call: Call, placed: PlacedJob
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Predict the best variant of each fitted schedule, and of the best other ones."""
@@ -123,18 +123,30 @@ def table(rows: Iterable[FittedCall]) -> str:
         lines.append(
             (
                 *(row.machine, row.call.operation, f"{row.call.bytes:,}"),
-                *(selector, _micro(row.chosen[selector]), _code(other), _micro(took)),
-                *(_code(name), _micro(seconds), _micro(predicted)),
-                _micro(plain[0]) if plain else "",
-                *(_micro(row.chosen[AUTO]), f"{best / row.chosen[AUTO]:.2f}"),
+                *(
+                    selector,
+                    _format_microseconds(row.chosen[selector]),
+                    _format_code(other),
+                    _format_microseconds(took),
+                ),
+                *(
+                    _format_code(name),
+                    _format_microseconds(seconds),
+                    _format_microseconds(predicted),
+                ),
+                _format_microseconds(plain[0]) if plain else "",
+                *(
+                    _format_microseconds(row.chosen[AUTO]),
+                    f"{best / row.chosen[AUTO]:.2f}",
+                ),
             )
         )
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
-def _micro(seconds: float) -> str:
+def _format_microseconds(seconds: float) -> str:
     return f"{1e6 * seconds:,.1f}"
 
 
-def _code(name: str) -> str:
+def _format_code(name: str) -> str:
     return f"`{name}`"

@@ -125,25 +125,27 @@ def table(messages: Iterable[Predicted], work: Iterable[Predicted]) -> str:
         "| operation | schedule | messages alone | run | run, with work |",
         "| --- | --- | ---: | ---: | ---: |",
     ]
-    without, with_work = _by_schedule(messages), _by_schedule(work)
+    without, with_work = _group_by_schedule(messages), _group_by_schedule(work)
     for (operation, name), rows in without.items():
         ratios = (
             [row.alone / row.theirs for row in rows],
             [row.run / row.theirs for row in rows],
             [row.run / row.theirs for row in with_work[operation, name]],
         )
-        cells = " | ".join(map(_extent, ratios))
+        cells = " | ".join(map(_format_range, ratios))
         lines.append(f"| {operation} | `{name}` | {cells} |")
     return "\n".join(lines)
 
 
-def _by_schedule(rows: Iterable[Predicted]) -> dict[tuple[str, str], list[Predicted]]:
+def _group_by_schedule(
+    rows: Iterable[Predicted],
+) -> dict[tuple[str, str], list[Predicted]]:
     found: dict[tuple[str, str], list[Predicted]] = {}
     for row in rows:
         found.setdefault(row.schedule, []).append(row)
     return found
 
 
-def _extent(ratios: Sequence[float]) -> str:
+def _format_range(ratios: Sequence[float]) -> str:
     low, high = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
     return low if low == high else f"{low}-{high}"

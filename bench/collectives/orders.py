@@ -127,7 +127,7 @@ def compare(only: str) -> str:
     for machine in MACHINES:
         for size in SIZES if machine.startswith(only) else ():
             results.append(measure(machine, size))
-            print(_line(results[-1]), file=sys.stderr, flush=True)
+            print(_format_row(results[-1]), file=sys.stderr, flush=True)
     return table(results) if results else ""
 
 
@@ -148,7 +148,7 @@ def table(results: Sequence[Result]) -> str:
     return "\n".join(rows)
 
 
-def _line(r: Result) -> str:
+def _format_row(r: Result) -> str:
     """Format a result for the progress output."""
     return (
         f"{r.machine:12} {r.bytes:5} B  {r.usual_name} {1e6 * r.usual:8.1f} us, ours "

@@ -74,7 +74,7 @@ def place_job(name: str, placement: str, ranks: int, folder: Path) -> PlacedJob:
     if placement == "ours":
         model = load_model("simgrid").model
         order = optimize_jointly(call, allocation, model, seed=1).placement
-    return _placed_job(platform, machine, RankSlots(allocation, order))
+    return _make_placed_job(platform, machine, RankSlots(allocation, order))
 
 
 def place_on(name: str, nodes: Sequence[int], folder: Path) -> PlacedJob:
@@ -84,19 +84,19 @@ def place_on(name: str, nodes: Sequence[int], folder: Path) -> PlacedJob:
     machine = load_machine(str(platform))
     allocation = Allocation(machine, list(nodes), list(nodes))
     placement = Placement(allocation, list(nodes))
-    return _placed_job(platform, machine, RankSlots(allocation, placement))
+    return _make_placed_job(platform, machine, RankSlots(allocation, placement))
 
 
-def _placed_job(platform: Path, machine: Machine, slots: RankSlots) -> PlacedJob:
+def _make_placed_job(platform: Path, machine: Machine, slots: RankSlots) -> PlacedJob:
     return PlacedJob(
         platform,
-        _machine_file(machine, platform.with_suffix(".machine")),
+        _write_machine_file(machine, platform.with_suffix(".machine")),
         [f"n{int(slot)}" for slot in slots.placement.slots],
         slots,
     )
 
 
-def _machine_file(machine: Machine, file: Path) -> Path:
+def _write_machine_file(machine: Machine, file: Path) -> Path:
     lines: Sequence[str] = [f"node {i} n{i}\n" for i in range(machine.node_count)]
     costs = format_model(load_model("simgrid").model)
     file.write_text(f"{costs}machine {machine.text}\n" + "".join(lines))

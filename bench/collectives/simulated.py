@@ -95,7 +95,7 @@ def simulate_job(
     `done`. `operation` and `size` select calls.
     """
     left: dict[tuple[int, str], list[Call]] = defaultdict(list)
-    for call in _calls(job[2]):
+    for call in _list_calls(job[2]):
         if operation in ("", call.operation) and size in (0, call.bytes):
             for by in (*SELECTORS, AUTO):
                 if (by, call.operation, call.bytes) not in done:
@@ -103,7 +103,7 @@ def simulate_job(
     if not left:
         return
     placed = place_job(*job, program.parent)
-    for (_, by), calls in sorted(left.items(), key=_turn):
+    for (_, by), calls in sorted(left.items(), key=_get_simulation_order):
         if by == AUTO:
             yield _simulate_ours(program, job, placed, calls)
             continue
@@ -112,10 +112,10 @@ def simulate_job(
         first = [Call(name, job[2], SIZES[0]) for name in names]
         cases = [(call, "mpi") for call in (*first, *calls)]
         found = list(run_cases(program, placed, {"smpi/coll-selector": by}, cases))
-        yield [_cell(job, call, by, took) for call, took in found[len(first) :]]
+        yield [_make_cell(job, call, by, took) for call, took in found[len(first) :]]
 
 
-def _turn(left: tuple[tuple[int, str], list[Call]]) -> tuple[int, int]:
+def _get_simulation_order(left: tuple[tuple[int, str], list[Call]]) -> tuple[int, int]:
     size, by = left[0]
     return size, (*SELECTORS, AUTO).index(by)
 
@@ -138,12 +138,12 @@ def _simulate_ours(
                 predicted.append(dict(found)[name])
     done = run_cases(program, placed, smpi.QUICK, ours)
     return [
-        _cell(job, call, who, seconds, expected)
+        _make_cell(job, call, who, seconds, expected)
         for (call, seconds), who, expected in zip(done, by, predicted, strict=True)
     ]
 
 
-def _calls(ranks: int) -> Iterator[Call]:
+def _list_calls(ranks: int) -> Iterator[Call]:
     for operation in OPERATIONS:
         for size in SIZES:
             if operation == "all-reduce" or size <= RANKS[ranks].most:
@@ -159,7 +159,7 @@ def _candidates(call: Call, placed: PlacedJob) -> list[tuple[str, float]]:
     return fast[: effort.schedules]
 
 
-def _cell(
+def _make_cell(
     where: Job,
     call: Call,
     by: str,

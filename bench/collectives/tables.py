@@ -92,7 +92,7 @@ def calls_table(groups: dict[Key, Group]) -> str:
         rows[operation, ranks, platform, placement][size] = words
     order = [
         (key, [of.get(size, "") for size in SIZES])
-        for key, of in sorted(rows.items(), key=lambda row: _place(row[0]))
+        for key, of in sorted(rows.items(), key=lambda row: _get_row_order(row[0]))
     ]
     head = (
         "operation",
@@ -101,7 +101,9 @@ def calls_table(groups: dict[Key, Group]) -> str:
         "order",
         *(f"{size:,} B" for size in SIZES),
     )
-    return _table(head, ((*map(str, key), *cells) for key, cells in order), left=4)
+    return _format_table(
+        head, ((*map(str, key), *cells) for key, cells in order), left=4
+    )
 
 
 Row = list[str]
@@ -110,17 +112,17 @@ RowOrder = Callable[[Row], tuple[int, int, str, str]]
 
 def call_order(row: Row) -> tuple[int, int, str, str]:
     """Return the sort key of a row of `calls_table`."""
-    return _place((row[0], int(row[1]), row[2], row[3]))
+    return _get_row_order((row[0], int(row[1]), row[2], row[3]))
 
 
 def has_rows(table: str, other: str, key: int) -> bool:
     """Return whether a table has all rows of another one, by their leading cells."""
-    return _rows(other, key).keys() <= _rows(table, key).keys()
+    return _parse_rows(other, key).keys() <= _parse_rows(table, key).keys()
 
 
 def merged(table: str, old: str, key: int, order: RowOrder | None = None) -> str:
     """Merge rows and columns of an old table that the new table lacks."""
-    before, now = _rows(old, key), _rows(table, key)
+    before, now = _parse_rows(old, key), _parse_rows(table, key)
     for name, row in now.items():
         earlier = before.get(name, row)
         now[name] = [new or cell for new, cell in zip(row, earlier, strict=True)]
@@ -128,20 +130,20 @@ def merged(table: str, old: str, key: int, order: RowOrder | None = None) -> str
     if order is not None:
         rows.sort(key=order)
     head, rule = table.splitlines()[:2]
-    return "\n".join([head, rule, *(_line(row) for row in rows)])
+    return "\n".join([head, rule, *(_format_row(row) for row in rows)])
 
 
-def _rows(table: str, key: int) -> dict[tuple[str, ...], Row]:
+def _parse_rows(table: str, key: int) -> dict[tuple[str, ...], Row]:
     lines = table.splitlines()[2:]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
     return {tuple(row[:key]): row for row in rows}
 
 
-def _line(cells: Iterable[object]) -> str:
+def _format_row(cells: Iterable[object]) -> str:
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def _place(key: tuple[str, int, str, str]) -> tuple[int, int, str, str]:
+def _get_row_order(key: tuple[str, int, str, str]) -> tuple[int, int, str, str]:
     return OPERATIONS.index(key[0]), *key[1:]
 
 
@@ -165,7 +167,7 @@ def gains_table(groups: dict[Key, Group]) -> str:
             figures = (f"{figure:.2f}" for figure in (*gains, worst))
             rows.append((operation, name, len(some), *figures))
     head = ("operation", "sizes", "calls", *SELECTORS, "worst beside the best of them")
-    return _table(head, rows, left=2)
+    return _format_table(head, rows, left=2)
 
 
 def predictions_table(groups: dict[Key, Group]) -> str:
@@ -185,9 +187,9 @@ def predictions_table(groups: dict[Key, Group]) -> str:
                 placement,
                 len(errors),
                 f"{100 * median(errors):.1f} %",
-                _share(errors, 0.1),
+                _format_share(errors, 0.1),
                 f"{median(ranked):.2f}" if ranked else "",
-                _share([one.lost for one in some], 1.05),
+                _format_share([one.lost for one in some], 1.05),
                 f"{max(one.lost for one in some):.2f}",
             )
         )
@@ -195,10 +197,10 @@ def predictions_table(groups: dict[Key, Group]) -> str:
         *("machine", "order", "schedules", "median error", "within 10 %"),
         *("rank correlation", "ours within 5 % of the best schedule", "worst"),
     )
-    return _table(head, rows, left=2)
+    return _format_table(head, rows, left=2)
 
 
-def _share(values: Sequence[float], most: float) -> str:
+def _format_share(values: Sequence[float], most: float) -> str:
     return f"{100 * sum(value <= most for value in values) / len(values):.0f} %"
 
 
@@ -216,9 +218,11 @@ def overlap_table(overlaps: Iterable[Overlap]) -> str:
         *("machine", "ranks", "bytes", "schedule"),
         *("blocking", "left of it", "hidden"),
     )
-    return _table(head, rows, left=1)
+    return _format_table(head, rows, left=1)
 
 
-def _table(head: Sequence[object], rows: Iterable[Sequence[object]], left: int) -> str:
+def _format_table(
+    head: Sequence[object], rows: Iterable[Sequence[object]], left: int
+) -> str:
     rule = ["---"] * left + ["---:"] * (len(head) - left)
-    return "\n".join(map(_line, [head, rule, *rows]))
+    return "\n".join(map(_format_row, [head, rule, *rows]))

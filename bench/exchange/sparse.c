@@ -54,12 +54,12 @@ static double seconds_of(int pattern, int degree, int bytes, const struct lists*
     for (int i = 0; i < count; ++i) lists->counts[i] = bytes;
     int received, *sources, *counts;
     char* data;
-    const double start = common_start();
+    const double start = wait_for_common_start();
     topoloom_sparse_exchange(count, lists->destinations, lists->counts, lists->buffer, lists->displs,
                              MPI_BYTE, &received, &sources, &counts, &data, MPI_BYTE, comm);
     const double end = MPI_Wtime();
     topoloom_sparse_free(&sources, &counts, &data);
-    return latest(end) - start;
+    return find_latest(end) - start;
 }
 
 static struct lists make_lists(int degree, int bytes) {

@@ -27,26 +27,26 @@ static int list_neighbors(int rank, int side, int corners, int* neighbors) {
 
 static double go_straight(int count, const int* neighbors, int bytes, const char* from, char* to) {
     MPI_Request all[2 * most_neighbors];
-    const double start = common_start();
+    const double start = wait_for_common_start();
     for (int i = 0; i < count; ++i)
         MPI_Irecv(to + (size_t)i * (size_t)bytes, bytes, MPI_CHAR, neighbors[i], 0, MPI_COMM_WORLD, &all[i]);
     for (int i = 0; i < count; ++i)
         MPI_Isend(from, bytes, MPI_CHAR, neighbors[i], 0, MPI_COMM_WORLD, &all[count + i]);
     MPI_Waitall(2 * count, all, MPI_STATUSES_IGNORE);
     const double end = MPI_Wtime();
-    return latest(end) - start;
+    return find_latest(end) - start;
 }
 
 static double go_by_mesh(int count, const int* neighbors, int bytes, const char* from) {
     int counts[most_neighbors], places[most_neighbors] = {0}, received, *sources, *sizes;
     char* data;
     for (int i = 0; i < count; ++i) counts[i] = bytes;
-    const double start = common_start();
+    const double start = wait_for_common_start();
     topoloom_sparse_exchange(count, neighbors, counts, from, places, MPI_BYTE, &received, &sources, &sizes,
                              &data, MPI_BYTE, MPI_COMM_WORLD);
     const double end = MPI_Wtime();
     topoloom_sparse_free(&sources, &sizes, &data);
-    return latest(end) - start;
+    return find_latest(end) - start;
 }
 
 int main(int argc, char** argv) {

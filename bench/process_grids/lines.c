@@ -85,9 +85,9 @@ static void call(enum operation operation, bool library, const struct grid* grid
 
 static double seconds_of(enum operation operation, bool library, const struct grid* grid,
                          const struct buffers* at) {
-    const double start = common_start();
+    const double start = wait_for_common_start();
     for (int d = 0; d < grid->dimensions; ++d) call(operation, library, grid, d, at);
-    return latest(MPI_Wtime()) - start;
+    return find_latest(MPI_Wtime()) - start;
 }
 
 struct way {
