@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from balance.scattered import PLAIN
 from balance.simulated import COUNTING, HERE, build, launch
-from objects.programs import switch
+from objects.programs import format_switch_platform
 from smpi import CORE
 
 #: Bandwidth in bytes per second, and latency of a link.
@@ -65,7 +65,9 @@ def _simulate_decision(ranks: int, way: str, repeats: int) -> tuple[float, int]:
         folder = Path(name)
         program = build(HERE / "decide.c", folder, COUNTING)
         platform, hosts = folder / "switch.xml", folder / "hosts"
-        platform.write_text(switch(f"{RATE:.0f}Bps", LATENCY).format(last=ranks - 1))
+        platform.write_text(
+            format_switch_platform(f"{RATE:.0f}Bps", LATENCY).format(last=ranks - 1)
+        )
         hosts.write_text("".join(f"n{rank}\n" for rank in range(ranks)))
         settings = NETWORK | {"smpi/iprobe": POLL if ranks < RANKS[-1] else RARELY}
         try:

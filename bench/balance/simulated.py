@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from objects.programs import DID_NOT_END, LIMIT, processor_seconds, run_bounded
+from objects.programs import DID_NOT_END, LIMIT, read_cpu_seconds, run_bounded
 from smpi import CORE, MPI, QUICK, SETTINGS, find, run
 
 HERE = Path(__file__).parent
@@ -169,9 +169,9 @@ def launch(
     command = [find("smpirun", "libsimgrid-dev"), "-np", ranks, "-platform", platform]
     command += ["-hostfile", hosts, *(f"--cfg={of}:{to}" for of, to in chosen.items())]
     command += ["--log=root.thresh:error", *words]
-    before = processor_seconds()
+    before = read_cpu_seconds()
     done = run_bounded(command, dict(os.environ))
-    if done.returncode and processor_seconds() - before > 0.95 * LIMIT:
+    if done.returncode and read_cpu_seconds() - before > 0.95 * LIMIT:
         raise TimeoutError(f"the simulation of {ranks} ranks {DID_NOT_END}")
     if done.returncode:
         sys.stderr.write(done.stderr)

@@ -12,7 +12,7 @@ from topoloom import find_bounds, place
 from topoloom.placements import objective_value
 
 
-class Way(NamedTuple):
+class MapperRun(NamedTuple):
     """A mapper and its objective: a column of the tables."""
 
     name: str
@@ -26,19 +26,19 @@ OURS, NEAR, TIMED = "auto, congestion", "auto, hop-bytes", "auto, time"
 
 #: Mappers on the ragged torus: published, ours, and others for hop-bytes.
 PUBLISHED = (
-    Way(DEFAULT, "block"),
-    *(Way(name, name) for name in ("gge", "mahd", "grasp", "emahd")),
-    Way(EMAHD_ON_LINKS, "emahd", "congestion"),
-    Way(RIVAL, RIVAL, "congestion"),
+    MapperRun(DEFAULT, "block"),
+    *(MapperRun(name, name) for name in ("gge", "mahd", "grasp", "emahd")),
+    MapperRun(EMAHD_ON_LINKS, "emahd", "congestion"),
+    MapperRun(RIVAL, RIVAL, "congestion"),
 )
-AIMED = (Way(NEAR, "auto"), Way(OURS, "auto", "congestion"))
+AIMED = (MapperRun(NEAR, "auto"), MapperRun(OURS, "auto", "congestion"))
 MORE = tuple(
-    Way(name, name)
+    MapperRun(name, name)
     for name in ("multisection,swap", "multisection,anneal", "multisection,tabu")
 )
 WAYS = {
     "published": (*PUBLISHED, *MORE, *AIMED),
-    "choice": (PUBLISHED[0], *AIMED, Way(TIMED, "auto", "time")),
+    "choice": (PUBLISHED[0], *AIMED, MapperRun(TIMED, "auto", "time")),
 }
 BY_HOP_BYTES = tuple(
     way.name

@@ -144,9 +144,16 @@ def hops(results: Results, order: str) -> str:
             continue
         ours.append([part.hops_per_byte(way) for way in ways])
         printed.append(theirs)
-        rows.append([str(ranks), *with_published(ours[-1], theirs)])
+        rows.append([str(ranks), *format_with_published(ours[-1], theirs)])
     if rows:
-        rows.append(["**mean**", *with_published(means(ours), means(printed))])
+        rows.append(
+            [
+                "**mean**",
+                *format_with_published(
+                    compute_column_means(ours), compute_column_means(printed)
+                ),
+            ]
+        )
     return table(["ranks", *ways], rows)
 
 
@@ -161,25 +168,33 @@ def links(results: Results, order: str) -> str:
         columns = (*ways[1:], OURS, BOUND)
         ours.append([part.ratio(way, DEFAULT) for way in columns])
         printed.append([load / loads[0] for load in loads[1:]])
-        cells = with_published(ours[-1], printed[-1])
+        cells = format_with_published(ours[-1], printed[-1])
         rows.append([str(ranks), f"{part.load(DEFAULT):.0f}", *cells])
     if rows:
-        rows.append(["**mean**", "", *with_published(means(ours), means(printed))])
+        rows.append(
+            [
+                "**mean**",
+                "",
+                *format_with_published(
+                    compute_column_means(ours), compute_column_means(printed)
+                ),
+            ]
+        )
     return table(["ranks", f"{DEFAULT}, KiB", *ways[1:], OURS, BOUND], rows)
 
 
-def with_published(ours: Sequence[float], theirs: Sequence[float]) -> list[str]:
+def format_with_published(ours: Sequence[float], theirs: Sequence[float]) -> list[str]:
     """Format our values, with published ones in parentheses."""
     with_theirs = [f"{a:.2f} ({b:.2f})" for a, b in zip(ours, theirs, strict=False)]
     return [*with_theirs, *(f"{value:.2f}" for value in ours[len(theirs) :])]
 
 
-def means(rows: Iterable[Sequence[float]]) -> list[float]:
+def compute_column_means(rows: Iterable[Sequence[float]]) -> list[float]:
     """Return the geometric mean of every column."""
     return [mean(column) for column in zip(*rows, strict=True)]
 
 
-def figures(results: Results) -> str:
+def format_figures(results: Results) -> str:
     """Format Figures 7.1 to 7.6: congestion relative to the default."""
     columns = (*COLUMNS[1:], BOUND)
     rows = []
@@ -192,7 +207,7 @@ def figures(results: Results) -> str:
     return table(["pattern", "ranks", *columns], rows)
 
 
-def ways(results: Results) -> str:
+def format_mappers(results: Results) -> str:
     """Format a line per mapper: three measures relative to the default."""
     part = results.of("published")
     rows = []
@@ -234,7 +249,7 @@ def report(results: Results) -> str:
     """Format the tables of the published study."""
     sections: tuple[tuple[str, Callable[[Results], str]], ...] = (
         ("In short", in_short),
-        ("Every mapper", ways),
+        ("Every mapper", format_mappers),
         *(
             (
                 f"Table {number}, Mesh, ranks {order}: {what}",
@@ -246,7 +261,7 @@ def report(results: Results) -> str:
             )
             for order in (SHUFFLED, IN_ORDER)
         ),
-        ("Figures 7.1 to 7.6: busiest link over default", figures),
+        ("Figures 7.1 to 7.6: busiest link over default", format_figures),
     )
     shown = [(title, write(results)) for title, write in sections]
     return "\n".join(f"## {title}\n\n{text}" for title, text in shown if text)

@@ -21,7 +21,7 @@ constexpr std::uint32_t ranks = side * side * side;
 enum class Start { random, good };  // good: one rank in sixteen is displaced
 enum class Pairs { near, far };     // far: any two ranks; near: neighbors in the pattern
 
-std::vector<Slot> start_slots(Start start, Rng& rng) {
+std::vector<Slot> make_start_slots(Start start, Rng& rng) {
     std::vector<Slot> slots;
     for (const Slot slot : ids<Slot>(ranks)) slots.push_back(slot);
     if (start == Start::random) rng.shuffle(std::span(slots));
@@ -37,7 +37,7 @@ struct Pair {
 
 class Setting {
    public:
-    explicit Setting(Start start) : slots_(start_slots(start, rng_)) {}
+    explicit Setting(Start start) : slots_(make_start_slots(start, rng_)) {}
 
     Pair pair(Pairs pairs) {
         const Rank u{rng_.below(ranks)};
@@ -57,7 +57,7 @@ class Setting {
     LinkLoads loads{machine_, pattern_, slots_};
 };
 
-void count_rate(benchmark::State& state) {
+void set_rate_counter(benchmark::State& state) {
     state.counters["rate"] =
         benchmark::Counter(static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }
@@ -79,7 +79,7 @@ void try_exchange(benchmark::State& state, Start start, Pairs pairs) {
         const Pair pair = worse[next++ % worse.size()];
         benchmark::DoNotOptimize(setting.loads.exchange_if_better(pair.u, pair.v));
     }
-    count_rate(state);
+    set_rate_counter(state);
 }
 BENCHMARK_CAPTURE(try_exchange, random_far, Start::random, Pairs::far);
 BENCHMARK_CAPTURE(try_exchange, random_near, Start::random, Pairs::near);
@@ -95,7 +95,7 @@ void propose_exchange(benchmark::State& state, Start start, Pairs pairs) {
         benchmark::DoNotOptimize(
             setting.loads.exchange_if_soft_at_most(pair.u, pair.v, setting.loads.soft()));
     }
-    count_rate(state);
+    set_rate_counter(state);
 }
 BENCHMARK_CAPTURE(propose_exchange, random_far, Start::random, Pairs::far);
 BENCHMARK_CAPTURE(propose_exchange, good_near, Start::good, Pairs::near);

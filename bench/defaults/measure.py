@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 
 from correlation import rank_correlation
-from defaults.cases import Case, merged
+from defaults.cases import Case, merge_phases
 from defaults.scotch import scotch
 from topoloom import Allocation, CommGraph, Placement, place
 from topoloom.placements import predicted_time
@@ -60,7 +60,7 @@ class Run:
 def measure(case: Case) -> Run:
     """Place a case by all mappers; simulate equal placements once."""
     phases = case.phases()
-    graph = merged(phases)
+    graph = merge_phases(phases)
     allocation = case.allocation()
     start = time.perf_counter()
     ours = place(graph, allocation, phases=phases).placement

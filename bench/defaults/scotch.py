@@ -54,7 +54,7 @@ def deco(far: Ints) -> str:
         if len(members) == 1:
             domain[members] = number
             continue
-        halves = _halves(members, far)
+        halves = _halve(members, far)
         parts += [(2 * number + side, half) for side, half in enumerate(halves)]
     lines = ["deco 0", f"{len(far)} {domain.max()}"]
     lines += [f"{slot} 1 {number}" for slot, number in enumerate(domain.tolist())]
@@ -62,7 +62,7 @@ def deco(far: Ints) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _halves(members: Ints, far: Ints) -> tuple[Ints, Ints]:
+def _halve(members: Ints, far: Ints) -> tuple[Ints, Ints]:
     one = members[np.argmax(far[members[0], members])]
     two = members[np.argmax(far[one, members])]
     nearer = far[one, members] - far[two, members]

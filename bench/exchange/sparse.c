@@ -19,7 +19,7 @@ static int rank, ranks;
 
 // ---- patterns ----------------------------------------------------------------------------------------------------
 
-static uint64_t mixed(uint64_t z) {  // splitmix64
+static uint64_t mix_bits(uint64_t z) {  // splitmix64
     z += 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
@@ -29,10 +29,10 @@ static uint64_t mixed(uint64_t z) {  // splitmix64
 /// Draws distinct other ranks, at most all of them.
 static int draw_destinations(int pattern, int degree, int* destinations) {
     char* taken = calloc((size_t)ranks, 1);
-    uint64_t chance = mixed((uint64_t)pattern << 32 | (uint32_t)rank);
+    uint64_t chance = mix_bits((uint64_t)pattern << 32 | (uint32_t)rank);
     int count = 0;
     for (taken[rank] = 1; count < degree && count < ranks - 1;) {
-        chance = mixed(chance);
+        chance = mix_bits(chance);
         const int other = (int)(chance % (uint64_t)ranks);
         if (taken[other]) continue;
         taken[other] = 1;
@@ -49,7 +49,7 @@ struct lists {
     char* buffer;  // shared by all messages
 };
 
-static double seconds_of(int pattern, int degree, int bytes, const struct lists* lists, MPI_Comm comm) {
+static double measure_seconds(int pattern, int degree, int bytes, const struct lists* lists, MPI_Comm comm) {
     const int count = draw_destinations(pattern, degree, lists->destinations);
     for (int i = 0; i < count; ++i) lists->counts[i] = bytes;
     int received, *sources, *counts;
@@ -80,14 +80,14 @@ static const char* const algorithms[] = {"reduction", "nbx", "mesh", ""};
 enum { algorithm_count = sizeof algorithms / sizeof *algorithms };
 
 /// Returns a communicator whose exchanges use an algorithm; a first call sets it up.
-static MPI_Comm communicator_of(const char* algorithm) {
+static MPI_Comm make_communicator(const char* algorithm) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     char setting[64];
     snprintf(setting, sizeof setting, "exchange=%s", algorithm);
     setenv("TOPOLOOM_COLLECTIVES", algorithm[0] == '\0' ? "" : setting, 1);
     const struct lists lists = make_lists(0, 0);
-    seconds_of(0, 0, 0, &lists, comm);
+    measure_seconds(0, 0, 0, &lists, comm);
     free_lists(&lists);
     return comm;
 }
@@ -99,7 +99,7 @@ static void measure_cell(const MPI_Comm* comms, int patterns, int degree, int by
             printf("{\"ranks\": %d, \"degree\": %d, \"bytes\": %d, \"algorithm\": \"%s\", \"seconds\": [",
                    ranks, degree, bytes, algorithms[i]);
         for (int pattern = 0; pattern < patterns; ++pattern) {
-            const double seconds = seconds_of(pattern, degree, bytes, &lists, comms[i]);
+            const double seconds = measure_seconds(pattern, degree, bytes, &lists, comms[i]);
             if (rank == 0) printf("%s%.9g", pattern > 0 ? ", " : "", seconds);
         }
         if (rank == 0) puts("]}");
@@ -110,7 +110,7 @@ static void measure_cell(const MPI_Comm* comms, int patterns, int degree, int by
 
 static void measure_grid(int patterns, const char* degrees, const char* bytes) {
     MPI_Comm comms[algorithm_count];
-    for (int i = 0; i < algorithm_count; ++i) comms[i] = communicator_of(algorithms[i]);
+    for (int i = 0; i < algorithm_count; ++i) comms[i] = make_communicator(algorithms[i]);
     for (const char* degree = degrees; degree != NULL; degree = strchr(degree, ',')) {
         degree += *degree == ',';
         for (const char* size = bytes; size != NULL; size = strchr(size, ',')) {
@@ -123,7 +123,7 @@ static void measure_grid(int patterns, const char* degrees, const char* bytes) {
 
 // ---- forever ----------------------------------------------------------------------------------------------------
 
-static long resident_kilobytes(void) {
+static long read_resident_kilobytes(void) {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     return usage.ru_maxrss;
@@ -135,7 +135,7 @@ static void call_often(long calls) {
     long before = 0;
     const double start = MPI_Wtime();
     for (long call = 0; call < calls; ++call) {
-        if (call == warm) before = resident_kilobytes();
+        if (call == warm) before = read_resident_kilobytes();
         const int destinations[] = {(rank + 1) % ranks, rank}, ones[] = {1, 1};
         const long sent[] = {call * ranks + rank, -call};
         int received, *sources, *counts;
@@ -155,7 +155,7 @@ static void call_often(long calls) {
     }
     if (rank == 0)
         printf("{\"ranks\": %d, \"calls\": %ld, \"seconds\": %.3f, \"kilobytes_more\": %ld}\n", ranks, calls,
-               MPI_Wtime() - start, resident_kilobytes() - before);
+               MPI_Wtime() - start, read_resident_kilobytes() - before);
 }
 
 int main(int argc, char** argv) {

@@ -90,15 +90,15 @@ def run(program: Path, case: Case, load: float, saturated: bool) -> Point:
     output = ended[ended.rfind("Overall Traffic Statistics") :]
     return Point(
         load,
-        _number(r"Accepted flit rate average = (\S+)", output),
-        _number(r"Packet latency average = (\S+)", output),
-        _number(r"Hops average = (\S+)", output),
-        _number(r"Time taken is (\S+) cycles", ended),
+        _parse_number(r"Accepted flit rate average = (\S+)", output),
+        _parse_number(r"Packet latency average = (\S+)", output),
+        _parse_number(r"Hops average = (\S+)", output),
+        _parse_number(r"Time taken is (\S+) cycles", ended),
         seconds,
     )
 
 
-def _number(pattern: str, output: str) -> float:
+def _parse_number(pattern: str, output: str) -> float:
     found = re.search(pattern, output)
     if found is None:
         raise RuntimeError(f"BookSim does not say {pattern!r}:\n{output[-2000:]}")

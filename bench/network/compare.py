@@ -16,7 +16,7 @@ SATURATED = 1.0
 
 
 @dataclass
-class Compared:
+class SimulatorComparison:
     """Results of each simulator by load; the last load is saturated."""
 
     case: Case
@@ -27,7 +27,7 @@ class Compared:
 
 def compare(
     cases: Sequence[Case], book: Path, walk: Path, jobs: int
-) -> Iterator[Compared]:
+) -> Iterator[SimulatorComparison]:
     """Simulate networks with all simulators; several loads run concurrently."""
     with ProcessPoolExecutor(jobs) as pool:
         submitted = [
@@ -42,7 +42,7 @@ def compare(
             for case in cases
         ]
         for case, points in zip(cases, submitted, strict=True):
-            found = Compared(case)
+            found = SimulatorComparison(case)
             for others, walks, own in points:
                 found.booksim.append(others.result())
                 found.caminos.append(walks.result())
@@ -51,7 +51,7 @@ def compare(
             yield found
 
 
-def latencies(compared: Sequence[Compared]) -> str:
+def format_latencies(compared: Sequence[SimulatorComparison]) -> str:
     """Format the table of latencies and throughputs as Markdown."""
     rows = [
         "| network | load | ours | BookSim 2 | difference | CAMINOS |",
@@ -80,7 +80,7 @@ def latencies(compared: Sequence[Compared]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def speeds(compared: Sequence[Compared], load: float) -> str:
+def format_speeds(compared: Sequence[SimulatorComparison], load: float) -> str:
     """Format flit-hops per CPU second at a load as Markdown."""
     rows = [
         "| network | ours, M/s | BookSim 2 | CAMINOS |",

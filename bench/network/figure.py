@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from topoloom.figure.style import AFTER, BEFORE, SETTINGS
 
 if TYPE_CHECKING:
-    from network.compare import Compared
+    from network.compare import SimulatorComparison
 
 
-def draw(compared: Sequence[Compared], file: Path) -> None:
+def draw(compared: Sequence[SimulatorComparison], file: Path) -> None:
     """Draw a panel per network."""
     import matplotlib
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr long burst = 500, local_messages = 1000000;
 
-double processor_seconds() {
+double read_cpu_seconds() {
     timespec now{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
@@ -25,21 +25,21 @@ double processor_end = 0, end = 0;  // times of the last message
 struct Player : topoloom::Object<Player> {
     void take(long left) {
         if (left > 0) return array()[1 - index().x].send<&Player::take>(left - 1);
-        processor_end = processor_seconds();
+        processor_end = read_cpu_seconds();
         end = MPI_Wtime();
     }
     void serialize(auto&) {}
     using methods = topoloom::Methods<&Player::take>;
 };
 
-struct Taken {
+struct TransferTimes {
     double seconds, processor_seconds;
 };
 
 /// Rank 0's time per message of a ping-pong between two objects, both on rank 0 or one on rank 1.
-Taken play(topoloom::Scheduler& scheduler, topoloom::Objects<Player>& players, long messages) {
+TransferTimes play_messages(topoloom::Scheduler& scheduler, topoloom::Objects<Player>& players, long messages) {
     MPI_Barrier(MPI_COMM_WORLD);
-    const double begin = MPI_Wtime(), processor_begin = processor_seconds();
+    const double begin = MPI_Wtime(), processor_begin = read_cpu_seconds();
     if (scheduler.rank() == 0) players[0].send<&Player::take>(messages);
     scheduler.run();
     const auto count = static_cast<double>(messages);
@@ -74,8 +74,8 @@ int main(int argc, char** argv) {
         double local = 1, remote = 1, by_mpi = 1;
         for (int i = 0; i < bursts; ++i) {
             if (i % 50 == 0)
-                local = std::min(local, play(scheduler, on_one, local_messages).processor_seconds);
-            remote = std::min(remote, play(scheduler, on_two, burst).seconds);
+                local = std::min(local, play_messages(scheduler, on_one, local_messages).processor_seconds);
+            remote = std::min(remote, play_messages(scheduler, on_two, burst).seconds);
             by_mpi = std::min(by_mpi, play_by_mpi(scheduler.rank(), burst));
         }
         if (scheduler.rank() == 0)

@@ -28,12 +28,12 @@ PLATFORM = """<?xml version='1.0'?>
 """
 
 
-def switch(rate: str, latency: str = "9us") -> str:
+def format_switch_platform(rate: str, latency: str = "9us") -> str:
     """Format a platform of hosts on one switch, with an open number of hosts."""
     return PLATFORM.format(last="{last}", rate=rate, latency=latency, topology="")
 
 
-def on_torus(torus: str, rate: str, latency: str = "9us") -> str:
+def format_torus_platform(torus: str, rate: str, latency: str = "9us") -> str:
     """Format a platform of hosts on a torus; the first axis varies fastest."""
     sides = torus.replace("x", ",")
     topology = f' topology="TORUS" topo_parameters="{sides}"'
@@ -58,11 +58,11 @@ def run_simulated(
     words += ["--cfg=smpi/host-speed:1Gf", "--cfg=smpi/grow-injected-times:no"]
     words += ["--cfg=smpi/test:1e-6", "--cfg=smpi/iprobe:1e-6"]
     words += [*(f"--cfg={one}" for one in network), "--log=root.thresh:error"]
-    before = processor_seconds()
+    before = read_cpu_seconds()
     done = run_bounded([*words, *program], {**os.environ, **variables})
     if done.returncode == 0:
         return done.stdout
-    if processor_seconds() - before > 0.95 * LIMIT:
+    if read_cpu_seconds() - before > 0.95 * LIMIT:
         return None
     sys.stderr.write(done.stderr)
     raise SystemExit(f"bench: a simulation failed: {done.stdout}")
@@ -96,7 +96,7 @@ def run_bounded(
     )
 
 
-def processor_seconds() -> float:
+def read_cpu_seconds() -> float:
     """Return the CPU seconds of all ended child processes."""
     used = getrusage(RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from objects.programs import DID_NOT_END, build, on_torus, run_simulated
+from objects.programs import DID_NOT_END, build, format_torus_platform, run_simulated
 from smpi import MPI
 
 JACOBI = MPI.parent / "apps" / "jacobi_objects" / "jacobi_objects.cpp"
@@ -59,17 +59,17 @@ class Stencil:
         row = 8 * self.cells
         return HEADERS + (row if self.dimensions == 2 else row * self.cells)
 
-    def home(self, order: str) -> NDArray[np.int64]:
+    def rank_of_blocks(self, order: str) -> NDArray[np.int64]:
         """Return the rank of each block in an initial map of the program."""
         axes = [np.arange(extent) for extent in self.blocks]
         x, y, z = np.meshgrid(*axes, indexing="ij")
         flat = np.arange(prod(self.blocks)).reshape(self.blocks)
         if order == "random":
-            return shuffled(flat.size)[flat] * self.ranks // flat.size
+            return make_random_permutation(flat.size)[flat] * self.ranks // flat.size
         if order == "round-robin":
             return flat % self.ranks
         if order == "hashed":
-            mixed = (x + rotated(y, 21) + rotated(y, 16) + 739) % 2**32
+            mixed = (x + rotate_left(y, 21) + rotate_left(y, 16) + 739) % 2**32
             return mixed % 1280107 % self.ranks
         sides = self.torus
         if self.dimensions == 2:
@@ -82,19 +82,19 @@ class Stencil:
 
     def hops(self, order: str) -> int:
         """Return the total hops of the messages of a step."""
-        home, extents = self.home(order), np.array(self.torus)
+        home, extents = self.rank_of_blocks(order), np.array(self.torus)
         rows = home // extents[0]
         spot = np.stack([home % extents[0], rows % extents[1], rows // extents[1]], -1)
         apart = [np.abs(np.roll(spot, 1, a) - spot) for a in range(self.dimensions)]
         return 2 * sum(int(np.minimum(d, extents - d).sum()) for d in apart)
 
 
-def rotated(values: NDArray[np.int64], by: int) -> NDArray[np.int64]:
+def rotate_left(values: NDArray[np.int64], by: int) -> NDArray[np.int64]:
     """Rotate 32 bits to the left."""
     return (values << by | values >> (32 - by)) % 2**32
 
 
-def shuffled(count: int) -> NDArray[np.int64]:
+def make_random_permutation(count: int) -> NDArray[np.int64]:
     """Return the permutation of the program's random map."""
     order, state = np.arange(count), 1
     for left in range(count, 1, -1):
@@ -114,7 +114,7 @@ STENCILS = (
 )
 
 
-def maps(folder: Path, most: int) -> None:
+def compare_maps(folder: Path, most: int) -> None:
     """Simulate stencils; print hop-bytes per link and second of each map."""
     program = build(JACOBI, "smpicxx", folder)
     print("| torus | blocks | MB/s | map | hops per message | ms per step |", end="")
@@ -128,10 +128,11 @@ def maps(folder: Path, most: int) -> None:
         first = 0.0
         for order in one.maps:
             words = f"| {torus} | {blocks} | {one.rate:g} | {order} |"
-            took, hops = step(folder, one, program, order)
+            took, hops = measure_step(folder, one, program, order)
             if took is None:
                 print(
-                    f"{words} {hops / messages:.2f} | {DID_NOT_END} | | |", flush=True
+                    f"{words} {hops / messages:.2f} | {DID_NOT_END} | | |",
+                    flush=True,
                 )
                 continue
             rate = hops * one.message_bytes / (6 * one.ranks) / took
@@ -141,7 +142,7 @@ def maps(folder: Path, most: int) -> None:
             print(words, flush=True)
 
 
-def step(
+def measure_step(
     folder: Path, one: Stencil, program: Path, order: str
 ) -> tuple[float | None, float]:
     """Return milliseconds per step of a map (None after a timeout), and hops."""
@@ -149,7 +150,7 @@ def step(
     begins = {"boxes": f"boxes={torus}", "place": "random"}.get(order, order)
     policy = ("place", f"torus:{torus}") if order == "place" else ()
     words = (one.dimensions, blocks, one.cells, one.steps, begins, *policy)
-    platform = on_torus(torus, f"{one.rate}MBps", one.latency)
+    platform = format_torus_platform(torus, f"{one.rate}MBps", one.latency)
     output = stencil(folder, platform, one.ranks, program, words, NETWORK + TORUS)
     hops = float(one.hops("random" if policy else order))
     if output is None:

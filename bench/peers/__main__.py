@@ -110,10 +110,10 @@ def main() -> None:
                         continue
                     run = late.skipped(instance, tool, effort)
                     if run is None:
-                        run = repeated(instance, tool, effort, args)
+                        run = measure_repeatedly(instance, tool, effort, args)
                         late.note(instance, run)
                     offer(registry, run)
-                    runs = [old for old in runs if not same(old, run)] + [run]
+                    runs = [old for old in runs if not is_same_run(old, run)] + [run]
                     log.write(json.dumps(asdict(run)) + "\n")
                     log.flush()
                     print(tables.line(run, registry), file=sys.stderr, flush=True)
@@ -172,12 +172,12 @@ def read_runs(file: Path) -> list[Run]:
     return list(runs.values())
 
 
-def same(one: Run, two: Run) -> bool:
+def is_same_run(one: Run, two: Run) -> bool:
     """Whether a run repeats another."""
     return (one.instance, one.tool, one.effort) == (two.instance, two.tool, two.effort)
 
 
-def repeated(
+def measure_repeatedly(
     instance: Instance, tool: tools.Tool, effort: str, args: argparse.Namespace
 ) -> Run:
     """Run once or several times with the same seed; times are medians."""

@@ -13,7 +13,7 @@ from peers.graphs import Graph, Ints
 
 def metis_graph(graph: Graph) -> str:
     """Format a METIS graph: 1-based, with weights only if some are not 1."""
-    weighted, loaded = _weighted(graph)
+    weighted, loaded = _has_weights(graph)
     form = f" {int(loaded)}{int(weighted)}" if loaded else " 1" if weighted else ""
     lines = [f"{graph.size} {len(graph.peer) // 2}{form}"]
     columns = [graph.peer + 1, graph.weight] if weighted else [graph.peer + 1]
@@ -24,7 +24,7 @@ def metis_graph(graph: Graph) -> str:
 
 def scotch_graph(graph: Graph) -> str:
     """Format a Scotch graph (.grf): edges in both directions, weights before peers."""
-    weighted, loaded = _weighted(graph)
+    weighted, loaded = _has_weights(graph)
     lines = ["0", f"{graph.size} {len(graph.peer)}", f"0 0{int(weighted)}{int(loaded)}"]
     columns = [graph.weight, graph.peer] if weighted else [graph.peer]
     for v, row in enumerate(_rows(graph, columns)):
@@ -33,7 +33,7 @@ def scotch_graph(graph: Graph) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _weighted(graph: Graph) -> tuple[bool, bool]:
+def _has_weights(graph: Graph) -> tuple[bool, bool]:
     return bool((graph.weight != 1).any()), bool((graph.load != 1).any())
 
 

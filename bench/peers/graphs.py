@@ -93,10 +93,10 @@ def stencil(grid: Sequence[int], reach: str, periodic: bool = False) -> Graph:
         one = np.flatnonzero(inside)
         two = np.ravel_multi_index(tuple(there[inside].T), grid)
         found.append(np.stack([one, two], axis=1)[one < two])
-    return from_pairs(len(place), _once(np.concatenate(found), len(place)))
+    return from_pairs(len(place), _remove_duplicates(np.concatenate(found), len(place)))
 
 
-def _once(pairs: Ints, size: int) -> Ints:
+def _remove_duplicates(pairs: Ints, size: int) -> Ints:
     """Return each edge once."""
     low, high = pairs.min(axis=1), pairs.max(axis=1)
     keys = np.unique(low * size + high)
@@ -113,7 +113,7 @@ def delaunay_points(size: int, axes: int, seed: int) -> tuple[Graph, NDArray[Any
         corners[:, [a, b]] for a in range(axes + 1) for b in range(a + 1, axes + 1)
     ]
     every = np.concatenate(pairs).astype(np.int64)
-    return from_pairs(size, _once(every, size)), points
+    return from_pairs(size, _remove_duplicates(every, size)), points
 
 
 def delaunay(size: int, axes: int, seed: int) -> Graph:

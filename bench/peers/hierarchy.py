@@ -45,9 +45,9 @@ def tree_of(instance: Instance) -> Tree:
     extents = instance.extents
     grid = np.stack(np.unravel_index(instance.slot_ids(), extents), axis=1)
     factors = prime_factors(instance.slots)  # largest first, at the root
-    order = _cut(grid, np.arange(instance.slots), factors)
+    order = _cut_grid(grid, np.arange(instance.slots), factors)
     arities = tuple(reversed(factors)) or (1,)
-    return Tree(arities, _distances(grid[order], extents, arities), order)
+    return Tree(arities, _count_level_distances(grid[order], extents, arities), order)
 
 
 def prime_factors(number: int) -> list[int]:
@@ -61,16 +61,16 @@ def prime_factors(number: int) -> list[int]:
     return found[::-1]
 
 
-def _cut(grid: Ints, members: Ints, factors: list[int]) -> Ints:
+def _cut_grid(grid: Ints, members: Ints, factors: list[int]) -> Ints:
     if not factors:
         return members
     axis = int(np.argmax(np.ptp(grid[members], axis=0)))
     order = members[np.argsort(grid[members, axis], kind="stable")]
     parts = np.split(order, factors[0])
-    return np.concatenate([_cut(grid, part, factors[1:]) for part in parts])
+    return np.concatenate([_cut_grid(grid, part, factors[1:]) for part in parts])
 
 
-def _distances(
+def _count_level_distances(
     grid: Ints, extents: tuple[int, ...], arities: tuple[int, ...]
 ) -> tuple[int, ...]:
     rng = np.random.default_rng(1)

@@ -106,10 +106,12 @@ def n_to_1() -> Iterator[Recipe]:
         for groups in (1, 2, 4, 6):
             levels = f"4:8:{groups}"
             name = f"{mesh}-on-{levels.replace(':', '_')}"
-            yield Recipe("n-to-1", name, partial(_mesh, name, file, levels), file)
+            yield Recipe(
+                "n-to-1", name, partial(_make_mesh_recipe, name, file, levels), file
+            )
 
 
-def _mesh(name: str, file: Path, levels: str) -> Instance:
+def _make_mesh_recipe(name: str, file: Path, levels: str) -> Instance:
     graph = graphs.read_metis(file.read_text())
     return tree("n-to-1", name, graph, levels, imbalance=0.03)
 
@@ -127,11 +129,11 @@ def stencils() -> Iterator[Recipe]:
         for order in ("natural", "shuffled"):
             shape = "x".join(map(str, grid))
             name = f"{shape}-{order}-on-{levels.replace(':', '_')}"
-            make = partial(_stencil_on_tree, name, grid, levels, order)
+            make = partial(_make_stencil_recipe, name, grid, levels, order)
             yield Recipe("stencils", name, make)
 
 
-def _stencil_on_tree(
+def _make_stencil_recipe(
     name: str, grid: Sequence[int], levels: str, order: str
 ) -> Instance:
     graph = graphs.stencil(grid, "star")
@@ -144,15 +146,15 @@ def matching_tori() -> Iterator[Recipe]:
     """Yield shuffled periodic stencils on tori of their shape; the optimum is 1 hop."""
     for side in (16, 32):
         name = f"7-point-on-{side}x{side}x{side}"
-        yield Recipe("tori", name, partial(_matching, name, side))
+        yield Recipe("tori", name, partial(_make_matching_recipe, name, side))
 
 
-def _matching(name: str, side: int) -> Instance:
+def _make_matching_recipe(name: str, side: int) -> Instance:
     graph = graphs.shuffled(graphs.stencil([side] * 3, "star", periodic=True), 1)
     return torus("tori", name, graph, f"{side}x{side}x{side}")
 
 
-def _collective(which: str, ranks: int) -> Graph:
+def _make_collective_recipe(which: str, ranks: int) -> Graph:
     import topoloom
 
     return graphs.from_topoloom(getattr(topoloom, which)(ranks))
@@ -169,9 +171,9 @@ PATTERNS: dict[str, Callable[[int], Graph]] = {
     "mesh3d": lambda n: graphs.partitioned_mesh(n, 3, 1),
     "5-point": lambda n: graphs.stencil(_PLANE[n], "star"),
     "27-point": lambda n: graphs.stencil(_CUBE[n], "box"),
-    "doubling": lambda n: _collective("recursive_doubling", n),
-    "bruck": lambda n: _collective("bruck", n),
-    "binomial": lambda n: _collective("binomial_tree", n),
+    "doubling": lambda n: _make_collective_recipe("recursive_doubling", n),
+    "bruck": lambda n: _make_collective_recipe("bruck", n),
+    "binomial": lambda n: _make_collective_recipe("binomial_tree", n),
 }
 
 
@@ -182,11 +184,11 @@ def ragged() -> Iterator[Recipe]:
         for pattern in PATTERNS:
             for place in (shape, "fragments"):
                 name = f"{pattern}-{ranks}-on-{place}"
-                make = partial(_on_torus, name, pattern, ranks, place)
+                make = partial(_make_torus_recipe, name, pattern, ranks, place)
                 yield Recipe("ragged", name, make)
 
 
-def _on_torus(name: str, pattern: str, ranks: int, place: str) -> Instance:
+def _make_torus_recipe(name: str, pattern: str, ranks: int, place: str) -> Instance:
     graph = PATTERNS[pattern](ranks)
     if place == "fragments":
         return torus("ragged", name, graph, FRAGMENTS, fragments=8, seed=1)
@@ -207,11 +209,11 @@ def scale() -> Iterator[Recipe]:
             shape = "x".join(map(str, grid))
             for place in (shape, levels.replace(":", "_")):
                 name = f"{pattern}-{ranks}-on-{place}"
-                make = partial(_large, name, pattern, ranks, place == shape)
+                make = partial(_make_large_recipe, name, pattern, ranks, place == shape)
                 yield Recipe("scale", name, make)
 
 
-def _large(name: str, pattern: str, ranks: int, on_torus: bool) -> Instance:
+def _make_large_recipe(name: str, pattern: str, ranks: int, on_torus: bool) -> Instance:
     grid, levels = _LARGE[ranks]
     if pattern == "27-point":
         graph = graphs.stencil(grid, "box")

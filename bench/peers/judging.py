@@ -81,7 +81,7 @@ def hop_bytes(instance: Instance, answer: Ints) -> int:
     """
     import topoloom
 
-    allocation = _allocation(instance.machine, instance.nodes)
+    allocation = _make_allocation(instance.machine, instance.nodes)
     graph = between_slots(instance.graph, answer)
     quotient = topoloom.CommGraph.from_edges(instance.slots, *graph)
     slots = instance.slot_ids().astype(np.uint32)
@@ -101,7 +101,7 @@ def between_slots(graph: Graph, answer: Ints) -> tuple[Any, Any, Any]:
 
 
 @cache
-def _allocation(machine: str, nodes: tuple[int, ...] | None) -> Any:
+def _make_allocation(machine: str, nodes: tuple[int, ...] | None) -> Any:
     import topoloom
 
     whole = topoloom.Machine(machine)

@@ -113,17 +113,17 @@ def measure(
         ]
         # With several threads, Scotch varies from run to run, and uses all cores.
         one = {"SCOTCH_PTHREAD_NUMBER": str(threads), "OMP_NUM_THREADS": str(threads)}
-        reason = _watch(command, run, limit, one)
+        reason = _run_limited(command, run, limit, one)
         if run.outcome == "timeout":
             return run
         if not answer.exists():
             run.why = reason
             return run
-        _read(answer, instance, run)
+        _read_answer(answer, instance, run)
     return run
 
 
-def _watch(
+def _run_limited(
     command: list[str], run: Run, limit: float, variables: dict[str, str]
 ) -> str:
     """Run a command within the limit; record its usage, return the last line."""
@@ -139,7 +139,7 @@ def _watch(
         )
         limits = (MEMORY, MEMORY)
         resource.prlimit(process.pid, resource.RLIMIT_AS, limits)
-        used = _wait(process, limit)
+        used = _wait_for_process(process, limit)
         if used is None:
             os.killpg(process.pid, signal.SIGKILL)
             run.outcome, run.why = "timeout", f"ended after {limit:g} s"
@@ -152,7 +152,7 @@ def _watch(
     return lines[-1] if lines else "it said nothing"
 
 
-def _wait(
+def _wait_for_process(
     process: subprocess.Popen[bytes], limit: float
 ) -> resource.struct_rusage | None:
     end, pause = time.monotonic() + limit, 0.001
@@ -165,7 +165,7 @@ def _wait(
     return None
 
 
-def _read(file: Path, instance: Instance, run: Run) -> None:
+def _read_answer(file: Path, instance: Instance, run: Run) -> None:
     answer = json.loads(file.read_text())
     for outcome in ("unable", "failed"):
         if outcome in answer:

@@ -37,7 +37,7 @@ class Known:
     how: str
 
 
-def _known(row: dict[str, str]) -> Known:
+def _parse_row(row: dict[str, str]) -> Known:
     texts = (row["instance"], row["hash"], row["objective"])
     return Known(*texts, int(row["value"]), row["how"])
 
@@ -59,7 +59,7 @@ class Registry:
         with file.open(newline="") as stream:
             for number, row in enumerate(csv.DictReader(stream), 2):
                 try:
-                    known = _known(row)
+                    known = _parse_row(row)
                 except (KeyError, TypeError, ValueError) as error:
                     raise ValueError(f"{file}:{number}: {error}") from None
                 if self._key(known) in self._known:

@@ -44,17 +44,18 @@ def line(run: Run, registry: Registry) -> str:
         return f"{head} {run.outcome}: {run.why}"
     over = f"  {run.overfilled} overfilled" if run.overfilled else ""
     repaired = f", repaired {run.repaired}" if run.repaired is not None else ""
-    best = _number(ratio(run, registry, run.hop_bytes), 3)
+    best = _format_number(ratio(run, registry, run.hop_bytes), 3)
     return (
-        f"{head} J {run.hop_bytes:>12} {best:>6} x  search {_seconds(run.search_cpu)}"
-        f"  process {_seconds(run.process_cpu)}{over}{repaired}"
+        f"{head} J {run.hop_bytes:>12} {best:>6} x  "
+        f"search {_format_seconds(run.search_cpu)}"
+        f"  process {_format_seconds(run.process_cpu)}{over}{repaired}"
     )
 
 
 def report(runs: Sequence[Run], registry: Registry, missing: Sequence[str]) -> str:
     """Format all tables as Markdown."""
     parts: list[str] = []
-    runs = sorted(runs, key=_order)
+    runs = sorted(runs, key=_get_sort_key)
     if brief := short(runs):
         parts += ["### In short\n", brief]
     for group in dict.fromkeys(run.group for run in runs):
@@ -89,7 +90,7 @@ def means(runs: Sequence[Run], registry: Registry) -> str:
     ratio covers all answers, infeasible ones after the repair.
     """
     rows = []
-    for tool, effort in _lines(runs):
+    for tool, effort in _list_lines(runs):
         members = [run for run in runs if run.tool == tool]
         tried = len({run.instance for run in members})
         if effort == ANY:
@@ -108,17 +109,19 @@ def means(runs: Sequence[Run], registry: Registry) -> str:
         ]
         cells = [
             f"{len(fine)} of {tried}",
-            _number(_mean(ratio(run, registry, run.hop_bytes) for run in fine), 3),
-            _number(_mean(repaired), 3) if len(done) > len(fine) else "",
-            _seconds(_mean(run.search_cpu for run in done)),
-            _seconds(_mean(run.process_cpu for run in done)),
-            _number(_mean((run.memory or 0) / 1e6 for run in done), 0),
+            _format_number(
+                _compute_mean(ratio(run, registry, run.hop_bytes) for run in fine), 3
+            ),
+            _format_number(_compute_mean(repaired), 3) if len(done) > len(fine) else "",
+            _format_seconds(_compute_mean(run.search_cpu for run in done)),
+            _format_seconds(_compute_mean(run.process_cpu for run in done)),
+            _format_number(_compute_mean((run.memory or 0) / 1e6 for run in done), 0),
         ]
         rows.append(f"| {tool} | {effort} | {' | '.join(cells)} |")
     return HEAD + "\n".join(rows) + "\n"
 
 
-def _order(run: Run) -> tuple[int, int, int]:
+def _get_sort_key(run: Run) -> tuple[int, int, int]:
     """Return the sort key: order of sets, tools and efforts in their tables."""
     names = [tool.name for tool in TOOLS]
     efforts = [*TOOLS[names.index(run.tool)].efforts, run.effort]
@@ -126,7 +129,7 @@ def _order(run: Run) -> tuple[int, int, int]:
     return sets.index(run.group), names.index(run.tool), efforts.index(run.effort)
 
 
-def _lines(runs: Sequence[Run]) -> list[tuple[str, str]]:
+def _list_lines(runs: Sequence[Run]) -> list[tuple[str, str]]:
     """Return (tool, effort) of the lines; ``any`` is added to several efforts."""
     found = []
     for tool in dict.fromkeys(run.tool for run in runs):
@@ -148,13 +151,13 @@ def values(runs: Sequence[Run], registry: Registry) -> str:
     for instance in dict.fromkeys(run.instance for run in runs):
         members = [run for run in runs if run.instance == instance]
         best = registry.best(f"{members[0].group}/{instance}", members[0].hash)
-        cells = [_best_of([r for r in members if r.tool == name]) for name in names]
+        cells = [_format_best([r for r in members if r.tool == name]) for name in names]
         known = "" if best is None else f"{best:,}"
         rows.append(f"| {instance} | {known} | " + " | ".join(cells) + " |")
     return "\n".join(rows) + "\n"
 
 
-def _best_of(runs: Sequence[Run]) -> str:
+def _format_best(runs: Sequence[Run]) -> str:
     done = [run for run in runs if run.hop_bytes is not None]
     if not done:
         return runs[0].outcome if runs else ""
@@ -173,13 +176,13 @@ def paste(file: Path, text: str, begin: str = BEGIN, end: str = END) -> None:
         file.write_text(text)
 
 
-def _mean(numbers: Iterable[float | None]) -> float | None:
+def _compute_mean(numbers: Iterable[float | None]) -> float | None:
     return geometric_mean(number for number in numbers if number is not None)
 
 
-def _number(number: float | None, digits: int) -> str:
+def _format_number(number: float | None, digits: int) -> str:
     return "" if number is None else f"{number:.{digits}f}"
 
 
-def _seconds(number: float | None) -> str:
+def _format_seconds(number: float | None) -> str:
     return "" if number is None else f"{number:.3g}"

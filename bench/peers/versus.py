@@ -57,11 +57,13 @@ def against(runs: Sequence[Run]) -> str:
                 for run in runs
                 if run.tool == name or (name == "best peer" and run.tool in PEERS)
             ]
-            rows.append(_row(effort, name, mine, best_of_each(theirs)))
+            rows.append(_format_row(effort, name, mine, best_of_each(theirs)))
     return "\n".join(rows) + "\n"
 
 
-def _row(effort: str, name: str, mine: Sequence[Run], theirs: Sequence[Run]) -> str:
+def _format_row(
+    effort: str, name: str, mine: Sequence[Run], theirs: Sequence[Run]
+) -> str:
     peer = {run.instance: run for run in theirs}
     ratios, times, count = [], [], [0, 0, 0]
     for run in best_of_each(mine):
@@ -93,7 +95,7 @@ def short(runs: Sequence[Run]) -> str:
         for effort in dict.fromkeys(run.effort for run in ours):
             mine = [run for run in ours if run.effort == effort]
             rows.append(
-                _row(f"{group} | {effort}", "", mine, peers).replace("|  |", "|")
+                _format_row(f"{group} | {effort}", "", mine, peers).replace("|  |", "|")
             )
     if not rows:
         return ""

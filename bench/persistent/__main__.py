@@ -19,7 +19,7 @@ from pathlib import Path
 
 import smpi
 from peers.tables import paste
-from persistent.results_table import Cell, cell, table
+from persistent.results_table import Cell, format_table, make_cell
 from topoloom.preload.shim import find_compiler, find_launcher
 
 MARKS = "<!-- bench-persistent: begin -->", "<!-- bench-persistent: end -->"
@@ -60,11 +60,11 @@ def main(argv: Sequence[str] | None = None) -> None:
                 for one in bench.measure(ranks, args.rounds):
                     cells.append(one)
                     print(one, file=sys.stderr, flush=True)
-    print(table(cells))
+    print(format_table(cells))
     if args.docs:
         paste(
             args.docs / "reference" / "benchmarks" / "collectives.md",
-            table(cells),
+            format_table(cells),
             *MARKS,
         )
 
@@ -86,7 +86,7 @@ class Bench:
             text=True,
             check=True,
         ).stdout
-        self.name = _version(asks)
+        self.name = _read_version(asks)
 
     def measure(self, ranks: int, rounds: int) -> Iterator[Cell]:
         """Run the program on this number of ranks."""
@@ -115,21 +115,22 @@ class Bench:
             assert running.stdout is not None
             for line in running.stdout:
                 if line.startswith("{"):
-                    yield cell(self.name, ranks, json.loads(line))
+                    yield make_cell(self.name, ranks, json.loads(line))
         if running.returncode:
             raise SystemExit(f"persistent: {self.launcher} -n {ranks} failed")
 
 
-def _version(macros: str) -> str:
+def _read_version(macros: str) -> str:
     """Return name and version of an MPI from the macros of its header."""
 
-    def value(name: str) -> str | None:
+    def read_macro(name: str) -> str | None:
         found = re.search(rf'^#define {name} "?([\w.]+)', macros, re.MULTILINE)
         return found and found[1]
 
-    if value("OPEN_MPI"):
-        return f"Open MPI {value('OMPI_MAJOR_VERSION')}.{value('OMPI_MINOR_VERSION')}"
-    return f"MPICH {value('MPICH_VERSION')}"
+    if read_macro("OPEN_MPI"):
+        major = read_macro("OMPI_MAJOR_VERSION")
+        return f"Open MPI {major}.{read_macro('OMPI_MINOR_VERSION')}"
+    return f"MPICH {read_macro('MPICH_VERSION')}"
 
 
 if __name__ == "__main__":

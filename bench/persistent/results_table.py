@@ -40,22 +40,22 @@ class Cell:
         return self.persistent / min(self.blocking, self.library)
 
 
-def cell(mpi: str, ranks: int, read: dict[str, Any]) -> Cell:
+def make_cell(mpi: str, ranks: int, read: dict[str, Any]) -> Cell:
     """Parse the program's output for one collective."""
     kinds = zip(*read["rounds"], strict=True)
     times = (quantiles(kind, n=10, method="inclusive")[0] for kind in kinds)
     return Cell(mpi, ranks, read["operation"], read["bytes"], *times)
 
 
-def table(cells: Sequence[Cell]) -> str:
+def format_table(cells: Sequence[Cell]) -> str:
     """Format Markdown: a line per operation, with geometric means over sizes."""
     lines = [
         "| MPI | ranks | operation | persistent, us | / one-shot "
         "| / the library's better | worst, of bytes |",
         "| --- | ---: | --- | ---: | ---: | ---: | ---: |",
     ]
-    ordered = sorted(cells, key=lambda one: (*_line(one), one.bytes))
-    for (mpi, ranks, operation), some in groupby(ordered, _line):
+    ordered = sorted(cells, key=lambda one: (*_format_row(one), one.bytes))
+    for (mpi, ranks, operation), some in groupby(ordered, _format_row):
         group = list(some)
         worst = max(group, key=lambda one: one.of_library)
         words = (
@@ -68,10 +68,10 @@ def table(cells: Sequence[Cell]) -> str:
             f"{worst.of_library:.2f}, {worst.bytes}",
         )
         lines.append(f"| {' | '.join(map(str, words))} |")
-    return "\n".join([*lines, "", summary(ordered)])
+    return "\n".join([*lines, "", format_summary(ordered)])
 
 
-def summary(cells: Iterable[Cell]) -> str:
+def format_summary(cells: Iterable[Cell]) -> str:
     """Count results that reach their targets, by MPI and ranks."""
     lines = [
         "| MPI | ranks | / one-shot | cells up to 0.8 | / the library's better "
@@ -92,5 +92,5 @@ def summary(cells: Iterable[Cell]) -> str:
     return "\n".join(lines)
 
 
-def _line(one: Cell) -> tuple[str, int, str]:
+def _format_row(one: Cell) -> tuple[str, int, str]:
     return one.mpi, one.ranks, one.operation

@@ -58,13 +58,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     elif args.calls:
         table, marks = calls(), CALL_MARKS
     else:
-        table, marks = applications(args.nas, args.repeat), MARKS
+        table, marks = list_applications(args.nas, args.repeat), MARKS
     print(table)
     if args.docs:
         paste(args.docs / "reference" / "benchmarks" / "programs.md", table, *marks)
 
 
-def applications(sources: Path | None, repeat: int) -> str:
+def list_applications(sources: Path | None, repeat: int) -> str:
     """Measure all programs; NAS programs only if sources are passed."""
     compiler = find("mpicc.openmpi", "libopenmpi-dev")
     library = build_collective_library(Path(compiler))
@@ -75,13 +75,13 @@ def applications(sources: Path | None, repeat: int) -> str:
             fortran = find("mpif90.openmpi", "libopenmpi-dev")
             build_nas(sources, (compiler, fortran), folder / "nas")
         for ranks in RANKS:
-            for program in programs(ranks, folder):
+            for program in list_programs(ranks, folder):
                 lines.append(measure(program, ranks, library, repeat))
                 print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines) + f"\n\n{self_barriers(library, compiler, repeat)}"
 
 
-def programs(ranks: int, folder: Path) -> Iterator[Program]:
+def list_programs(ranks: int, folder: Path) -> Iterator[Program]:
     """Return the available programs."""
     if (folder / "nas").is_dir():
         yield from nas(folder / "nas")

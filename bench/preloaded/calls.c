@@ -14,7 +14,7 @@ static int counts[64], places[64];
 #define BOTH(name, ...) (ours ? MPI_##name(__VA_ARGS__) : PMPI_##name(__VA_ARGS__))
 #define WORLD MPI_COMM_WORLD
 
-static void call(int operation, int ours, int bytes) {
+static void call_collective(int operation, int ours, int bytes) {
     const int count = bytes / 8;
     switch (operation) {
         case 0:
@@ -69,7 +69,7 @@ static void measure(int operation, int bytes, int rank) {
     for (int i = 0; i < 2 * batches; ++i) {
         PMPI_Barrier(WORLD);
         const double start = MPI_Wtime();
-        for (int k = 0; k < calls; ++k) call(operation, i % 2, bytes);
+        for (int k = 0; k < calls; ++k) call_collective(operation, i % 2, bytes);
         const double mean = (MPI_Wtime() - start) / calls;
         if (mean < best[i % 2]) best[i % 2] = mean;
     }

@@ -31,19 +31,19 @@ def calls() -> str:
     """Measure all operations on one host, from 8 B to 32 KiB, under two MPIs."""
     # MPICH never yields: if ranks outnumber cores, each message takes a time slice.
     jobs = [("openmpi", 2), ("openmpi", 4), ("mpich", 2)]
-    found = {job: _calls(*job) for job in jobs}
+    found = {job: _measure_calls(*job) for job in jobs}
     heads = [f"{mpi}, {ranks} ranks" for mpi, ranks in jobs]
     lines = [
         f"| operation | {' | '.join(heads)} |",
         f"| --- |{' ---: |' * len(jobs)}",
     ]
     for operation in found[jobs[0]]:
-        cells = [_extra(found[job][operation]) for job in jobs]
+        cells = [_format_extra(found[job][operation]) for job in jobs]
         lines.append(f"| {operation} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def _calls(mpi: str, ranks: int) -> dict[str, list[tuple[float, float]]]:
+def _measure_calls(mpi: str, ranks: int) -> dict[str, list[tuple[float, float]]]:
     """Return the times by MPI and by the library, for each operation and size."""
     package = "libopenmpi-dev" if mpi == "openmpi" else "libmpich-dev"
     compiler = find(f"mpicc.{mpi}", package)
@@ -59,7 +59,7 @@ def _calls(mpi: str, ranks: int) -> dict[str, list[tuple[float, float]]]:
     return found
 
 
-def _extra(pairs: list[tuple[float, float]]) -> str:
+def _format_extra(pairs: list[tuple[float, float]]) -> str:
     """Format MPI's shortest call, the library's extra time, and the median ratio."""
     ratio = median(ours / theirs for theirs, ours in pairs)
     theirs, ours = pairs[0]

@@ -79,16 +79,19 @@ class Planted:
 
     def rows(self, pairs: Sequence[Pair]) -> list[Row]:
         """Return table rows with the times of pairs in seconds."""
-        return [Row(pair, self._hops(pair) * self._noisy(pair)) for pair in pairs]
+        return [
+            Row(pair, self._compute_healthy_time(pair) * self._draw_time_ratio(pair))
+            for pair in pairs
+        ]
 
     def measure(self, pairs: Sequence[Pair]) -> list[Test]:
         """Return tests with times relative to the usual time."""
-        return [Test([pair], self._noisy(pair)) for pair in pairs]
+        return [Test([pair], self._draw_time_ratio(pair)) for pair in pairs]
 
     def ratio(self, a: int, b: int) -> float:
         """Return the slowdown of a pair relative to a healthy machine."""
         faults = self._faults
-        nodes = self._node(a), self._node(b)
+        nodes = self._find_node(a), self._find_node(b)
         hosts = [node // self._machine.nodes_per_host for node in nodes]
         slowest = max(faults.hosts.get(host, 1.0) for host in hosts)
         routes = self._machine.route(*nodes), self._machine.route(*nodes[::-1])
@@ -106,14 +109,16 @@ class Planted:
                 slowest = max(slowest, *sides)
         return slowest
 
-    def _node(self, end: int) -> int:
+    def _find_node(self, end: int) -> int:
         hosts = len(self._parts.hosts)
         return end if self._machine.nodes_per_host == 1 else end - hosts
 
-    def _hops(self, pair: Pair) -> float:
-        return 1 + _HOP * self._machine.hops(self._node(pair[0]), self._node(pair[1]))
+    def _compute_healthy_time(self, pair: Pair) -> float:
+        return 1 + _HOP * self._machine.hops(
+            self._find_node(pair[0]), self._find_node(pair[1])
+        )
 
-    def _noisy(self, pair: Pair) -> float:
+    def _draw_time_ratio(self, pair: Pair) -> float:
         ratio = self.ratio(*pair)
         noisy = ratio * float(np.exp(self._noise * self._rng.standard_normal()))
         if self._rng.random() < 0.005:
@@ -143,7 +148,7 @@ class Trial(NamedTuple):
         return self.is_done and self.found == self.planted
 
     @property
-    def innocents(self) -> int:
+    def false_alarms(self) -> int:
         """Number of healthy parts that are named without "perhaps"."""
         return sum(each not in self.planted for each in self.found)
 
@@ -154,7 +159,7 @@ Draw = Callable[[Parts, Faults, np.random.Generator], int]
 def host_or_cable(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
     """Plant a fault in a host or cable; return its class, -1 if no pair is affected."""
     machine = parts.machine
-    factor, is_host = _factor(rng), bool(rng.random() < 0.5)
+    factor, is_host = _draw_factor(rng), bool(rng.random() < 0.5)
     one = int(rng.integers(machine.node_count if is_host else machine.link_count))
     (faults.hosts if is_host else faults.links)[one] = factor
     return parts.class_of_host(one) if is_host else parts.class_of_link(one)
@@ -167,7 +172,7 @@ def nic(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
     gpus = np.flatnonzero(ends[:, 0] < machine.node_count)
     to_leaves = [link for link in gpus.tolist() if " rail " in machine.link_name(link)]
     link = to_leaves[rng.integers(len(to_leaves))]
-    faults.links[link] = _factor(rng)
+    faults.links[link] = _draw_factor(rng)
     return parts.class_of_link(link)
 
 
@@ -181,7 +186,7 @@ def half_a_nic(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
 def host(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
     """Plant a fault that all NICs of a host share."""
     one = int(rng.integers(len(parts.hosts)))
-    faults.network_sides[one] = _factor(rng)
+    faults.network_sides[one] = _draw_factor(rng)
     return parts.class_of_network_side(one)
 
 
@@ -189,18 +194,18 @@ def leaf(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
     """Plant a fault in a leaf switch."""
     vertices = sorted(parts.rail_of)
     one = vertices[rng.integers(len(vertices))]
-    faults.switches[one] = _factor(rng)
+    faults.switches[one] = _draw_factor(rng)
     return parts.class_of_switch(one)
 
 
 def rail(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
     """Plant a fault in a rail: all of its leaf switches."""
     one = int(rng.integers(len(set(parts.rail_of.values()))))
-    faults.rails[one] = _factor(rng)
+    faults.rails[one] = _draw_factor(rng)
     return parts.class_of_rail(one)
 
 
-def _factor(rng: np.random.Generator) -> float:
+def _draw_factor(rng: np.random.Generator) -> float:
     return float(rng.uniform(1.5, 6))
 
 
@@ -215,12 +220,14 @@ def search(
         while True:
             tried = Faults(**{name: dict(one) for name, one in vars(faults).items()})
             number = draw(parts, tried, rng)
-            if number >= 0 and _is_seen(parts, {*classes, number}, len(classes) + 1):
+            if number >= 0 and _has_own_pairs(
+                parts, {*classes, number}, len(classes) + 1
+            ):
                 break
         classes.add(number)
         faults = tried
     planted = Planted(parts, faults, noise, seed)
-    found, rows, rounds = _by_rounds(parts, planted)
+    found, rows, rounds = _search_by_rounds(parts, planted)
     return Trial(
         sorted(parts.describe_class(number) for number in classes),
         sorted(part.parts for part in found.bad if part.sure),
@@ -230,7 +237,7 @@ def search(
     )
 
 
-def _is_seen(parts: Parts, classes: set[int], count: int) -> bool:
+def _has_own_pairs(parts: Parts, classes: set[int], count: int) -> bool:
     """Whether each class has pairs that only it affects."""
     tests = parts.tests
     busiest = np.zeros(len(parts.classes))
@@ -242,7 +249,9 @@ def _is_seen(parts: Parts, classes: set[int], count: int) -> bool:
     return len(classes) == count == len(np.unique(alone))
 
 
-def _by_rounds(parts: Parts, planted: Planted) -> tuple[Diagnosis, list[Row], int]:
+def _search_by_rounds(
+    parts: Parts, planted: Planted
+) -> tuple[Diagnosis, list[Row], int]:
     """Emulate a user: measure the planned pairs, append to the table, repeat."""
     rows: list[Row] = []
     found = diagnose_parts(parts, [])
@@ -298,7 +307,7 @@ def main() -> None:
             print(
                 f"| `{text}` | {hosts:,} | {what} | "
                 f"{sum(each.is_right for each in done)} of {args.trials} | "
-                f"{sum(each.innocents for each in done)} | "
+                f"{sum(each.false_alarms for each in done)} | "
                 f"{np.mean(rounds):.1f}, {max(rounds)} at most | "
                 f"{2 * math.log2(hosts):.0f} |",
                 flush=True,

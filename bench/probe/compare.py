@@ -46,7 +46,7 @@ class RegimeErrors:
     beta_inside: bool | None = None
 
 
-def _no_counts() -> list[list[int]]:
+def _make_zero_counts() -> list[list[int]]:
     return [[0, 0], [0, 0]]
 
 
@@ -105,8 +105,8 @@ class Outcome:
     found: bool = False
     alarms: list[str] = field(default_factory=list)
     uplinks: list[float | None] = field(default_factory=list)
-    sharing_near: list[list[int]] = field(default_factory=_no_counts)
-    sharing_all: list[list[int]] = field(default_factory=_no_counts)
+    sharing_near: list[list[int]] = field(default_factory=_make_zero_counts)
+    sharing_all: list[list[int]] = field(default_factory=_make_zero_counts)
     pair_rounds: int = 0
     pairs_of_pairs: int = 0
     samples: int = 0
@@ -165,7 +165,7 @@ def rand_index(a: Partition, b: Partition, ranks: int) -> float:
 
 
 def _compare_groups(made: Outcome, truth: Truth, root: RankGroup) -> None:
-    found = list(_partitions(root))
+    found = list(_iterate_partitions(root))
     single = frozenset(frozenset([rank]) for rank in root.ranks)
     candidates = [*found, single]
     planted = {level: truth.partition(level) for level in truth.levels}
@@ -179,7 +179,7 @@ def _compare_groups(made: Outcome, truth: Truth, root: RankGroup) -> None:
     )
 
 
-def _partitions(root: RankGroup) -> Iterator[Partition]:
+def _iterate_partitions(root: RankGroup) -> Iterator[Partition]:
     """Yield the groups of each depth, starting with the root."""
     level = [root]
     while True:
@@ -190,20 +190,22 @@ def _partitions(root: RankGroup) -> Iterator[Partition]:
 
 
 def _compare_costs(made: Outcome, truth: Truth, findings: Findings) -> None:
-    models = _models(truth, findings)
+    models = _match_models(truth, findings)
     for level in truth.levels:
         if level not in models:
             made.missed_levels.append(level)
             continue
         planted = truth.lines(level)
         for number, line in enumerate(planted):
-            made.regimes.append(_errors(level, number, line, models[level]))
+            made.regimes.append(_compute_errors(level, number, line, models[level]))
         lines = models[level]["lines"]
         ends = [float(line["most_bytes"]) for line in lines[:-1]]
         for line in planted[:-1]:
             last = float(line.last or 0)
-            close = _closest(ends, last)
-            if close is None or _far(close / last) > _far(_OTHER):
+            close = _find_closest(ends, last)
+            if close is None or _get_log_distance(close / last) > _get_log_distance(
+                _OTHER
+            ):
                 made.ends.append(None)
             else:
                 made.ends.append(close / last)
@@ -211,15 +213,15 @@ def _compare_costs(made: Outcome, truth: Truth, findings: Findings) -> None:
         made.more_ends += len(ends)
 
 
-def _closest(ends: Sequence[float], to: float) -> float | None:
-    return min(ends, key=lambda end: _far(end / to), default=None)
+def _find_closest(ends: Sequence[float], to: float) -> float | None:
+    return min(ends, key=lambda end: _get_log_distance(end / to), default=None)
 
 
-def _far(ratio: float) -> float:
+def _get_log_distance(ratio: float) -> float:
     return float(abs(np.log(ratio)))
 
 
-def _models(truth: Truth, findings: Findings) -> dict[int, dict[str, Any]]:
+def _match_models(truth: Truth, findings: Findings) -> dict[int, dict[str, Any]]:
     """Return each planted level's curve: that of the found level with most pairs."""
     shares: dict[int, tuple[int, dict[str, Any]]] = {}
     for level in findings.levels:
@@ -236,7 +238,9 @@ def _models(truth: Truth, findings: Findings) -> dict[int, dict[str, Any]]:
     return {level: curve for level, (_, curve) in shares.items()}
 
 
-def _errors(level: int, number: int, line: Line, curve: dict[str, Any]) -> RegimeErrors:
+def _compute_errors(
+    level: int, number: int, line: Line, curve: dict[str, Any]
+) -> RegimeErrors:
     last = line.last or math.inf
     sizes = [size for size in curve["sizes"] if line.first <= size <= last]
     middle = sizes[len(sizes) // 2]
@@ -244,15 +248,15 @@ def _errors(level: int, number: int, line: Line, curve: dict[str, Any]) -> Regim
     made = RegimeErrors(level, number)
     if line.alpha >= _SEEN * (line.alpha + line.beta * sizes[0]):
         made.alpha = fitted["alpha_s"] / line.alpha - 1
-        made.alpha_inside = _inside(line.alpha, fitted["alpha_interval_s"])
+        made.alpha_inside = _is_inside(line.alpha, fitted["alpha_interval_s"])
     longest = line.beta * sizes[-1]
     if longest >= _SEEN * (line.alpha + longest):
         made.beta = fitted["beta_s_per_byte"] / line.beta - 1
-        made.beta_inside = _inside(line.beta, fitted["beta_interval_s_per_byte"])
+        made.beta_inside = _is_inside(line.beta, fitted["beta_interval_s_per_byte"])
     return made
 
 
-def _inside(value: float, interval: Sequence[float]) -> bool:
+def _is_inside(value: float, interval: Sequence[float]) -> bool:
     low, high = interval
     return low <= value <= high
 
@@ -269,10 +273,10 @@ def _compare_suspects(
         ):
             made.found = True
         else:
-            made.alarms.append(_said(suspect))
+            made.alarms.append(_format_suspect(suspect))
 
 
-def _said(suspect: dict[str, Any]) -> str:
+def _format_suspect(suspect: dict[str, Any]) -> str:
     hosts = " ".join(suspect["hosts"])
     times = suspect["times_as_long"]
     return f"{suspect['kind']} {suspect['of']} {hosts} x{times:.2f}"

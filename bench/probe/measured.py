@@ -36,7 +36,7 @@ def measure(
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         words, variables = launcher(machine, folder, noise)
-        began, worked = time.monotonic(), _cpu_seconds()
+        began, worked = time.monotonic(), _read_cpu_seconds()
         try:
             with environment(variables):
                 found = probe_machine(words, folder / "probed.toml", effort=effort)
@@ -46,13 +46,13 @@ def measure(
         if not found.ended:
             compare_sharing(outcome, machine, found)
         outcome.seconds = time.monotonic() - began
-        outcome.cpu_seconds = _cpu_seconds() - worked
+        outcome.cpu_seconds = _read_cpu_seconds() - worked
         if kept is not None and not outcome.right:
             shutil.copytree(folder, kept / str(machine.seed), dirs_exist_ok=True)
     return outcome
 
 
-def _cpu_seconds() -> float:
+def _read_cpu_seconds() -> float:
     """Return the CPU seconds of this process and its ended children."""
     return sum(os.times()[:4])
 

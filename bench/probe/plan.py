@@ -90,7 +90,7 @@ class Nested:
             for group in found.root.all_groups()
             if group.kind in (ALL, GROUP)
         }
-        return _compared("groups", groups, planted)
+        return _format_comparison("groups", groups, planted)
 
 
 @dataclass(frozen=True)
@@ -138,13 +138,13 @@ class Torus:
         neighbors = found.network.neighbors if found.network else ()
         names = np.array([int(name[1:]) for name in found.hosts])
         links = {(min(pair), max(pair)) for pair in names[np.array(neighbors)].tolist()}
-        return _compared("links", links, planted)
+        return _format_comparison("links", links, planted)
 
 
 Large = Nested | Torus
 
 
-def _compared(what: str, found: Set[Any], planted: Set[Any]) -> str:
+def _format_comparison(what: str, found: Set[Any], planted: Set[Any]) -> str:
     right = len(found & planted)
     return f"{right:,} of {len(planted):,} {what} and {len(found - planted)} other ones"
 
@@ -188,13 +188,15 @@ class PlantedJob:
             elif order.how == "circle":
                 first, count = map(int, order.rest.split())
                 for number in range(first, first + count):
-                    self._meet(order, np.concatenate(list(self._round(number))))
+                    self._time_pairs(
+                        order, np.concatenate(list(self._list_round_pairs(number)))
+                    )
             else:
                 ends = order.rest.replace("-", " ").split()
-                self._meet(order, np.array(ends, np.int64).reshape(-1, 2))
+                self._time_pairs(order, np.array(ends, np.int64).reshape(-1, 2))
         return self.samples.exchanges[before:]
 
-    def _round(self, number: int) -> Iterator[Numbers]:
+    def _list_round_pairs(self, number: int) -> Iterator[Numbers]:
         for ranks in self._sets:
             others = len(ranks) - 1 + len(ranks) % 2
             if number >= others:
@@ -205,7 +207,7 @@ class PlantedJob:
             once = (own < met) & (met < len(ranks))
             yield np.stack([ranks[own[once]], ranks[met[once]]], axis=1)
 
-    def _meet(self, order: Order, pairs: Numbers) -> None:
+    def _time_pairs(self, order: Order, pairs: Numbers) -> None:
         machine = self._machine
         a, b = self.place[pairs[:, 0]], self.place[pairs[:, 1]]
         short = machine.seconds(a, b)
@@ -261,10 +263,10 @@ def rows(machines: Sequence[Large] = MACHINES) -> Iterator[Row]:
     context = multiprocessing.get_context("spawn")
     for machine in machines:
         with context.Pool(1) as pool:
-            yield pool.apply(_row, (machine,))
+            yield pool.apply(_make_row, (machine,))
 
 
-def _row(machine: Large) -> Row:
+def _make_row(machine: Large) -> Row:
     job: Any = PlantedJob(machine)
     hosts, _ = group_by_host(job.samples)
     effort = EFFORTS["default"]
@@ -289,10 +291,10 @@ def _row(machine: Large) -> Row:
         load_samples(Path(folder) / "m.npz")
     worked = time.process_time() - began
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    ranks, scanned = len(job.samples.places), _scan_seconds(made)
+    ranks, scanned = len(job.samples.places), _sum_scan_seconds(made)
     return Row(
         f"{ranks:,} ranks on {machine.hosts:,} hosts, {machine}",
-        f"{_rounds(made):,}",
+        f"{_count_rounds(made):,}",
         f"{scanned:.0f} s, {made.seconds:.0f} s",
         f"{took:.1f} s",
         f"{len(job.samples.exchanges):,}, {job.samples.count:,}",
@@ -301,9 +303,9 @@ def _row(machine: Large) -> Row:
     )
 
 
-def _rounds(made: Estimate) -> int:
+def _count_rounds(made: Estimate) -> int:
     return sum(step.rounds for step in made.steps[:-1])
 
 
-def _scan_seconds(made: Estimate) -> float:
+def _sum_scan_seconds(made: Estimate) -> float:
     return sum(step.seconds for step in made.steps[:-1])

@@ -145,12 +145,12 @@ class Planted:
 def draw(seed: int) -> Planted:
     """Draw a machine; equal seeds give equal machines."""
     rng = Random(seed)
-    groups, depth = _groups(rng)
+    groups, depth = _draw_groups(rng)
     hosts = sum(1 for _ in leaves(groups))
-    host_of = _ranks(rng, hosts)
+    host_of = _draw_ranks(rng, hosts)
     while True:
-        made = _costs(rng, seed, host_of, groups, depth)
-        if _visible(made):
+        made = _draw_costs(rng, seed, host_of, groups, depth)
+        if _is_visible(made):
             break
     within = [g for g in smallest_groups(groups) if len(g) >= 4]
     slow: Slow | None = None
@@ -164,11 +164,11 @@ def draw(seed: int) -> Planted:
         if len(free) >= 4:
             a, b, c, d = rng.sample(free, 4)
             shared = ((min(a, b), max(a, b)), (min(c, d), max(c, d)))
-    trunk = _trunk(rng, groups) if not shared else None
+    trunk = _draw_trunk(rng, groups) if not shared else None
     return replace(made, slow=slow, shared=shared, trunk=trunk)
 
 
-def _trunk(rng: Random, groups: Group) -> Trunk | None:
+def _draw_trunk(rng: Random, groups: Group) -> Trunk | None:
     """Draw a trunk for a fifth of the machines."""
     within = [g for g in smallest_groups(groups) if len(g) >= 6]
     if not within or rng.random() >= 0.2:
@@ -183,10 +183,10 @@ def large(noise: float = 0.05) -> Planted:
     """Return a machine of 256 ranks on 64 hosts, to time a probe."""
     rng = Random(1)
     hosts = [host for host in range(64) for _ in range(4)]
-    groups = _nested(iter(range(64)), (4, 4, 4))
+    groups = _make_nested_groups(iter(range(64)), (4, 4, 4))
     while True:
-        made = _costs(rng, 0, tuple(hosts), groups, depth=3)
-        if _visible(made):
+        made = _draw_costs(rng, 0, tuple(hosts), groups, depth=3)
+        if _is_visible(made):
             return replace(made, noise=noise)
 
 
@@ -209,33 +209,33 @@ def smallest_groups(group: Group) -> Iterator[tuple[int, ...]]:
         yield from smallest_groups(part)
 
 
-def _groups(rng: Random) -> tuple[Group, int]:
+def _draw_groups(rng: Random) -> tuple[Group, int]:
     """Draw nested groups of 8 to 64 hosts, and their number of levels."""
     depth = rng.choice((1, 2, 2, 3, 3, 4))
     if rng.random() < 0.5:  # equal groups
         while True:
             counts = [rng.randint(2, 8 if depth > 2 else 16) for _ in range(depth)]
             if depth == 1:
-                counts = [_count(rng, 8)]
+                counts = [_draw_count(rng, 8)]
             if 8 <= math.prod(counts) <= 64:
                 break
-        return _nested(iter(range(math.prod(counts))), counts), depth
-    hosts = _count(rng, max(8, 2 * 2**depth))
-    return _ragged(rng, list(range(hosts)), depth), depth
+        return _make_nested_groups(iter(range(math.prod(counts))), counts), depth
+    hosts = _draw_count(rng, max(8, 2 * 2**depth))
+    return _draw_ragged_groups(rng, list(range(hosts)), depth), depth
 
 
-def _count(rng: Random, least: int) -> int:
+def _draw_count(rng: Random, least: int) -> int:
     """Draw a number up to 64, uniform on a logarithmic scale."""
     return round(math.exp(rng.uniform(math.log(least), math.log(64))))
 
 
-def _nested(hosts: Iterator[int], counts: Sequence[int]) -> Group:
+def _make_nested_groups(hosts: Iterator[int], counts: Sequence[int]) -> Group:
     if len(counts) == 1:
         return tuple(next(hosts) for _ in range(counts[0]))
-    return tuple(_nested(hosts, counts[1:]) for _ in range(counts[0]))
+    return tuple(_make_nested_groups(hosts, counts[1:]) for _ in range(counts[0]))
 
 
-def _ragged(rng: Random, hosts: list[int], depth: int) -> Group:
+def _draw_ragged_groups(rng: Random, hosts: list[int], depth: int) -> Group:
     if depth == 1:
         return tuple(hosts)
     least = 2 ** (depth - 1)  # two parts on each level below
@@ -245,12 +245,12 @@ def _ragged(rng: Random, hosts: list[int], depth: int) -> Group:
     sizes = [least + b - a for a, b in pairwise([0, *cuts, spare])]
     made, begin = [], 0
     for size in sizes:
-        made.append(_ragged(rng, hosts[begin : begin + size], depth - 1))
+        made.append(_draw_ragged_groups(rng, hosts[begin : begin + size], depth - 1))
         begin += size
     return tuple(made)
 
 
-def _ranks(rng: Random, hosts: int) -> tuple[int, ...]:
+def _draw_ranks(rng: Random, hosts: int) -> tuple[int, ...]:
     most = min(4, _RANKS // hosts)
     each = rng.randint(2, most) if most >= 2 and rng.random() < 0.4 else 1
     host_of = [host for host in range(hosts) for _ in range(each)]
@@ -260,7 +260,7 @@ def _ranks(rng: Random, hosts: int) -> tuple[int, ...]:
     return tuple(host_of)
 
 
-def _costs(
+def _draw_costs(
     rng: Random, seed: int, host_of: tuple[int, ...], groups: Group, depth: int
 ) -> Planted:
     bandwidths = [rng.uniform(10e9, 40e9), rng.uniform(5e9, 25e9)]
@@ -271,14 +271,14 @@ def _costs(
         latencies.append(latencies[-1] * rng.uniform(1.1, 2.5))
     return Planted(
         *(seed, host_of, groups, tuple(latencies), tuple(bandwidths)),
-        _regimes(rng),
+        _draw_regimes(rng),
         sending=rng.uniform(0.05e-6, 0.4e-6),
         receiving=rng.uniform(0.05e-6, 0.4e-6),
         noise=rng.choice((0.0, 0.0, 0.02, 0.05, 0.1, 0.2)),
     )
 
 
-def _regimes(rng: Random) -> tuple[Regime, ...]:
+def _draw_regimes(rng: Random) -> tuple[Regime, ...]:
     breaks = rng.randint(1, 3)
     while True:
         low, high = math.log(_FIRST), math.log(_LAST)
@@ -294,7 +294,7 @@ def _regimes(rng: Random) -> tuple[Regime, ...]:
     return tuple(regimes)
 
 
-def _visible(machine: Planted) -> bool:
+def _is_visible(machine: Planted) -> bool:
     """Return whether levels and regimes differ enough to be found."""
     levels = range(0 if len(machine.host_of) > machine.hosts else 1, machine.depth + 1)
     short = [machine.seconds(level, SCANNED) for level in levels]

@@ -67,31 +67,31 @@ class Row(NamedTuple):
 def rows(seed: int = 1) -> Iterator[Row]:
     """Run the inference, table by table."""
     rng = np.random.default_rng(seed)
-    yield from _lines()
-    yield from _totals()
-    yield from _groups(rng)
-    yield from _channels(rng)
+    yield from _draw_lines()
+    yield from _draw_totals()
+    yield from _draw_groups(rng)
+    yield from _draw_channels(rng)
 
 
-def _lines() -> Iterator[Row]:
+def _draw_lines() -> Iterator[Row]:
     sizes = [1024 << i for i in range(15)]
     for machine, sides in LINES.items():
         for side, (alpha, rate) in sides.items():
             times = np.array(numbers(ROUND_TRIPS[machine][side])) / 2e6
             split = fit_split(sizes, times, SPLIT).model.lines[0]
             regimes = fit_model(sizes, times).model.lines
-            free = "; ".join(_line(a, b) for a, b, _ in regimes)
+            free = "; ".join(_draw_line(a, b) for a, b, _ in regimes)
             value = f"{alpha} us, {rate} MB/s"
-            ours = f"{_line(*split[:2])}; in regimes: {free}"
+            ours = f"{_draw_line(*split[:2])}; in regimes: {free}"
             yield Row("3.4", f"{machine}, {side}", value, ours)
 
 
-def _line(alpha: float, beta: float) -> str:
+def _draw_line(alpha: float, beta: float) -> str:
     rate = f"{1e-6 / beta:.1f} MB/s" if beta else "any rate"
     return f"{1e6 * alpha:.2f} us, {rate}"
 
 
-def _totals() -> Iterator[Row]:
+def _draw_totals() -> Iterator[Row]:
     for machine, sides in TOTALS.items():
         for side, (total, channels) in sides.items():
             trips = np.array(numbers(PAIRS[machine][1][side]))
@@ -103,13 +103,13 @@ def _totals() -> Iterator[Row]:
             yield Row("3.11", f"{machine}, {side}", ", ".join(value), ours)
 
 
-def _groups(rng: Generator) -> Iterator[Row]:
+def _draw_groups(rng: Generator) -> Iterator[Row]:
     for machine, (size, means, sigmas) in GROUPS.items():
         right = more = 0
         for _ in range(DRAWS):
             group = rng.permutation(np.repeat([0, 1], size))
             found = find_cost_groups(
-                _costs(rng, group, means, sigmas), significance=P_VALUE
+                _draw_costs(rng, group, means, sigmas), significance=P_VALUE
             )
             same = np.equal.outer(group, group)
             split = np.equal.outer(found.of, found.of)
@@ -120,7 +120,7 @@ def _groups(rng: Generator) -> Iterator[Row]:
         yield Row("4.7", machine, value, ours)
 
 
-def _costs(
+def _draw_costs(
     rng: Generator,
     group: NDArray[np.int64],
     means: tuple[float, ...],
@@ -135,7 +135,7 @@ def _costs(
     return costs
 
 
-def _channels(rng: Generator) -> Iterator[Row]:
+def _draw_channels(rng: Generator) -> Iterator[Row]:
     for machine, (slowest, spread, channels) in CHANNELS.items():
         means, sigmas = np.array(numbers(slowest)), np.array(numbers(spread))
         pairs = np.tile(np.arange(len(means)) + 1, _RUNS)

@@ -44,18 +44,18 @@ def samples_of_fixed(samples: ProbeSamples, effort: Effort, seed: int = 1) -> in
     factors = 1 + sigma[:, None] * normal
     left = np.arange(len(factors))
     count = effort.least
-    for count in _counts(effort):
+    for count in _list_sample_counts(effort):
         own = factors[left, :count]
         middle = np.median(own, axis=1)
         deviation = SIGMA * np.median(np.abs(own - middle[:, None]), axis=1)
-        half = _student(count - 1) * MEDIAN * deviation / math.sqrt(count)
+        half = _get_t_quantile(count - 1) * MEDIAN * deviation / math.sqrt(count)
         left = left[half > effort.width * middle]
         if not len(left):
             break
     return len(factors) * count
 
 
-def _counts(effort: Effort) -> Iterator[int]:
+def _list_sample_counts(effort: Effort) -> Iterator[int]:
     """Yield the sample counts at which a pair checks its confidence interval."""
     count = effort.least
     while count < effort.most:
@@ -64,7 +64,7 @@ def _counts(effort: Effort) -> Iterator[int]:
     yield effort.most
 
 
-def _student(n: float) -> float:
+def _get_t_quantile(n: float) -> float:
     """Return the 97.5 % quantile of Student's t (Hill, CACM 13(10), 1970)."""
     z = 1.959964
     return z + (z**3 + z) / (4 * n) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2)

@@ -76,28 +76,32 @@ def round_trip(
     planted = case.planted
     about = (case.name, planted.seed, case.ranks, len(case.hosts), planted.noise)
     made = RoundTrip(*about)
-    slots = _slots(machine, hosts, case.host_of)
-    on_export = _export(file, machine, hosts, case, folder)
+    slots = _map_slots(machine, hosts, case.host_of)
+    on_export = _export_platform(file, machine, hosts, case, folder)
     words, _ = case.launcher(folder, None)
-    words += _options(COLLECTIVES)
+    words += _format_options(COLLECTIVES)
     allocation = Allocation.whole(machine)
     at = Placement(allocation, slots)
     model = load_model(str(file)).model
     for app in APPLICATIONS:
         command = app.words(programs[app.name], case.ranks, folder)
         ours = program_time(app.schedules(case.ranks), allocation, at, model)
-        true, exported = (_run([*of, *command]) for of in (words, on_export))
+        true, exported = (_run_simulation([*of, *command]) for of in (words, on_export))
         made.times.append(Times(app.name, app.bytes, true, ours, exported))
     for name, pattern in PATTERNS.items():
-        made.placed.append(_placed(name, pattern(case.ranks), machine, hosts, case))
+        made.placed.append(
+            _judge_placements(name, pattern(case.ranks), machine, hosts, case)
+        )
     return made
 
 
-def _options(settings: dict[str, str]) -> list[str]:
+def _format_options(settings: dict[str, str]) -> list[str]:
     return [f"--cfg={name}:{value}" for name, value in settings.items()]
 
 
-def _slots(machine: Machine, hosts: Sequence[str], host_of: Sequence[str]) -> list[int]:
+def _map_slots(
+    machine: Machine, hosts: Sequence[str], host_of: Sequence[str]
+) -> list[int]:
     """Return the slot of each rank; ranks of a host use its slots in order."""
     node = {host: number for number, host in enumerate(hosts)}
     taken: dict[str, int] = {}
@@ -108,7 +112,7 @@ def _slots(machine: Machine, hosts: Sequence[str], host_of: Sequence[str]) -> li
     return slots
 
 
-def _export(
+def _export_platform(
     file: Path, machine: Machine, hosts: Sequence[str], case: Case, folder: Path
 ) -> list[str]:
     """Export the platform and its hosts; return the launcher."""
@@ -118,19 +122,19 @@ def _export(
     names.write_text("".join(f"node-{node[h]}.topoloom\n" for h in case.host_of))
     words = [smpi.find("smpirun", "libsimgrid-dev"), "-np", str(case.ranks)]
     words += ["-platform", str(platform), "-hostfile", str(names)]
-    return [*words, *_options(_SETTINGS), "--log=root.thresh:error"]
+    return [*words, *_format_options(_SETTINGS), "--log=root.thresh:error"]
 
 
-def _run(words: Sequence[str]) -> float:
+def _run_simulation(words: Sequence[str]) -> float:
     """Run a program; return the seconds that it prints."""
     done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)
     return float(json.loads(done.stdout)["seconds"])
 
 
-def _placed(
+def _judge_placements(
     name: str, pattern: CommGraph, probed: Machine, hosts: Sequence[str], case: Case
 ) -> PlacedPattern:
-    found = _place(pattern, probed)
+    found = _place_pattern(pattern, probed)
     per_node = probed.slots_per_node
     node = {host: number for number, host in enumerate(case.hosts)}
     slots = [
@@ -140,12 +144,12 @@ def _placed(
     allocation = Allocation.whole(case.truth)
     both = (
         judge(pattern, allocation, Placement(allocation, where)).hop_bytes
-        for where in (slots, _place(pattern, case.truth))
+        for where in (slots, _place_pattern(pattern, case.truth))
     )
     return PlacedPattern(name, *both)
 
 
-def _place(pattern: CommGraph, machine: Machine) -> list[int]:
+def _place_pattern(pattern: CommGraph, machine: Machine) -> list[int]:
     allocation = Allocation.whole(machine)
     work = _WORK * pattern.rank_count
     done = place(pattern, allocation, objective="hop-bytes", work=work)

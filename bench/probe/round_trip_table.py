@@ -25,26 +25,28 @@ def rows(trips: Sequence[RoundTrip]) -> Iterator[Row]:
         "SimGrid, exported": lambda times: times.exported / times.true - 1,
     }
     for way, error in ways.items():
-        yield _within(way, [error(times) for _, times in every], TIME)
+        yield _count_within(way, [error(times) for _, times in every], TIME)
         for program in dict.fromkeys(times.program for _, times in every):
             of = [error(times) for _, times in every if times.program == program]
-            yield _within(f"{way}, {program}", of, TIME)
+            yield _count_within(f"{way}, {program}", of, TIME)
         for shape in dict.fromkeys(shape for shape, _ in every):
             of = [error(times) for name, times in every if name == shape]
-            yield _within(f"{way}, {shape}", of, TIME)
+            yield _count_within(f"{way}, {shape}", of, TIME)
     placed = [each for trip in trips for each in trip.placed]
-    yield _within("hop-bytes of placements", list(map(_more, placed)), HOP_BYTES)
+    yield _count_within(
+        "hop-bytes of placements", list(map(_compute_excess, placed)), HOP_BYTES
+    )
     for name in dict.fromkeys(each.pattern for each in placed):
-        of = [_more(each) for each in placed if each.pattern == name]
-        yield _within(f"hop-bytes of placements, {name}", of, HOP_BYTES)
+        of = [_compute_excess(each) for each in placed if each.pattern == name]
+        yield _count_within(f"hop-bytes of placements, {name}", of, HOP_BYTES)
 
 
-def _more(placed: PlacedPattern) -> float:
+def _compute_excess(placed: PlacedPattern) -> float:
     """Return the relative excess over the placement on the true machine."""
     return placed.probed / placed.true - 1 if placed.true else 0.0
 
 
-def _within(what: str, errors: Sequence[float], most: float) -> Row:
+def _count_within(what: str, errors: Sequence[float], most: float) -> Row:
     sizes = np.abs(errors)
     if most == HOP_BYTES:  # negative values are improvements
         sizes = np.maximum(errors, 0)

@@ -83,9 +83,9 @@ def cases(each: int) -> Iterator[Case]:
         drawn = (draw(seed) for seed in count(1))
         fitting = (m for m in drawn if fits(m) and len(m.host_of) <= _RANKS)
         for machine, _ in zip(fitting, range(each), strict=False):
-            yield _drawn(name, replace(machine, slow=None, shared=(), trunk=None))
+            yield _draw_case(name, replace(machine, slow=None, shared=(), trunk=None))
     for number in range(each):
-        yield _torus(draw(number + 1), _EXTENTS[number % len(_EXTENTS)])
+        yield _make_torus_case(draw(number + 1), _EXTENTS[number % len(_EXTENTS)])
 
 
 def is_even(group: Group) -> bool:
@@ -98,7 +98,7 @@ def is_even(group: Group) -> bool:
     return len({len(part) for part in level}) == 1
 
 
-def _drawn(name: str, machine: Planted) -> Case:
+def _draw_case(name: str, machine: Planted) -> Case:
     links: list[str] = []
     switches = count(machine.hosts)
 
@@ -127,7 +127,7 @@ def _drawn(name: str, machine: Planted) -> Case:
     )
 
 
-def _torus(costs: Planted, extents: tuple[int, ...]) -> Case:
+def _make_torus_case(costs: Planted, extents: tuple[int, ...]) -> Case:
     """Make a torus of hosts with one rank each, in order."""
     last = 1
     for extent in extents:

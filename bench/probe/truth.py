@@ -54,7 +54,9 @@ class Truth:
         """Return the partition of ranks into groups of a level."""
         if level == 0:
             return frozenset(map(frozenset, self.ranks.values()))
-        groups = _at(self.machine.groups, self.machine.depth - level)
+        groups = _iterate_groups_at_depth(
+            self.machine.groups, self.machine.depth - level
+        )
         return frozenset(
             frozenset(rank for host in leaves(group) for rank in self.ranks[host])
             for group in groups
@@ -72,7 +74,7 @@ class Truth:
         """Return the costs of the messages of a level."""
         first, made = 0, []
         for regime in self.machine.regimes:
-            made.append(self._line(level, regime, first))
+            made.append(self._make_line(level, regime, first))
             first = (regime.most or 0) + 1
         return made
 
@@ -98,7 +100,7 @@ class Truth:
             below = min(uplink, inside * below)
         return found
 
-    def _line(self, level: int, regime: Regime, first: int) -> Line:
+    def _make_line(self, level: int, regime: Regime, first: int) -> Line:
         machine = self.machine
         rate = machine.path_bandwidth(level) * regime.bandwidth_factor
         beta = typical_slowness(machine.noise) / rate
@@ -118,11 +120,11 @@ def typical_slowness(noise: float) -> float:
     return float(np.median((1 / (1 + noise * normal)).mean(axis=1)))
 
 
-def _at(group: Group, depth: int) -> Iterator[Group]:
+def _iterate_groups_at_depth(group: Group, depth: int) -> Iterator[Group]:
     """Yield the groups at a depth inside a group; depth 0 is the group itself."""
     if depth == 0:
         yield group
         return
     for part in group:
         assert not isinstance(part, int)
-        yield from _at(part, depth - 1)
+        yield from _iterate_groups_at_depth(part, depth - 1)

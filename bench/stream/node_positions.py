@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from objects.programs import DID_NOT_END, LIMIT, processor_seconds
+from objects.programs import DID_NOT_END, LIMIT, read_cpu_seconds
 from smpi import simulate
 from stream.aligned_meshes import BUCKET, CLUSTER, MACHINES, SETTINGS, scattered
 from stream.shapes import build, write_row
@@ -72,13 +72,13 @@ def run_bounded(
 ) -> float | None:
     """Return seconds per message, or None after a timeout of CPU time."""
     limited = ("-wrapper", f"prlimit --cpu={LIMIT}", program)
-    before = processor_seconds()
+    before = read_cpu_seconds()
     try:
         (read,) = simulate(
             *(platform, hosts, SETTINGS | PLAIN), *limited, "all-to-all", 1, BUCKET, way
         )
     except SystemExit:
-        if processor_seconds() - before < 0.95 * LIMIT:
+        if read_cpu_seconds() - before < 0.95 * LIMIT:
             raise
         return None
     return float(read["seconds"])

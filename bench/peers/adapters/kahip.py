@@ -31,8 +31,8 @@ def solve(request: Request) -> Answer:
             f"--preconfiguration={preset}",
             f"--seed={request.seed}",
             f"--imbalance={100 * instance.imbalance:g}",
-            f"--hierarchy_parameter_string={_joined(tree.arities)}",
-            f"--distance_parameter_string={_joined(tree.distances)}",
+            f"--hierarchy_parameter_string={_join_numbers(tree.arities)}",
+            f"--distance_parameter_string={_join_numbers(tree.distances)}",
             f"--output_filename={target}",
         ]
         if which == "kway":
@@ -46,7 +46,7 @@ def solve(request: Request) -> Answer:
     return answer
 
 
-def _joined(numbers: tuple[int, ...]) -> str:
+def _join_numbers(numbers: tuple[int, ...]) -> str:
     return ":".join(map(str, numbers))
 
 

@@ -49,7 +49,7 @@ def solve(request: Request) -> Answer:
         if not output.exists():
             raise Failed(text)
         slots = np.array(json.loads(output.read_text())["placement"], np.int64)
-    answer.place = _places(request.instance, slots)
+    answer.place = _find_places(request.instance, slots)
     return answer
 
 
@@ -83,7 +83,7 @@ def _run(words: list[str]) -> str:
     return lines[-1].strip(" │") if lines else "it said nothing"
 
 
-def _places(instance: Instance, slots: Any) -> Any:
+def _find_places(instance: Instance, slots: Any) -> Any:
     place = np.full(int(instance.slot_ids().max()) + 1, -1, np.int64)
     place[instance.slot_ids()] = np.arange(instance.slots)
     return place[slots]
