@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from published.molecular import CELLS, NAIVE, TORI, imbalance
+from published.molecular import CELLS, NAIVE, TORI, compute_imbalance_limit
 from topoloom import Allocation, Machine, Sharing, judge, place
 from topoloom.graphs import molecular_dynamics
 
@@ -37,7 +37,7 @@ def measure() -> list[dict[str, Any]]:
                 graph,
                 where,
                 mapper=way,
-                sharing=Sharing(imbalance(graph, processors)),
+                sharing=Sharing(compute_imbalance_limit(graph, processors)),
             ).placement
             seconds = process_time() - start
             judged = judge(graph, where, placement)

@@ -74,16 +74,16 @@ def main() -> None:
             executable_path=shutil.which("chromium"), args=ARGUMENTS
         )
         for name, case in CASES.items():
-            path = _make(Path(folder), *case)
+            path = _make_page(Path(folder), *case)
             page = browser.new_page(viewport={"width": 1400, "height": 1000})
             page.goto(path.as_uri())
             page.wait_for_selector("html[data-drawn]")
-            _print(name, path, page, moves)
+            _print_times(name, path, page, moves)
             page.close()
         browser.close()
 
 
-def _make(folder: Path, machine: str, grid: str, nodes: int) -> Path:
+def _make_page(folder: Path, machine: str, grid: str, nodes: int) -> Path:
     def run(*words: str) -> None:
         subprocess.run([TOPOLOOM, *words], cwd=folder, check=True, capture_output=True)
 
@@ -94,7 +94,7 @@ def _make(folder: Path, machine: str, grid: str, nodes: int) -> Path:
     return folder / "report.html"
 
 
-def _print(name: str, path: Path, page: Any, moves: int) -> None:
+def _print_times(name: str, path: Path, page: Any, moves: int) -> None:
     paint = page.evaluate(
         "performance.getEntriesByName('first-contentful-paint')[0].startTime"
     )
@@ -107,14 +107,14 @@ def _print(name: str, path: Path, page: Any, moves: int) -> None:
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     for canvas, key in GESTURES:
         page.wait_for_timeout(500)
-        before = _cpu(session)
+        before = _read_cpu_seconds(session)
         times = page.evaluate(ANSWERS, [canvas, key, moves])
-        cpu = (_cpu(session) - before) / moves
+        cpu = (_read_cpu_seconds(session) - before) / moves
         print(f"{statistics.median(times):9.1f}{1000 * cpu:7.1f}", end="")
     print(flush=True)
 
 
-def _cpu(session: Any) -> float:
+def _read_cpu_seconds(session: Any) -> float:
     """Return the CPU seconds of the page's main thread."""
     metrics = session.send("Performance.getMetrics")["metrics"]
     return float(next(m["value"] for m in metrics if m["name"] == "TaskDuration"))

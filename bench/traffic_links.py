@@ -29,7 +29,7 @@ from published.triangular import (
     TABLES,
     THREADED,
     UNIT,
-    message_size,
+    compute_message_size,
 )
 from topoloom import Allocation, Judgement, Machine, judge, place
 from topoloom.graphs import hybrid_rows, triangular_messages
@@ -94,7 +94,7 @@ def allocate(machine: Machine, nodes: int, rng: np.random.Generator) -> Allocati
     return Allocation(machine, free[first : first + nodes])
 
 
-def jobs() -> Iterator[tuple[str, str, Machine, str, int, str]]:
+def list_jobs() -> Iterator[tuple[str, str, Machine, str, int, str]]:
     """List (table, row, machine, problem, rows of the grid, order) of the jobs."""
     hopper, hybrid = Machine(HOPPER), Machine(HYBRID)
     for table, (problems, orders) in TABLES.items():
@@ -106,7 +106,7 @@ def jobs() -> Iterator[tuple[str, str, Machine, str, int, str]]:
         yield THREADED, problem, hybrid, problem, n, "bcm"
 
 
-def misfit(it: Judgement, hops: float, congestion: float) -> float:
+def compute_misfit(it: Judgement, hops: float, congestion: float) -> float:
     """Return the sum of logarithmic differences to the published values."""
     ours = it.congestion_max * 9.4e9 / UNIT
     near = abs(log((it.dilation_average + 0.05) / (hops + 0.05)))
@@ -122,7 +122,7 @@ def main() -> None:
     published = read_published(args.values)
     rng = np.random.default_rng(1)
     off: list[Floats] = []
-    for table, row, machine, problem, n, order in jobs():
+    for table, row, machine, problem, n, order in list_jobs():
         links = Links(machine)
         printed = {
             group: [
@@ -131,7 +131,7 @@ def main() -> None:
             ]
             for column, group in GROUPS.items()
         }
-        size = round(UNIT * message_size(problem, n))
+        size = round(UNIT * compute_message_size(problem, n))
         graphs = [triangular_messages(n, order, group, size) for group in printed]
         nodes = -(-graphs[0].rank_count // machine.slots_per_node)
         found = []
@@ -140,7 +140,7 @@ def main() -> None:
             slots = place(graphs[0], where, mapper="block").placement
             its = [judge(graph, where, slots) for graph in graphs]
             apart = sum(
-                misfit(it, hops, congestion)
+                compute_misfit(it, hops, congestion)
                 for it, (hops, _, congestion) in zip(its, printed.values(), strict=True)
             )
             loads = [np.asarray(it.loads) / UNIT for it in its]
@@ -152,10 +152,10 @@ def main() -> None:
             near = near[~np.isnan(near).any(axis=1) & (near > 0).all(axis=1)]
             if traffic > 0 and len(near):
                 off.append(np.log(np.median(near, axis=0) / traffic))
-    table_of(np.array(off))
+    print_differences(np.array(off))
 
 
-def table_of(off: Floats) -> None:
+def print_differences(off: Floats) -> None:
     """Print the differences between published traffic and the means over each set."""
     print(
         "| mean over links that are | off by a factor of | over print | within 25 % |"

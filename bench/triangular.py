@@ -63,7 +63,7 @@ def measure(machine: Machine, rows: int, ragged: bool, order: str) -> Result:
     )
 
 
-def congestion(judgements: list[Judgement]) -> list[float]:
+def compute_congestion(judgements: list[Judgement]) -> list[float]:
     """Return the congestion of every group in the paper's units."""
     return [it.congestion_max * CAPACITY for it in judgements]
 
@@ -84,9 +84,11 @@ def table(results: list[Result]) -> str:
         for way, judgements in ways:
             cells = [
                 f"{it.dilation_average:.1f}, {it.traffic_average / UNIT:.1f}, {x:.1f}"
-                for it, x in zip(judgements, congestion(judgements), strict=True)
+                for it, x in zip(
+                    judgements, compute_congestion(judgements), strict=True
+                )
             ]
-            total = sum(congestion(judgements))
+            total = sum(compute_congestion(judgements))
             name = result.order.upper()
             words = (result.rows, nodes, name, way, *cells, f"{total:.1f}")
             lines.append(f"| {' | '.join(map(str, words))} |")
@@ -127,7 +129,7 @@ def draw(results: list[Result], file: Path) -> None:
                 for group, alpha in zip(GROUPS, (1, 0.65, 0.3), strict=True):
                     number = GROUPS.index(group)
                     heights = np.array(
-                        [congestion(getattr(it, way))[number] for it in of_case]
+                        [compute_congestion(getattr(it, way))[number] for it in of_case]
                     )
                     label = f"{group}, {'in order' if way == 'block' else 'placed'}"
                     panel.bar(

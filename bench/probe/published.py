@@ -14,7 +14,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from published.network_models import PAIR_BYTES, PAIRS, ROUND_TRIPS, SPLIT, numbers
+from published.network_models import (
+    PAIR_BYTES,
+    PAIRS,
+    ROUND_TRIPS,
+    SPLIT,
+    parse_numbers,
+)
 from topoloom.model import fit_model
 from topoloom.model.channels import make_pair_curve
 from topoloom.model.fit import fit_split
@@ -77,7 +83,7 @@ def _draw_lines() -> Iterator[Row]:
     sizes = [1024 << i for i in range(15)]
     for machine, sides in LINES.items():
         for side, (alpha, rate) in sides.items():
-            times = np.array(numbers(ROUND_TRIPS[machine][side])) / 2e6
+            times = np.array(parse_numbers(ROUND_TRIPS[machine][side])) / 2e6
             split = fit_split(sizes, times, SPLIT).model.lines[0]
             regimes = fit_model(sizes, times).model.lines
             free = "; ".join(_draw_line(a, b) for a, b, _ in regimes)
@@ -94,7 +100,7 @@ def _draw_line(alpha: float, beta: float) -> str:
 def _draw_totals() -> Iterator[Row]:
     for machine, sides in TOTALS.items():
         for side, (total, channels) in sides.items():
-            trips = np.array(numbers(PAIRS[machine][1][side]))
+            trips = np.array(parse_numbers(PAIRS[machine][1][side]))
             counts = np.arange(len(trips)) + 1
             curve = make_pair_curve(counts, trips / 2e3, PAIR_BYTES)
             value = [f"{total} MB/s"] if total else []
@@ -137,7 +143,10 @@ def _draw_costs(
 
 def _draw_channels(rng: Generator) -> Iterator[Row]:
     for machine, (slowest, spread, channels) in CHANNELS.items():
-        means, sigmas = np.array(numbers(slowest)), np.array(numbers(spread))
+        means, sigmas = (
+            np.array(parse_numbers(slowest)),
+            np.array(parse_numbers(spread)),
+        )
         pairs = np.tile(np.arange(len(means)) + 1, _RUNS)
         found: Counter[int] = Counter()
         for _ in range(DRAWS):

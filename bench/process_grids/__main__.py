@@ -55,18 +55,18 @@ def main(argv: Sequence[str] | None = None) -> None:
             for grid, size in group if args.cores in (None, cores) else ():
                 cell = Cell(grid, cores, size)
                 found[cell] = simulate(program, cell)
-                for line in rows({cell: found[cell]}):
+                for line in format_rows({cell: found[cell]}):
                     print(line, file=sys.stderr, flush=True)
-    print(table(found))
+    print(format_table(found))
     if args.docs:
         paste(
             args.docs / "reference" / "benchmarks" / "collectives.md",
-            table(found),
+            format_table(found),
             *MARKS,
         )
 
 
-def rows(found: dict[Cell, dict[str, Times]]) -> Iterator[str]:
+def format_rows(found: dict[Cell, dict[str, Times]]) -> Iterator[str]:
     """Format the times of a group's cells in milliseconds."""
     first = next(iter(found))
     cores, dimensions = first.cores, len(first.grid)
@@ -83,7 +83,7 @@ def rows(found: dict[Cell, dict[str, Times]]) -> Iterator[str]:
         yield f"| {' | '.join(words)} |"
 
 
-def table(found: dict[Cell, dict[str, Times]]) -> str:
+def format_table(found: dict[Cell, dict[str, Times]]) -> str:
     """Format all cells as Markdown."""
     lines = [
         "| cores | grid | collective | row-major, ms | tiled, ms | Theta | published |",
@@ -96,7 +96,7 @@ def table(found: dict[Cell, dict[str, Times]]) -> str:
             if (cell.cores, len(cell.grid)) == group
         }
         if cells:
-            lines += rows(cells)
+            lines += format_rows(cells)
     return "\n".join(lines)
 
 

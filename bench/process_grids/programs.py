@@ -69,7 +69,7 @@ def simulate(program: Path, cell: Cell) -> dict[str, Times]:
     home, nodes = program.parent, cell.ranks // cell.cores
     platform, machine = home / "platform.xml", home / "machine"
     platform.write_text(PLATFORM.format(last=nodes - 1))
-    machine.write_text(machine_text(nodes, cell.cores))
+    machine.write_text(format_machine_file(nodes, cell.cores))
     hosts = [f"n{rank // cell.cores}" for rank in range(cell.ranks)]
     words = [program, cell.bytes, machine, cell.operations, *cell.grid]
     times: dict[str, Times] = {}
@@ -81,7 +81,7 @@ def simulate(program: Path, cell: Cell) -> dict[str, Times]:
     return times
 
 
-def machine_text(nodes: int, cores: int) -> str:
+def format_machine_file(nodes: int, cores: int) -> str:
     """Format the machine file of a grid's nodes."""
     inside = f"node:{cores},memory-startup=2us"
     lines = [f"machine tree:{nodes},bandwidth=10GB/s,latency=1us+{inside}"]

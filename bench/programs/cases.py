@@ -30,7 +30,7 @@ TORUS = f"torus:64x32x32,bandwidth=10GB/s,latency=100ns{FREE}"
 Simulation = Callable[[SwitchWiring, SwitchSettings, int], Iterator[ProgramMeasure]]
 
 
-def schedules(*names: tuple[str, str]) -> Simulation:
+def make_simulation(*names: tuple[str, str]) -> Simulation:
     """Return a simulation of several collectives of 1 MiB: (schedule, operation)."""
 
     def run(
@@ -45,7 +45,7 @@ def schedules(*names: tuple[str, str]) -> Simulation:
     return run
 
 
-def halo(
+def simulate_halo(
     wiring: SwitchWiring, settings: SwitchSettings, threads: int
 ) -> Iterator[ProgramMeasure]:
     """Simulate an exchange of 8 KiB with six neighbors; ranks are in grid order."""
@@ -62,12 +62,15 @@ def halo(
 
 #: name -> (machine, simulation)
 CASES: dict[str, tuple[str, Simulation]] = {
-    "all-reduce by a ring, 4,096 hosts": (TREE, schedules(("ring", "all-reduce"))),
+    "all-reduce by a ring, 4,096 hosts": (
+        TREE,
+        make_simulation(("ring", "all-reduce")),
+    ),
     "all-reduce by binomial trees, 4,096 hosts": (
         TREE,
-        schedules(("binomial", "reduce"), ("binomial", "broadcast")),
+        make_simulation(("binomial", "reduce"), ("binomial", "broadcast")),
     ),
-    "halo of a 3-D stencil, 65,536 hosts": (TORUS, halo),
+    "halo of a 3-D stencil, 65,536 hosts": (TORUS, simulate_halo),
 }
 
 

@@ -96,7 +96,7 @@ def main() -> None:
     found = [
         ours
         for name in track(args.sections or SECTIONS, "computing", console=console)
-        for ours in importlib.import_module(f"published.{name}").rows()
+        for ours in importlib.import_module(f"published.{name}").compute_values()
     ]
     pairs = pair_up(found, read_published(args.values))
     print_pairs(pairs)

@@ -41,13 +41,13 @@ OF_AWARE = (
 )
 
 
-def rows() -> Iterator[Ours]:
+def compute_values() -> Iterator[Ours]:
     """Yield the values of Table 6, and the saving in the text."""
     graph = molecular_dynamics(CELLS)
     for processes in (512, 1024, 2048, 4096, 8192):
         for mode, nodes in (("CO", processes), ("VN", processes // 2)):
             naive, aware = (
-                hop_bytes(graph, nodes, processes // nodes, mapper)
+                place_and_count_hop_bytes(graph, nodes, processes // nodes, mapper)
                 for mapper in (NAIVE, AWARE)
             )
             row = str(processes)
@@ -60,16 +60,18 @@ def rows() -> Iterator[Ours]:
     yield Ours(SOURCE, "in text: machines and claims", row, "value", saved, OF_AWARE)
 
 
-def hop_bytes(graph: CommGraph, nodes: int, processes: int, mapper: str) -> int:
+def place_and_count_hop_bytes(
+    graph: CommGraph, nodes: int, processes: int, mapper: str
+) -> int:
     """Return hop-bytes on a torus with this number of processes per node."""
     torus = Machine(f"torus:{TORI[nodes]}+node:{processes}")
     where = Allocation(torus, list(range(nodes)))
-    sharing = Sharing(imbalance(graph, torus.slot_count))
+    sharing = Sharing(compute_imbalance_limit(graph, torus.slot_count))
     placement = place(graph, where, mapper, sharing=sharing).placement
     return judge(graph, where, placement).hop_bytes
 
 
-def imbalance(graph: CommGraph, slots: int) -> float:
+def compute_imbalance_limit(graph: CommGraph, slots: int) -> float:
     """Return 0.5, or the heaviest compute's excess over the mean load, if larger."""
     load = np.asarray(graph.load)
     return max(0.5, float(1.1 * load.max() / (load.sum() / slots)) - 1)

@@ -50,7 +50,7 @@ BLADE_NOTE = (
 )
 
 
-def rows() -> Iterator[Ours]:
+def compute_values() -> Iterator[Ours]:
     """Yield counts of messages, the blade's ring, and limits of bus and memory."""
     cell = load_machine("cell-eib")
     allocation = Allocation.whole(cell)
@@ -64,7 +64,7 @@ def rows() -> Iterator[Ours]:
             counts = threads.directions(elements)
             for column, count in zip(COLUMNS, counts, strict=True):
                 yield Ours(SOURCE, COUNTS, f"{pattern} / {affinity}", column, count)
-    yield from blade(allocation)
+    yield from compute_blade_values(allocation)
     text = "in text: Ch.4"
     ranked = rank_bus_affinities(allocation, ring(8, SIZE))
     row = "affinities examined without symmetry"
@@ -87,7 +87,7 @@ def rows() -> Iterator[Ours]:
     yield Ours(SOURCE, text, row, "value", share, note, within=0.05)
 
 
-def blade(allocation: Allocation) -> Iterator[Ours]:
+def compute_blade_values(allocation: Allocation) -> Iterator[Ours]:
     """Yield table 4.3: a ring of 16 threads, in the best and in the worst halves."""
     graph = ring(16, SIZE)
     best, worst = (

@@ -45,7 +45,7 @@ class Stencil:
 
     def hops(self, mapper: str) -> int:
         """Return the total hops of all messages between nodes."""
-        slots = x_first(topoloom.load_machine(self.machine))
+        slots = allocate_along_x(topoloom.load_machine(self.machine))
         objects = topoloom.graphs.stencil(
             list(self.grid), points=2 * len(self.grid) + 1
         )
@@ -55,7 +55,7 @@ class Stencil:
         return topoloom.judge(objects, slots, placement).hop_bytes
 
 
-def x_first(machine: topoloom.Machine) -> topoloom.Allocation:
+def allocate_along_x(machine: topoloom.Machine) -> topoloom.Allocation:
     """Return all nodes in the runtime's order: neighbors along x are consecutive."""
     nodes = sorted(
         range(machine.node_count), key=lambda node: machine.coordinates(node)[::-1]
@@ -63,7 +63,7 @@ def x_first(machine: topoloom.Machine) -> topoloom.Allocation:
     return topoloom.Allocation(machine, nodes)
 
 
-def space() -> Iterator[Ours]:
+def compute_table_4() -> Iterator[Ours]:
     """Yield Table 4: 512^3 elements on meshes."""
     for processors, nodes in XT3_NODES.items():
         for side in (16, 32):
@@ -77,7 +77,7 @@ def space() -> Iterator[Ours]:
                 yield Ours(SOURCE, XT3, processors, name, stencil.hops(mapper), note)
 
 
-def plane() -> Iterator[Ours]:
+def compute_table_5() -> Iterator[Ours]:
     """Yield Table 5: 8192 x 131072 elements on tori."""
     for processors, nodes in BGL_NODES.items():
         for side in (128, 256):
@@ -92,7 +92,7 @@ def plane() -> Iterator[Ours]:
             yield Ours(SOURCE, PLANE, processors, f"{side}^2 hops RR", hops)
 
 
-def claims() -> Iterator[Ours]:
+def compute_figure_2() -> Iterator[Ours]:
     """Yield hop-bytes per link and second (Figure 2), with one object per processor."""
     cube = Stencil("torus:8x8x16", (8, 8, 16))
     rates = {mapper: cube.hops(mapper) / time for mapper, time in TIMES.items()}
@@ -108,8 +108,8 @@ def claims() -> Iterator[Ours]:
         )
 
 
-def rows() -> Iterator[Ours]:
+def compute_values() -> Iterator[Ours]:
     """Compute all values of the paper."""
-    yield from space()
-    yield from plane()
-    yield from claims()
+    yield from compute_table_4()
+    yield from compute_table_5()
+    yield from compute_figure_2()

@@ -52,16 +52,16 @@ SOLID_NOTE = (
 )
 
 
-def rows() -> Iterator[Ours]:
+def compute_values() -> Iterator[Ours]:
     """Compute the values of the chapter."""
-    yield from node_maps()
-    yield from external_links()
-    yield from bounds()
-    yield from broadcasts()
-    yield from improvements()
+    yield from compute_node_map()
+    yield from count_external_links()
+    yield from predict_bounds()
+    yield from predict_broadcasts()
+    yield from compute_mean_gains()
 
 
-def node_maps() -> Iterator[Ours]:
+def compute_node_map() -> Iterator[Ours]:
     """Compute the example, by rows and in tiles; the first axis is along rows."""
     table = "in text: 5.2.1 node-map example (4 nodes x 4 cores, 4x4 grid)"
     best = placements.node_tiles([4, 4], 4)[0]
@@ -72,7 +72,7 @@ def node_maps() -> Iterator[Ours]:
             yield Ours(SOURCE, table, f"{name} f_{{i,{axis}}}", "vector", text)
 
 
-def external_links() -> Iterator[Ours]:
+def count_external_links() -> Iterator[Ours]:
     """Count the links of every tile in a grid of 3x3 tiles."""
     table = "in text: 5.3.2 external links k1+k2"
     slips = {(12, 1): "printed 12 where 12 + 1 is meant"}
@@ -85,7 +85,7 @@ def external_links() -> Iterator[Ours]:
             yield Ours(SOURCE, table, row, "external links", links, note)
 
 
-def bounds() -> Iterator[Ours]:
+def predict_bounds() -> Iterator[Ours]:
     """Predict pipelines on lines and tiles, considering only inter-node bytes."""
     table = "in text: Theta bounds (5.4)"
     links = schedules.GridLinks(outer_s_per_byte=1e-9)
@@ -109,7 +109,7 @@ def bounds() -> Iterator[Ours]:
         yield Ours(SOURCE, table, f"{machine} {axes}-D", "Theta", line / tile)
 
 
-def broadcasts() -> Iterator[Ours]:
+def predict_broadcasts() -> Iterator[Ours]:
     """Predict broadcasts, and the ratios of the sums of our times, table by table."""
     totals: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for case in cases():
@@ -134,10 +134,13 @@ def broadcasts() -> Iterator[Ours]:
         yield Ours(SOURCE, table, name, "Theta", order / tiles, GAIN_NOTE, within=GAIN)
 
 
-def improvements() -> Iterator[Ours]:
+def compute_mean_gains() -> Iterator[Ours]:
     """Average the gains of tiles for our binomial trees in three dimensions."""
     for cluster in (RA, JAGUAR):
-        ratios = [order / tiles for order, tiles in map(binomial, _solids(cluster))]
+        ratios = [
+            order / tiles
+            for order, tiles in map(binomial, _list_three_dimensional_cases(cluster))
+        ]
         row = f"3-D average improvement {cluster.name}"
         percent = 100 * (mean(ratios) - 1)
         yield Ours(
@@ -145,5 +148,5 @@ def improvements() -> Iterator[Ours]:
         )
 
 
-def _solids(cluster: Cluster) -> list[GridCase]:
+def _list_three_dimensional_cases(cluster: Cluster) -> list[GridCase]:
     return [case for case in cases() if len(case.grid) == 3 and case.cluster == cluster]

@@ -99,10 +99,12 @@ def node_maps(case: GridCase) -> tuple[schedules.NodeMap, schedules.NodeMap]:
     """Return the node maps of the default order and of tiles."""
     grid, cores = list(case.grid), case.cluster.cores
     order = np.arange(math.prod(grid), dtype=np.uint32) // cores
-    return schedules.NodeMap(grid, order), schedules.NodeMap(grid, _tiled(grid, cores))
+    return schedules.NodeMap(grid, order), schedules.NodeMap(
+        grid, _make_tiled_map(grid, cores)
+    )
 
 
-def _tiled(grid: list[int], cores: int) -> NDArray[np.uint32]:
+def _make_tiled_map(grid: list[int], cores: int) -> NDArray[np.uint32]:
     ranks = math.prod(grid)
     if ranks % cores == 0:
         return nodes_in_tiles(grid, placements.node_tiles(grid, cores)[0])

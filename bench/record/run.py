@@ -43,7 +43,9 @@ def main() -> None:
             measure(name, shim)
 
 
-def prepared(shim: str, compiler: Path, folder: str) -> tuple[Path, dict[str, str]]:
+def build_preloaded_library(
+    shim: str, compiler: Path, folder: str
+) -> tuple[Path, dict[str, str]]:
     """Build the preloaded library; return the library and its environment."""
     if shim == "record":
         return build_recorder(compiler), {"TOPOLOOM_RECORD": folder}
@@ -60,7 +62,7 @@ def measure(name: str, shim: str) -> None:
         program = f"{folder}/calls"
         compile_it = [compiler, "-O2", "-w", HERE / "calls.c", "-o", program]
         subprocess.run(compile_it, check=True)
-        library, variables = prepared(shim, compiler, folder)
+        library, variables = build_preloaded_library(shim, compiler, folder)
         label = f"{launcher.path.name} {launcher.path.parent.parent.name}"
         for threads in ([], ["threads"]):
             plain = [name, "-n", "1", program, CALLS, *threads]

@@ -44,19 +44,21 @@ class Machine:
     def channels(self) -> TwoGroups:
         """Return speeds; channels limit concurrent messages, as in the paper."""
         count = self.node.channels
-        return self._groups(count * self.node.inside_mbs, count * self.node.between_mbs)
+        return self._make_groups(
+            count * self.node.inside_mbs, count * self.node.between_mbs
+        )
 
     def totals(self) -> TwoGroups:
         """Return speeds; the total bandwidth is limited as measured for many pairs."""
-        return self._groups(self.inside_total_mbs, self.between_total_mbs)
+        return self._make_groups(self.inside_total_mbs, self.between_total_mbs)
 
-    def _groups(self, inside_mbs: float, between_mbs: float) -> TwoGroups:
-        inside = _speeds(self.inside_us, self.node.inside_mbs, inside_mbs)
-        between = _speeds(self.between_us, self.node.between_mbs, between_mbs)
+    def _make_groups(self, inside_mbs: float, between_mbs: float) -> TwoGroups:
+        inside = _make_speeds(self.inside_us, self.node.inside_mbs, inside_mbs)
+        between = _make_speeds(self.between_us, self.node.between_mbs, between_mbs)
         return TwoGroups(self.node.processes, self.node.second, inside, between)
 
 
-def _speeds(trip_us: float, one_mbs: float, all_mbs: float) -> Speeds:
+def _make_speeds(trip_us: float, one_mbs: float, all_mbs: float) -> Speeds:
     return Speeds(trip_us / 2 - SCANNED / one_mbs, one_mbs, all_mbs)
 
 
@@ -79,36 +81,36 @@ def main(argv: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         compiler = smpi.find("smpicc", "libsimgrid-dev")
         source = Path(__file__).with_name("scatter.c")
-        found = table(smpi.build(source, compiler, Path(folder)))
+        found = simulate_table(smpi.build(source, compiler, Path(folder)))
     print(found)
     if args.docs:
         paste(args.docs / "reference" / "benchmarks" / "programs.md", found, *MARKS)
 
 
-def table(program: Path) -> str:
+def simulate_table(program: Path) -> str:
     """Simulate all machines; return Markdown."""
     return "\n".join(
         [
             "| node | bounded by | standard, ms | FEF | CAO | measured: standard, ms "
             "| FEF | CAO |",
             "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-            *(row for machine in MACHINES for row in rows(program, machine)),
+            *(row for machine in MACHINES for row in format_rows(program, machine)),
         ]
     )
 
 
-def rows(program: Path, machine: Machine) -> Iterator[str]:
+def format_rows(program: Path, machine: Machine) -> Iterator[str]:
     """Format the rows of a machine."""
-    measured = " | ".join(against_standard(machine.measured_ms))
+    measured = " | ".join(format_differences(machine.measured_ms))
     for name, node in (
         ("channels", machine.channels()),
         ("totals", machine.totals()),
     ):
-        times = " | ".join(against_standard(simulate(program, machine, node)))
+        times = " | ".join(format_differences(simulate(program, machine, node)))
         yield f"| {machine.node.name} | {name} | {times} | {measured} |"
 
 
-def against_standard(times: Sequence[float]) -> list[str]:
+def format_differences(times: Sequence[float]) -> list[str]:
     """Format milliseconds in standard order, and differences of other orders."""
     standard = times[0]
     return [

@@ -33,10 +33,10 @@ class TwoGroups:
 
 def platform(node: TwoGroups) -> str:
     """Write a platform with one host ``p0``, ``p1``, ... for each process."""
-    return "\n".join(_lines(node)) + "\n"
+    return "\n".join(_format_lines(node)) + "\n"
 
 
-def _lines(node: TwoGroups) -> Iterator[str]:
+def _format_lines(node: TwoGroups) -> Iterator[str]:
     yield "<?xml version='1.0'?>"
     yield '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">'
     yield '<platform version="4.1">'

@@ -85,27 +85,35 @@ def main(argv: Sequence[str] | None = None) -> None:
             try_model(Path(folder) / "model", args.model)
             return
         if args.shapes:
-            renew(args.docs, shapes.table(Path(folder)), SHAPES)
+            renew(args.docs, shapes.simulate_table(Path(folder)), SHAPES)
             return
         if args.beside:
             words = Path(folder), args.beside, args.items, args.repeats
-            renew(args.docs, other_libraries.table(*words), BESIDE)
+            renew(args.docs, other_libraries.simulate_table(*words), BESIDE)
             return
         if args.large:
             program = build("openmpi", Path(folder))
-            renew(args.docs, large(program, args.items, args.repeats), LARGE)
+            renew(
+                args.docs,
+                compare_with_alltoallv(program, args.items, args.repeats),
+                LARGE,
+            )
             return
         if args.laid:
-            renew(args.docs, aligned_meshes.table(Path(folder)), LAID)
+            renew(args.docs, aligned_meshes.simulate_table(Path(folder)), LAID)
             return
         if args.places:
-            renew(args.docs, node_positions.table(Path(folder), args.places), PLACES)
+            renew(
+                args.docs,
+                node_positions.simulate_table(Path(folder), args.places),
+                PLACES,
+            )
             return
         rows = []
         for name, suffix in MPIS.items():
             program = build(suffix, Path(folder))
             read = measure(suffix, program, args.items, args.repeats)
-            rows.append(row(name, read))
+            rows.append(format_row(name, read))
             print(rows[-1], file=sys.stderr, flush=True)
     renew(args.docs, "\n".join([HEAD, *rows]), MARKS)
 
@@ -148,7 +156,7 @@ def measure(suffix: str, program: Path, *words: int, ranks: int = 2) -> list[Any
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def row(name: str, read: Sequence[Any]) -> str:
+def format_row(name: str, read: Sequence[Any]) -> str:
     """Format a row: medians of times and of ratios, and ranges."""
     middle = {way: median(one[way] for one in read) for way in WAYS}
     words = [f"{middle['messages']:.0f}"]
@@ -163,7 +171,7 @@ def row(name: str, read: Sequence[Any]) -> str:
     return f"| {' | '.join([name, *words, *ratios, kilobytes])} |"
 
 
-def large(program: Path, items: int, repeats: int) -> str:
+def compare_with_alltoallv(program: Path, items: int, repeats: int) -> str:
     """Compare streams and MPI_Alltoallv with equal buffers per rank."""
     rows = [LARGE_HEAD]
     for ranks in (2, 4, 8):

@@ -39,18 +39,18 @@ HEAD = (
 )
 
 
-def table(folder: Path) -> str:
+def simulate_table(folder: Path) -> str:
     """Simulate two-dimensional meshes of scattered ranks; return Markdown."""
     program = build(folder)
-    rows = [row(program, name, k) for name in MACHINES for k in (1, 10)]
+    rows = [simulate_row(program, name, k) for name in MACHINES for k in (1, 10)]
     return "\n".join([HEAD, *rows])
 
 
-def row(program: Path, name: str, per_pair: int) -> str:
+def simulate_row(program: Path, name: str, per_pair: int) -> str:
     """Simulate both meshes; return a table row."""
     platform = program.with_name("machine.xml")
     platform.write_text(CLUSTER.format(last=NODES - 1, what=MACHINES[name]))
-    hosts = scattered(NODES, SHARE)
+    hosts = shuffle_hosts(NODES, SHARE)
     words = ("all-to-all", per_pair, BUCKET, -2, 2)
     read = simulate(platform, hosts, SETTINGS, program, *words)
     by_rank, laid = (1e6 * one["seconds"] for one in read)
@@ -58,7 +58,7 @@ def row(program: Path, name: str, per_pair: int) -> str:
     return write_row(name, per_pair, *times, f"{by_rank / laid:.2f}")
 
 
-def scattered(nodes: int, share: int) -> list[str]:
+def shuffle_hosts(nodes: int, share: int) -> list[str]:
     """Return the hosts of ranks in a fixed random order."""
     hosts = [f"n{i % nodes}" for i in range(nodes * share)]
     random.Random(1).shuffle(hosts)

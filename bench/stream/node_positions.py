@@ -12,7 +12,7 @@ from pathlib import Path
 
 from objects.programs import DID_NOT_END, LIMIT, read_cpu_seconds
 from smpi import simulate
-from stream.aligned_meshes import BUCKET, CLUSTER, MACHINES, SETTINGS, scattered
+from stream.aligned_meshes import BUCKET, CLUSTER, MACHINES, SETTINGS, shuffle_hosts
 from stream.shapes import build, write_row
 
 #: Machines by number of ranks: tori and two-level fat trees of nodes with 4 or 16
@@ -27,14 +27,14 @@ HEAD = (
 )
 
 
-def table(folder: Path, sizes: Sequence[int]) -> str:
+def simulate_table(folder: Path, sizes: Sequence[int]) -> str:
     """Simulate three-dimensional meshes with one message per pair; return Markdown."""
     program = build(folder)
-    rows = [row(program, name, ranks) for ranks in sizes for name in MACHINES]
+    rows = [simulate_row(program, name, ranks) for ranks in sizes for name in MACHINES]
     return "\n".join([HEAD, *rows])
 
 
-def row(program: Path, name: str, ranks: int) -> str:
+def simulate_row(program: Path, name: str, ranks: int) -> str:
     """Simulate a mesh of equal extents by rank, and one by node positions.
 
     In the latter, the last axis is a node, and the second last two lines of nodes.
@@ -48,7 +48,7 @@ def row(program: Path, name: str, ranks: int) -> str:
     )
     ways = -3, f"{nodes // (2 * x)}x{2 * x}x{share}"
     times = [
-        run_bounded(platform, scattered(nodes, share), program, way) for way in ways
+        run_bounded(platform, shuffle_hosts(nodes, share), program, way) for way in ways
     ]
     cells = [DID_NOT_END if time is None else f"{1e6 * time:.3f}" for time in times]
     by_rank, by_place = times

@@ -22,7 +22,7 @@ HEAD = (
 _WAYS = ("stream", "Conveyors", "BriefKAsten")
 
 
-def table(folder: Path, sources: Path, items: int, repeats: int) -> str:
+def simulate_table(folder: Path, sources: Path, items: int, repeats: int) -> str:
     """Build all three libraries for Open MPI, and measure them in one run per size."""
     program = build(folder, sources.resolve())
     launcher = find("mpirun.openmpi", "openmpi-bin")
@@ -38,11 +38,11 @@ def table(folder: Path, sources: Path, items: int, repeats: int) -> str:
             env={**os.environ, **dict.fromkeys(root, "1")},
         )
         read = [json.loads(line) for line in done.stdout.splitlines()]
-        rows += [row(name, ranks, read) for name in PROGRAMS]
+        rows += [format_row(name, ranks, read) for name in PROGRAMS]
     return "\n".join([HEAD, *sorted(rows)])
 
 
-def row(program: str, ranks: int, read: Sequence[dict[str, Any]]) -> str:
+def format_row(program: str, ranks: int, read: Sequence[dict[str, Any]]) -> str:
     """Format medians and ranges."""
     cells = [program, f"{ranks}"]
     for way in _WAYS:

@@ -61,10 +61,10 @@ RING_HEAD = (
 )
 
 
-def table(folder: Path) -> str:
+def simulate_table(folder: Path) -> str:
     """Simulate all cells; return Markdown."""
     program = build(folder)
-    rows = [row(program, *cell, *PUBLISHED[cell]) for cell in PUBLISHED]
+    rows = [simulate_row(program, *cell, *PUBLISHED[cell]) for cell in PUBLISHED]
     ring = [ring_row(program, *cell, *RING[cell]) for cell in RING]
     return "\n".join([HEAD, *rows, "", RING_HEAD, *ring])
 
@@ -82,7 +82,7 @@ def build(folder: Path) -> Path:
     return program
 
 
-def row(program: Path, ranks: int, per_pair: int, *published: float) -> str:
+def simulate_row(program: Path, ranks: int, per_pair: int, *published: float) -> str:
     """Simulate single messages, a stream, and a two-dimensional mesh stream.
 
     Also simulate the mesh that is chosen after a phase.

@@ -80,7 +80,7 @@ def measure(
     return Curve(points)
 
 
-def reductions(sizes: Sequence[int]) -> Iterator[tuple[str, list[SizeTimes]]]:
+def simulate_reductions(sizes: Sequence[int]) -> Iterator[tuple[str, list[SizeTimes]]]:
     """Simulate reductions of 256 nodes to one node, without the time of NICs."""
     switch = load_switch("kumar-2005")
     for ports, units in ((8, 1), (32, 1), (32, 5)):
@@ -96,7 +96,7 @@ def reductions(sizes: Sequence[int]) -> Iterator[tuple[str, list[SizeTimes]]]:
         yield f"{ports} ports, {units} unit{'s' if units > 1 else ''}", found.sizes
 
 
-def multicasts(sizes: Sequence[int]) -> Iterator[tuple[int, list[SizeTimes]]]:
+def simulate_multicasts(sizes: Sequence[int]) -> Iterator[tuple[int, list[SizeTimes]]]:
     """Simulate 16 concurrent multicasts to 16 random nodes each, on 256 nodes."""
     for ports, network in NETWORKS.items():
         allocation = Allocation.whole(Machine(network + SPEEDS + CARDS))

@@ -39,7 +39,7 @@ def main() -> None:
         (case, measure(case, args.auto))
         for case in track(chosen, "blocking", console=console)
     ]
-    report(runs)
+    print_report(runs)
     behind = [
         f"{case.name}: {way} {found[way].total:,}, {OURS} {found[OURS].total:,}"
         for case, found in runs
@@ -50,7 +50,7 @@ def main() -> None:
         sys.exit("\n".join(behind))
 
 
-def report(runs: Sequence[tuple[Case, dict[str, InterNodeBytes]]]) -> None:
+def print_report(runs: Sequence[tuple[Case, dict[str, InterNodeBytes]]]) -> None:
     """Print inter-node bytes relative to `tile`, in total and on the busiest node."""
     rows = []
     for way in runs[0][1]:

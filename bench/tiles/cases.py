@@ -86,10 +86,10 @@ class Case:
 
 def cases() -> Iterator[Case]:
     """Return the cases: all core counts in both dimensions; other factors alternate."""
-    return islice(dict.fromkeys(_all()), COUNT)
+    return islice(dict.fromkeys(_iterate_cases()), COUNT)
 
 
-def _all() -> Iterator[Case]:
+def _iterate_cases() -> Iterator[Case]:
     stencils = cycle(("star", "box", "weighted", "star", "weighted"))
     around = cycle((False, True, False))
     ragged = cycle((False, False, True, False))

@@ -42,7 +42,7 @@ def draw(file: Path) -> None:
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path as Line
 
-    def drawn(outlines: Lines, **look: object) -> PathPatch:
+    def make_patch(outlines: Lines, **look: object) -> PathPatch:
         # A compound path, which takes a tenth of the bytes.
         return PathPatch(Line.make_compound_path(*map(Line, outlines)), **look)
 
@@ -55,8 +55,12 @@ def draw(file: Path) -> None:
             colors = color_of(node)
             for number, color in enumerate(COLORS):
                 if (colors == number).any():
-                    panel.add_patch(drawn(squares(colors == number), fc=color, lw=0))
-            panel.add_patch(drawn(borders(node), fill=False, ec="#333333", lw=1.5))
+                    panel.add_patch(
+                        make_patch(outline_cells(colors == number), fc=color, lw=0)
+                    )
+            panel.add_patch(
+                make_patch(outline_nodes(node), fill=False, ec="#333333", lw=1.5)
+            )
             what = f"{mapper}, {cores} cores per node"
             panel.set_title(f"{what}\n{leaving} messages leave")
             panel.set(xlim=(-0.1, EXTENTS[1] + 0.1), ylim=(EXTENTS[0] + 0.1, -0.1))
@@ -67,7 +71,7 @@ def draw(file: Path) -> None:
         pyplot.close(picture)
 
 
-def squares(chosen: NDArray[np.bool_]) -> Lines:
+def outline_cells(chosen: NDArray[np.bool_]) -> Lines:
     """Return the outlines of the chosen cells."""
     return [
         [(c, r), (c + 1, r), (c + 1, r + 1), (c, r + 1)]
@@ -75,7 +79,7 @@ def squares(chosen: NDArray[np.bool_]) -> Lines:
     ]
 
 
-def borders(node: NDArray[np.int64]) -> Lines:
+def outline_nodes(node: NDArray[np.int64]) -> Lines:
     """Return the borders between nodes, and the frame."""
     rows, columns = node.shape
     around = np.pad(node, 1, constant_values=-1)

@@ -34,7 +34,9 @@ def block(extents: Extents, cores: int, stencil: Stencil) -> Cells:
 def nodecart(extents: Extents, cores: int, stencil: Stencil) -> Cells:
     """Order cells by the squarest tiles that divide the grid; without any, by rows."""
     tiles = [
-        tile for tile in _factorizations(cores, len(extents)) if _divides(tile, extents)
+        tile
+        for tile in _iterate_factorizations(cores, len(extents))
+        if _is_divisor(tile, extents)
     ]
     if not tiles:
         return block(extents, cores, stencil)
@@ -49,7 +51,7 @@ def nodecart(extents: Extents, cores: int, stencil: Stencil) -> Cells:
 
 def kd_tree(extents: Extents, cores: int, stencil: Stencil) -> Cells:
     """Bisect the longest axis, relative to its cut bytes, down to single cells."""
-    cost = _crossing(stencil)
+    cost = _count_crossing_bytes(stencil)
 
     def split(cells: Cells) -> Iterator[Cells]:
         if cells.size == 1:
@@ -60,7 +62,7 @@ def kd_tree(extents: Extents, cores: int, stencil: Stencil) -> Cells:
         for half in np.split(cells, [cells.shape[axis] // 2], axis):
             yield from split(half)
 
-    return np.concatenate(list(split(_grid(extents))))
+    return np.concatenate(list(split(_number_cells(extents))))
 
 
 def hyperplane(extents: Extents, cores: int, stencil: Stencil) -> Cells:
@@ -95,7 +97,7 @@ def hyperplane(extents: Extents, cores: int, stencil: Stencil) -> Cells:
         for half in np.split(cells, [cells.shape[axis] // 2], axis):
             yield from split(half)
 
-    return np.concatenate(list(split(_grid(extents))))
+    return np.concatenate(list(split(_number_cells(extents))))
 
 
 def strips(extents: Extents, cores: int, stencil: Stencil) -> Cells:
@@ -105,7 +107,7 @@ def strips(extents: Extents, cores: int, stencil: Stencil) -> Cells:
     longest axis.
     """
     axes = len(extents)
-    cost = _crossing(stencil)
+    cost = _count_crossing_bytes(stencil)
     mean = math.prod(max(c, 1e-9) for c in cost) ** (1 / axes)
     sides = [c / mean * cores ** (1 / axes) for c in cost]
     run = max(range(axes), key=lambda d: extents[d])
@@ -114,7 +116,7 @@ def strips(extents: Extents, cores: int, stencil: Stencil) -> Cells:
     edges = [
         np.arange(n + 1) * extents[d] // n for d, n in zip(others, counts, strict=True)
     ]
-    cells = _grid(extents).transpose(run, *others)
+    cells = _number_cells(extents).transpose(run, *others)
     taken = []
     for turn, at in enumerate(product(*(range(n) for n in counts))):
         cut = tuple(slice(e[i], e[i + 1]) for e, i in zip(edges, at, strict=True))
@@ -134,25 +136,25 @@ PEERS = {
 }
 
 
-def _grid(extents: Extents) -> Cells:
+def _number_cells(extents: Extents) -> Cells:
     return np.arange(math.prod(extents)).reshape(extents)
 
 
-def _crossing(stencil: Stencil) -> list[float]:
+def _count_crossing_bytes(stencil: Stencil) -> list[float]:
     """Return the bytes that cross a plane per cell of the plane, by axis."""
     axes = len(next(iter(stencil)))
     return [float(sum(b for v, b in stencil.items() if v[d])) for d in range(axes)]
 
 
-def _factorizations(number: int, parts: int) -> Iterator[Extents]:
+def _iterate_factorizations(number: int, parts: int) -> Iterator[Extents]:
     if parts == 1:
         yield (number,)
         return
     for factor in range(1, number + 1):
         if number % factor == 0:
-            for rest in _factorizations(number // factor, parts - 1):
+            for rest in _iterate_factorizations(number // factor, parts - 1):
                 yield (factor, *rest)
 
 
-def _divides(tile: Sequence[int], extents: Sequence[int]) -> bool:
+def _is_divisor(tile: Sequence[int], extents: Sequence[int]) -> bool:
     return all(e % t == 0 for e, t in zip(extents, tile, strict=True))

@@ -34,17 +34,20 @@ ABOUT = {
 }
 
 
-def _grouped(groups: list[list[int]], size: int) -> CommGraph:
+def _make_all_to_all_in_groups(groups: list[list[int]], size: int) -> CommGraph:
     pairs = [(a, b) for group in groups for a in group for b in group if a != b]
     source, target = np.array(pairs, np.uint32).T
     amounts = np.full(len(pairs), size)
     return CommGraph.from_edges(RANKS, source, target, amounts, np.ones_like(amounts))
 
 
-def _rows_and_columns(size: int) -> list[CommGraph]:
+def _make_rows_and_columns(size: int) -> list[CommGraph]:
     """All-to-all along the rows of an 8x8 grid, then along its columns: a 2-D FFT."""
     grid = np.arange(RANKS).reshape(8, 8)
-    return [_grouped(grid.tolist(), size), _grouped(grid.T.tolist(), size)]
+    return [
+        _make_all_to_all_in_groups(grid.tolist(), size),
+        _make_all_to_all_in_groups(grid.T.tolist(), size),
+    ]
 
 
 #: name -> function that makes the pattern's phases
@@ -54,7 +57,7 @@ PATTERNS: dict[str, Callable[[], list[CommGraph]]] = {
     "3-D halo": lambda: [stencil([4, 4, 4], 7, bytes=BYTES)],
     "3-D halo with diagonals": lambda: [stencil([4, 4, 4], 27, bytes=BYTES)],
     "all-to-all of 32 ranks": lambda: [all_to_all(32, BYTES)],
-    "all-to-all in rows, then in columns": lambda: _rows_and_columns(BYTES),
+    "all-to-all in rows, then in columns": lambda: _make_rows_and_columns(BYTES),
     "all-gather by Bruck, 6 rounds": lambda: make_phases(
         "bruck", Request(RANKS, BYTES // 16)
     ),
@@ -73,14 +76,16 @@ _SEEDS = range(1, 4)
 _SHARES = (0.02, 0.05, 0.1, 0.2, 0.5)
 
 
-class Placed(NamedTuple):
+class NamedPlacement(NamedTuple):
     """A placement and its name."""
 
     name: str
     placement: Placement
 
 
-def placements(phases: list[CommGraph], allocation: Allocation) -> Iterator[Placed]:
+def placements(
+    phases: list[CommGraph], allocation: Allocation
+) -> Iterator[NamedPlacement]:
     """Yield more than 30 placements: by mappers, random, scattered, and shuffled.
 
     A growing share of the best placement's slots is shuffled, so that all qualities
@@ -88,7 +93,9 @@ def placements(phases: list[CommGraph], allocation: Allocation) -> Iterator[Plac
     """
     graph = add_phases(phases)
     for mapper in _MAPPERS:
-        yield Placed(mapper, place(graph, allocation, mapper, threads=1).placement)
+        yield NamedPlacement(
+            mapper, place(graph, allocation, mapper, threads=1).placement
+        )
     for objective in _OBJECTIVES:
         best = place(
             graph,
@@ -99,21 +106,21 @@ def placements(phases: list[CommGraph], allocation: Allocation) -> Iterator[Plac
             work=200_000,
             threads=1,
         ).placement
-        yield Placed(f"{_BEST}, {objective}", best)
+        yield NamedPlacement(f"{_BEST}, {objective}", best)
     for seed in _SEEDS:
         placement = place(graph, allocation, "random", seed=seed, threads=1).placement
-        yield Placed(f"random {seed}", placement)
+        yield NamedPlacement(f"random {seed}", placement)
         for share in _SHARES:
             name = f"{share:.0%} shuffled {seed}"
-            yield Placed(name, _shuffled(best, allocation, share, seed))
+            yield NamedPlacement(name, _shuffle_slots(best, allocation, share, seed))
     every = np.asarray(allocation.slots)
     for stride in (7, 11, 31):
         # Neighbors are far apart, on separate slots.
         far = every[np.arange(graph.rank_count) * stride % len(every)]
-        yield Placed(f"every {stride}th slot", Placement(allocation, far))
+        yield NamedPlacement(f"every {stride}th slot", Placement(allocation, far))
 
 
-def _shuffled(
+def _shuffle_slots(
     placement: Placement, allocation: Allocation, share: float, seed: int
 ) -> Placement:
     """Permute the ranks on a random share of slots."""

@@ -11,7 +11,7 @@ from topoloom import Allocation, CommGraph, Machine, judge
 from topoloom.graphs.phases import add_phases
 from topoloom.placements import objective_value
 from topoloom.simulate.simgrid import SETTINGS, simulate
-from validation.cases import MACHINES, PATTERNS, Placed, placements
+from validation.cases import MACHINES, PATTERNS, NamedPlacement, placements
 
 #: Settings with SimGrid's default network model: TCP over Ethernet.
 ETHERNET = tuple(each for each in SETTINGS if each.startswith(("smpi/", "network/o")))
@@ -47,15 +47,15 @@ def measure(machine: str, pattern: str) -> list[Run]:
     allocation = Allocation.whole(Machine(MACHINES[machine]))
     graph = add_phases(phases)
     return [
-        _measured(machine, pattern, each, phases, graph, allocation)
+        _measure_placement(machine, pattern, each, phases, graph, allocation)
         for each in placements(phases, allocation)
     ]
 
 
-def _measured(
+def _measure_placement(
     machine: str,
     pattern: str,
-    placed: Placed,
+    placed: NamedPlacement,
     phases: list[CommGraph],
     graph: CommGraph,
     allocation: Allocation,

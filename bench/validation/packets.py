@@ -56,7 +56,7 @@ def measure_packets(machine: str, pattern: str) -> list[PacketRun]:
     phases = PATTERNS[pattern]()
     allocation = Allocation.whole(Machine(MACHINES[machine]))
     kept = islice(placements(phases, allocation), 0, None, EVERY)
-    sent = phases if pattern == SHORT else [_smaller(phase) for phase in phases]
+    sent = phases if pattern == SHORT else [_scale_down(phase) for phase in phases]
     graph = add_phases(sent)
     host = allocation.machine
     begin = time.monotonic()
@@ -80,7 +80,7 @@ def measure_packets(machine: str, pattern: str) -> list[PacketRun]:
     return found
 
 
-def _smaller(phase: CommGraph) -> CommGraph:
+def _scale_down(phase: CommGraph) -> CommGraph:
     source, target, amount, messages = edge_rows(phase).T
     return CommGraph.from_edges(
         phase.rank_count,
@@ -97,7 +97,7 @@ def correlation(runs: Sequence[PacketRun], name: str) -> float | None:
     return rank_correlation([run.values[name] for run in runs], times)
 
 
-def loss(runs: Sequence[PacketRun], name: str) -> float:
+def compute_loss(runs: Sequence[PacketRun], name: str) -> float:
     """Return the relative excess time of the placement with the best value."""
     chosen = min(runs, key=lambda run: run.values[name])
     return chosen.switches / min(run.switches for run in runs) - 1
@@ -112,24 +112,24 @@ def report(runs: Sequence[PacketRun]) -> str:
     head += ["switches / time", "switches / SimGrid", "busiest channel"]
     rows = [head, ["---"] * 2 + ["---:"] * (len(head) - 2)]
     cases = groupby(runs, lambda run: (run.machine, run.pattern))
-    rows += [_row(list(case)) for _, case in cases]
+    rows += [_format_row(list(case)) for _, case in cases]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
-def _row(case: list[PacketRun]) -> list[str]:
+def _format_row(case: list[PacketRun]) -> list[str]:
     found = [correlation(case, name) for name in _NAMES]
     return [
         case[0].machine,
         case[0].pattern,
         *("" if one is None else f"{one:.2f}" for one in found),
-        *(f"{100 * loss(case, name):+.0f} %" for name in _NAMES),
+        *(f"{100 * compute_loss(case, name):+.0f} %" for name in _NAMES),
         *(
-            _spread([run.switches / run.values[name] for run in case])
+            _format_range([run.switches / run.values[name] for run in case])
             for name in ("time", "simgrid")
         ),
-        _spread([run.busiest for run in case]),
+        _format_range([run.busiest for run in case]),
     ]
 
 
-def _spread(values: Sequence[float]) -> str:
+def _format_range(values: Sequence[float]) -> str:
     return f"{min(values):.2f} to {max(values):.2f}"
