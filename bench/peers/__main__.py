@@ -93,7 +93,7 @@ def main() -> None:
         results.replace(OUT / "results.previous.jsonl")
     runs = read_runs(results) if results.exists() else []
     registry = Registry()
-    pairs = tools.chosen(args.tools, args.efforts)
+    pairs = tools.select_tools(args.tools, args.efforts)
     missing: list[str] = []
     late = Late()
     with results.open("a") as log:
@@ -106,7 +106,7 @@ def main() -> None:
                     continue
                 instance = recipe.get()
                 for tool, effort in pairs:
-                    if not tools.applies(effort, instance):
+                    if not tools.is_applicable(effort, instance):
                         continue
                     run = late.skipped(instance, tool, effort)
                     if run is None:

@@ -149,7 +149,7 @@ def _run_limited(
         run.memory = used.ru_maxrss * 1024
         output.seek(0)
         lines = [line for line in output.read().splitlines() if line.strip()]
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "no output"
 
 
 def _wait_for_process(

@@ -103,12 +103,14 @@ TOOLS = [
 ON_DEMAND = {("kahip", "multisection-eco-balanced"), ("mtkahypar", "highest")}
 
 
-def applies(effort: str, instance: Instance) -> bool:
+def is_applicable(effort: str, instance: Instance) -> bool:
     """Whether an effort applies: forced balance only with one rank per slot."""
     return not (instance.n_to_1 and "forced" in effort)
 
 
-def chosen(names: Sequence[str], efforts: Sequence[str]) -> list[tuple[Tool, str]]:
+def select_tools(
+    names: Sequence[str], efforts: Sequence[str]
+) -> list[tuple[Tool, str]]:
     """Return tools and efforts by name; without names, all except `ON_DEMAND`."""
     return [
         (tool, effort)

@@ -85,25 +85,31 @@ def main(argv: Sequence[str] | None = None) -> None:
             try_model(Path(folder) / "model", args.model)
             return
         if args.shapes:
-            renew(args.docs, shapes.simulate_table(Path(folder)), SHAPES)
+            print_and_write_table(
+                args.docs, shapes.simulate_table(Path(folder)), SHAPES
+            )
             return
         if args.beside:
             words = Path(folder), args.beside, args.items, args.repeats
-            renew(args.docs, other_libraries.simulate_table(*words), BESIDE)
+            print_and_write_table(
+                args.docs, other_libraries.simulate_table(*words), BESIDE
+            )
             return
         if args.large:
             program = build("openmpi", Path(folder))
-            renew(
+            print_and_write_table(
                 args.docs,
                 compare_with_alltoallv(program, args.items, args.repeats),
                 LARGE,
             )
             return
         if args.laid:
-            renew(args.docs, aligned_meshes.simulate_table(Path(folder)), LAID)
+            print_and_write_table(
+                args.docs, aligned_meshes.simulate_table(Path(folder)), LAID
+            )
             return
         if args.places:
-            renew(
+            print_and_write_table(
                 args.docs,
                 node_positions.simulate_table(Path(folder), args.places),
                 PLACES,
@@ -115,10 +121,10 @@ def main(argv: Sequence[str] | None = None) -> None:
             read = measure(suffix, program, args.items, args.repeats)
             rows.append(format_row(name, read))
             print(rows[-1], file=sys.stderr, flush=True)
-    renew(args.docs, "\n".join([HEAD, *rows]), MARKS)
+    print_and_write_table(args.docs, "\n".join([HEAD, *rows]), MARKS)
 
 
-def renew(docs: Path | None, text: str, marks: tuple[str, str]) -> None:
+def print_and_write_table(docs: Path | None, text: str, marks: tuple[str, str]) -> None:
     """Print a table, and write it to the documentation if a folder is given."""
     print(text)
     if docs:
