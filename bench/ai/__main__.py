@@ -31,7 +31,10 @@ SGLANG = Path("build/bench-ai/sglang")
 
 
 class TableSource(NamedTuple):
-    """A table of a documentation page; its name is that of the markers in the page."""
+    """A table of a documentation page.
+
+    The table's name is also the name of its markers in the page.
+    """
 
     page: str
     make: Callable[[argparse.Namespace], str]

@@ -81,8 +81,8 @@ def minimize_inter_node_share(
 ) -> float | None:
     """Compute the minimum inter-node share; replicas are on different nodes.
 
-    The binary variables state that an expert has r replicas, and that one of them is on
-    a given GPU.
+    The binary variables state that an expert has r replicas, and that one of the
+    replicas is on a given GPU.
     """
     experts, gpus, count = len(loads), len(nodes), int(nodes.max()) + 1
     program = Program(experts * count * (gpus + 1))
@@ -158,7 +158,7 @@ def _compute_gap(
     ours = measure_experts(loads[None], nodes, held, choices, nearest=nearest)[0]
     most = measure_experts(loads[None], nodes, even)[0][1] * (1 + slack)
     optimum = least(most * (1 + 1e-9))
-    if optimum is None:  # infeasible with a replica per node at most
+    if optimum is None:  # infeasible: at most one replica per node
         return None
     return float(ours[0] / optimum - 1 if optimum > 0 else ours[0])
 

@@ -62,7 +62,7 @@ class PlacementCost(NamedTuple):
 class Row(NamedTuple):
     """Costs of a workload under a dispatch: EPLB's and our placements.
 
-    Loads of `ours` exceed our most balanced placement by 1 % at most; those of
+    Loads of `ours` exceed our most balanced placement by 1 % at most; loads of
     `matched` exceed EPLB's by 1 % at most.
     """
 

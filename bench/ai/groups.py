@@ -21,7 +21,7 @@ MOST = 512
 
 @dataclass
 class ReleaseCounts:
-    """Counts per release."""
+    """Counts of the comparison with one release of Megatron-Core."""
 
     release: str
     jobs: int = 0

@@ -27,7 +27,7 @@ GROUPS = {
 
 
 def main(wheel: str, sizes: dict[str, int], sent: dict[str, int]) -> None:
-    """Run one rank."""
+    """Run one rank of the job."""
     sys.path.insert(0, wheel)
     parallel_state = import_module("megatron.core.parallel_state")
     dist.init_process_group("nccl")

@@ -8,8 +8,9 @@
 //   communicator ID RANK...
 //   collective COMMUNICATOR FUNCTION DATATYPE COUNT ROOT TIMES plan|graph|copy|symmetric
 //   message COMMUNICATOR SOURCE TARGET DATATYPE COUNT TIMES
-// COMMUNICATOR, FUNCTION and DATATYPE are indices. END is finalize, exit (without finalize), kill (kills rank 0)
-// or terminate (SIGTERM on all ranks). With GIVE_RANKS, processes of one rank set its number as a launcher does.
+// COMMUNICATOR, FUNCTION and DATATYPE are indices. END is finalize, exit (without finalize), kill
+// (kills rank 0) or terminate (SIGTERM on all ranks). With GIVE_RANKS, processes of one rank set
+// its number as a launcher does.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -28,7 +29,7 @@ struct step {
     int communicator, function, datatype, root, times;
     int source, target;  // ranks of a message; source is -1 for a collective
     size_t count;
-    char how;  // first letter of the last word
+    char how;  // first letter of the line's last word
 };
 
 struct communicator {
@@ -268,7 +269,7 @@ static int time_plugin(int threads, long events, int together) {
     struct member members[MOST];
     struct timed timed[MOST];
     double seconds = 0;
-    communicators_[0].id = 1000;  // part of events before version 4
+    communicators_[0].id = 1000;  // events before version 4 contain the id
     for (int t = 0; t < threads; t++) {
         members[t] = t == 0 || !together ? init_communicator(1000u + (unsigned)t, 0, 8) : members[0];
         timed[t] = (struct timed){&members[t], events, 0};

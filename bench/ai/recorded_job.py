@@ -88,7 +88,7 @@ def call_uneven_collectives(
     """Exchange rows of three numbers, with a different number of rows per pair."""
     n = len(members)
     rows = [[1 + (s + 2 * t) % 5 for t in range(n)] for s in range(n)]
-    rows[0] = [2] * n  # even for one rank
+    rows[0] = [2] * n  # rank 0 sends equal numbers of rows
     come = [row[place] for row in rows]
     given, taken = torch.ones(sum(rows[place]), 3), torch.ones(sum(come), 3)
     dist.all_to_all_single(taken, given, come, rows[place], group=group)
@@ -132,7 +132,7 @@ def data_parallel(counts: Counts) -> None:
 
 
 def main(folder: Path) -> None:
-    """Run one rank."""
+    """Run one rank of the job."""
     dist.init_process_group("gloo")
     counts = Counts(dist.get_rank())
     groups = {members: dist.new_group(list(members)) for members in GROUPS}

@@ -83,7 +83,7 @@ def exchange_on_ring(
 
 
 def run(rank: int, folder: Path) -> None:
-    """Run one rank."""
+    """Run one rank of the job."""
     store = f"file://{folder}/store"
     dist.init_process_group("gloo", store, rank=rank, world_size=RANKS)
     groups = {members: dist.new_group(list(members)) for members in PAIRS}

@@ -70,7 +70,7 @@ def train(model: torch.nn.Module) -> None:
 
 
 def main() -> None:
-    """Run one rank."""
+    """Run one rank of the job."""
     dist.init_process_group("gloo")
     mesh = init_device_mesh(
         "cpu", (dist.get_world_size() // 2, 2), mesh_dim_names=("replicate", "shard")

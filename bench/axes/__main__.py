@@ -72,7 +72,7 @@ def table(results: Sequence[Result]) -> str:
 
 
 def line(result: Result) -> str:
-    """Print how a job ended, on one line."""
+    """Format the result of a job as one line."""
     case, orders = result.case, result.orders
     return (
         f"{case.machine_name:36} {case.model:16} {orders.given.total:7.3f} s, best "

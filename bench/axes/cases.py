@@ -42,7 +42,7 @@ class Case:
 
     @property
     def job(self) -> dict[str, int] | MegatronJob:
-        """The job for the mapper."""
+        """The job that the mapper places."""
         mesh = parse_mesh(self.mesh)
         if self.experts is None:
             return mesh
@@ -54,7 +54,7 @@ class Case:
         return ", ".join(part for part in (self.mesh, self.experts) if part)
 
     def allocation(self) -> topoloom.Allocation:
-        """Allocate the nodes."""
+        """Allocate the nodes of the job."""
         machine = topoloom.load_machine(self.machine)
         rest = [node for node in range(machine.node_count) if node not in self.lost]
         return topoloom.Allocation(machine, self.chosen or rest)

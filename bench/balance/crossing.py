@@ -36,7 +36,7 @@ class Crossing(NamedTuple):
     ranks: int
     gathered: float
     by_messages: float
-    messages: int  # maximum per sender
+    messages: int  # maximum number of messages per sender
 
 
 def time_both(ranks: int) -> Crossing:

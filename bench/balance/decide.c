@@ -29,7 +29,7 @@ static double measure_median(MPI_Comm comm, int decide, int repeats, int rank, i
     const topoloom_balance_options options = {.decide = decide};
     unsigned seed = (unsigned)rank + 1;
     int most = 0;
-    for (int i = -1; i < repeats; ++i) {  // the first decision sets the communicator up
+    for (int i = -1; i < repeats; ++i) {  // the first decision initializes the communicator
         seed = seed * 1664525U + 1013904223U;
         topoloom_plan* plan = NULL;
         MPI_Barrier(comm);

@@ -115,7 +115,7 @@ int main(int argc, char** argv) {
     char* tasks = calloc(64, (size_t)bytes);
     unsigned seed = (unsigned)slot + 1;
     double sum = 0;
-    for (int step = -1; step < steps; ++step) {  // the first step makes communicators
+    for (int step = -1; step < steps; ++step) {  // the first step creates communicators
         seed = seed * 1664525U + 1013904223U;
         const long long held = 20 + (seed >> 8) % 9;
         MPI_Barrier(MPI_COMM_WORLD);

@@ -34,7 +34,7 @@ class Tasks(NamedTuple):
     ranks: int
     periods: int
     seed: int
-    edges: Ints  # (task, task) rows
+    edges: Ints  # rows (task, task)
     bytes: Ints  # by edge
     sizes: Ints
     start: Ints  # owners

@@ -5,8 +5,8 @@
 // per rank or of the whole vector; SETTING is `mpi`, or the value of TOPOLOOM_COLLECTIVES. The forms:
 //   blocking    a blocking call
 //   persistent  start and wait of an existing request
-//   overlapped  a non-blocking call, tested during a computation that takes as long as four blocking calls; the
-//               time of the computation is subtracted
+//   overlapped  a non-blocking call, tested during a computation that takes as long as four blocking
+//               calls; the time of the computation is subtracted
 // All ranks start at the same time of a synchronized clock, and the time of a call ends on the last rank.
 #include <mpi.h>
 #include <stdbool.h>

@@ -19,7 +19,7 @@ from collectives.simulated import (
     Overlap,
 )
 
-#: Size classes of the table.
+#: Classes of message sizes in the table.
 CLASSES = {"8 to 64 B": (8, 64), "512 B and 4 KiB": (512, 4096), "32 KiB": (32768,)}
 
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint32_t side = 16;
 constexpr std::uint32_t ranks = side * side * side;
 
-enum class Start { random, good };  // good: one rank in sixteen is displaced
+enum class Start { random, good };  // good: one rank in sixteen is on a wrong slot
 enum class Pairs { near, far };     // far: any two ranks; near: neighbors in the pattern
 
 std::vector<Slot> make_start_slots(Start start, Rng& rng) {

@@ -37,7 +37,7 @@ void run(benchmark::State& state, const char* chain) {
     state.counters["work_rate"] = benchmark::Counter(static_cast<double>(work), benchmark::Counter::kIsRate);
 }
 
-/// A grid of ranks that can share slots.
+/// A grid of ranks; several ranks can share a slot.
 void run_grid(benchmark::State& state, const std::vector<GridAxis>& axes, const Allocation& allocation,
               const char* chain) {
     const Machine& machine = allocation.machine();

@@ -26,7 +26,7 @@ class Aim(NamedTuple):
 
 
 def aims(runs: Sequence[Run]) -> list[Aim]:
-    """Return targets and results."""
+    """Return the targets with their results."""
     ragged = [run for run in runs if run.machine in TORI and run.job == JOBS[-1]]
     close = [abs(ratio - 1) <= CLOSE for ratio in predictions(runs)]
     share = sum(close) / len(close) if close else None

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Times sparse exchanges by every algorithm, and by our choice, in one job; writes JSON Lines.
 //
-// Usage: sparse PATTERNS DEGREES BYTES, lists separated by commas. In each pattern, every rank sends one message
-// to each of DEGREE random ranks. All ranks start at the same time of MPI's clock, which must be synchronized;
-// the time of an exchange ends on the last rank.
+// Usage: sparse PATTERNS DEGREES BYTES, lists separated by commas. In each pattern, every rank
+// sends one message to each of DEGREE random ranks. All ranks start at the same time of MPI's
+// clock, which must be synchronized; the time of an exchange ends on the last rank.
 // Or: sparse --calls CALLS: this number of exchanges on one communicator.
 #include <mpi.h>
 #include <stdint.h>
@@ -46,7 +46,7 @@ static int draw_destinations(int pattern, int degree, int* destinations) {
 
 struct lists {
     int *destinations, *counts, *displs;
-    char* buffer;  // shared by all messages
+    char* buffer;  // one send buffer for all messages
 };
 
 static double measure_seconds(int pattern, int degree, int bytes, const struct lists* lists, MPI_Comm comm) {

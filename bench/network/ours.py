@@ -30,7 +30,7 @@ def speedups(case: Case, load: float, threads: int) -> list[float]:
 
 
 def run(case: Case, load: float) -> Point:
-    """Simulate a load; other simulators provide the path length."""
+    """Simulate a load on our network; other simulators provide the path length."""
     machine = topoloom.load_machine(case.machine)
     wiring = SwitchWiring(machine)
     start = process_time()

@@ -37,7 +37,8 @@ struct TransferTimes {
 };
 
 /// Rank 0's time per message of a ping-pong between two objects, both on rank 0 or one on rank 1.
-TransferTimes play_messages(topoloom::Scheduler& scheduler, topoloom::Objects<Player>& players, long messages) {
+TransferTimes play_messages(topoloom::Scheduler& scheduler, topoloom::Objects<Player>& players,
+                            long messages) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime(), processor_begin = read_cpu_seconds();
     if (scheduler.rank() == 0) players[0].send<&Player::take>(messages);

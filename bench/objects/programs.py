@@ -29,7 +29,7 @@ PLATFORM = """<?xml version='1.0'?>
 
 
 def format_switch_platform(rate: str, latency: str = "9us") -> str:
-    """Format a platform of hosts on one switch, with an open number of hosts."""
+    """Format a platform of hosts on one switch, with a placeholder for their number."""
     return PLATFORM.format(last="{last}", rate=rate, latency=latency, topology="")
 
 

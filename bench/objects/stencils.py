@@ -55,7 +55,7 @@ class Stencil:
 
     @property
     def message_bytes(self) -> int:
-        """Return the size of an edge message."""
+        """Return the bytes of an edge message."""
         row = 8 * self.cells
         return HEADERS + (row if self.dimensions == 2 else row * self.cells)
 

@@ -173,7 +173,7 @@ def read_runs(file: Path) -> list[Run]:
 
 
 def is_same_run(one: Run, two: Run) -> bool:
-    """Whether a run repeats another."""
+    """Return whether two runs have the same instance, tool and effort."""
     return (one.instance, one.tool, one.effort) == (two.instance, two.tool, two.effort)
 
 

@@ -97,7 +97,7 @@ def stencil(grid: Sequence[int], reach: str, periodic: bool = False) -> Graph:
 
 
 def _remove_duplicates(pairs: Ints, size: int) -> Ints:
-    """Return each edge once."""
+    """Remove duplicate edges."""
     low, high = pairs.min(axis=1), pairs.max(axis=1)
     keys = np.unique(low * size + high)
     return np.stack([keys // size, keys % size], axis=1)

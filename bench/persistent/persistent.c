@@ -19,7 +19,7 @@ static const char* const operations[] = {"all-to-all", "all-gather", "all-reduce
 
 struct persistent_call {
     enum operation operation;
-    int bytes, doubles;  // per block, or per vector
+    int bytes, doubles;  // bytes per block, or per vector
     char *in, *out;
     topoloom_request ours;
     MPI_Request theirs;

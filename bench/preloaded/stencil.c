@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     while (side * side * side < ranks) ++side;
     setenv("TOPOLOOM_COLLECTIVES", "exchange=mesh", 1);
-    exchange_by_mesh(0, neighbors, 0, "");  // sets the communicator up
+    exchange_by_mesh(0, neighbors, 0, "");  // the first call initializes the communicator
     for (int i = 1; i < argc; ++i) {
         const int bytes = atoi(argv[i]);
         char* from = calloc((size_t)bytes, 1);

@@ -12,7 +12,7 @@ import smpi
 from exchange.programs import PLATFORM
 from preloaded.jobs import HERE
 
-#: Numbers of ranks: cubes.
+#: Numbers of ranks, which are cubes of integers.
 RANKS = (64, 512)
 SIZES = (8, 1024, 4096, 32768)
 

@@ -18,7 +18,7 @@ COLLECTIVES = {"smpi/alltoall": "basic_linear", "smpi/allreduce": "rdb"}
 #: In the sparse program: destinations per rank, and factors of message sizes.
 _DEGREE, _LONGER = 6, (1, 4, 16, 64)
 
-Message = tuple[int, int, int]  # from, to, bytes
+Message = tuple[int, int, int]  # source, target, bytes
 Pattern = Callable[[int], CommGraph]
 
 

@@ -227,7 +227,7 @@ class PlantedJob:
 
 
 class Row(NamedTuple):
-    """A line of the table."""
+    """A row of the table."""
 
     machine: str
     rounds: str

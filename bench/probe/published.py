@@ -29,7 +29,7 @@ from topoloom.schedules import find_cost_groups
 
 #: Number of repetitions with random samples.
 DRAWS = 200
-#: Samples per number of pairs.
+#: Numbers of samples, by number of pairs.
 _RUNS = 20
 
 #: Table 4.7: size of both groups; t11, t12, t22, t21 and their standard deviations, us.
@@ -62,7 +62,7 @@ TOTALS: dict[str, dict[str, tuple[float | None, str]]] = {
 
 
 class Row(NamedTuple):
-    """A line of the table."""
+    """A row of the table."""
 
     table: str
     what: str

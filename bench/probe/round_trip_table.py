@@ -48,7 +48,7 @@ def _compute_excess(placed: PlacedPattern) -> float:
 
 def _count_within(what: str, errors: Sequence[float], most: float) -> Row:
     sizes = np.abs(errors)
-    if most == HOP_BYTES:  # negative values are improvements
+    if most == HOP_BYTES:  # negative errors are improvements
         sizes = np.maximum(errors, 0)
     good = int((sizes <= most).sum())
     worst = errors[int(sizes.argmax())]

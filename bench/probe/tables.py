@@ -17,7 +17,7 @@ STEPS = {"quick": 4.0, "default": 2.0, "thorough": 1.5}
 
 
 class Row(NamedTuple):
-    """A line of the table."""
+    """A row of the table."""
 
     what: str
     target: str

@@ -63,7 +63,7 @@ class Truth:
         )
 
     def level_of(self, a: int, b: int) -> int:
-        """Return the level of two ranks."""
+        """Return the level that connects two ranks."""
         return next(
             level
             for level in range(self.machine.depth + 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pairs of published values and ours."""
+"""Pairs of a published value and our value."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Ours:
     row: str
     column: str
     value: float | str
-    note: str = ""  # reason of a difference
+    note: str = ""  # reason for a difference
     #: Tolerated relative difference of a roughly known value.
     within: float = 0.0
     #: The number in the published text, if the text has further words.
@@ -42,13 +42,13 @@ class Ours:
 
     @property
     def key(self) -> Key:
-        """The key of the value."""
+        """The key of the published value."""
         return Key(self.source, self.table, self.row, self.column)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A published value and ours."""
+    """A published value and our value."""
 
     ours: Ours
     text: str

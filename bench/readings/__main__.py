@@ -120,7 +120,7 @@ def compare_scatters(published: Published) -> None:
 
 
 def _compute_rms(logarithms: Sequence[float]) -> float:
-    """Return the root mean square."""
+    """Return the root mean square of logarithmic errors."""
     return math.sqrt(sum(one * one for one in logarithms) / len(logarithms))
 
 

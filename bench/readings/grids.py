@@ -55,7 +55,7 @@ class GridCase:
     """
 
     table: str
-    processes: str  # as in the table
+    processes: str  # as printed in the table
     cluster: Cluster
     grid: tuple[int, ...]
     megabytes: int

@@ -55,7 +55,7 @@ def build_preloaded_library(
 
 
 def measure(name: str, shim: str) -> None:
-    """Print the lines of one MPI."""
+    """Print the times of one MPI, a line per call."""
     launcher = find_launcher([name])
     compiler = find_compiler(launcher)
     with tempfile.TemporaryDirectory() as folder:

@@ -15,7 +15,7 @@ from readings import scatters
 from remap.nodes import Speeds, TwoGroups, platform
 
 MARKS = "<!-- bench-remap: begin -->", "<!-- bench-remap: end -->"
-#: Bytes per process: 10 MB.
+#: Bytes per process (10 MB).
 BYTES = 10 << 20
 ORDERS = ("standard", "fastest-edge-first", "channel-aware")
 #: Bytes of the round-trip messages in table 4.7.
@@ -35,11 +35,11 @@ class Machine:
     """
 
     node: scatters.Node
-    inside_us: float  # round trip, table 4.7
+    inside_us: float  # microseconds of a round trip, table 4.7
     between_us: float
     inside_total_mbs: float
     between_total_mbs: float
-    measured_ms: tuple[float, float, float]  # tables 4.9 to 4.11, by ORDERS
+    measured_ms: tuple[float, float, float]  # by ORDERS, tables 4.9 to 4.11
 
     def channels(self) -> TwoGroups:
         """Return speeds; channels limit concurrent messages, as in the paper."""

@@ -13,8 +13,8 @@ class Speeds:
     """Speeds of messages inside a group, or between groups."""
 
     latency_us: float
-    one_mbs: float  # of a single message
-    all_mbs: float  # of any number of messages at once
+    one_mbs: float  # bandwidth of a single message
+    all_mbs: float  # total bandwidth of concurrent messages
 
 
 @dataclass(frozen=True)

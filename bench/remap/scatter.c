@@ -2,8 +2,8 @@
 // Times a binomial scatter on MPI_COMM_WORLD re-mapped in several orders; writes JSON Lines.
 //
 // Usage: scatter BYTES CHANNELS ORDER..., orders as for topoloom_comm_order. All ranks start at the same time
-// of MPI's clock, which must be synchronized; the time of a scatter ends on the last rank. `setup` is the time
-// to create the communicator.
+// of MPI's clock, which must be synchronized; the time of a scatter ends on the last rank. `setup`
+// is the time to create the communicator.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
         const double setup_start = wait_for_common_start();
         topoloom_comm_order(MPI_COMM_WORLD, options, &comm);
         const double setup = find_latest(MPI_Wtime()) - setup_start;
-        topoloom_scatter(in, 1, MPI_BYTE, out, 1, MPI_BYTE, 0, comm);  // sets the communicator up
+        topoloom_scatter(in, 1, MPI_BYTE, out, 1, MPI_BYTE, 0, comm);  // initializes the communicator
         const double start = wait_for_common_start();
         topoloom_scatter(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, 0, comm);
         const double seconds = find_latest(MPI_Wtime()) - start;

@@ -20,7 +20,7 @@ typedef struct message {
 } message;
 
 static int rank, ranks;
-static int targets;  // per rank: the next rank, or all others
+static int targets;  // targets per rank: one (the next rank), or all other ranks
 static long long taken;
 static double last;  // time of the last delivery on this rank
 

@@ -43,7 +43,7 @@ def simulate_table(folder: Path, sources: Path, items: int, repeats: int) -> str
 
 
 def format_row(program: str, ranks: int, read: Sequence[dict[str, Any]]) -> str:
-    """Format medians and ranges."""
+    """Format medians and ranges of the times as a row."""
     cells = [program, f"{ranks}"]
     for way in _WAYS:
         of = [one[way] for one in read if one["program"] == program]

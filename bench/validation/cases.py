@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cases and placements from good to bad."""
+"""Cases, and placements of different quality."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def placements(
             yield NamedPlacement(name, _shuffle_slots(best, allocation, share, seed))
     every = np.asarray(allocation.slots)
     for stride in (7, 11, 31):
-        # Neighbors are far apart, on separate slots.
+        # Scatter neighbors over distant slots.
         far = every[np.arange(graph.rank_count) * stride % len(every)]
         yield NamedPlacement(f"every {stride}th slot", Placement(allocation, far))
 

@@ -32,7 +32,8 @@ def configure(source: Path, folder: Path, mpi: Mpi, *options: object) -> None:
         if suffix in mpi.compilers
     ]
     if languages["Fortran"] not in mpi.compilers:
-        compilers.append("-DCMAKE_Fortran_COMPILER=OFF")  # of another MPI
+        # CMake must not find the Fortran compiler of another MPI.
+        compilers.append("-DCMAKE_Fortran_COMPILER=OFF")
     run(["cmake", "-S", source, "-B", folder, *compilers, *options])
 
 

@@ -28,7 +28,7 @@ class Mpi:
 
     name: str
     mpirun: str
-    compilers: dict[str, str] = field(hash=False)  # by suffix of the source file
+    compilers: dict[str, str] = field(hash=False)  # by suffix of source files
     options: tuple[str, ...]
     install: str
 

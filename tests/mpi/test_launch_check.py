@@ -22,7 +22,7 @@ HOSTS = ("beta", "alpha", "delta-2")
 SLOTS = [5, 0, 2, 4, 1]
 #: two packages of two cores with two threads each
 NODE = NodeParts(("package", "node"), cpus=((0, 1), (2, 3), (4, 5), (6, 7)))
-#: the same, without named levels
+#: the same machine, without named levels
 UNNAMED = replace(NODE, names=())
 
 

@@ -39,7 +39,7 @@ def test_ranks_start_on_the_predicted_nodes(
     file = tmp_path / "hosts"
     line = "{}:{}\n" if hydra else "{} slots={}\n"
     file.write_text("".join(map(line.format, HOSTS, cores)))
-    # The launcher options in the message.
+    # The message contains the launcher options.
     _, _, *options = words.partition(" as ")[2].partition(" does")[0].split()[1:]
     where = ["-f", file] if hydra else ["--hostfile", file, "--bind-to", "none"]
     located = several_hosts.locate_ranks(*where, *options, ranks=ranks)

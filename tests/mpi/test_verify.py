@@ -175,7 +175,7 @@ def test_a_program_can_verify_itself(tmp_path: Path) -> None:
         done = subprocess.run(
             command, capture_output=True, text=True, check=True, timeout=SECONDS
         )
-        return sorted(done.stdout.splitlines(), reverse=True)  # lines of two ranks
+        return sorted(done.stdout.splitlines(), reverse=True)  # one line per rank
 
     head = "# rank host slot cpus gpu nic\n"
     seats = f"0 {HERE} 0 - - -\n1 {HERE}.cluster 1 - - -\n"

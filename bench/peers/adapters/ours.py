@@ -80,7 +80,7 @@ def _run(words: list[str]) -> str:
     ):
         run(words)
     lines = [line for line in text.getvalue().splitlines() if line.strip(" ╭╮╰╯─")]
-    return lines[-1].strip(" │") if lines else "it said nothing"
+    return lines[-1].strip(" │") if lines else "no output"
 
 
 def _find_places(instance: Instance, slots: Any) -> Any:

@@ -94,7 +94,7 @@ class RuleLibrary:
     ranks: tuple[int, ...] = RANKS
 
     def get_program_name(self, name: str) -> str:
-        """Return the program's name of a function."""
+        """Return the name of an MPI function in the program's arguments."""
         return getattr(self.rules, "FUNCTIONS", {}).get(name, name)
 
     def run(
@@ -167,7 +167,7 @@ def read_counts(done: subprocess.CompletedProcess[str]) -> dict[str, Traffic]:
 
 @dataclass(frozen=True)
 class Case:
-    """An algorithm and a number of ranks."""
+    """An algorithm of an MPI function, and a number of ranks."""
 
     library: RuleLibrary
     operation: str
@@ -182,7 +182,7 @@ class Case:
 
     @property
     def argument(self) -> str:
-        """Return the collective that the program runs."""
+        """Return the program's argument: function name and number of ranks."""
         return f"{self.library.get_program_name(self.function.name)}:{self.ranks}"
 
 
@@ -275,7 +275,7 @@ def test_open_mpi_changes_its_algorithm_as_the_file_states(
     rules = tmp_path / "rules.txt"
     rules.write_text(open_mpi.write(request))
     sizes = re.findall(r"^(\d+) \d+ 0 0$", rules.read_text().split("\n8 #")[1], re.M)
-    change = int(sizes[1])  # bytes of all pairs of a rank
+    change = int(sizes[1])  # bytes that a rank sends to all ranks
     for size, messages in ((change // 8 - 1, 3), (change // 8, 7)):
         found = library.count_traffic(8, size, ["alltoall"], rules)
         assert found == {"alltoall": Counter({(messages, messages): 8})}

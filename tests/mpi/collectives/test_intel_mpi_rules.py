@@ -136,7 +136,7 @@ def test_algorithm_numbers_of_intel_mpi_match_their_schedules(
 def test_intel_mpi_changes_its_algorithm_as_the_variable_states(
     program: Path,
 ) -> None:
-    ranks, change = 8, 4000  # a byte count that the ranks divide
+    ranks, change = 8, 4000  # a byte count that is divisible by the number of ranks
     rules = ""
     before, after = dict[str, Traffic](), dict[str, Traffic]()
     for operation, function, known in list_algorithms(ranks):

@@ -39,7 +39,7 @@ def run_learning(mpi: Mpi, ranks: int, *words: object) -> str:
 
 
 def check_agreement(mpi: Mpi, *words: object) -> None:
-    """Make calls and compare the choices of ranks."""
+    """Expect that all ranks choose the same schedules."""
     program = with_collectives(mpi, HERE / "learning.c")
     output = run_learning(mpi, 4, program, CALLS, *words)
     calls, classes, *others = output.strip().split(", ")

@@ -97,7 +97,7 @@ def test_a_non_blocking_call_does_no_setup(mpi: Mpi, nonblocking_program: Path) 
         mpi, "schedule=binomial;progress=1", nonblocking_program, "multiple", "alone"
     )
     assert read_answers(done) == ["0 wrong, theirs"]
-    assert len(read_reports(done)) == 1  # number of ranks of the world
+    assert len(read_reports(done)) == 1  # reports only the number of ranks of the world
 
 
 @ours

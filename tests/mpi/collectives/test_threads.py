@@ -70,7 +70,8 @@ def test_the_thread_sanitizer_reports_nothing() -> None:
     )
     variables = {
         "TOPOLOOM_COLLECTIVES": "progress=1;schedule=bruck",
-        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # the MPI library
+        # Ignore races inside the MPI library.
+        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",
     }
     for words in (["at-once", 3, 40], ["unseen", 40], ["fresh", 12]):
         output = run([*OPEN_MPI_4.command(4, program), *words], **variables)

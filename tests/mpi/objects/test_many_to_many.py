@@ -11,7 +11,7 @@ from object_programs import SOURCES, compile_with_objects
 from simulated_hosts import hosts_options
 
 SOURCE = SOURCES / "many_to_many.cpp"
-ALPHA, BETA = 1e-5, 1e-9  # as in the program
+ALPHA, BETA = 1e-5, 1e-9  # same value as in many_to_many.cpp
 STRATEGIES = ("direct", "mesh", "grid", "hypercube", "learned")
 
 

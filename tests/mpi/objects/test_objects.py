@@ -56,7 +56,8 @@ def test_sanitizers_report_nothing(sanitizer: str, words: tuple[object, ...]) ->
     program = compile_with_sanitizer(OPEN_MPI_4, SOURCES / str(source), sanitizer)
     variables = {
         "ASAN_OPTIONS": "detect_leaks=0",  # MPI leaks
-        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # the MPI library
+        # Ignore races inside the MPI library.
+        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",
     }
     command = OPEN_MPI_4.command(int(str(ranks)), program, *arguments)
     done = run_to_end(command, **variables)

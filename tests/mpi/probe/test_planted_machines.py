@@ -19,7 +19,7 @@ from topoloom.probe.job.samples import load_samples
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-OVERHEAD = 1e-6  # of `smpi.SETTINGS`, for sender and receiver
+OVERHEAD = 1e-6  # CPU overhead of `smpi.SETTINGS`, for sender and receiver
 CLOSE = 0.02
 
 

@@ -149,7 +149,7 @@ static void call_neighborhood_collectives(void) {
     const MPI_Aint nowhere[1] = {0};
     const MPI_Datatype type[1] = {MPI_DOUBLE};
     MPI_Neighbor_alltoallw(out, one, nowhere, type, in, one, nowhere, type, ring);
-    const int index[4] = {3, 4, 5, 6}, edges[6] = {1, 2, 3, 0, 0, 0};  // rank 0 with each other one
+    const int index[4] = {3, 4, 5, 6}, edges[6] = {1, 2, 3, 0, 0, 0};  // from and to rank 0
     MPI_Graph_create(MPI_COMM_WORLD, 4, index, edges, 0, &star);
     const int all_ones[4] = {1, 1, 1, 1}, offsets[4] = {0, 1, 2, 3};
     MPI_Neighbor_allgatherv(out, 1, MPI_SHORT, in, all_ones, offsets, MPI_SHORT, star);
@@ -200,7 +200,7 @@ static void call_one_sided(void) {
     MPI_Comm_split(MPI_COMM_WORLD, 0, -me, &reversed);
     MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, reversed, &win);
     MPI_Win_fence(0, win);
-    if (me == 3) MPI_Put(out, 61, MPI_BYTE, 2, 0, 61, MPI_BYTE, win);  // rank 2 there is rank 1 of the world
+    if (me == 3) MPI_Put(out, 61, MPI_BYTE, 2, 0, 61, MPI_BYTE, win);  // to rank 1 of the world
     MPI_Win_fence(0, win);
     MPI_Win_free(&win);
     MPI_Comm_free(&reversed);

@@ -32,7 +32,7 @@ static void require(int holds, const char* what, int seed) {
 
 // ---- expected neighbors of rank r, computable on every process ------------------------------------------
 static int compute_degree(int seed, int r) { return (int)(hash_numbers(seed, r, 77) % most); }
-static int compute_target(int seed, int r, int i) {  // near in a scrambled order of the ranks
+static int compute_target(int seed, int r, int i) {  // near r in a scrambled order of the ranks
     const int stride = 1 + (int)(hash_numbers(seed, 1, 2) % (unsigned)size);
     return (int)((r * 1u + (unsigned)stride * (1 + hash_numbers(seed, r, i) % 3)) % (unsigned)size);
 }
@@ -67,7 +67,7 @@ static void exchange_with_neighbors(MPI_Comm comm, int seed, int in, int out) {
 static void check_cart(int seed) {
     int dims[3] = {0}, periods[3], ndims = 1 + (int)(hash_numbers(seed, 3, 4) % 3), expected[3], got[3],
         old[3], around[3];
-    const int used = size > 3 && seed % 4 == 0 ? size - 1 : size;  // one process stays outside
+    const int used = size > 3 && seed % 4 == 0 ? size - 1 : size;  // one process is not in the topology
     MPI_Dims_create(used, ndims, dims);
     for (int i = 0; i < ndims; ++i) periods[i] = (int)(hash_numbers(seed, i, 5) % 2);
     MPI_Comm comm;
@@ -124,7 +124,7 @@ static struct lists make_expected_lists(int seed, int r) {
         l.targets[i] = compute_target(seed, r, i);
         l.target_weights[i] = compute_weight(seed, r, i);
     }
-    for (int s = size; s-- > 0;)  // in descending order, unlike any library's
+    for (int s = size; s-- > 0;)  // in descending order, which no MPI library uses
         for (int i = 0; i < compute_degree(seed, s); ++i)
             if (compute_target(seed, s, i) == r) {
                 l.sources[l.in] = s;

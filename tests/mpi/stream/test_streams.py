@@ -113,7 +113,8 @@ def test_streams_work_among_simulated_ranks(dimensions: int, tmp_path: Path) -> 
 def test_sanitizers_report_nothing(sanitizer: str) -> None:
     program = compile_with_sanitizer(OPEN_MPI_4, CASES, sanitizer)
     variables = {
-        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # the MPI library
+        # Ignore races inside the MPI library.
+        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",
         "ASAN_OPTIONS": "detect_leaks=0",  # MPI leaks
     }
     for ranks, dimensions in ((2, 1), (3, 2)):

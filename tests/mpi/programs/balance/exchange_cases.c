@@ -13,7 +13,7 @@ struct task {
     int origin, index, filling[words];
 };
 
-static MPI_Comm base;  // of the ranks that balance
+static MPI_Comm base;  // communicator of the ranks that balance
 static int rank, ranks;
 static int wrong;
 

@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
             const int bytes = 1 + (int)draw(draw(2) ? 16 : most);
             const char* schedule = "";
             topoloom_schedule_of(comm, names[operation], bytes, &schedule);
-            if (strncmp(schedule, argv[s], strlen(argv[s])) != 0) continue;  // does not apply
+            if (strncmp(schedule, argv[s], strlen(argv[s])) != 0) continue;  // not supported
             long all[2];
             counted[0] = counted[1] = 0;
             call_collective(operation, bytes, root, in, out, comm);

@@ -108,7 +108,7 @@ static struct grid_call draw_grid_call(const struct grid* grid) {
     return one;
 }
 
-/// Every second integer.
+/// A datatype of every second integer.
 static MPI_Datatype spread;
 
 #define BLOCKS one->in, one->count, type, out, one->count, type

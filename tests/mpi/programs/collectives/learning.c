@@ -180,7 +180,7 @@ static void replace_communicator(MPI_Comm* comm) {
     if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
     MPI_Comm_dup(MPI_COMM_WORLD, comm);
     const char* schedule;
-    if (is_poor) topoloom_schedule_of(*comm, "barrier", 0, &schedule);  // sets it up
+    if (is_poor) topoloom_schedule_of(*comm, "barrier", 0, &schedule);  // initializes the communicator
     ++renewed;
 }
 
@@ -208,17 +208,17 @@ static void find_splits(MPI_Comm comm) {
 /// Uses a communicator for few calls and frees it. Some ranks wait for the first call before they
 /// start the second; some wait for another communicator's call before set-up or free, others
 /// afterwards.
-static void start_calls_on_freed_communicators(struct call* first, struct call* second, struct call* other) {
+static void use_short_lived_communicator(struct call* first, struct call* second, struct call* other) {
     const int split = (int)draw((uint64_t)split_count), smallest = splits[split].smallest;
     MPI_Comm comm = MPI_COMM_NULL;
     if (other->request == TOPOLOOM_REQUEST_NULL) draw_pending_call(other, comms[0]);
     replace_communicator(&comm);
     if (draw(2) == 0) {
         if (draw_local(2) == 0) complete_pending_call(other);
-        topoloom_collective_fence(comm);  // waits for the set-up
+        topoloom_collective_fence(comm);  // waits until the communicator is initialized
     }
     draw_pending_call(first, comm);
-    if (draw(4) == 0) replace_communicator(&comms[1]);  // MPI duplicates a communicator meanwhile
+    if (draw(4) == 0) replace_communicator(&comms[1]);  // MPI duplicates a communicator during this call
     if (draw_local(2) == 0) complete_pending_call(first);
     set_call(second, splits[split].operation, smallest);
     start_pending_call(second, comm);
@@ -230,7 +230,7 @@ static void start_calls_on_freed_communicators(struct call* first, struct call* 
     complete_pending_call(other);
 }
 
-/// Hashes the schedules that the calls so far lead to.
+/// Hashes the schedules chosen after the previous calls.
 static long hash_schedules(MPI_Comm comm) {
     unsigned long hash = 0xcbf29ce484222325;
     for (int operation = 0; operation < operation_count; ++operation) {
@@ -283,7 +283,7 @@ int main(int argc, char** argv) {
             struct call *first = &late[(which + 1) % late_count], *second = &late[(which + 2) % late_count];
             complete_pending_call(first);
             complete_pending_call(second);
-            start_calls_on_freed_communicators(first, second, &late[which]);
+            use_short_lived_communicator(first, second, &late[which]);
         }
         if (turn % asked_every != 0) continue;
         const long hash = hash_schedules(comms[0]);

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm first;
     MPI_Comm_dup(MPI_COMM_WORLD, &first);
-    topoloom_barrier(first);  // allocates the per-process state
+    topoloom_barrier(first);  // the first call allocates the state of the process
     MPI_Comm_free(&first);
     record_library_spans();
     long failures = 0, given_up = 0, disagreements = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Concurrent collectives of several threads, and collectives without tests. Prints the number of wrong results.
+// Concurrent collectives of several threads, and collectives without tests. Prints the number of
+// wrong results.
 // Usage: threads at-once THREADS CALLS | threads unseen CALLS | threads fresh COMMUNICATORS
 #include <mpi.h>
 #include <pthread.h>
@@ -16,7 +17,7 @@ struct worker {
     pthread_t thread;
     MPI_Comm comm;
     int calls;
-    unsigned seed;  // equal on all ranks
+    unsigned seed;  // seed, equal on all ranks
     int wrong;
 };
 

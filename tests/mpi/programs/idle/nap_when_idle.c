@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linked into test programs: a rank that polls without success sleeps, so that ranks on the same core can run.
+// Linked into test programs: a rank that polls without success sleeps, so that ranks on the same
+// core can run.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/syscall.h>

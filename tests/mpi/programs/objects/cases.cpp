@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Features of arrays of objects beyond single messages: broadcasts, reductions, sections, priorities, views, long messages,
-// other arrays, phases.
+// Features of arrays of objects beyond single messages: broadcasts, reductions, sections,
+// priorities, views, long messages, other arrays, phases.
 #include <cstdint>
 #include <cstdio>
 #include <map>

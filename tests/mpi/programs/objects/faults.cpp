@@ -89,7 +89,7 @@ void run_scheduler(const std::string& name, topoloom::Scheduler& scheduler) {
     }
 }
 
-Cell make_fault(topoloom::Index) { return {}; }
+Cell make_cell(topoloom::Index) { return {}; }
 
 }  // namespace
 
@@ -107,15 +107,15 @@ int main(int argc, char** argv) {
         topoloom::ObjectsOptions options;
         options.home = [](const topoloom::Index& at) { return static_cast<int>(at.x); };
         print_error_on_all_ranks("home",
-                                 [&] { topoloom::Objects<Cell> away(scheduler, {3}, make_fault, options); });
+                                 [&] { topoloom::Objects<Cell> away(scheduler, {3}, make_cell, options); });
     }
     {
-        topoloom::Objects<Cell> gone(scheduler, {2}, make_fault);
+        topoloom::Objects<Cell> gone(scheduler, {2}, make_cell);
         gone[rank].send<&Cell::fail>();
         gone[rank].send<&Cell::leave>();
         print_error_on_all_ranks("thrown", [&] { scheduler.run(); });
     }
-    topoloom::Objects<Cell> cells(scheduler, {8}, make_fault);
+    topoloom::Objects<Cell> cells(scheduler, {8}, make_cell);
     run_scheduler("after both", scheduler);  // drops pending messages to the destroyed array
 
     if (rank == 0) cells.migrate(0, 1);

@@ -36,7 +36,7 @@ struct Cell : topoloom::Object<Cell> {
     void end(topoloom::ManyToMany<Cell> exchange, std::uint64_t seed) {
         send_some(exchange, seed, 1);
         done(exchange);
-        send_some(exchange, seed, 2);  // part of the next turn
+        send_some(exchange, seed, 2);  // belongs to the next exchange
         if (mix(seed + 3 + number()) % 2 == 0) wander(mix(seed + 4 + number()));
         done(exchange);
     }
@@ -89,8 +89,8 @@ std::int64_t sum_over_ranks(std::int64_t own) {
     return own;
 }
 
-bool compare_strategies(const std::string& strategy, std::int64_t objects, std::uint64_t phases,
-                        std::uint64_t seed) {
+bool run_strategy(const std::string& strategy, std::int64_t objects, std::uint64_t phases,
+                  std::uint64_t seed) {
     topoloom::Scheduler scheduler(MPI_COMM_WORLD);
     topoloom::Objects<Cell> cells(scheduler, {objects}, [](topoloom::Index) { return Cell(); });
     topoloom::ManyToManyOptions options{.alpha = 1e-5, .beta = 1e-9};
@@ -122,7 +122,7 @@ bool compare_strategies(const std::string& strategy, std::int64_t objects, std::
     return is_right;
 }
 
-bool count_strategy_switches(int argc, char** argv) {
+bool print_chosen_strategies(int argc, char** argv) {
     topoloom::Scheduler scheduler(MPI_COMM_WORLD);
     topoloom::Objects<Cell> cells(scheduler, {scheduler.ranks()}, [](topoloom::Index) { return Cell(); });
     topoloom::ManyToManyOptions options;
@@ -154,11 +154,10 @@ bool count_strategy_switches(int argc, char** argv) {
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     const std::string which = argc > 1 ? argv[1] : "";
-    const bool is_right =
-        which == "switch"
-            ? count_strategy_switches(argc, argv)
-            : argc > 4 && compare_strategies(which, std::atol(argv[2]), std::strtoull(argv[3], nullptr, 10),
-                                             std::strtoull(argv[4], nullptr, 10));
+    const bool is_right = which == "switch" ? print_chosen_strategies(argc, argv)
+                                            : argc > 4 && run_strategy(which, std::atol(argv[2]),
+                                                                       std::strtoull(argv[3], nullptr, 10),
+                                                                       std::strtoull(argv[4], nullptr, 10));
     MPI_Finalize();
     return is_right ? 0 : 1;
 }

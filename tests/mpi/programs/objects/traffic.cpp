@@ -60,7 +60,7 @@ struct Walker : topoloom::Object<Walker> {
     bool checks_order = false;
 };
 
-/// Sums over all ranks.
+/// Sums the counts over all ranks.
 std::vector<std::int64_t> total(std::vector<std::int64_t> own) {
     MPI_Allreduce(MPI_IN_PLACE, own.data(), static_cast<int>(own.size()), MPI_INT64_T, MPI_SUM,
                   MPI_COMM_WORLD);
@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
 
         const auto size = static_cast<std::size_t>(objects);
         std::vector<std::int64_t> counts(3 * size * size);  // sent minus received
-        std::vector<std::int64_t> sums(4);                  // moves, wrong, messages, objects
+        std::vector<std::int64_t> sums(4);                  // counts: moves, wrong values, messages, objects
         walkers.for_each_local([&](Walker& one) {
             const auto at = static_cast<std::size_t>(one.index().x);
             for (std::size_t other = 0; other < size; ++other) {

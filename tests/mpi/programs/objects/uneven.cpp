@@ -23,7 +23,7 @@ struct Worker : topoloom::Object<Worker> {
 };
 
 /// Returns the maximum number of heavy objects on one rank.
-int place_by_descending_load(const topoloom::Measurements& measured, int ranks) {
+int find_max_heavy_objects(const topoloom::Measurements& measured, int ranks) {
     std::vector<int> count(static_cast<std::size_t>(ranks));
     for (int i = 0; i < heavy; ++i) ++count[measured.rank[static_cast<std::size_t>(i)]];
     return *std::max_element(count.begin(), count.end());
@@ -47,13 +47,13 @@ int main(int argc, char** argv) {
         const topoloom::Measurements all = scheduler.measurements();
         is_right &= all.objects() == objects && all.packed_bytes[5] == sizeof(double);
         // Initial blocks of indices: all heavy objects are on the first rank.
-        is_right &= place_by_descending_load(all, scheduler.ranks()) == heavy;
+        is_right &= find_max_heavy_objects(all, scheduler.ranks()) == heavy;
         is_right &= scheduler.rebalance("none").moved == 0;
         for (const char* policy : {"greedy", "few-bytes", "alias", "diffusion", "repartition", "place"}) {
             measure();
             const topoloom::RebalanceResult done = scheduler.rebalance(policy, {.tolerance = 0.2});
             const bool is_better = done.busiest_after <= done.busiest_before * 1.0001 && done.average > 0;
-            const bool is_spread = place_by_descending_load(scheduler.measurements(), scheduler.ranks()) <= 2;
+            const bool is_spread = find_max_heavy_objects(scheduler.measurements(), scheduler.ranks()) <= 2;
             if (scheduler.rank() == 0 && !(is_better && is_spread)) std::printf("not so: %s\n", policy);
             is_right &= is_better && is_spread;
         }

@@ -31,7 +31,7 @@ int PMPI_Send_init(const void* buffer, int length, MPI_Datatype type, int to, in
 }
 
 /// Initializes a persistent call if a request is passed; else calls MPI's blocking function.
-static int init_collective(int operation, const int* in, int* out, MPI_Comm comm, MPI_Request* request) {
+static int init_or_call(int operation, const int* in, int* out, MPI_Comm comm, MPI_Request* request) {
     const int root = operation % ranks;
     int counts[most_ranks], places[most_ranks];
     for (int r = 0; r < ranks; ++r) counts[r] = r % 2 ? count : count / 2, places[r] = r * (count + 1);
@@ -94,7 +94,7 @@ static void fill_input(int start) {
 static int count_differences(MPI_Comm comm) {
     int wrong = 0;
     for (int o = 0; o < operations; ++o) {
-        init_collective(o, in[o], theirs[o], comm, NULL);
+        init_or_call(o, in[o], theirs[o], comm, NULL);
         wrong += memcmp(ours[o], theirs[o], sizeof *ours) != 0;
     }
     return wrong;
@@ -104,7 +104,7 @@ static int count_differences(MPI_Comm comm) {
 static int repeat_starts(int starts) {
     int wrong = 0, got = 0, given = 0;
     MPI_Request all[operations + 1], send;
-    for (int o = 0; o < operations; ++o) init_collective(o, in[o], ours[o], MPI_COMM_WORLD, &all[o]);
+    for (int o = 0; o < operations; ++o) init_or_call(o, in[o], ours[o], MPI_COMM_WORLD, &all[o]);
     MPI_Recv_init(&got, 1, MPI_INT, (rank + 1) % ranks, 3, MPI_COMM_WORLD, &all[operations]);
     MPI_Send_init(&given, 1, MPI_INT, (rank + ranks - 1) % ranks, 3, MPI_COMM_WORLD, &send);
     for (int start = 0; start < starts; ++start) {
@@ -141,14 +141,14 @@ static int wait_without_tests(int starts) {
 }
 
 /// Creates and frees requests together with their communicators.
-static int keep_request_after_free(void) {
+static int free_requests_with_communicators(void) {
     int wrong = 0;
     fill_input(1);
     for (int time = 0; time < 5; ++time) {
         MPI_Comm comm;
         MPI_Request all[operations];
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        for (int o = 0; o < operations; ++o) init_collective(o, in[o], ours[o], comm, &all[o]);
+        for (int o = 0; o < operations; ++o) init_or_call(o, in[o], ours[o], comm, &all[o]);
         for (int start = 0; start < 2; ++start) {
             fill_input(start + time);
             MPI_Startall(operations, all);
@@ -200,7 +200,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (strcmp(what, "repeated") == 0) wrong = repeat_starts(starts);
     if (strcmp(what, "unseen") == 0) wrong = wait_without_tests(starts);
-    if (strcmp(what, "kept") == 0) wrong = keep_request_after_free();
+    if (strcmp(what, "kept") == 0) wrong = free_requests_with_communicators();
     if (strcmp(what, "truncated") == 0) wrong = truncate_message();
     if (strcmp(what, "wrong") == 0) wrong = make_mistakes();
     const int for_them = sent;

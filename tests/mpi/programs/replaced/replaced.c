@@ -87,7 +87,7 @@ static void call_between_groups(MPI_Comm half) {
 }
 
 /* Called by MPI_Finalize. */
-static int call_in_delete_callback(MPI_Comm comm, int key, void* value, void* extra) {
+static int reduce_in_finalize(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)value, (void)extra;
     int sum = 0;
     MPI_Allreduce(&world_rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     int key;
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, call_in_delete_callback, &key, NULL);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, reduce_in_finalize, &key, NULL);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     if (argc > 2) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (int i = argc > 2 ? 2 : 1; i < argc; ++i) make_mistake(argv[i]);

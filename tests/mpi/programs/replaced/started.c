@@ -66,7 +66,7 @@ static struct random_call draw_call(void) {
 }
 
 /// Starts a nonblocking call if a request is passed; else calls MPI's blocking function.
-static int start_collective(const struct random_call* c, int* out, MPI_Comm comm, MPI_Request* request) {
+static int start_or_call(const struct random_call* c, int* out, MPI_Comm comm, MPI_Request* request) {
 #define EITHER(name, iname, ...) \
     return request == NULL ? PMPI_##name(__VA_ARGS__, comm) : MPI_##iname(__VA_ARGS__, comm, request)
     switch (c->operation) {
@@ -132,13 +132,13 @@ static int check_random_calls(int calls) {
         MPI_Request requests[most_under_way];
         for (int i = 0; i < count; ++i, ++made) {
             under_way[i] = draw_call();
-            start_collective(&under_way[i], under_way[i].ours, MPI_COMM_WORLD, &requests[i]);
+            start_or_call(&under_way[i], under_way[i].ours, MPI_COMM_WORLD, &requests[i]);
         }
         if (draw(2)) MPI_Barrier(MPI_COMM_WORLD);
         complete_requests(count, requests, (int)((draw(5) + (uint64_t)rank) % 5));
         for (int i = 0; i < count; ++i) {
             struct random_call* one = &under_way[i];
-            start_collective(one, one->theirs, MPI_COMM_WORLD, NULL);
+            start_or_call(one, one->theirs, MPI_COMM_WORLD, NULL);
             wrong += memcmp(one->ours, one->theirs, one->room * sizeof(int)) != 0;
             if (one->type != MPI_INT) MPI_Type_free(&one->type);
             free(one->in), free(one->ours), free(one->theirs), free(one->counts), free(one->places);
@@ -149,8 +149,8 @@ static int check_random_calls(int calls) {
 
 // ---- others ----------------------------------------------------------------------------------------------------------
 
-/// Rank 0 receives in MPI what the others send once they have the sum, so that it ends only if what rank 0 has
-/// started goes on there.
+/// The other ranks send to rank 0 after they have the sum. Rank 0 waits in MPI_Recv, so the program
+/// ends only if rank 0's collective progresses there.
 static int wait_without_tests(int calls, int count) {
     int wrong = 0;
     int *in = malloc((size_t)count * sizeof *in), *out = malloc((size_t)count * sizeof *out);
@@ -192,7 +192,7 @@ static int free_during_calls(void) {
 }
 
 /// Makes only non-blocking calls: none may wait for other ranks to set the communicator up.
-static int call_on_one_rank(void) {
+static int make_only_nonblocking_calls(void) {
     int wrong = 0, sum = -1;
     MPI_Comm comm;
     MPI_Request request;
@@ -239,7 +239,7 @@ int main(int argc, char** argv) {
     if (strcmp(what, "random") == 0) wrong = check_random_calls(atoi(argv[3]));
     if (strcmp(what, "unseen") == 0) wrong = wait_without_tests(atoi(argv[3]), atoi(argv[4]));
     if (strcmp(what, "freed") == 0) wrong = free_during_calls();
-    if (strcmp(what, "alone") == 0) wrong = call_on_one_rank();
+    if (strcmp(what, "alone") == 0) wrong = make_only_nonblocking_calls();
     const int for_them = sent - before;
     PMPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     PMPI_Reduce(&for_them, &messages, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);

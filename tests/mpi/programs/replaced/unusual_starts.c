@@ -15,7 +15,7 @@ static pthread_t own;
 static volatile int handled, foreign;
 
 /// Waits for requests, some of them null.
-static int pass_null_arguments(void) {
+static int wait_for_null_requests(void) {
     int wrong = 0;
     for (int call = 0; call < 40; ++call) {
         int in[2] = {rank, call}, out[2] = {-1, -1};
@@ -95,7 +95,7 @@ static int copy_attribute(MPI_Datatype type, int key, void* extra, void* value, 
 }
 
 /// Datatypes with an attribute, as libraries use them.
-static int free_attribute_during_call(void) {
+static int use_type_with_attribute(void) {
     MPI_Datatype type;
     MPI_Request request;
     int key, in[4] = {rank}, out[64];
@@ -111,7 +111,7 @@ static int free_attribute_during_call(void) {
 }
 
 /// One rank corrects and repeats a call that returned an error.
-static int restart_in_callback(void) {
+static int repeat_failed_call(void) {
     MPI_Datatype type;
     MPI_Request request;
     int in[4] = {rank}, out[64];
@@ -128,7 +128,7 @@ static int restart_in_callback(void) {
 }
 
 /// Uses a Fortran datatype that MPI creates on demand.
-static int convert_request_handle(void) {
+static int use_fortran_type(void) {
     MPI_Datatype type;
     MPI_Request request;
     float one = 1, sum = 0;
@@ -138,7 +138,7 @@ static int convert_request_handle(void) {
     return status != MPI_SUCCESS || sum != (float)ranks;
 }
 
-static int call_in_delete_callback(MPI_Comm comm, int key, void* value, void* extra) {
+static int reduce_in_finalize(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)value, (void)extra;
     int one = 1, all = 0;
     MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -156,17 +156,17 @@ int main(int argc, char** argv) {
     const char* what = argv[1];
     // Called by MPI_Finalize: on some ranks before, on others after the state of the first
     // collective is freed.
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, call_in_delete_callback, &key, NULL);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, reduce_in_finalize, &key, NULL);
     if (strcmp(what, "leaving") == 0) wrong = 0;
     if (wrong == 0 && rank == 0) MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     MPI_Barrier(MPI_COMM_WORLD);
     if (wrong == 0 && rank > 0) MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
-    if (strcmp(what, "nulls") == 0) wrong = pass_null_arguments();
+    if (strcmp(what, "nulls") == 0) wrong = wait_for_null_requests();
     if (strcmp(what, "truncated") == 0) wrong = truncate_message();
     if (strcmp(what, "faults") == 0) wrong = handle_page_faults();
-    if (strcmp(what, "attributes") == 0) wrong = free_attribute_during_call();
-    if (strcmp(what, "again") == 0) wrong = restart_in_callback();
-    if (strcmp(what, "fortran") == 0) wrong = convert_request_handle();
+    if (strcmp(what, "attributes") == 0) wrong = use_type_with_attribute();
+    if (strcmp(what, "again") == 0) wrong = repeat_failed_call();
+    if (strcmp(what, "fortran") == 0) wrong = use_fortran_type();
     PMPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) printf("%d wrong\n", all);
     MPI_Finalize();

@@ -36,7 +36,7 @@ struct Message {
 
 struct Rank {
     quiescence q;
-    int32_t phase;     // phase of its program
+    int32_t phase;     // current phase of the rank's program
     int8_t is_done;    // whether its program has ended its pushes in this phase
     int8_t in_flight;  // sent messages that are not yet received
     int8_t undelivered;
@@ -46,7 +46,7 @@ struct Rank {
 struct State {
     std::array<Rank, most_ranks> ranks;
     std::array<Message, most_messages> messages;
-    std::array<std::array<int64_t, 2>, 2> sums;  // of the current and the previous wave
+    std::array<std::array<int64_t, 2>, 2> sums;  // sums of the current and the previous wave
     std::array<int8_t, 2> joined;
     int8_t message_count, pushed, waves_since, unused;  // waves that ended after the last delivery
 
@@ -92,7 +92,7 @@ void deliver_message(State& s, int index, int one, int other, const Rules& rules
     add_message(s, message.to, other, message.passes - 1);
 }
 
-void join_reduction(State& s, Rank& rank, const Rules& rules) {
+void join_next_wave(State& s, Rank& rank, const Rules& rules) {
     const int wave = static_cast<int>(rank.q.wave % 2);
     if (s.joined[wave] == rules.ranks) {  // the wave before the last, which all ranks have read
         s.joined[wave] = 0;
@@ -105,7 +105,7 @@ void join_reduction(State& s, Rank& rank, const Rules& rules) {
         fail("a third wave ended after the last message");
 }
 
-void complete_reduction(State& s, Rank& rank, const Rules& rules) {
+void finish_wave(State& s, Rank& rank, const Rules& rules) {
     const int wave = static_cast<int>((rank.q.wave + 1) % 2);  // the wave before the next
     if (!end_wave(&rank.q, s.sums[wave].data())) return;
     const auto phase = static_cast<uint32_t>(rank.phase);
@@ -134,11 +134,11 @@ void list_next_states(const State& s, const Rules& rules, std::vector<State>& ne
                     add_message(add(), r, to, passes);
         } else if (!rank.q.in_wave && rank.in_flight == 0 && rank.undelivered == 0) {
             State& made = add();
-            join_reduction(made, made.ranks[r], rules);
+            join_next_wave(made, made.ranks[r], rules);
         }
         if (rank.q.in_wave && s.joined[(rank.q.wave + 1) % 2] == rules.ranks) {
             State& made = add();
-            complete_reduction(made, made.ranks[r], rules);
+            finish_wave(made, made.ranks[r], rules);
         }
     }
     for (int i = 0; i < s.message_count; ++i) {

@@ -6,7 +6,7 @@
 
 #include "ledger.h"
 
-static int dimensions;  // of the mesh
+static int dimensions;  // number of dimensions of the mesh
 static int stop_every;  // mean number of items after which a handler refuses more; 0: never
 
 static int handle_items(void* context, const void* items, int count) {

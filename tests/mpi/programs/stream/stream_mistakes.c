@@ -17,15 +17,15 @@ static int take(void* context, const void* items, int count) {
     return count;
 }
 
-static int free_stream_in_handler(void* context, const void* items, int count) {
+static int abandon_stream_in_handler(void* context, const void* items, int count) {
     (void)context, (void)items;
     abandoned = topoloom_stream_abandon(&inner);
     return count;
 }
 
-static int check_free_in_handler(void) {
+static int try_abandon_in_handler(void) {
     const long value = 1;
-    topoloom_stream_create(MPI_COMM_WORLD, sizeof value, free_stream_in_handler, NULL, NULL, &inner);
+    topoloom_stream_create(MPI_COMM_WORLD, sizeof value, abandon_stream_in_handler, NULL, NULL, &inner);
     topoloom_stream_push(inner, &value, 0);
     topoloom_stream_flush(inner);
     topoloom_stream_wait(inner);
@@ -85,7 +85,7 @@ static int make_mistake(const char* what) {
         status = try_options((topoloom_stream_options){.bucket_bytes = INT_MAX, .memory_bytes = 1}, 8);
     if (strcmp(what, "variable") == 0) status = push_variable_items(0);
     if (strcmp(what, "many") == 0) status = push_variable_items(1);
-    if (strcmp(what, "abandon") == 0) status = check_free_in_handler();
+    if (strcmp(what, "abandon") == 0) status = try_abandon_in_handler();
     if (strcmp(what, "dimensions") == 0) status = try_options((topoloom_stream_options){.dimensions = 5}, 8);
     if (strcmp(what, "network") == 0)
         status = try_options((topoloom_stream_options){.dimensions = TOPOLOOM_STREAM_AUTO, .alpha = -1}, 8);
