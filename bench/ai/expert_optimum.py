@@ -87,22 +87,22 @@ def minimize_inter_node_share(
     experts, gpus, count = len(loads), len(nodes), int(nodes.max()) + 1
     program = Program(experts * count * (gpus + 1))
 
-    def held(expert: int, replicas: int, gpu: int) -> int:
+    def get_variable(expert: int, replicas: int, gpu: int) -> int:
         return (expert * count + replicas - 1) * (gpus + 1) + gpu
 
     numbers = range(1, count + 1)
     for expert in range(experts):
-        has = [held(expert, r, gpus) for r in numbers]
+        has = [get_variable(expert, r, gpus) for r in numbers]
         program.add(has, np.ones(count), 1, 1)
         for r in numbers:
             program.cost[has[r - 1]] = loads[expert] / loads.sum() * (1 - r / count)
-            on = [held(expert, r, gpu) for gpu in range(gpus)]
+            on = [get_variable(expert, r, gpu) for gpu in range(gpus)]
             program.add([*on, has[r - 1]], [*np.ones(gpus), -r], 0, 0)
             for node in range(count):
                 here = [on[gpu] for gpu in np.flatnonzero(nodes == node)]
                 program.add([*here, has[r - 1]], [*np.ones(len(here)), -1], -1, 0)
     for gpu in range(gpus):
-        all_here = [held(e, r, gpu) for e in range(experts) for r in numbers]
+        all_here = [get_variable(e, r, gpu) for e in range(experts) for r in numbers]
         parts = [loads[e] / r for e in range(experts) for r in numbers]
         program.add(all_here, np.ones(len(all_here)), slots, slots)
         program.add(all_here, parts, 0, most)

@@ -46,7 +46,9 @@ def compare(release: str, settings: int, seed: int) -> ReleaseCounts:
             job = MegatronJob(**sizes, release=rules)
         except Error:
             # Megatron rejects every job that we reject, with any name.
-            found.wrongly_refused += _groups(release, sizes, "-".join(AXES)) is not None
+            found.wrongly_refused += (
+                _find_groups(release, sizes, "-".join(AXES)) is not None
+            )
             continue
         found.jobs += 1
         offered = [layout.name for layout in job.layouts()]
@@ -63,7 +65,7 @@ def _compare_layout(
     name: str,
     offered: bool,
 ) -> None:
-    theirs = _groups(found.release, sizes, name)
+    theirs = _find_groups(found.release, sizes, name)
     try:
         layout = job.layout(name)
     except Error:
@@ -80,7 +82,7 @@ def _compare_layout(
             found.different += len(groups)
 
 
-def _groups(
+def _find_groups(
     release: str, sizes: dict[str, int], name: str
 ) -> dict[tuple[str, ...], list[list[int]]] | None:
     if release == "0.8.0" and sizes["etp"] != sizes["tp"]:

@@ -107,13 +107,13 @@ def _print_loggopsim_table(sources: Path, page: Path | None) -> None:
 def _print_fitted_table(page: Path | None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows = []
-        for row in fitted.measure(_program(Path(folder))):
+        for row in fitted.measure(_build_program(Path(folder))):
             print(row, file=sys.stderr, flush=True)
             rows.append(row)
     _print_and_write_table(page, "-fitted", fitted.table(rows))
 
 
-def _program(folder: Path) -> Path:
+def _build_program(folder: Path) -> Path:
     compiler = smpi.find("smpicc", "libsimgrid-dev")
     return smpi.build(HERE / "measure.c", compiler, folder, SHARED)
 
@@ -128,7 +128,7 @@ def _simulate_jobs(
         done[job].add((cell.by, cell.operation, cell.bytes))
     ranks = [args.ranks] if args.ranks else list(RANKS)
     with tempfile.TemporaryDirectory() as folder:
-        program = _program(Path(folder))
+        program = _build_program(Path(folder))
         for job in jobs(platforms, ranks):
             if args.order not in (None, job[1]):
                 continue
@@ -157,7 +157,7 @@ def _simulate_jobs(
 def _simulate_overlaps(platforms: Sequence[str], page: Path | None) -> None:
     hidden = []
     with tempfile.TemporaryDirectory() as folder:
-        program = _program(Path(folder))
+        program = _build_program(Path(folder))
         for platform in platforms:
             for size in HIDDEN:
                 for by in HIDDEN_BY:

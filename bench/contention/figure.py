@@ -30,7 +30,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 
 @contextmanager
-def _page(file: Path, *shape: int, **options: Any) -> Iterator[tuple[Figure, Any]]:
+def _open_page(file: Path, *shape: int, **options: Any) -> Iterator[tuple[Figure, Any]]:
     import matplotlib
 
     matplotlib.use("Agg")
@@ -49,7 +49,7 @@ def published(results: Results, file: Path) -> None:
     from matplotlib.ticker import MultipleLocator
 
     places = range(len(FIGURE_SIZES))
-    with _page(file, 2, 3, figsize=(8.4, 5.6), sharex=True, sharey=True) as page:
+    with _open_page(file, 2, 3, figsize=(8.4, 5.6), sharex=True, sharey=True) as page:
         picture, panels = page
         for panel, pattern in zip(panels.flat, PUBLISHED, strict=True):
             parts = [results.of("published", pattern, n) for n in FIGURE_SIZES]
@@ -89,7 +89,7 @@ def choice(results: Results, file: Path) -> None:
         ticks.append((first, f"{machine}:"))
         ticks += [(first + 1 + i, name) for i, name in enumerate(patterns)]
     lines = [line for line, name in ticks if not name.endswith(":")]
-    with _page(file, figsize=(7.2, 1.4 + 0.18 * len(ticks))) as (picture, panel):
+    with _open_page(file, figsize=(7.2, 1.4 + 0.18 * len(ticks))) as (picture, panel):
         panel.axvline(1, color="#888888", linewidth=0.8, zorder=0)
         for line in lines:
             panel.axhline(line, color=NEUTRAL, linewidth=0.6, zorder=0)

@@ -31,29 +31,31 @@ def aims(runs: Sequence[Run]) -> list[Aim]:
     close = [abs(ratio - 1) <= CLOSE for ratio in predictions(runs)]
     share = sum(close) / len(close) if close else None
     return [
-        _require_at_least(
+        _make_minimum_target(
             "gain on the launcher, geometric mean", _compute_mean_gain(runs, BLOCK), 1.2
         ),
-        _require_at_least(
+        _make_minimum_target(
             "the same, ragged tori", _compute_mean_gain(ragged, BLOCK), 1.5
         ),
-        _require_at_most(
+        _make_maximum_target(
             "ours / launcher, worst", _find_worst_ratio(runs, BLOCK), 1.01
         ),
-        _require_at_least(
+        _make_minimum_target(
             "gain on Scotch, geometric mean", _compute_mean_gain(runs, SCOTCH), 1.1
         ),
-        _require_at_most("ours / Scotch, worst", _find_worst_ratio(runs, SCOTCH), 1.02),
-        _require_at_most(
+        _make_maximum_target(
+            "ours / Scotch, worst", _find_worst_ratio(runs, SCOTCH), 1.02
+        ),
+        _make_maximum_target(
             "ours / fewest hop-bytes, worst", _find_worst_ratio(runs, HOP_BYTES), 1.02
         ),
-        _require_at_least(
+        _make_minimum_target(
             f"predictions within {CLOSE:.0%} of the simulation", share, 0.9
         ),
-        _require_at_least(
+        _make_minimum_target(
             "rank correlation of a case, worst", _find_worst_correlation(runs), 0.95
         ),
-        _report_only(
+        _make_unlimited_target(
             f"cases with 0.95 or more, where times differ by {CLOSE:.0%}",
             _compute_share(runs),
         ),
@@ -204,15 +206,15 @@ def _compute_share(runs: Iterable[Run]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _require_at_least(what: str, reached: float | None, aim: float) -> Aim:
+def _make_minimum_target(what: str, reached: float | None, aim: float) -> Aim:
     return Aim(what, f"≥ {aim:g}", reached, reached is None or reached >= aim)
 
 
-def _require_at_most(what: str, reached: float | None, aim: float) -> Aim:
+def _make_maximum_target(what: str, reached: float | None, aim: float) -> Aim:
     return Aim(what, f"≤ {aim:g}", reached, reached is None or reached <= aim)
 
 
-def _report_only(what: str, reached: float | None) -> Aim:
+def _make_unlimited_target(what: str, reached: float | None) -> Aim:
     return Aim(what, "", reached, True)
 
 

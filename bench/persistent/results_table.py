@@ -54,8 +54,8 @@ def format_table(cells: Sequence[Cell]) -> str:
         "| / the library's better | worst, of bytes |",
         "| --- | ---: | --- | ---: | ---: | ---: | ---: |",
     ]
-    ordered = sorted(cells, key=lambda one: (*_format_row(one), one.bytes))
-    for (mpi, ranks, operation), some in groupby(ordered, _format_row):
+    ordered = sorted(cells, key=lambda one: (*_get_key(one), one.bytes))
+    for (mpi, ranks, operation), some in groupby(ordered, _get_key):
         group = list(some)
         worst = max(group, key=lambda one: one.of_library)
         words = (
@@ -92,5 +92,5 @@ def format_summary(cells: Iterable[Cell]) -> str:
     return "\n".join(lines)
 
 
-def _format_row(one: Cell) -> tuple[str, int, str]:
+def _get_key(one: Cell) -> tuple[str, int, str]:
     return one.mpi, one.ranks, one.operation

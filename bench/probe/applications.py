@@ -156,7 +156,7 @@ def _make_pattern_function(
 ) -> Pattern:
     """Return a function that makes the pattern of one iteration of a program."""
 
-    def of(ranks: int) -> CommGraph:
+    def make_pattern(ranks: int) -> CommGraph:
         total: dict[tuple[int, int], int] = {}
         for schedule in steps(ranks, size, 1):
             sent = schedule.all_messages()[1:]
@@ -166,7 +166,7 @@ def _make_pattern_function(
                 total[a, b] = total.get((a, b), 0) + sent_bytes
         return _make_graph(ranks, [(a, b, each) for (a, b), each in total.items()])
 
-    return of
+    return make_pattern
 
 
 def _make_pencils(ranks: int, size: int, _times: int) -> list[Schedule]:

@@ -117,7 +117,7 @@ class Torus:
     def __str__(self) -> str:
         return f"a torus of {'x'.join(map(str, self.extents))}"
 
-    def _hops(self, first: Numbers, second: Numbers) -> Numbers:
+    def _count_hops(self, first: Numbers, second: Numbers) -> Numbers:
         apart = np.zeros(len(first), np.int64)
         ends = (np.unravel_index(hosts, self.extents) for hosts in (first, second))
         for one, other, extent in zip(*ends, self.extents, strict=True):
@@ -127,13 +127,13 @@ class Torus:
 
     def seconds(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
         """Return the one-way time of short messages between hosts."""
-        further = self._hops(first, second).astype(np.float64) - 1
+        further = self._count_hops(first, second).astype(np.float64) - 1
         return self.near + self.hop * further
 
     def found(self, found: Findings, place: Numbers) -> str:
         """Compare the links between hosts with the planted ones."""
         first, second = np.triu_indices(self.hosts, 1)
-        near = self._hops(first, second) == 1
+        near = self._count_hops(first, second) == 1
         planted = {*zip(first[near].tolist(), second[near].tolist(), strict=True)}
         neighbors = found.network.neighbors if found.network else ()
         names = np.array([int(name[1:]) for name in found.hosts])

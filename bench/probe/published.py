@@ -73,31 +73,31 @@ class Row(NamedTuple):
 def rows(seed: int = 1) -> Iterator[Row]:
     """Run the inference, table by table."""
     rng = np.random.default_rng(seed)
-    yield from _draw_lines()
-    yield from _draw_totals()
-    yield from _draw_groups(rng)
-    yield from _draw_channels(rng)
+    yield from _fit_lines()
+    yield from _check_totals()
+    yield from _check_groups(rng)
+    yield from _check_channels(rng)
 
 
-def _draw_lines() -> Iterator[Row]:
+def _fit_lines() -> Iterator[Row]:
     sizes = [1024 << i for i in range(15)]
     for machine, sides in LINES.items():
         for side, (alpha, rate) in sides.items():
             times = np.array(parse_numbers(ROUND_TRIPS[machine][side])) / 2e6
             split = fit_split(sizes, times, SPLIT).model.lines[0]
             regimes = fit_model(sizes, times).model.lines
-            free = "; ".join(_draw_line(a, b) for a, b, _ in regimes)
+            free = "; ".join(_format_line(a, b) for a, b, _ in regimes)
             value = f"{alpha} us, {rate} MB/s"
-            ours = f"{_draw_line(*split[:2])}; in regimes: {free}"
+            ours = f"{_format_line(*split[:2])}; in regimes: {free}"
             yield Row("3.4", f"{machine}, {side}", value, ours)
 
 
-def _draw_line(alpha: float, beta: float) -> str:
+def _format_line(alpha: float, beta: float) -> str:
     rate = f"{1e-6 / beta:.1f} MB/s" if beta else "any rate"
     return f"{1e6 * alpha:.2f} us, {rate}"
 
 
-def _draw_totals() -> Iterator[Row]:
+def _check_totals() -> Iterator[Row]:
     for machine, sides in TOTALS.items():
         for side, (total, channels) in sides.items():
             trips = np.array(parse_numbers(PAIRS[machine][1][side]))
@@ -109,7 +109,7 @@ def _draw_totals() -> Iterator[Row]:
             yield Row("3.11", f"{machine}, {side}", ", ".join(value), ours)
 
 
-def _draw_groups(rng: Generator) -> Iterator[Row]:
+def _check_groups(rng: Generator) -> Iterator[Row]:
     for machine, (size, means, sigmas) in GROUPS.items():
         right = more = 0
         for _ in range(DRAWS):
@@ -141,7 +141,7 @@ def _draw_costs(
     return costs
 
 
-def _draw_channels(rng: Generator) -> Iterator[Row]:
+def _check_channels(rng: Generator) -> Iterator[Row]:
     for machine, (slowest, spread, channels) in CHANNELS.items():
         means, sigmas = (
             np.array(parse_numbers(slowest)),

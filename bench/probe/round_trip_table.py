@@ -25,20 +25,20 @@ def rows(trips: Sequence[RoundTrip]) -> Iterator[Row]:
         "SimGrid, exported": lambda times: times.exported / times.true - 1,
     }
     for way, error in ways.items():
-        yield _count_within(way, [error(times) for _, times in every], TIME)
+        yield _summarize_errors(way, [error(times) for _, times in every], TIME)
         for program in dict.fromkeys(times.program for _, times in every):
             of = [error(times) for _, times in every if times.program == program]
-            yield _count_within(f"{way}, {program}", of, TIME)
+            yield _summarize_errors(f"{way}, {program}", of, TIME)
         for shape in dict.fromkeys(shape for shape, _ in every):
             of = [error(times) for name, times in every if name == shape]
-            yield _count_within(f"{way}, {shape}", of, TIME)
+            yield _summarize_errors(f"{way}, {shape}", of, TIME)
     placed = [each for trip in trips for each in trip.placed]
-    yield _count_within(
+    yield _summarize_errors(
         "hop-bytes of placements", list(map(_compute_excess, placed)), HOP_BYTES
     )
     for name in dict.fromkeys(each.pattern for each in placed):
         of = [_compute_excess(each) for each in placed if each.pattern == name]
-        yield _count_within(f"hop-bytes of placements, {name}", of, HOP_BYTES)
+        yield _summarize_errors(f"hop-bytes of placements, {name}", of, HOP_BYTES)
 
 
 def _compute_excess(placed: PlacedPattern) -> float:
@@ -46,7 +46,7 @@ def _compute_excess(placed: PlacedPattern) -> float:
     return placed.probed / placed.true - 1 if placed.true else 0.0
 
 
-def _count_within(what: str, errors: Sequence[float], most: float) -> Row:
+def _summarize_errors(what: str, errors: Sequence[float], most: float) -> Row:
     sizes = np.abs(errors)
     if most == HOP_BYTES:  # negative errors are improvements
         sizes = np.maximum(errors, 0)

@@ -28,7 +28,7 @@ class Row(NamedTuple):
 def rows(outcomes: Sequence[Outcome]) -> list[Row]:
     """Sum up."""
     done = [outcome for outcome in outcomes if not outcome.ended]
-    made = [_count_ended(outcomes)] if len(done) < len(outcomes) else []
+    made = [_summarize_ended(outcomes)] if len(done) < len(outcomes) else []
     for name in ("alpha", "beta"):
         made += _summarize_constants(done, name)
     made += _summarize_intervals(done)
@@ -41,7 +41,7 @@ def rows(outcomes: Sequence[Outcome]) -> list[Row]:
     return made
 
 
-def _count_ended(outcomes: Sequence[Outcome]) -> Row:
+def _summarize_ended(outcomes: Sequence[Outcome]) -> Row:
     problems = [f"{o.seed}: {o.ended}" for o in outcomes if o.ended]
     return Row(
         "ended early",

@@ -83,7 +83,7 @@ def cases(each: int) -> Iterator[Case]:
         drawn = (draw(seed) for seed in count(1))
         fitting = (m for m in drawn if fits(m) and len(m.host_of) <= _RANKS)
         for machine, _ in zip(fitting, range(each), strict=False):
-            yield _draw_case(name, replace(machine, slow=None, shared=(), trunk=None))
+            yield _make_case(name, replace(machine, slow=None, shared=(), trunk=None))
     for number in range(each):
         yield _make_torus_case(draw(number + 1), _EXTENTS[number % len(_EXTENTS)])
 
@@ -98,7 +98,7 @@ def is_even(group: Group) -> bool:
     return len({len(part) for part in level}) == 1
 
 
-def _draw_case(name: str, machine: Planted) -> Case:
+def _make_case(name: str, machine: Planted) -> Case:
     links: list[str] = []
     switches = count(machine.hosts)
 

@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = options(argv)
     OUT.mkdir(parents=True, exist_ok=True)
     if args.switches:
-        _switches(args)
+        _simulate_switches(args)
         return
     file = OUT / "results.jsonl"
     if not args.report:
@@ -86,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         figure.draw(found, args.docs / "validation.svg")
 
 
-def _switches(args: argparse.Namespace) -> None:
+def _simulate_switches(args: argparse.Namespace) -> None:
     file = OUT / "packets.jsonl"
     if not args.report:
         with file.open("w") as log, ProcessPoolExecutor(args.jobs) as pool:
