@@ -53,7 +53,7 @@ def measure() -> list[dict[str, Any]]:
     return results
 
 
-def table(results: list[dict[str, Any]]) -> str:
+def format_table(results: list[dict[str, Any]]) -> str:
     """Format a line per torus and mapper."""
     lines = [
         "| processors | torus | placed by | hop-bytes | load max / average | CPU |",
@@ -139,7 +139,7 @@ def main() -> None:
     parser.add_argument("--figure", type=Path, help="SVG to draw")
     args = parser.parse_args()
     results = measure()
-    print(table(results))
+    print(format_table(results))
     if args.figure is not None:
         draw(results, args.figure)
 

@@ -68,7 +68,7 @@ def compute_congestion(judgements: list[Judgement]) -> list[float]:
     return [it.congestion_max * CAPACITY for it in judgements]
 
 
-def table(results: list[Result]) -> str:
+def format_table(results: list[Result]) -> str:
     """Format D, T and X of every group, a line per order and mapper."""
     lines = [
         "| rows | nodes | order | placed | columns D, T, X | rows D, T, X "
@@ -176,7 +176,7 @@ def main() -> None:
         for ragged in (False, True)
         for order in ORDERS
     ]
-    print(table(results))
+    print(format_table(results))
     if args.figure is not None:
         draw(results, args.figure)
 

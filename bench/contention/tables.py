@@ -67,31 +67,39 @@ class Results:
 
     def load(self, way: str) -> float:
         """Return the geometric mean of the load of the busiest link, in KiB."""
-        return mean(value * BANDWIDTH / 1024 for value in self.values(way))
+        return compute_geometric_mean(
+            value * BANDWIDTH / 1024 for value in self.values(way)
+        )
 
     def hops_per_byte(self, way: str) -> float:
         """Return the geometric mean of hops per byte."""
         bytes_sent = self.values(way, "byte_count")
-        return mean(ratios(self.values(way, "hop_bytes"), bytes_sent))
+        return compute_geometric_mean(
+            compute_ratios(self.values(way, "hop_bytes"), bytes_sent)
+        )
 
     def ratio(self, way: str, base: str, what: str = "congestion") -> float:
         """Return the geometric mean of the ratio of two mappers."""
-        return mean(ratios(self.values(way, what), self.values(base, what)))
+        return compute_geometric_mean(
+            compute_ratios(self.values(way, what), self.values(base, what))
+        )
 
 
-def ratios(values: Iterable[float], bases: Iterable[float]) -> list[float]:
+def compute_ratios(values: Iterable[float], bases: Iterable[float]) -> list[float]:
     """Return the ratios of two lists, case by case."""
     return [value / base for value, base in zip(values, bases, strict=True)]
 
 
-def mean(values: Iterable[float]) -> float:
+def compute_geometric_mean(values: Iterable[float]) -> float:
     """Return the geometric mean of a nonempty list."""
     found = geometric_mean(values)
     assert found is not None
     return found
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
+def format_table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1
+) -> str:
     """Format Markdown rows, if any; the first columns are words, then numbers."""
     if not rows:
         return ""
@@ -115,23 +123,23 @@ def in_short(results: Results) -> str:
         if not part.cases:
             continue
         ours, seconds = part.values(OURS), part.values(OURS, "search_cpu")
-        rival = ratios(ours, part.values(RIVAL))
-        near = ratios(ours, part.best_by_hop_bytes())
+        rival = compute_ratios(ours, part.values(RIVAL))
+        near = compute_ratios(ours, part.best_by_hop_bytes())
         rows.append(
             [
                 name or "**all**",
                 str(len(part.cases)),
                 f"{part.ratio(OURS, DEFAULT):.3f}",
-                f"{mean(rival):.3f}",
+                f"{compute_geometric_mean(rival):.3f}",
                 f"{max(rival):.3f}",
-                f"{mean(near):.3f}",
+                f"{compute_geometric_mean(near):.3f}",
                 str(sum(value > 1 + 1e-9 for value in near)),
                 f"{part.ratio(OURS, BOUND):.2f}",
-                f"{mean(seconds):.2f}",
+                f"{compute_geometric_mean(seconds):.2f}",
                 f"{max(seconds):.2f}",
             ]
         )
-    return table(head, rows)
+    return format_table(head, rows)
 
 
 def hops(results: Results, order: str) -> str:
@@ -154,7 +162,7 @@ def hops(results: Results, order: str) -> str:
                 ),
             ]
         )
-    return table(["ranks", *ways], rows)
+    return format_table(["ranks", *ways], rows)
 
 
 def links(results: Results, order: str) -> str:
@@ -180,7 +188,7 @@ def links(results: Results, order: str) -> str:
                 ),
             ]
         )
-    return table(["ranks", f"{DEFAULT}, KiB", *ways[1:], OURS, BOUND], rows)
+    return format_table(["ranks", f"{DEFAULT}, KiB", *ways[1:], OURS, BOUND], rows)
 
 
 def format_with_published(ours: Sequence[float], theirs: Sequence[float]) -> list[str]:
@@ -191,7 +199,7 @@ def format_with_published(ours: Sequence[float], theirs: Sequence[float]) -> lis
 
 def compute_column_means(rows: Iterable[Sequence[float]]) -> list[float]:
     """Return the geometric mean of every column."""
-    return [mean(column) for column in zip(*rows, strict=True)]
+    return [compute_geometric_mean(column) for column in zip(*rows, strict=True)]
 
 
 def format_figures(results: Results) -> str:
@@ -204,7 +212,7 @@ def format_figures(results: Results) -> str:
             if part.cases:
                 cells = [f"{part.ratio(way, DEFAULT):.2f}" for way in columns]
                 rows.append([pattern, str(ranks), *cells])
-    return table(["pattern", "ranks", *columns], rows)
+    return format_table(["pattern", "ranks", *columns], rows)
 
 
 def format_mappers(results: Results) -> str:
@@ -216,10 +224,10 @@ def format_mappers(results: Results) -> str:
             f"{part.ratio(way.name, DEFAULT, what):.3f}"
             for what in ("congestion", "hop_bytes", "time")
         ]
-        seconds = mean(part.values(way.name, "search_cpu"))
+        seconds = compute_geometric_mean(part.values(way.name, "search_cpu"))
         rows.append([f"`{way.mapper}`", way.objective, *cells, f"{seconds:.2g}"])
     head = ["mapper", "objective", "congestion", "hop-bytes", "time", "CPU, s"]
-    return table(head, rows, words=2)
+    return format_table(head, rows, words=2)
 
 
 def choice(results: Results) -> str:
@@ -242,7 +250,7 @@ def choice(results: Results) -> str:
             ]
         )
     machines = "".join(f"- {name}: {what}\n" for name, what in ABOUT.items())
-    return f"{table(head, rows, words=2)}\n{machines}"
+    return f"{format_table(head, rows, words=2)}\n{machines}"
 
 
 def report(results: Results) -> str:

@@ -64,18 +64,18 @@ def main(argv: Sequence[str] | None = None) -> None:
             _load_outcomes(args.effort) if args.saved else _run_measurements(args)
         )
         columns = (f"{len(outcomes)} machines", "target", "reached", "")
-        _print_and_write_table(page, "", columns, tables.rows(outcomes))
+        _print_and_write_table(page, "", columns, tables.make_rows(outcomes))
     if whole or args.round_trips:
         trips = round_trip_table.load(ROUND_TRIPS) if args.saved else _run_round_trips()
         columns = (f"{len(trips)} machines", "target", "reached", "")
         _print_and_write_table(
-            page, "-round-trips", columns, list(round_trip_table.rows(trips))
+            page, "-round-trips", columns, list(round_trip_table.make_rows(trips))
         )
     if whole or args.plans:
-        _print_and_write_table(page, "-plans", plan.COLUMNS, list(plan.rows()))
+        _print_and_write_table(page, "-plans", plan.COLUMNS, list(plan.make_rows()))
     if whole or args.published:
         columns = ("C. Karlsson 2012", "", "source", "ours")
-        _print_and_write_table(page, "-published", columns, list(published.rows()))
+        _print_and_write_table(page, "-published", columns, list(published.make_rows()))
 
 
 def _run_measurements(args: argparse.Namespace) -> list[Outcome]:

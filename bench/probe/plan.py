@@ -258,7 +258,7 @@ MACHINES = (
 ORDER = 0.03
 
 
-def rows(machines: Sequence[Large] = MACHINES) -> Iterator[Row]:
+def make_rows(machines: Sequence[Large] = MACHINES) -> Iterator[Row]:
     """Plan, measure and infer each machine, in a separate process."""
     context = multiprocessing.get_context("spawn")
     for machine in machines:

@@ -70,7 +70,7 @@ class Row(NamedTuple):
     ours: str
 
 
-def rows(seed: int = 1) -> Iterator[Row]:
+def make_rows(seed: int = 1) -> Iterator[Row]:
     """Run the inference, table by table."""
     rng = np.random.default_rng(seed)
     yield from _fit_lines()

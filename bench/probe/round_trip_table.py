@@ -17,7 +17,7 @@ from probe.tables import Row
 TIME, HOP_BYTES = 0.1, 0.03
 
 
-def rows(trips: Sequence[RoundTrip]) -> Iterator[Row]:
+def make_rows(trips: Sequence[RoundTrip]) -> Iterator[Row]:
     """Summarize by program and shape."""
     every = [(trip.name, times) for trip in trips for times in trip.times]
     ways: dict[str, Callable[[Times], float]] = {

@@ -25,7 +25,7 @@ class Row(NamedTuple):
     details: str = ""
 
 
-def rows(outcomes: Sequence[Outcome]) -> list[Row]:
+def make_rows(outcomes: Sequence[Outcome]) -> list[Row]:
     """Sum up."""
     done = [outcome for outcome in outcomes if not outcome.ended]
     made = [_summarize_ended(outcomes)] if len(done) < len(outcomes) else []

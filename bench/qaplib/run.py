@@ -73,7 +73,7 @@ def main() -> None:
         if options.up_to and len(problem.a) > options.up_to:
             continue
         run = solve(name, problem, best_known[name], options)
-        print(line(run), flush=True)
+        print(format_row(run), flush=True)
         if options.json:
             with options.json.open("a") as stream:
                 stream.write(json.dumps(run._asdict()) + "\n")
@@ -90,7 +90,7 @@ def read_best_known(path: Path) -> dict[str, int]:
         return {row["name"]: int(row["best_known"]) for row in csv.DictReader(stream)}
 
 
-def limits(name: str, n: int, best_known: int) -> tuple[float, float]:
+def get_search_limits(name: str, n: int, best_known: int) -> tuple[float, float]:
     """Return the time limit in seconds, and the target value."""
     if n <= 40:
         return 5, best_known
@@ -104,7 +104,7 @@ def solve(
 ) -> Run:
     """Solve one instance and check the answer."""
     n = len(problem.a)
-    seconds, target = limits(name, n, best_known)
+    seconds, target = get_search_limits(name, n, best_known)
     wall, cpu = time.perf_counter(), time.process_time()
     permutation, value, work = solve_qap(
         problem.a,
@@ -133,7 +133,7 @@ def solve(
     )
 
 
-def line(run: Run) -> str:
+def format_row(run: Run) -> str:
     """Format a row of the table; misses are marked."""
     to_best = (
         f"{run.seconds_to_best:9.2f}" if run.value <= run.best_known else f"{'-':>9}"
