@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that start at the same time of a clock that is the same everywhere, as SimGrid's is.
+// Starts ranks at the same time of a synchronized clock, such as SimGrid's.
 #ifndef TOPOLOOM_BENCH_COMMON_START_H
 #define TOPOLOOM_BENCH_COMMON_START_H
 
 #include <mpi.h>
 #include <time.h>
 
-/// The largest of all ranks', by messages of our own: the collectives that are measured may take long.
-static double latest(double seconds) {
+/// Returns the maximum over all ranks by point-to-point messages, because the measured collectives may be
+/// slow.
+static double find_latest(double seconds) {
     int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -22,7 +23,7 @@ static double latest(double seconds) {
 
 static void wait_until(double end) {
     for (double left; (left = end - MPI_Wtime()) > 0;) {
-        // SMPI's sleep takes virtual time; elsewhere it would end late.
+        // SMPI's nanosleep takes virtual time; elsewhere, sleeping would end late.
 #ifdef SMPI_H
         const struct timespec span = {.tv_sec = (time_t)left,
                                       .tv_nsec = (long)(1e9 * (left - (time_t)left)) + 1};
@@ -31,10 +32,10 @@ static void wait_until(double end) {
     }
 }
 
-/// Waits for a time that all learn before it comes, and returns it.
-static double common_start(void) {
+/// Waits for a common time in the future; returns that time in seconds.
+static double wait_for_common_start(void) {
     const double margin = 1e-3;  // s
-    const double start = latest(MPI_Wtime()) + margin;
+    const double start = find_latest(MPI_Wtime()) + margin;
     wait_until(start);
     return start;
 }

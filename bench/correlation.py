@@ -13,8 +13,8 @@ def rank_correlation(
 ) -> float | None:
     """Correlate the ranks of values and of times (Spearman 1904).
 
-    Those within a hundredth of each other count as equal: no user would choose by less.
-    None if all values or all times are.
+    Numbers within a hundredth of each other count as equal. None if all values or all
+    times are equal.
     """
     both = [classes(numbers, within) for numbers in (values, times)]
     if any(len(set(numbers)) == 1 for numbers in both):
@@ -23,7 +23,7 @@ def rank_correlation(
 
 
 def classes(values: Sequence[float], within: float) -> list[int]:
-    """Return the class of each value, in ascending order, `within` of its least."""
+    """Return the class of each value: values within `within` of the class minimum."""
     numbers: dict[float, int] = {}
     number, least = -1, -1.0
     for value in sorted(values):

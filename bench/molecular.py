@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from published.molecular import CELLS, NAIVE, TORI, imbalance
+from published.molecular import CELLS, NAIVE, TORI, compute_imbalance_limit
 from topoloom import Allocation, Machine, Sharing, judge, place
 from topoloom.graphs import molecular_dynamics
 
@@ -24,7 +24,7 @@ WAYS = ("block", NAIVE, "bricks", "multisection", "auto(effort=fast)")
 
 
 def measure() -> list[dict[str, Any]]:
-    """Place on every torus by every mapper: hop-bytes, load over mean, CPU time."""
+    """Place on every torus by every mapper: hop-bytes, load over mean, CPU seconds."""
     graph = molecular_dynamics(CELLS)
     results = []
     for processors in PROCESSORS:
@@ -37,7 +37,7 @@ def measure() -> list[dict[str, Any]]:
                 graph,
                 where,
                 mapper=way,
-                sharing=Sharing(imbalance(graph, processors)),
+                sharing=Sharing(compute_imbalance_limit(graph, processors)),
             ).placement
             seconds = process_time() - start
             judged = judge(graph, where, placement)
@@ -53,8 +53,8 @@ def measure() -> list[dict[str, Any]]:
     return results
 
 
-def table(results: list[dict[str, Any]]) -> str:
-    """Write a line for each torus and mapper."""
+def format_table(results: list[dict[str, Any]]) -> str:
+    """Format a line per torus and mapper."""
     lines = [
         "| processors | torus | placed by | hop-bytes | load max / average | CPU |",
         "| ---: | --- | --- | ---: | ---: | ---: |",
@@ -68,7 +68,7 @@ def table(results: list[dict[str, Any]]) -> str:
 
 
 def draw(results: list[dict[str, Any]], file: Path) -> None:
-    """Draw a brick and the shells around it, and hop-bytes by processors."""
+    """Draw a brick with the shells around it, and hop-bytes by processors."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -104,7 +104,7 @@ def draw(results: list[dict[str, Any]], file: Path) -> None:
 
 
 def _draw_shells(panel: Any, color: str, text: str) -> None:
-    """Draw the positions of 4 x 4 patches on a torus, and distances to two of them."""
+    """Draw 4 x 4 patches on a torus, and the distances from two of them."""
     from matplotlib.colors import LinearSegmentedColormap
 
     side = 16
@@ -139,7 +139,7 @@ def main() -> None:
     parser.add_argument("--figure", type=Path, help="SVG to draw")
     args = parser.parse_args()
     results = measure()
-    print(table(results))
+    print(format_table(results))
     if args.figure is not None:
         draw(results, args.figure)
 

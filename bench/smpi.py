@@ -15,8 +15,8 @@ from topoloom import _core
 MPI = Path(__file__).parents[1] / "mpi"
 CORE = Path(str(_core.__file__)).with_name("libtopoloom.so")
 
-#: A microsecond per message on both sides. A call that finds nothing takes time, too,
-#: or the clock of a rank that polls would stand still.
+#: 1 us per message on both sides. Unsuccessful polls take time, so that the clock of a
+#: polling rank advances.
 SETTINGS = {
     "smpi/os": "0:1e-6:0",
     "smpi/or": "0:1e-6:0",
@@ -27,7 +27,7 @@ SETTINGS = {
     "smpi/simulate-computation": "no",
 }
 
-#: Algorithms for the unmeasured setup: the defaults take minutes to simulate.
+#: Algorithms for setup that is not measured; SimGrid's defaults take minutes.
 QUICK = {
     "smpi/bcast": "binomial_tree",
     "smpi/allreduce": "rdb",
@@ -36,7 +36,7 @@ QUICK = {
 
 
 def find(program: str, package: str) -> str:
-    """Find a program, or end with the package that has it."""
+    """Find a program, or exit with the name of its package."""
     found = shutil.which(program)
     if found is None:
         raise SystemExit(f"bench: {program} is missing: apt-get install {package}")
@@ -84,7 +84,7 @@ def build(
 def simulate(
     platform: Path, hosts: list[str], settings: dict[str, str], *command: object
 ) -> Iterator[Any]:
-    """Run a program in SimGrid's MPI; return its JSON output."""
+    """Run a program in SimGrid's MPI; yield its JSON output."""
     hostfile = platform.with_suffix(".hosts")
     hostfile.write_text("".join(f"{host}\n" for host in hosts))
     words: list[object] = [find("smpirun", "libsimgrid-dev"), "-np", len(hosts)]

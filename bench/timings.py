@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads output of programs that time MPI calls: a name and nanoseconds per line."""
+"""Parses the output of programs that time MPI calls: name and nanoseconds per line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import subprocess
 
 
 def timings(command: list[str], environment: dict[str, str]) -> dict[str, float]:
-    """Run once; return nanoseconds per call by name."""
+    """Run a program once; return nanoseconds per call by name."""
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, check=True
     )

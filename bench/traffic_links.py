@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Links over which the published traffic of triangular grids is averaged.
+"""Finds over which links published traffic of triangular grids is averaged.
 
 Usage: ``PYTHONPATH=bench python -m traffic_links PUBLISHED.csv [--tries 300]``. Prints
-Markdown. H. M. Aktulga et al., Euro-Par 2012, print dilation, traffic and congestion of
-jobs whose nodes are unknown. Here every job gets many allocations; those that come
-nearest to its dilation and congestion tell what its traffic is with each set of links.
+Markdown. H. M. Aktulga et al., Euro-Par 2012, publish dilation, traffic and congestion
+of jobs on unknown nodes. Every job gets many allocations here. The ones nearest to its
+dilation and congestion show the traffic for each set of links.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from published.triangular import (
     TABLES,
     THREADED,
     UNIT,
-    message_size,
+    compute_message_size,
 )
 from topoloom import Allocation, Judgement, Machine, judge, place
 from topoloom.graphs import hybrid_rows, triangular_messages
@@ -40,7 +40,7 @@ BLOCKS = ((1, 1, 1), (2, 2, 2), (1, 2, 2), (2, 2, 4), (1, 2, 8), (1, 2, 24), (4,
 
 
 class Links:
-    """The links between routers, and sets of them."""
+    """Links between routers, and sets of them."""
 
     def __init__(self, machine: Machine) -> None:
         self.ends = machine.link_ends().astype(np.int64)
@@ -51,7 +51,7 @@ class Links:
         self.reverse = order[np.searchsorted(key, back, sorter=order)]
 
     def means(self, loads: Floats, both: Floats, nodes: NDArray[np.uint32]) -> Floats:
-        """Average loads over every set; `both` are those of columns and rows."""
+        """Return average loads for every set; `both`: loads of columns and of rows."""
         total, loaded = loads.sum(), loads > 0
         if total == 0:
             return np.full(len(SETS), np.nan)
@@ -82,7 +82,7 @@ SETS = (
 
 
 def allocate(machine: Machine, nodes: int, rng: np.random.Generator) -> Allocation:
-    """Allocate nodes in some order from any start, skipping other jobs."""
+    """Allocate nodes in a given order from any start, skipping nodes of other jobs."""
     block, axes = BLOCKS[rng.integers(len(BLOCKS))], rng.permutation(3)
     where, width = np.indices(ROUTERS).reshape(3, -1), np.array(block)[:, None]
     inside, outside = where % width, where // width
@@ -94,8 +94,8 @@ def allocate(machine: Machine, nodes: int, rng: np.random.Generator) -> Allocati
     return Allocation(machine, free[first : first + nodes])
 
 
-def jobs() -> Iterator[tuple[str, str, Machine, str, int, str]]:
-    """List table, row, machine, problem, rows of the grid, and order."""
+def list_jobs() -> Iterator[tuple[str, str, Machine, str, int, str]]:
+    """List (table, row, machine, problem, rows of the grid, order) of the jobs."""
     hopper, hybrid = Machine(HOPPER), Machine(HYBRID)
     for table, (problems, orders) in TABLES.items():
         for problem, order in product(problems, orders):
@@ -106,8 +106,8 @@ def jobs() -> Iterator[tuple[str, str, Machine, str, int, str]]:
         yield THREADED, problem, hybrid, problem, n, "bcm"
 
 
-def misfit(it: Judgement, hops: float, congestion: float) -> float:
-    """Return the distance of dilation and congestion from print, as a sum of logs."""
+def compute_misfit(it: Judgement, hops: float, congestion: float) -> float:
+    """Return the sum of logarithmic differences to the published values."""
     ours = it.congestion_max * 9.4e9 / UNIT
     near = abs(log((it.dilation_average + 0.05) / (hops + 0.05)))
     return near + abs(log((ours + 1) / (congestion + 1)))
@@ -122,7 +122,7 @@ def main() -> None:
     published = read_published(args.values)
     rng = np.random.default_rng(1)
     off: list[Floats] = []
-    for table, row, machine, problem, n, order in jobs():
+    for table, row, machine, problem, n, order in list_jobs():
         links = Links(machine)
         printed = {
             group: [
@@ -131,7 +131,7 @@ def main() -> None:
             ]
             for column, group in GROUPS.items()
         }
-        size = round(UNIT * message_size(problem, n))
+        size = round(UNIT * compute_message_size(problem, n))
         graphs = [triangular_messages(n, order, group, size) for group in printed]
         nodes = -(-graphs[0].rank_count // machine.slots_per_node)
         found = []
@@ -140,7 +140,7 @@ def main() -> None:
             slots = place(graphs[0], where, mapper="block").placement
             its = [judge(graph, where, slots) for graph in graphs]
             apart = sum(
-                misfit(it, hops, congestion)
+                compute_misfit(it, hops, congestion)
                 for it, (hops, _, congestion) in zip(its, printed.values(), strict=True)
             )
             loads = [np.asarray(it.loads) / UNIT for it in its]
@@ -152,11 +152,11 @@ def main() -> None:
             near = near[~np.isnan(near).any(axis=1) & (near > 0).all(axis=1)]
             if traffic > 0 and len(near):
                 off.append(np.log(np.median(near, axis=0) / traffic))
-    table_of(np.array(off))
+    print_differences(np.array(off))
 
 
-def table_of(off: Floats) -> None:
-    """Print the distance of the means over each set from print."""
+def print_differences(off: Floats) -> None:
+    """Print the differences between published traffic and the means over each set."""
     print(
         "| mean over links that are | off by a factor of | over print | within 25 % |"
     )

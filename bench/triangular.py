@@ -2,8 +2,8 @@
 """Triangular grids: four orders on consecutive slots, and placed for all groups.
 
 Usage: ``PYTHONPATH=bench python -m triangular [--rows 23,47] [--figure FILE]``. Prints
-Markdown. Machine and sizes are those of H. M. Aktulga et al., Euro-Par 2012: Hopper,
-messages in units of those of 23 rows, congestion per unit of capacity.
+Markdown. Machine and sizes are from H. M. Aktulga et al., Euro-Par 2012: Hopper,
+message sizes in units of those of 23 rows, congestion per unit of capacity.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from topoloom.graphs.phases import add_phases
 ORDERS = ("dm", "bdm", "cm", "bcm")
 GROUPS = ("column", "row", "orthogonalization")
 MAPPER = "auto(effort=fast)"
-CAPACITY = 9.4e9 / UNIT  # of a link along x or z
+CAPACITY = 9.4e9 / UNIT  # per link along x or z
 FRAGMENTS = 4
 
 
 @dataclass(frozen=True)
 class Result:
-    """One order of one grid in one allocation, judged group by group."""
+    """Results of one order of one grid on one allocation, by group."""
 
     rows: int
     ragged: bool
@@ -39,7 +39,7 @@ class Result:
 
 
 def measure(machine: Machine, rows: int, ragged: bool, order: str) -> Result:
-    """Place the phases of one order for the least congestion, summed over them."""
+    """Place the phases of one order for minimum congestion, summed over the phases."""
     sizes = {n: unknowns / n for n, unknowns in PROBLEMS.values()}
     size = round(UNIT * round(sizes[rows] / sizes[23], 1))
     nodes = -(-rows * (rows + 1) // 2 // machine.slots_per_node)
@@ -63,13 +63,13 @@ def measure(machine: Machine, rows: int, ragged: bool, order: str) -> Result:
     )
 
 
-def congestion(judgements: list[Judgement]) -> list[float]:
-    """Return the congestion of every group in the units of the paper."""
+def compute_congestion(judgements: list[Judgement]) -> list[float]:
+    """Return the congestion of every group in the paper's units."""
     return [it.congestion_max * CAPACITY for it in judgements]
 
 
-def table(results: list[Result]) -> str:
-    """Write a line of D, T and X of every group for each order and mapper."""
+def format_table(results: list[Result]) -> str:
+    """Format D, T and X of every group, a line per order and mapper."""
     lines = [
         "| rows | nodes | order | placed | columns D, T, X | rows D, T, X "
         "| orthogonalization D, T, X | sum of X |",
@@ -84,9 +84,11 @@ def table(results: list[Result]) -> str:
         for way, judgements in ways:
             cells = [
                 f"{it.dilation_average:.1f}, {it.traffic_average / UNIT:.1f}, {x:.1f}"
-                for it, x in zip(judgements, congestion(judgements), strict=True)
+                for it, x in zip(
+                    judgements, compute_congestion(judgements), strict=True
+                )
             ]
-            total = sum(congestion(judgements))
+            total = sum(compute_congestion(judgements))
             name = result.order.upper()
             words = (result.rows, nodes, name, way, *cells, f"{total:.1f}")
             lines.append(f"| {' | '.join(map(str, words))} |")
@@ -94,7 +96,7 @@ def table(results: list[Result]) -> str:
 
 
 def draw(results: list[Result], file: Path) -> None:
-    """Draw the orders of five rows, and below them the sums of congestion."""
+    """Draw the orders of five rows, and below the sums of congestion."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -127,7 +129,7 @@ def draw(results: list[Result], file: Path) -> None:
                 for group, alpha in zip(GROUPS, (1, 0.65, 0.3), strict=True):
                     number = GROUPS.index(group)
                     heights = np.array(
-                        [congestion(getattr(it, way))[number] for it in of_case]
+                        [compute_congestion(getattr(it, way))[number] for it in of_case]
                     )
                     label = f"{group}, {'in order' if way == 'block' else 'placed'}"
                     panel.bar(
@@ -174,7 +176,7 @@ def main() -> None:
         for ragged in (False, True)
         for order in ORDERS
     ]
-    print(table(results))
+    print(format_table(results))
     if args.figure is not None:
         draw(results, args.figure)
 

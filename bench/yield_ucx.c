@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded where MPICH has more ranks than cores: it waits without a pause, and each message takes a time slice. Then a
-// poll that finds nothing lets others run, as in Open MPI.
+// Preloaded if MPICH has more ranks than cores: MPICH polls without a pause, so each message takes a time
+// slice. With this library, unsuccessful polls yield, as in Open MPI.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>

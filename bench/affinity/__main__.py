@@ -7,9 +7,9 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from affinity.cases import PATTERNS, SIZES, Bandwidths, by_size, measure
+from affinity.cases import PATTERNS, SIZES, Bandwidths, compute_rates_by_size, measure
 from affinity.figure import draw
-from affinity.particles import computing_for, simulate
+from affinity.particles import computing_for, simulate_particles
 from peers.tables import paste
 from topoloom.support.units import format_bytes
 from topoloom.tasks.bus.affinity import BEST, Rate
@@ -38,16 +38,16 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def patterns_table(found: Sequence[Bandwidths]) -> str:
-    """Write the slowest message of every pattern and affinity."""
+    """Print the bandwidth of the slowest message for every pattern and affinity."""
     names = (*NAMED, BEST)
     rows = [
-        row("slowest, GB/s", *names, "8 random"),
-        row("---", *["---:"] * (len(names) + 1)),
+        format_row("slowest, GB/s", *names, "8 random"),
+        format_row("---", *["---:"] * (len(names) + 1)),
     ]
     for one in found:
         drawn = one.drawn
         rows.append(
-            row(
+            format_row(
                 PATTERNS[one.pattern],
                 *(three(one.by_affinity[name]) for name in names),
                 f"{drawn.mean / 1e9:.1f} ± {drawn.deviation / 1e9:.1f}",
@@ -57,23 +57,25 @@ def patterns_table(found: Sequence[Bandwidths]) -> str:
 
 
 def sizes_table() -> str:
-    """Write the slowest message of RD 1 by size."""
+    """Print the bandwidth of RD 1's slowest message by size."""
     rows = [
-        row("RD 1, GB/s", *map(format_bytes, SIZES)),
-        row("---", *["---:"] * len(SIZES)),
+        format_row("RD 1, GB/s", *map(format_bytes, SIZES)),
+        format_row("---", *["---:"] * len(SIZES)),
     ]
-    for name, rates in by_size("rd1").items():
-        rows.append(row(name, *map(three, rates)))
+    for name, rates in compute_rates_by_size("rd1").items():
+        rows.append(format_row(name, *map(three, rates)))
     return "\n".join(rows) + "\n"
 
 
 def particles_table() -> str:
-    """Write the communication of the particle program, and when it matters."""
-    found = simulate()
+    """Print the communication time of the particle program, and when it matters."""
+    found = simulate_particles()
     fast = found[BEST].mean
     rows = [
-        row("particles", "communication, us", "over best", "10 % in total up to"),
-        row("---", "---:", "---:", "---:"),
+        format_row(
+            "particles", "communication, us", "over best", "10 % in total up to"
+        ),
+        format_row("---", "---:", "---:", "---:"),
     ]
     for name, one in found.items():
         spread = dict.fromkeys(
@@ -81,7 +83,7 @@ def particles_table() -> str:
         )
         computing = computing_for(one.mean, fast)
         rows.append(
-            row(
+            format_row(
                 name,
                 " ".join(spread),
                 f"{one.mean / fast:.2f}",
@@ -91,13 +93,13 @@ def particles_table() -> str:
     return "\n".join(rows) + "\n"
 
 
-def row(*words: str) -> str:
+def format_row(*words: str) -> str:
     """Write a row of a Markdown table."""
     return f"| {' | '.join(words)} |"
 
 
 def three(rate: Rate) -> str:
-    """Write worst, mean and best, or one number if they are equal."""
+    """Format worst, mean and best, or one number if they are equal."""
     return " ".join(dict.fromkeys(f"{one / 1e9:.1f}" for one in rate))
 
 

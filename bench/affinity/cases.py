@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The slowest message by pattern, affinity and size."""
+"""Bandwidth of the slowest message by pattern, affinity and size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoloom.tasks import rank_affinities, rates_by_size
 from topoloom.tasks.bus.affinity import BEST, RandomStatistics, Rate
 from topoloom.tasks.bus.named_affinities import NAMED
 
-#: In the order of the source's table 4.1.
+#: Patterns in the order of the source's table 4.1.
 PATTERNS = {
     "ring": "Ring",
     "rd1": "RD 1",
@@ -34,18 +34,18 @@ class Bandwidths(NamedTuple):
     drawn: RandomStatistics
 
 
-def graph_of(pattern: str, size: int = SIZE) -> CommGraph:
-    """Make a pattern of 8 threads."""
+def make_pattern_graph(pattern: str, size: int = SIZE) -> CommGraph:
+    """Make the communication graph of a pattern of 8 threads."""
     return make_graph(pattern, Request(8, size))
 
 
 def measure(pattern: str) -> Bandwidths:
-    """Find the slowest message of every affinity: figures 4.8 to 4.13."""
-    found = rank_affinities(graph_of(pattern), CELL)
+    """Compute the slowest message for every affinity: figures 4.8 to 4.13."""
+    found = rank_affinities(make_pattern_graph(pattern), CELL)
     rates = {name: found.assignment(name).slowest for name in (*NAMED, BEST)}
     return Bandwidths(pattern, rates, found.drawn)
 
 
-def by_size(pattern: str) -> dict[str, list[Rate]]:
-    """Find the slowest message of every named affinity by size: figure 4.2."""
-    return rates_by_size(graph_of(pattern), CELL, SIZES)
+def compute_rates_by_size(pattern: str) -> dict[str, list[Rate]]:
+    """Compute the slowest message for every named affinity by size: figure 4.2."""
+    return rates_by_size(make_pattern_graph(pattern), CELL, SIZES)

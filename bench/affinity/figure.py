@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Picture of the slowest message of every pattern, by affinity."""
+"""Figure of each pattern's slowest message by affinity."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from topoloom.figure.style import AFTER, NEUTRAL, SETTINGS
 
 
 def draw(found: Sequence[Bandwidths], file: Path) -> None:
-    """Draw a panel for each pattern: worst to best, and the mean as a dot."""
+    """Draw a panel per pattern: a bar from worst to best, and a dot at the mean."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A model of a particle program with diffusion balancing.
 
-Every element owns walkers, some of which terminate in each step; then it sends a fixed
-part of them to each of its two neighbors on a ring. How many and how large they are is
-assumed here.
+Every element owns walkers. In each step, some walkers terminate, and the element sends
+a fixed part of the rest to each of its two neighbors on a ring. The number and size of
+walkers are assumptions.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ TERMINATE = 0.02
 
 @dataclass(frozen=True)
 class Communication:
-    """Seconds of all steps, for the worst, mean and best route of half-way messages."""
+    """Total seconds if messages across the ring take the worst, mean or best route."""
 
     worst: float
     mean: float
     best: float
 
 
-def simulate(seed: int = 1) -> dict[str, Communication]:
-    """Add up the slowest message of every step, for all affinities."""
+def simulate_particles(seed: int = 1) -> dict[str, Communication]:
+    """Sum the time of the slowest message over all steps, for all affinities."""
     generator = np.random.default_rng(seed)
     walkers = generator.binomial(2 * WALKERS, 0.5, ELEMENTS)
     graphs = []
@@ -56,7 +56,7 @@ def simulate(seed: int = 1) -> dict[str, Communication]:
 
 
 def step(sizes: np.ndarray) -> CommGraph:
-    """Send from every element to both neighbors on a ring of threads."""
+    """Make the graph of messages from every element to its neighbors on a ring."""
     at = np.arange(ELEMENTS)
     source, both = np.concatenate([at, at]), np.concatenate([sizes, sizes])
     target = np.concatenate([(at + 1) % ELEMENTS, (at - 1) % ELEMENTS])
@@ -71,5 +71,5 @@ def seconds(graph: CommGraph, elements: tuple[int, ...]) -> np.ndarray:
 
 
 def computing_for(slow: float, fast: float, apart: float = 0.1) -> float:
-    """Return the computation up to which the total differs by more than `apart`."""
+    """Return the computing time up to which the totals differ by more than `apart`."""
     return (slow / fast - 1 - apart) / apart

@@ -30,8 +30,11 @@ DEEPSPEED = Path("build/bench-ai/deepspeed")
 SGLANG = Path("build/bench-ai/sglang")
 
 
-class Part(NamedTuple):
-    """A table of a page; its marks have the name of the part."""
+class TableSource(NamedTuple):
+    """A table of a documentation page.
+
+    The table's name is also the name of its markers in the page.
+    """
 
     page: str
     make: Callable[[argparse.Namespace], str]
@@ -76,26 +79,26 @@ def main(argv: Sequence[str] | None = None) -> None:
             paste(args.docs / PAGES / part.page, found, *marks)
 
 
-def _spread(args: argparse.Namespace) -> str:
+def _make_spread_table(args: argparse.Namespace) -> str:
     return spread.spread_table(spread.compare_all(args.clusters, args.seed))
 
 
-def _nccl(_: argparse.Namespace) -> str:
+def _make_nccl_table(_: argparse.Namespace) -> str:
     return nccl.nccl_table(nccl.compare())
 
 
-def _profiler(_: argparse.Namespace) -> str:
+def _make_profiler_table(_: argparse.Namespace) -> str:
     return profiler.profiler_table(profiler.time_plugin())
 
 
-def _recorder(_: argparse.Namespace) -> str:
+def _make_recorder_table(_: argparse.Namespace) -> str:
     return recorded_worlds.record_all(TORCH)
 
 
-def _experts(args: argparse.Namespace) -> str:
+def _make_expert_tables(args: argparse.Namespace) -> str:
     (wheel,) = SGLANG.glob("sglang-*.whl")
     optima = expert_optimum.compare_optimum(20, args.seed)
-    seconds = experts.seconds_for(58)
+    seconds = experts.measure_placement_seconds(58)
     return "\n".join(
         [
             experts.experts_table(experts.compare(TORCH, wheel, args.layers, 64)),
@@ -109,7 +112,7 @@ def _experts(args: argparse.Namespace) -> str:
     )
 
 
-def _pytorch(args: argparse.Namespace) -> str:
+def _make_pytorch_tables(args: argparse.Namespace) -> str:
     held = [
         frameworks.compare_deepspeed(sources, args.jobs, args.seed)
         for sources in sorted(DEEPSPEED.glob("deepspeed-*.tar.gz"))
@@ -122,12 +125,12 @@ def _pytorch(args: argparse.Namespace) -> str:
     )
 
 
-def _traces(_: argparse.Namespace) -> str:
+def _make_trace_table(_: argparse.Namespace) -> str:
     programs = imported.import_programs(JAX)
     return imported.imported_table([*programs, imported.import_large()])
 
 
-def _groups(args: argparse.Namespace) -> str:
+def _make_group_table(args: argparse.Namespace) -> str:
     return groups.groups_table(
         [
             groups.compare(release, args.settings, args.seed)
@@ -137,14 +140,14 @@ def _groups(args: argparse.Namespace) -> str:
 
 
 PARTS = {
-    "spread": Part("axes.md", _spread),
-    "nccl": Part("nccl.md", _nccl),
-    "profiler": Part("nccl.md", _profiler),
-    "recorder": Part("axes.md", _recorder, (TORCH,)),
-    "experts": Part("axes.md", _experts, (TORCH, SGLANG)),
-    "pytorch": Part("axes.md", _pytorch, (TORCH, DEEPSPEED)),
-    "traces": Part("axes.md", _traces, (JAX,)),
-    "groups": Part("axes.md", _groups),
+    "spread": TableSource("axes.md", _make_spread_table),
+    "nccl": TableSource("nccl.md", _make_nccl_table),
+    "profiler": TableSource("nccl.md", _make_profiler_table),
+    "recorder": TableSource("axes.md", _make_recorder_table, (TORCH,)),
+    "experts": TableSource("axes.md", _make_expert_tables, (TORCH, SGLANG)),
+    "pytorch": TableSource("axes.md", _make_pytorch_tables, (TORCH, DEEPSPEED)),
+    "traces": TableSource("axes.md", _make_trace_table, (JAX,)),
+    "groups": TableSource("axes.md", _make_group_table),
 }
 
 if __name__ == "__main__":

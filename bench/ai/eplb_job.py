@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DeepSeek's EPLB on loads: run by a Python that has PyTorch.
+"""Runs DeepSeek's EPLB on loads, in a Python that has PyTorch.
 
-Takes the folder of its source (`deepseek.py`), a file of loads and what to write.
+Arguments: the folder of its source (`deepseek.py`), a file of loads, and the output
+file.
 """
 
 from __future__ import annotations

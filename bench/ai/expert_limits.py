@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Limits of visited nodes: loads, and the number of known tokens."""
+"""Lower limits of visited nodes per token, and the effect of slack and more tokens."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from topoloom.tasks import ExpertRouting, place_on_gpus
 from topoloom.tasks.experts.place import SlackCost
 
 
-class Limits(NamedTuple):
-    """Visits of our placements of a workload under a dispatch.
+class ExpertLimits(NamedTuple):
+    """Visited nodes per token of our placements of a workload under a dispatch.
 
-    `more`: with four times the tokens; `free`: with twice the load on the busiest GPU;
-    `independent`: of tokens whose choices have nothing in common, on even nodes, with
-    as large a share of choices on the own node as any replicas keep there.
+    `more`: with four times the tokens; `free`: with up to twice the load on the busiest
+    GPU; `independent`: expected value for tokens with independent choices on balanced
+    nodes, with the largest share of choices that replicas can keep on the own node.
     """
 
     routing: str
@@ -42,8 +42,8 @@ class Limits(NamedTuple):
     independent: float
 
 
-def find_limits(layers: int, redundant: int) -> list[Limits]:
-    """Place all workloads with tokens: with 1 % of slack, and without each limit."""
+def find_limits(layers: int, redundant: int) -> list[ExpertLimits]:
+    """Place all workloads by tokens: with 1 % of slack, and without each limit."""
     nodes = np.repeat(np.arange(NODES), GPUS // NODES)
     slots = (EXPERTS + redundant) // GPUS
     rows = []
@@ -56,13 +56,13 @@ def find_limits(layers: int, redundant: int) -> list[Limits]:
             larger = Job(count(many), nodes, slots, many, nearest)
             share = _least_share(loads, redundant) if nearest else None
             rows.append(
-                Limits(
+                ExpertLimits(
                     routing.name,
                     "nearest" if nearest else "spread",
-                    job.cost(job.placed(0.01)).visits,
-                    larger.cost(larger.placed(0.01)).visits,
-                    job.cost(job.placed(1.0)).visits,
-                    _independent(share),
+                    job.cost(job.place(0.01)).visits,
+                    larger.cost(larger.place(0.01)).visits,
+                    job.cost(job.place(1.0)).visits,
+                    _expect_independent_visits(share),
                 )
             )
     return rows
@@ -76,8 +76,8 @@ def _least_share(loads: Floats, redundant: int) -> float:
     return float((1 - (1 + ordered @ counts) / NODES).mean())
 
 
-def _independent(share: float | None) -> float:
-    """Return the expected number of other nodes visited."""
+def _expect_independent_visits(share: float | None) -> float:
+    """Return the expected number of other nodes that a token visits."""
     others = NODES - 1
     if share is None:
         return others * (1 - math.pow(1 - 1 / NODES, CHOSEN))
@@ -85,7 +85,7 @@ def _independent(share: float | None) -> float:
 
 
 def try_slacks() -> tuple[SlackCost, ...]:
-    """Place 64 experts in 4 hidden groups, with 32 redundant ones, on 4 nodes."""
+    """Place 64 experts with 4 hidden groups, and 32 redundant experts, on 4 nodes."""
     random = np.random.default_rng(1)
     layers, tokens, groups, size = 2, 4096, 4, 16
     numbers = random.permutation(groups * size).reshape(groups, size)
@@ -102,8 +102,8 @@ def try_slacks() -> tuple[SlackCost, ...]:
     return place_on_gpus(routing, on, 32, 32).tried
 
 
-def limits_table(rows: Sequence[Limits]) -> str:
-    """Write the limits as Markdown."""
+def limits_table(rows: Sequence[ExpertLimits]) -> str:
+    """Format the limits as Markdown."""
     lines = [
         "| routing | dispatch | ours | 4 x the tokens | busiest GPU free "
         "| independent choices |",
@@ -119,7 +119,7 @@ def limits_table(rows: Sequence[Limits]) -> str:
 
 
 def slacks_table(tried: Sequence[SlackCost]) -> str:
-    """Write the slacks as Markdown."""
+    """Format the costs of slacks as Markdown."""
     lines = ["| `--slack` | visits | busiest GPU | step |", "| ---: " * 4 + "|"]
     lines += [
         f"| {one.slack:g} | {one.visits:.2f} | {one.load - 1:+.1%} "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The fewest visits of small placements of experts, by HiGHS."""
+"""Optimal visits of small placements of experts, by HiGHS."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Integers = NDArray[np.int64]
 
 
 class OptimumCounts(NamedTuple):
-    """Number of jobs of a row, jobs at the optimum, and the largest gap."""
+    """A row of the table: jobs, jobs solved to the optimum, and the largest gap."""
 
     name: str
     jobs: int
@@ -27,18 +27,18 @@ class OptimumCounts(NamedTuple):
 
 
 class Program:
-    """An integer program, row by row; all variables are 0 or 1."""
+    """A binary integer program, built row by row."""
 
     def __init__(self, variables: int) -> None:
         self.cost = np.zeros(variables)
         self._rows: list[tuple[list[int], list[float], float, float]] = []
 
     def add(self, columns: Any, values: Any, low: float, high: float) -> None:
-        """Require that a sum lies between two limits."""
+        """Add a constraint: a weighted sum lies between two limits."""
         self._rows.append((list(columns), list(values), low, high))
 
     def solve(self) -> float | None:
-        """Return the least cost; None if nothing meets all limits."""
+        """Return the minimum cost; None if the program is infeasible."""
         row = [i for i, (columns, *_) in enumerate(self._rows) for _ in columns]
         column = [c for columns, *_ in self._rows for c in columns]
         value = [v for _, values, *_ in self._rows for v in values]
@@ -54,10 +54,10 @@ class Program:
         return float(found.fun) if found.status == 0 else None
 
 
-def least_of_tokens(
+def minimize_visits(
     loads: Floats, choices: Integers, nodes: Integers, slots: int, most: float
 ) -> float | None:
-    """Find the fewest visits per token; every expert is held once."""
+    """Compute the minimum visits per token; every expert has one replica."""
     experts, gpus, count = len(loads), len(nodes), int(nodes.max()) + 1
     program = Program(experts * gpus + len(choices) * count)
     for expert in range(experts):
@@ -76,32 +76,33 @@ def least_of_tokens(
     return program.solve()
 
 
-def least_of_loads(
+def minimize_inter_node_share(
     loads: Floats, nodes: Integers, slots: int, most: float
 ) -> float | None:
-    """Find the least share that leaves its node, replicas on different nodes.
+    """Compute the minimum inter-node share; replicas are on different nodes.
 
-    Variables say that an expert has r replicas, and that one of these is on a GPU.
+    The binary variables state that an expert has r replicas, and that one of the
+    replicas is on a given GPU.
     """
     experts, gpus, count = len(loads), len(nodes), int(nodes.max()) + 1
     program = Program(experts * count * (gpus + 1))
 
-    def held(expert: int, replicas: int, gpu: int) -> int:
+    def get_variable(expert: int, replicas: int, gpu: int) -> int:
         return (expert * count + replicas - 1) * (gpus + 1) + gpu
 
     numbers = range(1, count + 1)
     for expert in range(experts):
-        has = [held(expert, r, gpus) for r in numbers]
+        has = [get_variable(expert, r, gpus) for r in numbers]
         program.add(has, np.ones(count), 1, 1)
         for r in numbers:
             program.cost[has[r - 1]] = loads[expert] / loads.sum() * (1 - r / count)
-            on = [held(expert, r, gpu) for gpu in range(gpus)]
+            on = [get_variable(expert, r, gpu) for gpu in range(gpus)]
             program.add([*on, has[r - 1]], [*np.ones(gpus), -r], 0, 0)
             for node in range(count):
                 here = [on[gpu] for gpu in np.flatnonzero(nodes == node)]
                 program.add([*here, has[r - 1]], [*np.ones(len(here)), -1], -1, 0)
     for gpu in range(gpus):
-        all_here = [held(e, r, gpu) for e in range(experts) for r in numbers]
+        all_here = [get_variable(e, r, gpu) for e in range(experts) for r in numbers]
         parts = [loads[e] / r for e in range(experts) for r in numbers]
         program.add(all_here, np.ones(len(all_here)), slots, slots)
         program.add(all_here, parts, 0, most)
@@ -109,7 +110,7 @@ def least_of_loads(
 
 
 def compare_optimum(jobs: int, seed: int = 1) -> list[OptimumCounts]:
-    """Place small jobs by Topoloom and by HiGHS, with the same limit of the load."""
+    """Place small jobs by Topoloom and by HiGHS, with the same load limit."""
     random = np.random.default_rng(seed)
     single, pairs = np.arange(3), np.repeat(np.arange(2), 2)
     gaps: dict[str, list[float | None]] = {"tokens": [], "loads": []}
@@ -118,25 +119,25 @@ def compare_optimum(jobs: int, seed: int = 1) -> list[OptimumCounts]:
         score = topics[random.integers(3, size=24)] + random.gumbel(size=(24, 9))
         choices = np.argsort(-score, axis=1)[:, :3]
         loads = np.bincount(choices.ravel(), minlength=9).astype(float)
-        # Twice each: what the search sees is then what is measured.
+        # Repeat each token, because the search and the evaluation use alternate tokens.
         twice = np.repeat(choices, 2, axis=0)
         gaps["tokens"].append(
-            _gap(
+            _compute_gap(
                 loads,
                 single,
                 3,
                 twice,
-                lambda most, w=loads, c=choices: least_of_tokens(w, c, single, 3, most),
+                lambda most, w=loads, c=choices: minimize_visits(w, c, single, 3, most),
             )
         )
         skewed = np.exp(random.standard_normal(8))
         gaps["loads"].append(
-            _gap(
+            _compute_gap(
                 skewed,
                 pairs,
                 3,
                 None,
-                lambda most, w=skewed: least_of_loads(w, pairs, 3, most),
+                lambda most, w=skewed: minimize_inter_node_share(w, pairs, 3, most),
             )
         )
     return [
@@ -146,7 +147,7 @@ def compare_optimum(jobs: int, seed: int = 1) -> list[OptimumCounts]:
     ]
 
 
-def _gap(
+def _compute_gap(
     loads: Floats, nodes: Integers, slots: int, choices: Integers | None, least: Any
 ) -> float | None:
     nearest = choices is None
@@ -157,13 +158,13 @@ def _gap(
     ours = measure_experts(loads[None], nodes, held, choices, nearest=nearest)[0]
     most = measure_experts(loads[None], nodes, even)[0][1] * (1 + slack)
     optimum = least(most * (1 + 1e-9))
-    if optimum is None:  # with a replica per node at most
+    if optimum is None:  # infeasible: at most one replica per node
         return None
     return float(ours[0] / optimum - 1 if optimum > 0 else ours[0])
 
 
 def optimum_table(rows: Sequence[OptimumCounts]) -> str:
-    """Write the comparison with optima as Markdown."""
+    """Format the comparison with optima as Markdown."""
     lines = [
         "| small jobs | jobs | at the optimum | largest gap |",
         "| --- | ---: | ---: | ---: |",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Experts on GPUs: our placements compared with those of DeepSeek's EPLB."""
+"""Experts on GPUs: our placements compared with DeepSeek's EPLB."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ Integers = NDArray[np.int64]
 
 
 class Routing(NamedTuple):
-    """Drawn tokens.
+    """Distribution of random tokens.
 
-    `popular` and `topical` are the spread of the logarithms of weights: of experts for
-    all tokens, and for those of a topic. Of `groups`, a token goes to the best 4 only.
+    `popular` and `topical` are standard deviations of logarithmic weights: of experts
+    for all tokens, and for the tokens of a topic. If there are several `groups`, a
+    token uses only its best 4 groups.
     """
 
     name: str
@@ -54,14 +55,15 @@ EXPERTS, GPUS, NODES, CHOSEN, TOKENS = 256, 64, 8, 8, 4096
 class PlacementCost(NamedTuple):
     """Cost of a placement of experts, averaged over layers."""
 
-    visits: float  # of nodes, per token
-    excess: float  # of the busiest GPU over the mean
+    visits: float  # visited nodes per token
+    excess: float  # busiest GPU over the mean, minus 1
 
 
 class Row(NamedTuple):
-    """A workload under a dispatch: placements of EPLB and ours.
+    """Costs of a workload under a dispatch: EPLB's and our placements.
 
-    `ours` exceeds our most even placement by 1 % at most, `matched` EPLB's by 1 %.
+    Loads of `ours` exceed our most balanced placement by 1 % at most; loads of
+    `matched` exceed EPLB's by 1 % at most.
     """
 
     routing: str
@@ -72,7 +74,7 @@ class Row(NamedTuple):
     ours: PlacementCost
     matched: PlacementCost
 
-    def saved(self, placed: PlacementCost) -> float:
+    def saving(self, placed: PlacementCost) -> float:
         """Return the share of EPLB's visits that a placement saves."""
         return 1 - placed.visits / self.theirs.visits
 
@@ -80,7 +82,7 @@ class Row(NamedTuple):
 def draw(
     routing: Routing, layers: int, seed: int = 1, tokens: int = TOKENS
 ) -> Integers:
-    """Draw the experts of tokens; shape ``(layers, tokens, chosen)``."""
+    """Draw the experts of random tokens; shape ``(layers, tokens, chosen)``."""
     random = np.random.default_rng(seed)
     found = np.empty((layers, tokens, CHOSEN), np.int64)
     for layer in found:
@@ -98,34 +100,36 @@ def draw(
 
 
 def count(choices: Integers) -> Floats:
-    """Count the tokens of each expert of every layer."""
+    """Count the tokens per layer and expert."""
     return np.stack(
         [np.bincount(one.ravel(), minlength=EXPERTS) for one in choices]
     ).astype(float)
 
 
 def compare(python: Path, wheel: Path, layers: int, redundant: int) -> list[Row]:
-    """Place all workloads by EPLB and by Topoloom, with tokens and by loads alone."""
+    """Place all workloads by EPLB and by Topoloom, by tokens and by loads alone."""
     rows = []
     nodes = np.repeat(np.arange(NODES), GPUS // NODES)
     slots = (EXPERTS + redundant) // GPUS
     for routing in ROUTINGS:
         choices = draw(routing, layers)
         loads = count(choices)
-        theirs = eplb(python, wheel, loads, slots * GPUS, routing.groups)
+        theirs = run_eplb(python, wheel, loads, slots * GPUS, routing.groups)
         hottest = float((loads.max(axis=1) / loads.mean(axis=1)).mean())
         for known, nearest in (("tokens", False), ("tokens", True), ("loads", True)):
             seen = choices if known == "tokens" else None
             job = Job(loads, nodes, slots, seen, nearest)
-            ours = job.placed(0.01)
+            ours = job.place(0.01)
             dispatch = "nearest" if nearest else "spread"
-            costs = [job.cost(one) for one in (theirs, ours, job.matched(theirs))]
+            costs = [
+                job.cost(one) for one in (theirs, ours, job.place_like_eplb(theirs))
+            ]
             rows.append(Row(routing.name, known, dispatch, hottest, *costs))
     return rows
 
 
 class Job(NamedTuple):
-    """Experts to place, and the GPUs."""
+    """Expert loads, optional tokens, and the GPUs of a placement problem."""
 
     loads: Floats
     nodes: Integers
@@ -133,14 +137,14 @@ class Job(NamedTuple):
     choices: Integers | None
     nearest: bool
 
-    def layer(self, number: int) -> Job:
-        """Return one layer."""
+    def take_layer(self, number: int) -> Job:
+        """Return the job of a single layer."""
         part = slice(number, number + 1)
         choices = None if self.choices is None else self.choices[part]
         return self._replace(loads=self.loads[part], choices=choices)
 
-    def placed(self, slack: float) -> NDArray[np.uint32]:
-        """Place by Topoloom."""
+    def place(self, slack: float) -> NDArray[np.uint32]:
+        """Place the experts by Topoloom; return the replicas' slots."""
         tokens = None if self.choices is None else self.choices.reshape(-1, CHOSEN)
         return place_experts(
             self.loads,
@@ -151,8 +155,8 @@ class Job(NamedTuple):
             slack=slack,
         )[1]
 
-    def measured(self, held: NDArray[np.uint32]) -> Floats:
-        """Measure with tokens that the search has not seen."""
+    def measure(self, held: NDArray[np.uint32]) -> Floats:
+        """Measure a placement with tokens that the search did not use."""
         unseen = None
         if self.choices is not None:
             unseen = self.choices[:, 1::2].reshape(-1, CHOSEN)
@@ -161,30 +165,30 @@ class Job(NamedTuple):
         )
 
     def cost(self, held: NDArray[np.uint32]) -> PlacementCost:
-        """Average over the layers."""
-        return _placed(self.measured(held))
+        """Return the cost of a placement, averaged over layers."""
+        return _average_cost(self.measure(held))
 
-    def matched(self, theirs: NDArray[np.uint32]) -> NDArray[np.uint32]:
-        """Place layer by layer; the busiest GPU has EPLB's load and 1 % at most."""
+    def place_like_eplb(self, theirs: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """Place layer by layer; the busiest GPU has at most EPLB's load plus 1 %."""
         found = []
         for number in range(len(self.loads)):
-            one = self.layer(number)
+            one = self.take_layer(number)
             even, _ = place_experts(one.loads, one.nodes, one.slots)
             least = measure_experts(one.loads, one.nodes, even)[0, 1]
-            most = 1.01 * one.measured(theirs[number : number + 1])[0, 1]
-            found.append(one.placed(float(np.clip(most / least - 1, 0, 1))))
+            most = 1.01 * one.measure(theirs[number : number + 1])[0, 1]
+            found.append(one.place(float(np.clip(most / least - 1, 0, 1))))
         return np.concatenate(found)
 
 
-def _placed(rows: Floats) -> PlacementCost:
+def _average_cost(rows: Floats) -> PlacementCost:
     excess = float((rows[:, 1] / rows[:, 2]).mean()) - 1
     return PlacementCost(float(rows[:, 0].mean()), excess)
 
 
-def eplb(
+def run_eplb(
     python: Path, wheel: Path, loads: Floats, replicas: int, groups: int
 ) -> NDArray[np.uint32]:
-    """Run EPLB: by groups of experts where a node can have entire ones."""
+    """Run EPLB; it keeps groups of experts on one node if possible."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with zipfile.ZipFile(wheel) as file:
@@ -197,18 +201,18 @@ def eplb(
             return np.asarray(found["held"], np.uint32)
 
 
-def seconds_for(layers: int) -> float:
-    """Return the CPU time of placing a model of many layers, with SGLang's dispatch."""
+def measure_placement_seconds(layers: int) -> float:
+    """Return the CPU seconds of placing a model of many layers, SGLang's dispatch."""
     choices = draw(ROUTINGS[3], layers)
     nodes = np.repeat(np.arange(NODES), GPUS // NODES)
     job = Job(count(choices), nodes, (EXPERTS + 64) // GPUS, choices, True)
     started = time.process_time()
-    job.placed(0.01)
+    job.place(0.01)
     return time.process_time() - started
 
 
 def experts_table(rows: Sequence[Row]) -> str:
-    """Write the comparison as Markdown."""
+    """Format the comparison as Markdown."""
     lines = [
         "| routing | busiest expert | known | dispatch | EPLB | load | ours | load "
         "| saved | at EPLB's load | saved |",
@@ -217,8 +221,9 @@ def experts_table(rows: Sequence[Row]) -> str:
     lines += [
         f"| {row.routing} | {row.hottest:.1f} x | {row.known} | {row.dispatch} "
         f"| {row.theirs.visits:.2f} | {row.theirs.excess:+.1%} "
-        f"| {row.ours.visits:.2f} | {row.ours.excess:+.1%} | {row.saved(row.ours):.1%} "
-        f"| {row.matched.visits:.2f} | {row.saved(row.matched):.1%} |"
+        f"| {row.ours.visits:.2f} | {row.ours.excess:+.1%} "
+        f"| {row.saving(row.ours):.1%} "
+        f"| {row.matched.visits:.2f} | {row.saving(row.matched):.1%} |"
         for row in rows
     ]
     return "\n".join(lines).replace("%", " %") + "\n"

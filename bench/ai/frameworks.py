@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random jobs of DeepSpeed: our groups compared with those of its code."""
+"""Random jobs of DeepSpeed: our groups compared with the framework's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST = 256
 
 
 class FrameworkCounts(NamedTuple):
-    """Counts of a framework: jobs, orders, groups, and differences."""
+    """Counts per framework: jobs, orders, groups, and differences."""
 
     name: str
     jobs: int
@@ -64,7 +64,7 @@ def deepspeed_code(sources: Path) -> dict[str, Any]:
 
 
 def compare_deepspeed(sources: Path, jobs: int, seed: int) -> FrameworkCounts:
-    """Compare every order of topologies, with both placements of experts."""
+    """Compare every order of axes, with both placements of experts."""
     code = deepspeed_code(sources)
     random = Random(seed)
     orders = groups = different = 0
@@ -92,7 +92,7 @@ def compare_deepspeed(sources: Path, jobs: int, seed: int) -> FrameworkCounts:
 
 
 def framework_table(rows: Sequence[FrameworkCounts]) -> str:
-    """Write the groups of frameworks as Markdown."""
+    """Format the groups of frameworks as Markdown."""
     lines = [
         "| framework | jobs | orders | groups compared | different |",
         "| --- | ---: | ---: | ---: | ---: |",

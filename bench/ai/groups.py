@@ -15,13 +15,13 @@ from topoloom.frameworks.megatron import AXES, MegatronJob
 
 RELEASES = ("0.8.0", "0.12.3", "0.16.1")
 
-#: Maximum ranks of a random job; Megatron takes a second for a thousand.
+#: Maximum ranks of a random job; Megatron takes 1 s for a thousand ranks.
 MOST = 512
 
 
 @dataclass
-class Compared:
-    """Counts over the settings of a release."""
+class ReleaseCounts:
+    """Counts of the comparison with one release of Megatron-Core."""
 
     release: str
     jobs: int = 0
@@ -32,10 +32,10 @@ class Compared:
     wrongly_refused: int = 0
 
 
-def compare(release: str, settings: int, seed: int) -> Compared:
-    """Draw settings; check all offered names, and four invalid ones, with Megatron."""
+def compare(release: str, settings: int, seed: int) -> ReleaseCounts:
+    """Draw settings; check all offered names, and four other ones, with Megatron."""
     random = Random(seed)
-    found = Compared(release)
+    found = ReleaseCounts(release)
     while found.jobs < settings:
         sizes = {axis: random.choice((1, 1, 2, 2, 3, 4, 6, 8)) for axis in AXES}
         sizes["etp"] = sizes["tp"] if random.random() < 0.5 else random.choice((1, 2))
@@ -45,21 +45,27 @@ def compare(release: str, settings: int, seed: int) -> Compared:
         try:
             job = MegatronJob(**sizes, release=rules)
         except Error:
-            # Megatron refuses every job that we refuse, with any name.
-            found.wrongly_refused += _groups(release, sizes, "-".join(AXES)) is not None
+            # Megatron rejects every job that we reject, with any name.
+            found.wrongly_refused += (
+                _find_groups(release, sizes, "-".join(AXES)) is not None
+            )
             continue
         found.jobs += 1
         offered = [layout.name for layout in job.layouts()]
         others = ["-".join(one) for one in random.sample(list(permutations(AXES)), 4)]
         for name in dict.fromkeys([*offered, *others]):
-            _compare(found, job, sizes, name, name in offered)
+            _compare_layout(found, job, sizes, name, name in offered)
     return found
 
 
-def _compare(
-    found: Compared, job: MegatronJob, sizes: dict[str, int], name: str, offered: bool
+def _compare_layout(
+    found: ReleaseCounts,
+    job: MegatronJob,
+    sizes: dict[str, int],
+    name: str,
+    offered: bool,
 ) -> None:
-    theirs = _groups(found.release, sizes, name)
+    theirs = _find_groups(found.release, sizes, name)
     try:
         layout = job.layout(name)
     except Error:
@@ -76,19 +82,19 @@ def _compare(
             found.different += len(groups)
 
 
-def _groups(
+def _find_groups(
     release: str, sizes: dict[str, int], name: str
 ) -> dict[tuple[str, ...], list[list[int]]] | None:
     if release == "0.8.0" and sizes["etp"] != sizes["tp"]:
-        return None  # it has no etp
+        return None  # release 0.8.0 has no etp
     try:
         return megatron_groups(release, sizes, name)
     except REFUSALS:
         return None
 
 
-def groups_table(rows: Sequence[Compared]) -> str:
-    """Write the groups as Markdown."""
+def groups_table(rows: Sequence[ReleaseCounts]) -> str:
+    """Format the comparison of groups as Markdown."""
     lines = [
         "| Megatron-Core | settings | names offered | groups compared | different "
         "| names it rejects | that we refuse wrongly |",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Imported compiled programs: bytes and meshes compared with their own counts."""
+"""Imported compiled programs: bytes and meshes compared with the programs' counts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from topoloom.graphs.traces.trace_formats import read_trace
 PROGRAMS = Path(__file__).with_name("programs.py")
 
 
-class Imported(NamedTuple):
-    """A program: mesh, bytes, whether the import agrees, CPU seconds."""
+class ImportedProgram(NamedTuple):
+    """Results of a program: mesh, bytes, whether the import agrees, CPU seconds."""
 
     name: str
     mesh: dict[str, int]
@@ -30,8 +30,8 @@ class Imported(NamedTuple):
     seconds: float
 
 
-def import_programs(python: Path) -> Iterator[Imported]:
-    """Compile the programs with a Python that has JAX, and import each."""
+def import_programs(python: Path) -> Iterator[ImportedProgram]:
+    """Compile the programs in a Python that has JAX, and import each."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([python, PROGRAMS, folder], check=True, stderr=subprocess.PIPE)
         about = json.loads((Path(folder) / "programs.json").read_text())
@@ -42,7 +42,7 @@ def import_programs(python: Path) -> Iterator[Imported]:
 
 def _import(
     name: str, path: Path, mesh: dict[str, int], moves: dict[str, int]
-) -> Imported:
+) -> ImportedProgram:
     start = process_time()
     profile = read_trace(path).profile
     found = infer_mesh(profile)
@@ -62,11 +62,11 @@ def _import(
         if moved[what] != moves.get(what, 0)
     ]
     total = sum(moves.values())
-    return Imported(name, mesh, len(moves), total, differ, equal, seconds)
+    return ImportedProgram(name, mesh, len(moves), total, differ, equal, seconds)
 
 
 def large_program(side: int, operations: int) -> str:
-    """Write a program on side x side x side devices, whose groups are lists."""
+    """Write a program for side x side x side devices, with explicit lists of groups."""
     devices = side**3
     lines = [f"HloModule large, num_partitions={devices}", ""]
     lines += ["ENTRY %main (p: f32[1024]) -> f32[1024] {"]
@@ -85,8 +85,8 @@ def large_program(side: int, operations: int) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def import_large(side: int = 16, operations: int = 60) -> Imported:
-    """Import a program of 4,096 devices."""
+def import_large(side: int = 16, operations: int = 60) -> ImportedProgram:
+    """Import a program for 4,096 devices."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.hlo"
         path.write_text(large_program(side, operations))
@@ -100,8 +100,8 @@ def import_large(side: int = 16, operations: int = 60) -> Imported:
         return _import(f"{side**3:,} devices", path, mesh, moves)
 
 
-def imported_table(rows: Sequence[Imported]) -> str:
-    """Write the imported programs as Markdown."""
+def imported_table(rows: Sequence[ImportedProgram]) -> str:
+    """Format the imported programs as Markdown."""
     lines = [
         "| program | mesh | bytes | bytes that differ | mesh equal | CPU seconds |",
         "| --- | --- | ---: | ---: | --- | ---: |",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Groups of Megatron-Core releases, by the code of their wheels.
 
-Importing `megatron.core` takes PyTorch. How ranks are grouped is pure Python, in the
-first part of `initialize_model_parallel`, which is taken from its file and run alone.
+Importing `megatron.core` requires PyTorch. The grouping of ranks is pure Python, in the
+first part of `initialize_model_parallel`; only this part is extracted and run.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ WHEELS = Path(sys.prefix) / "megatron"
 RELEASES = ("0.8.0", "0.10.0", "0.12.3", "0.16.1")
 
 GROUPING = ("generate_masked_orthogonal_rank_groups", "RankGenerator")
-#: Exceptions of Megatron for a refused job; the last for unknown axes.
+#: Exceptions by which Megatron rejects a job; KeyError is for unknown axes.
 REFUSALS = (RuntimeError, AssertionError, KeyError)
 
-#: By Megatron's own names, of attention and of experts; ours are in `OURS`.
+#: Megatron's names of attention axes and expert axes; `OURS` maps expert axes.
 ATTENTION = ("tp", "cp", "dp", "pp", "dp-cp", "tp-pp", "tp-cp", "tp-dp", "tp-dp-cp")
 EXPERTS = ("tp", "ep", "dp", "tp-ep", "tp-ep-pp")
 OURS = {"tp": "etp", "ep": "ep", "dp": "edp", "pp": "pp", "cp": "cp"}
@@ -45,7 +45,7 @@ def initializer(release: str) -> Callable[..., dict[str, Any]]:
     with zipfile.ZipFile(wheel) as files:
         source = files.read("megatron/core/parallel_state.py")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # escapes in their strings
+        warnings.simplefilter("ignore")  # invalid escapes in Megatron's strings
         statements = ast.parse(source).body
     kept: list[ast.stmt] = []
     for statement in statements:
@@ -76,7 +76,7 @@ def initializer(release: str) -> Callable[..., dict[str, Any]]:
             )
         ),
     }
-    flags = __future__.annotations.compiler_flag  # they name types of PyTorch
+    flags = __future__.annotations.compiler_flag  # annotations name types of PyTorch
     exec(compile(module, str(wheel), "exec", flags), names)
 
     def initialize(ranks: int, **sizes: Any) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def initializer(release: str) -> Callable[..., dict[str, Any]]:
 
 
 def megatron_groups(release: str, sizes: dict[str, int], name: str) -> Groups:
-    """Return the groups of a job by our names of their axes; raises `REFUSALS`."""
+    """Return a job's groups by our axis names; raise one of `REFUSALS`."""
     words = {
         "tensor_model_parallel_size": sizes["tp"],
         "pipeline_model_parallel_size": sizes["pp"],

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A process that plays one rank of a Megatron-Core job, in its own groups.
+"""Emulates one rank of a Megatron-Core job, in Megatron's own groups.
 
-Started with a wheel, the sizes that `initialize_model_parallel` takes, and the bytes
-that a rank sends along each axis: by an all-gather, along pp there and back.
+Arguments: a wheel, the sizes for `initialize_model_parallel`, and the bytes that a rank
+sends along each axis. The rank uses an all-gather per axis, and messages in both
+directions along pp.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from importlib import import_module
 import torch
 import torch.distributed as dist
 
-#: our name of an axis, and what Megatron calls its group
+#: our axis name, and Megatron's name of its group
 GROUPS = {
     "tp": "tensor_model_parallel",
     "cp": "context_parallel",
@@ -26,7 +27,7 @@ GROUPS = {
 
 
 def main(wheel: str, sizes: dict[str, int], sent: dict[str, int]) -> None:
-    """Run one rank."""
+    """Run one rank of the job."""
     sys.path.insert(0, wheel)
     parallel_state = import_module("megatron.core.parallel_state")
     dist.init_process_group("nccl")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times of NCCL collectives compared with published tables of nccl-tests."""
+"""Times of NCCL collectives compared with published results of nccl-tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEAR = 0.15
 
 
 class Row(NamedTuple):
-    """A size: the published time, and that of the model."""
+    """Published and predicted time of a size."""
 
     bytes: int
     published_us: float
@@ -27,17 +27,17 @@ class Row(NamedTuple):
 
     @property
     def off(self) -> float:
-        """The relative error of the model."""
+        """The relative error of the prediction."""
         return self.choice.seconds * 1e6 / self.published_us - 1
 
     @property
     def is_near(self) -> bool:
-        """Whether the model is close enough."""
+        """Whether the prediction is close enough."""
         return abs(self.off) <= NEAR
 
 
 class Table(NamedTuple):
-    """A published table, row by row; unseen if read after the model was made."""
+    """A published table, row by row; `unseen` if read after the model was fixed."""
 
     name: str
     operation: str
@@ -53,10 +53,10 @@ class Table(NamedTuple):
 
 def compare(path: Path = TABLES) -> list[Table]:
     """Predict every row of the published tables."""
-    return [_predicted(table) for table in read_toml(path)["table"]]
+    return [_predict_table(table) for table in read_toml(path)["table"]]
 
 
-def _predicted(table: dict[str, Any]) -> Table:
+def _predict_table(table: dict[str, Any]) -> Table:
     hardware: Hardware = find_hardware(table["machine"]).with_changes(
         **table.get("input", {})
     )
@@ -80,7 +80,7 @@ def _predicted(table: dict[str, Any]) -> Table:
 
 
 def nccl_table(tables: Sequence[Table]) -> str:
-    """Write the number of matching rows, and the others, as Markdown."""
+    """Format the number of matching rows, and the deviating rows, as Markdown."""
     lines = [
         "| published table | collective | rows | within 15 % | not within, off by |",
         "| --- | --- | ---: | ---: | --- |",
@@ -89,7 +89,7 @@ def nccl_table(tables: Sequence[Table]) -> str:
         of_these = [table for table in tables if table.unseen == unseen]
         lines += [
             f"| {table.name} | {table.operation} | {len(table.rows)} | {table.near} "
-            f"| {_outside(table.rows)} |"
+            f"| {_list_deviations(table.rows)} |"
             for table in of_these
         ]
         rows = sum(len(table.rows) for table in of_these)
@@ -98,18 +98,18 @@ def nccl_table(tables: Sequence[Table]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _outside(rows: Iterable[Row]) -> str:
-    """List the ranges of sizes with errors, and the largest error."""
+def _list_deviations(rows: Iterable[Row]) -> str:
+    """List the ranges of sizes with deviations, and the largest error."""
     ranges: list[list[Row]] = [[]]
     for row in rows:
         if not row.is_near:
             ranges[-1].append(row)
         elif ranges[-1]:
             ranges.append([])
-    return ", ".join(_range(found) for found in ranges if found)
+    return ", ".join(_format_range(found) for found in ranges if found)
 
 
-def _range(found: list[Row]) -> str:
+def _format_range(found: list[Row]) -> str:
     worst = max((row.off for row in found), key=abs)
     ends = dict.fromkeys(format_exact_bytes(row.bytes) for row in (found[0], found[-1]))
     return f"{' to '.join(ends)}: {100 * worst:+.0f} %"

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stands in for NCCL: loads the plugin in NCCL_PROFILER_PLUGIN as NCCL does, and reports the events of a script.
+// Emulates NCCL: loads the plugin in NCCL_PROFILER_PLUGIN, and reports the events of a script.
 //
 //   nccl_stub VERSION THREADS RANKS_PER_PROCESS END < SCRIPT
 //   nccl_stub VERSION THREADS EVENTS time|time-together
 //
-// Every thread of a rank runs all lines of the script that name the rank:
+// Every thread of a rank runs the lines of the script that contain the rank:
 //   communicator ID RANK...
 //   collective COMMUNICATOR FUNCTION DATATYPE COUNT ROOT TIMES plan|graph|copy|symmetric
 //   message COMMUNICATOR SOURCE TARGET DATATYPE COUNT TIMES
-// with indices of communicators and of the tables of names. END is finalize, exit (without it), kill, which
-// ends rank 0, or terminate, which ends all by SIGTERM. With GIVE_RANKS, processes of one rank know it, as from a launcher.
+// COMMUNICATOR, FUNCTION and DATATYPE are indices. END is finalize, exit (without finalize), kill
+// (kills rank 0) or terminate (SIGTERM on all ranks). With GIVE_RANKS, processes of one rank set
+// its number as a launcher does.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -26,9 +27,9 @@ enum { MOST = 64 };
 
 struct step {
     int communicator, function, datatype, root, times;
-    int source, target;  // of a message; source is -1 for a collective
+    int source, target;  // ranks of a message; source is -1 for a collective
     size_t count;
-    char how;  // the first letter
+    char how;  // first letter of the line's last word
 };
 
 struct communicator {
@@ -47,106 +48,108 @@ static int communicator_count_, step_count_, version_, world_;
 static const struct plugin* plugin_;
 static _Thread_local int device_ = -1;
 
-/// Replaces the function of CUDA that the plugin calls.
+/// Replaces the CUDA function that the plugin calls.
 int cuCtxGetDevice(int* device) {
     *device = device_;
     return device_ < 0;
 }
 
-static void put(char* event, int offset, const void* value, size_t bytes) {
+static void write_field(char* event, int offset, const void* value, size_t bytes) {
     memcpy(event + offset, value, bytes);
 }
 
-static void put_word(char* event, int offset, const char* const* words, int number) {
+static void write_word(char* event, int offset, const char* const* words, int number) {
     const unsigned char code = (unsigned char)number;
     if (version_ == 1)
-        put(event, offset, &code, 1);
+        write_field(event, offset, &code, 1);
     else
-        put(event, offset, &words[number], sizeof words[number]);
+        write_field(event, offset, &words[number], sizeof words[number]);
 }
 
-static void* start(const struct member* one, int type, void* parent, const struct step* step, int function,
-                   int place) {
+static void* start_event(const struct member* one, int type, void* parent, const struct step* step,
+                         int function, int place) {
     const struct layout* layout = &LAYOUTS[version_];
     char event[BYTES] = {0};
     void* handle = NULL;
     const uint64_t kind = (uint64_t)type;
-    put(event, 0, &kind, (size_t)layout->type_bytes);
-    put(event, PARENT, &parent, sizeof parent);
-    put(event, RANK, &one->place, sizeof one->place);
+    write_field(event, 0, &kind, (size_t)layout->type_bytes);
+    write_field(event, PARENT, &parent, sizeof parent);
+    write_field(event, RANK, &one->place, sizeof one->place);
     if (type == COLLECTIVE_CALL) {
         const char captured = step->how == 'g';
-        put_word(event, CALL_FUNCTION, FUNCTIONS, function);
-        put(event, CALL_COUNT, &step->count, sizeof step->count);
-        put_word(event, CALL_DATATYPE, DATATYPES, step->datatype);
-        put(event, CALL_ROOT, &place, sizeof place);
-        put(event, CALL_CAPTURED, &captured, 1);
+        write_word(event, CALL_FUNCTION, FUNCTIONS, function);
+        write_field(event, CALL_COUNT, &step->count, sizeof step->count);
+        write_word(event, CALL_DATATYPE, DATATYPES, step->datatype);
+        write_field(event, CALL_ROOT, &place, sizeof place);
+        write_field(event, CALL_CAPTURED, &captured, 1);
     } else if (type == COLLECTIVE || type == MESSAGE || type == COPY_ENGINE) {
         const int is_message = type == MESSAGE;
         const uint64_t id = communicators_[step->communicator].id;
-        if (layout->collective.id) put(event, layout->collective.id, &id, sizeof id);
-        put_word(event, is_message ? layout->message.function : layout->collective.function, FUNCTIONS,
-                 function);
-        put_word(event, is_message ? layout->message.datatype : layout->collective.datatype, DATATYPES,
-                 step->datatype);
-        put(event, is_message ? layout->message.count : layout->collective.count, &step->count,
-            sizeof step->count);
-        put(event, is_message ? layout->message.place : layout->collective.place, &place, sizeof place);
+        if (layout->collective.id) write_field(event, layout->collective.id, &id, sizeof id);
+        write_word(event, is_message ? layout->message.function : layout->collective.function, FUNCTIONS,
+                   function);
+        write_word(event, is_message ? layout->message.datatype : layout->collective.datatype, DATATYPES,
+                   step->datatype);
+        write_field(event, is_message ? layout->message.count : layout->collective.count, &step->count,
+                    sizeof step->count);
+        write_field(event, is_message ? layout->message.place : layout->collective.place, &place,
+                    sizeof place);
     }
     plugin_->start(one->context, &handle, event);
     return handle;
 }
 
-/// A kernel under an operation that was planned, and the end of the operation.
+/// Reports a kernel of a planned operation, and the end of the operation.
 static void run_kernel(const struct member* one, void* operation, const struct step* step) {
-    if (one->mask & KERNEL) plugin_->stop(start(one, KERNEL, operation, step, 0, 0));
+    if (one->mask & KERNEL) plugin_->stop(start_event(one, KERNEL, operation, step, 0, 0));
     plugin_->stop(operation);
 }
 
-/// A group that NCCL has planned; until 2.27 nothing in it is reported without a handle of it.
-static void plan(const struct member* one, void* call, const struct step* step, int type, int function,
-                 int place) {
-    void* group = one->mask & (GROUP | COLLECTIVE | MESSAGE) ? start(one, GROUP, NULL, step, 0, 0) : NULL;
+/// Reports a planned group; up to 2.27, NCCL reports its operations only if the group has a handle.
+static void report_group(const struct member* one, void* call, const struct step* step, int type,
+                         int function, int place) {
+    void* group =
+        one->mask & (GROUP | COLLECTIVE | MESSAGE) ? start_event(one, GROUP, NULL, step, 0, 0) : NULL;
     if (one->mask & type && (group != NULL || version_ >= 5))
-        run_kernel(one, start(one, type, version_ >= 5 ? call : group, step, function, place), step);
+        run_kernel(one, start_event(one, type, version_ >= 5 ? call : group, step, function, place), step);
     plugin_->stop(group);
 }
 
-static void do_collective(const struct member* one, const struct step* step) {
+static void report_collective(const struct member* one, const struct step* step) {
     const int type = step->how == 'c' ? COPY_ENGINE : COLLECTIVE;
     void* call = NULL;
     for (int i = 0; i < step->times; i++) {
         if (version_ >= 5 && (i == 0 || step->how != 'g')) {
-            void* group = start(one, GROUP_CALL, NULL, step, 0, 0);
-            call = start(one, COLLECTIVE_CALL, group, step, step->function, step->root);
+            void* group = start_event(one, GROUP_CALL, NULL, step, 0, 0);
+            call = start_event(one, COLLECTIVE_CALL, group, step, step->function, step->root);
             plugin_->stop(call);
             plugin_->stop(group);
         }
-        if (step->how != 's') plan(one, call, step, type, step->function, step->root);
+        if (step->how != 's') report_group(one, call, step, type, step->function, step->root);
     }
 }
 
-static void do_message(const struct member* one, const struct step* step) {
+static void report_message(const struct member* one, const struct step* step) {
     const int sends = one->place == step->source;
     for (int i = 0; i < step->times; i++) {
-        void* call = version_ >= 5 ? start(one, MESSAGE_CALL, NULL, step, sends ? 6 : 7, 0) : NULL;
-        plan(one, call, step, MESSAGE, sends ? 6 : 7, sends ? step->target : step->source);
+        void* call = version_ >= 5 ? start_event(one, MESSAGE_CALL, NULL, step, sends ? 6 : 7, 0) : NULL;
+        report_group(one, call, step, MESSAGE, sends ? 6 : 7, sends ? step->target : step->source);
         plugin_->stop(call);
     }
 }
 
-static void* do_steps(void* members) {
+static void* run_steps(void* members) {
     for (const struct step* step = steps_; step < steps_ + step_count_; step++) {
         const struct member* one = (const struct member*)members + step->communicator;
         if (one->place < 0) continue;
-        if (step->source < 0) do_collective(one, step);
-        if (step->source == one->place) do_message(one, step);
-        if (step->target == one->place && step->source >= 0) do_message(one, step);
+        if (step->source < 0) report_collective(one, step);
+        if (step->source == one->place) report_message(one, step);
+        if (step->target == one->place && step->source >= 0) report_message(one, step);
     }
     return NULL;
 }
 
-static struct member begin(uint64_t id, int place, int size) {
+static struct member init_communicator(uint64_t id, int place, int size) {
     struct member one = {NULL, place, 0};
     if (version_ < 4)
         plugin_->init(&one.context, &one.mask);
@@ -157,8 +160,8 @@ static struct member begin(uint64_t id, int place, int size) {
     return one;
 }
 
-/// As torchrun does with its ranks, which may have children that know nothing of the plugin.
-static void terminate(void) {
+/// Terminates like torchrun, whose ranks may have children without a plugin.
+static void terminate_process(void) {
     int status = 0;
     const pid_t child = fork();
     if (child == 0) {
@@ -171,7 +174,7 @@ static void terminate(void) {
     for (;;) pause();
 }
 
-static void be_ranks(int first, int count, int threads, const char* end) {
+static void run_as_ranks(int first, int count, int threads, const char* end) {
     struct member members[8][MOST];
     pthread_t running[8 * MOST];
     int started = 0;
@@ -181,12 +184,13 @@ static void be_ranks(int first, int count, int threads, const char* end) {
             int place = one->size - 1;
             while (place >= 0 && one->ranks[place] != first + r) place--;
             device_ = r;
-            members[r][c] = place >= 0 ? begin(one->id, place, one->size) : (struct member){NULL, -1, 0};
+            members[r][c] =
+                place >= 0 ? init_communicator(one->id, place, one->size) : (struct member){NULL, -1, 0};
         }
-        for (int t = 0; t < threads; t++) pthread_create(&running[started++], NULL, do_steps, members[r]);
+        for (int t = 0; t < threads; t++) pthread_create(&running[started++], NULL, run_steps, members[r]);
     }
     for (int t = 0; t < started; t++) pthread_join(running[t], NULL);
-    if (strcmp(end, "terminate") == 0) terminate();
+    if (strcmp(end, "terminate") == 0) terminate_process();
     if (strcmp(end, "kill") == 0 && first == 0) raise(SIGKILL);
     for (int r = 0; r < count && strcmp(end, "finalize") == 0; r++)
         for (int c = 0; c < communicator_count_; c++)
@@ -217,7 +221,7 @@ static void read_script(void) {
     }
 }
 
-static int play(int threads, int per_process, const char* end) {
+static int run_script(int threads, int per_process, const char* end) {
     int failed = 0, status;
     read_script();
     for (int first = 0; first < world_; first += per_process) {
@@ -229,7 +233,7 @@ static int play(int threads, int per_process, const char* end) {
             snprintf(text, sizeof text, "%d", world_);
             setenv("WORLD_SIZE", text, 1);
         }
-        be_ranks(first, first + per_process < world_ ? per_process : world_ - first, threads, end);
+        run_as_ranks(first, first + per_process < world_ ? per_process : world_ - first, threads, end);
         exit(0);
     }
     while (wait(&status) > 0) failed |= WIFEXITED(status) && WEXITSTATUS(status);
@@ -248,14 +252,14 @@ static double cpu_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/// Report collectives of 64 sizes, and nothing else, so that all time is the plugin's but for a descriptor.
+/// Reports collectives of 64 sizes; apart from filling descriptors, all time is the plugin's.
 static void* time_events(void* given) {
     struct timed* timed = given;
     struct step steps[64];
     for (int i = 0; i < 64; i++) steps[i] = (struct step){0, 4, 7, 0, 1, -1, -1, 1000u + (unsigned)i, 'p'};
     const double began = cpu_seconds();
     for (long i = 0; i < timed->events; i++)
-        start(timed->one, version_ >= 5 ? COLLECTIVE_CALL : COLLECTIVE, NULL, &steps[i % 64], 4, 0);
+        start_event(timed->one, version_ >= 5 ? COLLECTIVE_CALL : COLLECTIVE, NULL, &steps[i % 64], 4, 0);
     timed->seconds = cpu_seconds() - began;
     return NULL;
 }
@@ -265,9 +269,9 @@ static int time_plugin(int threads, long events, int together) {
     struct member members[MOST];
     struct timed timed[MOST];
     double seconds = 0;
-    communicators_[0].id = 1000;  // which events say before version 4
+    communicators_[0].id = 1000;  // events before version 4 contain the id
     for (int t = 0; t < threads; t++) {
-        members[t] = t == 0 || !together ? begin(1000u + (unsigned)t, 0, 8) : members[0];
+        members[t] = t == 0 || !together ? init_communicator(1000u + (unsigned)t, 0, 8) : members[0];
         timed[t] = (struct timed){&members[t], events, 0};
         pthread_create(&running[t], NULL, time_events, &timed[t]);
     }
@@ -293,5 +297,5 @@ int main(int count, char** words) {
     }
     const int threads = atoi(words[2]);
     if (strncmp(words[4], "time", 4) == 0) return time_plugin(threads, atol(words[3]), words[4][4] == '-');
-    return play(threads, atoi(words[3]), words[4]);
+    return run_script(threads, atoi(words[3]), words[4]);
 }

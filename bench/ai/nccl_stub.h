@@ -9,7 +9,7 @@
 enum { GROUP = 1, COLLECTIVE = 2, MESSAGE = 4, KERNEL = 64, GROUP_CALL = 256, COLLECTIVE_CALL = 512 };
 enum { MESSAGE_CALL = 1024, COPY_ENGINE = 4096, PARENT = 8, RANK = 16, BYTES = 128 };
 
-/// Offsets in a descriptor: of words, or of codes in version 1; 0 for what a version lacks.
+/// Offsets in a descriptor; of codes instead of names in version 1; 0 if the version lacks the field.
 struct layout {
     int type_bytes;
     struct {
@@ -29,13 +29,13 @@ static const struct layout LAYOUTS[] = {
 };
 enum { NEWEST = 7 };
 
-/// Offsets in the descriptors of program calls, since version 5.
+/// Offsets in the descriptors of program calls, from version 5 on.
 enum { CALL_FUNCTION = 24, CALL_COUNT = 32, CALL_DATATYPE = 40, CALL_ROOT = 48, CALL_CAPTURED = 64 };
 
 static const char* const FUNCTIONS[] = {"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
                                         "AllReduce", "SendRecv", "Send",      "Recv",
                                         "AlltoAll",  "Scatter",  "Gather"};
-/// Unknown is what NCCL calls ncclUint8.
+/// "Unknown" is NCCL's name of ncclUint8.
 static const char* const DATATYPES[] = {"ncclInt8",    "Unknown",      "ncclInt32",      "ncclUint32",
                                         "ncclInt64",   "ncclUint64",   "ncclFloat16",    "ncclFloat32",
                                         "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cost of the NCCL plugin per event, and lost events."""
+"""CPU time of the NCCL plugin per event, and lost events."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from topoloom.preload.nccl.profiler_plugin import build_plugin
 
 SOURCE = Path(__file__).with_name("nccl_stub.c")
 VERSIONS = (1, 2, 3, 4, 5, 6, 7)
-#: Threads, and whether all are on the same communicator.
+#: Number of threads, and whether all use the same communicator.
 KINDS = ((1, False), (16, False), (16, True))
 REPEATED = 5
 
 
-class Timed(NamedTuple):
-    """CPU time of an event, the least of some runs, and events of all of them."""
+class PluginTime(NamedTuple):
+    """Minimum CPU time per event over several runs, and counted events of all runs."""
 
     version: int
     threads: int
@@ -35,28 +35,28 @@ def time_plugin(
     versions: Sequence[int] = VERSIONS,
     events: int = 1_000_000,
     repeated: int = REPEATED,
-) -> list[Timed]:
-    """Time the events of the NCCL stub, including the time to fill them in."""
+) -> list[PluginTime]:
+    """Time the events of the NCCL stub, including the time to fill descriptors."""
     with tempfile.TemporaryDirectory() as name:
         program = Path(name) / "nccl_stub"
         options = ["-std=gnu11", "-O2", "-rdynamic", "-pthread"]
         command = ["cc", *options, str(SOURCE), "-o", str(program), "-ldl"]
         subprocess.run(command, check=True)
         return [
-            _time(program, version, *kind, events, repeated)
+            _run_timed(program, version, *kind, events, repeated)
             for version in versions
             for kind in KINDS
         ]
 
 
-def _time(
+def _run_timed(
     program: Path,
     version: int,
     threads: int,
     together: bool,
     events: int,
     repeated: int,
-) -> Timed:
+) -> PluginTime:
     how = "time-together" if together else "time"
     words = [str(program), str(version), str(threads), str(events), how]
     nanoseconds, counted = [], 0
@@ -75,11 +75,11 @@ def _time(
                 counted += line.get("coll_perf", {}).get("coll_calls", 0)
     done_events = events * threads * repeated
     least = min(nanoseconds)
-    return Timed(version, threads, together, least, done_events, counted)
+    return PluginTime(version, threads, together, least, done_events, counted)
 
 
-def profiler_table(rows: Sequence[Timed]) -> str:
-    """Write the times as Markdown, a row per version."""
+def profiler_table(rows: Sequence[PluginTime]) -> str:
+    """Format the times as Markdown, one row per version."""
     lines = [
         "| version | NCCL | 1 thread | 16 threads | 16 on one communicator "
         "| events | lost |",

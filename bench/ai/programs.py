@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of JAX, compiled for CPU devices; each states its traffic.
+"""JAX programs, compiled for CPU devices; each states its traffic.
 
-Run by a Python that has JAX, with a folder: writes NAME.hlo there, and what each
-program counts as programs.json. Bytes are those of all calls: the buffer of an
-all-reduce and of a reduce-scatter, the part of a rank of an all-gather, what goes to
-one other of an all-to-all, and what the busiest rank sends along chains and rings.
+Runs in a Python that has JAX. Writes NAME.hlo, and the traffic of all programs as
+programs.json, to a folder. Bytes are sums over calls: the buffer of an all-reduce or
+reduce-scatter, a rank's part of an all-gather, the block per peer of an all-to-all, and
+the busiest rank's sent bytes along chains and rings.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ import jax.numpy as jnp  # noqa: E402
 from jax import lax  # noqa: E402
 from jax.sharding import AxisType, NamedSharding, PartitionSpec  # noqa: E402
 
-F = 4  # bytes of an element
+F = 4  # bytes per element
 
 
 class Program(NamedTuple):
-    """A mesh, slowest axis first; the shape of a shard; the program; its traffic."""
+    """Mesh (slowest axis first), shape of a shard, function, and its traffic."""
 
     mesh: dict[str, int]
     shape: tuple[int, ...]
@@ -38,20 +38,20 @@ class Program(NamedTuple):
     moves: dict[str, int]
 
 
-def _loop(times: int, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _repeat_step(times: int, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda x: lax.fori_loop(0, times, lambda _, y: step(y), x)
 
 
-def _ring(axis: str, size: int, closed: bool = True) -> Callable[[Any], Any]:
+def _permute_on_ring(axis: str, size: int, closed: bool = True) -> Callable[[Any], Any]:
     pairs = [(i, (i + 1) % size) for i in range(size if closed else size - 1)]
     return lambda x: lax.ppermute(x, axis, pairs)
 
 
-def _sum(axis: Any) -> Callable[[Any], Any]:
+def _sum_over_axis(axis: Any) -> Callable[[Any], Any]:
     return lambda x: lax.psum(x, axis) * 0.5
 
 
-def _gather_scatter(axis: str) -> Callable[[Any], Any]:
+def _make_gather_scatter_step(axis: str) -> Callable[[Any], Any]:
     def step(x: Any) -> Any:
         whole = lax.all_gather(x, axis, tiled=True)
         return lax.psum_scatter(jnp.sin(whole), axis, tiled=True)
@@ -59,13 +59,13 @@ def _gather_scatter(axis: str) -> Callable[[Any], Any]:
     return step
 
 
-def _exchange(axis: str) -> Callable[[Any], Any]:
+def _make_exchange_step(axis: str) -> Callable[[Any], Any]:
     return lambda x: jnp.sin(
         lax.all_to_all(x, axis, split_axis=0, concat_axis=0, tiled=True)
     )
 
 
-def _after(*steps: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _make_ordered_step(*steps: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def run(x: Any) -> Any:
         for step in steps:
             x = step(x)
@@ -77,17 +77,20 @@ def _after(*steps: Callable[[Any], Any]) -> Callable[[Any], Any]:
 B = 16 * 8 * F  # a shard of 16 x 8
 
 PROGRAMS = {
-    "gradients": Program({"dp": 8}, (16, 8), _sum("dp"), {"dp allreduce": B}),
+    "gradients": Program({"dp": 8}, (16, 8), _sum_over_axis("dp"), {"dp allreduce": B}),
     "layers": Program(
         {"dp": 4, "tp": 2},
         (16, 8),
-        _after(_loop(6, _sum("tp")), _sum("dp")),
+        _make_ordered_step(_repeat_step(6, _sum_over_axis("tp")), _sum_over_axis("dp")),
         {"tp allreduce": 6 * B, "dp allreduce": B},
     ),
     "shards": Program(
         {"replicate": 2, "shard": 4},
         (16, 8),
-        _after(_loop(3, _gather_scatter("shard")), _sum("replicate")),
+        _make_ordered_step(
+            _repeat_step(3, _make_gather_scatter_step("shard")),
+            _sum_over_axis("replicate"),
+        ),
         {
             "shard allgather": 3 * B,
             "shard reduce_scatter": 3 * 4 * B,
@@ -97,25 +100,44 @@ PROGRAMS = {
     "ring attention": Program(
         {"dp": 2, "cp": 4},
         (16, 8),
-        _after(_loop(3, _ring("cp", 4)), _sum("dp")),
+        _make_ordered_step(
+            _repeat_step(3, _permute_on_ring("cp", 4)), _sum_over_axis("dp")
+        ),
         {"cp ring": 3 * B, "dp allreduce": B},
     ),
     "experts": Program(
         {"dp": 2, "ep": 4},
         (16, 8),
-        _after(_loop(2, _after(_exchange("ep"), _exchange("ep"))), _sum("dp")),
+        _make_ordered_step(
+            _repeat_step(
+                2,
+                _make_ordered_step(
+                    _make_exchange_step("ep"), _make_exchange_step("ep")
+                ),
+            ),
+            _sum_over_axis("dp"),
+        ),
         {"ep alltoall": 4 * B // 4, "dp allreduce": B},
     ),
     "pipeline": Program(
         {"pp": 4, "tp": 2},
         (16, 8),
-        _loop(5, _after(_sum("tp"), _ring("pp", 4, closed=False))),
+        _repeat_step(
+            5,
+            _make_ordered_step(
+                _sum_over_axis("tp"), _permute_on_ring("pp", 4, closed=False)
+            ),
+        ),
         {"tp allreduce": 5 * B, "pp chain": 5 * B},
     ),
     "three axes": Program(
         {"dp": 2, "cp": 2, "tp": 2},
         (16, 8),
-        _after(_loop(2, _gather_scatter("tp")), _exchange("cp"), _sum("dp")),
+        _make_ordered_step(
+            _repeat_step(2, _make_gather_scatter_step("tp")),
+            _make_exchange_step("cp"),
+            _sum_over_axis("dp"),
+        ),
         {
             "tp allgather": 2 * B,
             "tp reduce_scatter": 2 * 2 * B,
@@ -126,13 +148,22 @@ PROGRAMS = {
     "loops in loops": Program(
         {"dp": 2, "tp": 4},
         (16, 8),
-        _loop(3, _after(_loop(5, _sum("tp")), _sum("dp"))),
+        _repeat_step(
+            3,
+            _make_ordered_step(
+                _repeat_step(5, _sum_over_axis("tp")), _sum_over_axis("dp")
+            ),
+        ),
         {"tp allreduce": 15 * B, "dp allreduce": 3 * B},
     ),
     "axes together": Program(
         {"dp": 2, "fsdp": 2, "tp": 4},
         (16, 8),
-        _after(_gather_scatter("fsdp"), _sum(("dp", "tp")), _sum("tp")),
+        _make_ordered_step(
+            _make_gather_scatter_step("fsdp"),
+            _sum_over_axis(("dp", "tp")),
+            _sum_over_axis("tp"),
+        ),
         {
             "fsdp allgather": B,
             "fsdp reduce_scatter": 2 * B,
@@ -143,10 +174,12 @@ PROGRAMS = {
     "four axes": Program(
         {"pp": 2, "dp": 4, "ep": 4, "tp": 2},
         (16, 8),
-        _after(
-            _loop(4, _after(_sum("tp"), _exchange("ep"))),
-            _sum("dp"),
-            _ring("pp", 2, closed=False),
+        _make_ordered_step(
+            _repeat_step(
+                4, _make_ordered_step(_sum_over_axis("tp"), _make_exchange_step("ep"))
+            ),
+            _sum_over_axis("dp"),
+            _permute_on_ring("pp", 2, closed=False),
         ),
         {
             "tp allreduce": 4 * B,
@@ -158,7 +191,9 @@ PROGRAMS = {
     "128 devices": Program(
         {"dp": 8, "tp": 16},
         (16, 8),
-        _after(_loop(7, _gather_scatter("tp")), _sum("dp")),
+        _make_ordered_step(
+            _repeat_step(7, _make_gather_scatter_step("tp")), _sum_over_axis("dp")
+        ),
         {
             "tp allgather": 7 * B,
             "tp reduce_scatter": 7 * 16 * B,
@@ -168,9 +203,9 @@ PROGRAMS = {
 }
 
 
-def compiled(program: Program) -> str:
-    """Compile a program that moves shards by hand."""
-    mesh = _mesh(program.mesh)
+def compile_program(program: Program) -> str:
+    """Compile a program with explicit communication of shards."""
+    mesh = _make_mesh(program.mesh)
     spec = PartitionSpec(tuple(program.mesh))
     count = mesh.size
     shape = (program.shape[0] * count, *program.shape[1:])
@@ -181,22 +216,22 @@ def compiled(program: Program) -> str:
     return text
 
 
-def automatic() -> tuple[str, dict[str, int], dict[str, int]]:
-    """Compile a product whose sums XLA inserts: rows along dp, the inner axis tp."""
+def compile_automatic() -> tuple[str, dict[str, int], dict[str, int]]:
+    """Compile a matrix product: rows along dp, inner axis along tp; XLA adds sums."""
     sizes = {"dp": 4, "tp": 2}
-    mesh = _mesh(sizes)
+    mesh = _make_mesh(sizes)
 
-    def sharded(*axes: str | None) -> NamedSharding:
+    def make_sharding(*axes: str | None) -> NamedSharding:
         return NamedSharding(mesh, PartitionSpec(*axes))
 
-    x = jax.ShapeDtypeStruct((64, 32), jnp.float32, sharding=sharded("dp", "tp"))
-    w = jax.ShapeDtypeStruct((32, 48), jnp.float32, sharding=sharded("tp", None))
-    product = jax.jit(lambda a, b: a @ b, out_shardings=sharded("dp", None))
+    x = jax.ShapeDtypeStruct((64, 32), jnp.float32, sharding=make_sharding("dp", "tp"))
+    w = jax.ShapeDtypeStruct((32, 48), jnp.float32, sharding=make_sharding("tp", None))
+    product = jax.jit(lambda a, b: a @ b, out_shardings=make_sharding("dp", None))
     text: str = product.lower(x, w).compile().as_text()
     return text, sizes, {"tp allreduce": 64 // 4 * 48 * F}
 
 
-def _mesh(sizes: dict[str, int]) -> Any:
+def _make_mesh(sizes: dict[str, int]) -> Any:
     count = 1
     for size in sizes.values():
         count *= size
@@ -213,9 +248,9 @@ def main() -> None:
     folder = Path(sys.argv[1])
     about = {}
     for name, program in PROGRAMS.items():
-        (folder / f"{name}.hlo").write_text(compiled(program))
+        (folder / f"{name}.hlo").write_text(compile_program(program))
         about[name] = {"mesh": program.mesh, "moves": program.moves}
-    text, sizes, moves = automatic()
+    text, sizes, moves = compile_automatic()
     (folder / "automatic.hlo").write_text(text)
     about["automatic"] = {"mesh": sizes, "moves": moves}
     (folder / "programs.json").write_text(json.dumps(about))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A PyTorch job, run and imported: traces compared with its own count."""
+"""A PyTorch job whose traces are imported and compared with its own counts."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ JOB = Path(__file__).with_name("torch_job.py")
 Counts = Counter[str]
 
 
-class Recorded(NamedTuple):
-    """A trace of the job: counted calls, and imported ones."""
+class RecordedProgram(NamedTuple):
+    """Comparison of a trace with the job's own counts."""
 
     trace: str
     counted: int
     equal: int
-    differ: list[str]  # kinds of calls, read with another number or size
+    differ: list[str]  # kinds of calls with a different number or size
     unread: int  # calls that are missing or incomplete in the trace
-    missing: list[str]  # what our import reports
+    missing: list[str]  # losses that the import reports
 
 
-def import_job(python: Path) -> list[Recorded]:
-    """Run the job with a Python that has PyTorch, and import its traces."""
+def import_job(python: Path) -> list[RecordedProgram]:
+    """Run the job in a Python that has PyTorch, and import its traces."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         command = [python, JOB, folder]
@@ -40,8 +40,8 @@ def import_job(python: Path) -> list[Recorded]:
         return compare_job(folder)
 
 
-def compare_job(folder: Path) -> list[Recorded]:
-    """Compare the traces of a folder with the counts in it."""
+def compare_job(folder: Path) -> list[RecordedProgram]:
+    """Compare the traces of a folder with the counts in the folder."""
     about = json.loads((folder / "job.json").read_text())
     expected = Counts(about["counts"])
     release = about["release"].partition("+")[0]
@@ -53,12 +53,14 @@ def compare_job(folder: Path) -> list[Recorded]:
         differ = sorted(key for key in read if read[key] != expected[key])
         unread = sum(calls for key, calls in expected.items() if key not in read)
         name = f"PyTorch {release}, gloo, {kind}"
-        found.append(Recorded(name, expected.total(), equal, differ, unread, losses))
+        found.append(
+            RecordedProgram(name, expected.total(), equal, differ, unread, losses)
+        )
     return found
 
 
 def count(profile: Profile) -> Counts:
-    """Count the calls of a profile by operation, members and bytes, as the job does."""
+    """Count the calls of a profile by operation, members and bytes."""
     counts = Counts()
     for _, operation, number, _, size, calls in profile.records.tolist():
         members = profile.communicators[number].tolist()
@@ -68,8 +70,8 @@ def count(profile: Profile) -> Counts:
     return counts
 
 
-def recorded_table(rows: Sequence[Recorded]) -> str:
-    """Write the traces of the job as Markdown."""
+def recorded_table(rows: Sequence[RecordedProgram]) -> str:
+    """Format the comparison of traces as Markdown."""
     lines = [
         "| trace | calls of the job | read as counted | differ | not in the trace |",
         "| --- | ---: | ---: | ---: | ---: |",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A PyTorch job that counts its own traffic, for `topoloom record`.
 
-torchrun starts it with a folder, in which every rank leaves counts_RANK.json. Bytes of
-a call are those that a profile has: the buffer of an all-reduce or a broadcast, all of
-a reduce-scatter, the part of a rank of other collectives.
+torchrun passes a folder; every rank writes counts_RANK.json there. Bytes of a call
+follow the profile: the buffer of an all-reduce or broadcast, all input of a
+reduce-scatter, and one rank's part for other collectives.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STEPS = 3
 
 
 class Counts:
-    """Calls, each with its operation, members, bytes and root."""
+    """Counts of calls by operation, members, bytes and root."""
 
     def __init__(self, rank: int) -> None:
         self.rank = rank
@@ -35,12 +35,12 @@ class Counts:
     def call(
         self, operation: str, members: tuple[int, ...], size: int, root: int = -1
     ) -> None:
-        """Count a collective, on its first member."""
+        """Count a collective on its first member."""
         if self.rank == members[0]:
             self._add(operation, members, size, root)
 
     def send(self, kind: str, target: int, size: int) -> None:
-        """Count a message of this rank."""
+        """Count a message sent by this rank."""
         self._add(kind, (self.rank, target), size, -1)
 
     def _add(self, *key: object) -> None:
@@ -48,8 +48,8 @@ class Counts:
         self.calls[text] = self.calls.get(text, 0) + 1
 
 
-def collectives(counts: Counts, members: tuple[int, ...], group: object) -> None:
-    """Use every collective that gloo has."""
+def call_collectives(counts: Counts, members: tuple[int, ...], group: object) -> None:
+    """Call every collective that gloo supports."""
     n, place = len(members), members.index(counts.rank)
     part, whole = torch.ones(24), torch.ones(24 * n)
     for _ in range(n):
@@ -79,14 +79,16 @@ def collectives(counts: Counts, members: tuple[int, ...], group: object) -> None
         counts.call("scatter", members, 36, at)
     dist.barrier(group=group)
     counts.call("barrier", members, 0)
-    uneven(counts, members, place, group)
+    call_uneven_collectives(counts, members, place, group)
 
 
-def uneven(counts: Counts, members: tuple[int, ...], place: int, group: object) -> None:
+def call_uneven_collectives(
+    counts: Counts, members: tuple[int, ...], place: int, group: object
+) -> None:
     """Exchange rows of three numbers, with a different number of rows per pair."""
     n = len(members)
     rows = [[1 + (s + 2 * t) % 5 for t in range(n)] for s in range(n)]
-    rows[0] = [2] * n  # even for a single rank
+    rows[0] = [2] * n  # rank 0 sends equal numbers of rows
     come = [row[place] for row in rows]
     given, taken = torch.ones(sum(rows[place]), 3), torch.ones(sum(come), 3)
     dist.all_to_all_single(taken, given, come, rows[place], group=group)
@@ -95,7 +97,7 @@ def uneven(counts: Counts, members: tuple[int, ...], place: int, group: object) 
             counts.send("direct", peer, 12 * count)
 
 
-def messages(counts: Counts, members: tuple[int, ...], group: object) -> None:
+def call_messages(counts: Counts, members: tuple[int, ...], group: object) -> None:
     """Send around a ring, with a different size per rank."""
     place, size = members.index(counts.rank), 100 + counts.rank
     to, source = members[(place + 1) % len(members)], members[place - 1]
@@ -115,11 +117,11 @@ def messages(counts: Counts, members: tuple[int, ...], group: object) -> None:
 
 
 def data_parallel(counts: Counts) -> None:
-    """Train a few steps with DDP; one bucket has all gradients."""
+    """Train a few steps with DDP; one bucket contains all gradients."""
     layer = torch.nn.Linear(50, 30)
     copies = DistributedDataParallel(layer)
-    # Its constructor compares the number of parameters and their three sizes and
-    # strides, and copies those of rank 0; its first step, the buckets that it makes.
+    # The constructor compares the number, sizes and strides of the three parameters,
+    # and copies rank 0's parameters. The first step broadcasts the buckets.
     size = sum(4 * one.numel() for one in layer.parameters())
     counts.call("allgather", WORLD, 8)
     for bytes in (3 * 2 * 8, size, (2 + 1) * 4, 4):
@@ -130,14 +132,14 @@ def data_parallel(counts: Counts) -> None:
 
 
 def main(folder: Path) -> None:
-    """Run one rank."""
+    """Run one rank of the job."""
     dist.init_process_group("gloo")
     counts = Counts(dist.get_rank())
     groups = {members: dist.new_group(list(members)) for members in GROUPS}
     for members, group in ((WORLD, dist.group.WORLD), *groups.items()):
         if counts.rank in members:
-            collectives(counts, members, group)
-            messages(counts, members, group)
+            call_collectives(counts, members, group)
+            call_messages(counts, members, group)
     data_parallel(counts)
     text = json.dumps({"release": torch.__version__, "counts": counts.calls})
     (folder / f"counts_{counts.rank}.json").write_text(text)

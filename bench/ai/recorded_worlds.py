@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Worlds of real frameworks, played by one process: groups and bytes."""
+"""Worlds of real frameworks, emulated by one process: groups and bytes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import NamedTuple
 from ai.megatron_core import WHEELS
 from ai.recorder import (
     RANKS,
-    bytes_between,
     count,
+    count_inter_node_bytes,
     measure,
     play_world,
     record_job,
@@ -32,12 +32,12 @@ from topoloom.graphs.axes import Traffic
 from topoloom.graphs.layouts import layout_graph
 
 HERE = Path(__file__).parent
-#: 0.8 needs more than PyTorch
+#: release 0.8 requires more than PyTorch
 RELEASES = ("0.12.3", "0.16.1")
 SIZES = {"tp": 4, "cp": 2, "dp": 16, "pp": 8, "ep": 8, "etp": 2}
 #: its default
 ORDER = "tp-cp-ep-dp-pp"
-#: Bytes that a rank sends along an axis, large enough for rings.
+#: Bytes that a rank sends along each axis, large enough for rings.
 SENT = {
     "tp": 3 << 22,
     "cp": 1 << 22,
@@ -49,18 +49,18 @@ SENT = {
 
 
 class Megatron(NamedTuple):
-    """A world of Megatron's own groups beside those of `topoloom axes`.
+    """A world of Megatron's own groups compared with `topoloom axes`.
 
     Attributes
     ----------
     played
-        Ranks that were played, of all.
+        Number of emulated ranks.
     groups, found
-        Groups of the axes and of those that they span, and which of them it made.
+        Groups of single and combined axes, and how many of them Megatron made.
     others
-        Groups that it makes beside: of first and last stages, and of all ranks.
+        Further groups of Megatron: of first and last stages, and of all ranks.
     pairs, differ
-        Pairs of ranks that send, and those whose bytes differ.
+        Communicating pairs of ranks, and pairs whose bytes differ.
     """
 
     release: str
@@ -74,8 +74,8 @@ class Megatron(NamedTuple):
     losses: list[str]
 
 
-class Trained(NamedTuple):
-    """Training on four gloo ranks and played by one process: differing calls."""
+class TrainingRun(NamedTuple):
+    """Calls of training on gloo ranks that differ from an emulated rank's."""
 
     calls: int
     bytes: int
@@ -84,7 +84,7 @@ class Trained(NamedTuple):
 
 
 def play_megatron(python: Path, release: str) -> Megatron:
-    """Play the first and the last stage of a pipeline, and one between."""
+    """Emulate ranks of the first stage, of the last stage, and of one between."""
     (wheel,) = WHEELS.glob(f"megatron_core-{release}-*.whl")
     job = MegatronJob(**SIZES, release=parse_framework(f"megatron-{release}").release)
     sizes = {
@@ -115,8 +115,8 @@ def play_megatron(python: Path, release: str) -> Megatron:
         Traffic((axis,), "chain" if axis == "pp" else "ring", size)
         for axis, size in SENT.items()
     ]
-    expected = bytes_between(layout_graph(layout, traffic)[0])
-    found = bytes_between(trace.profile().graph())
+    expected = count_inter_node_bytes(layout_graph(layout, traffic)[0])
+    found = count_inter_node_bytes(trace.profile().graph())
     differ = sum(found[pair] != expected[pair] for pair in found | expected)
     counts = len(ours), len(ours & made), len(made - ours)
     return Megatron(
@@ -124,8 +124,8 @@ def play_megatron(python: Path, release: str) -> Megatron:
     )
 
 
-def compare_training(python: Path, ranks: int = RANKS) -> Trained:
-    """Train on gloo ranks, then play one of them."""
+def compare_training(python: Path, ranks: int = RANKS) -> TrainingRun:
+    """Train on gloo ranks, then emulate one of them."""
     traces = []
     script = HERE / "training_job.py"
     for command, is_played in (
@@ -143,11 +143,11 @@ def compare_training(python: Path, ranks: int = RANKS) -> Trained:
     differ = sorted(key for key in real | played if real[key] != played[key])
     bytes = sum(json.loads(key)[2] * calls for key, calls in real.items())
     losses = [loss for trace in traces for loss in trace.losses]
-    return Trained(real.total(), bytes, differ, losses)
+    return TrainingRun(real.total(), bytes, differ, losses)
 
 
 def record_all(python: Path) -> str:
-    """Measure everything about the recorder, and write it as Markdown."""
+    """Run all measurements of the recorder; return Markdown."""
     trained = compare_training(python)
     rows = [
         f"| FSDP2 and DDP with 7 communication hooks on {RANKS} gloo ranks, and one of "

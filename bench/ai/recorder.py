@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records PyTorch jobs: counts compared with their own, and cost."""
+"""Records PyTorch jobs: counts compared with the jobs' own, and cost."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ from topoloom.tasks.record import record_torch
 
 HERE = Path(__file__).parent
 RANKS = 4
-#: 4 stages of 256 ranks; bytes are what a rank sends along an axis, large enough for
-#: rings.
+#: 4 stages of 256 ranks. Bytes are sent per rank along an axis, large enough for rings.
 WORLD = DeviceMeshJob(replicate=4, shard=8, tp=8, pp=4)
 SENT = {"replicate": 3 << 23, "shard": 7 << 22, "tp": 7 << 21, "pp": 1 << 20}
 
 
 class RecordedJob(NamedTuple):
-    """A recorded job of gloo ranks: its own count of calls, and the recorded one."""
+    """A recorded job of gloo ranks: the job's own counts and the recorded ones."""
 
     release: str
     counted: int
@@ -41,8 +40,8 @@ class RecordedJob(NamedTuple):
     losses: list[str]
 
 
-class Played(NamedTuple):
-    """A world that one process at a time has played."""
+class EmulatedWorld(NamedTuple):
+    """A world that is emulated by one process at a time."""
 
     ranks: int
     played: int
@@ -53,21 +52,21 @@ class Played(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """CPU seconds of a training step and of a call, and calls in a step."""
+    """CPU seconds per training step and per call, and calls per step."""
 
     step: float
     call: float
     calls: int
-    measured: float  # the step with the recorder over that without, minus 1
+    measured: float  # CPU time of a step with the recorder over without, minus 1
 
     @property
     def part(self) -> float:
-        """The share of recording in a step."""
+        """The recorder's share of a step's CPU time."""
         return self.call * self.calls / self.step
 
 
 def count(profile: Profile) -> Counter[str]:
-    """Count calls by operation, members, bytes and root, as the job does."""
+    """Count the calls of a profile by operation, members, bytes and root."""
     counts = Counter[str]()
     for _, operation, number, root, size, calls in profile.records.tolist():
         members = profile.communicators[number].tolist()
@@ -79,7 +78,7 @@ def count(profile: Profile) -> Counter[str]:
 
 
 def record_job(python: Path) -> RecordedJob:
-    """Record the job that counts itself."""
+    """Record the job that counts its own calls."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         command = torchrun(python, RANKS, "recorded_job.py", str(folder))
@@ -98,8 +97,8 @@ def record_job(python: Path) -> RecordedJob:
     )
 
 
-def play_world(python: Path) -> Played:
-    """Play one rank of each stage, and compare with the pattern of the same axes."""
+def play_world(python: Path) -> EmulatedWorld:
+    """Emulate one rank per stage, and compare with the pattern of the same axes."""
     stages = [stage * (WORLD.ranks // WORLD.pp) for stage in range(WORLD.pp)]
     mesh = {axis: WORLD.mesh[axis] for axis in ("pp", "replicate", "shard", "tp")}
     command = [str(python), str(HERE / "world_job.py"), *map(json.dumps, (mesh, SENT))]
@@ -117,21 +116,21 @@ def play_world(python: Path) -> Played:
         Traffic((axis,), "chain" if axis == "pp" else "ring", size)
         for axis, size in SENT.items()
     ]
-    expected = bytes_between(layout_graph(WORLD.layouts()[0], traffic)[0])
-    found = bytes_between(recorded.profile.graph())
+    expected = count_inter_node_bytes(layout_graph(WORLD.layouts()[0], traffic)[0])
+    found = count_inter_node_bytes(recorded.profile.graph())
     differ = sum(found[pair] != expected[pair] for pair in found | expected)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     losses = [*recorded.losses]
-    return Played(WORLD.ranks, len(stages), len(expected), differ, cpu, losses)
+    return EmulatedWorld(WORLD.ranks, len(stages), len(expected), differ, cpu, losses)
 
 
-def bytes_between(graph: CommGraph) -> Counter[tuple[int, int]]:
-    """Add up the bytes of pairs in both directions.
+def count_inter_node_bytes(graph: CommGraph) -> Counter[tuple[int, int]]:
+    """Sum the bytes of each pair over both directions.
 
     Returns
     -------
     Counter
-        By the two ranks, the lower first.
+        Bytes by (lower rank, higher rank).
     """
     sums = Counter[tuple[int, int]]()
     for source, target, size, _ in edge_rows(graph).tolist():
@@ -140,7 +139,7 @@ def bytes_between(graph: CommGraph) -> Counter[tuple[int, int]]:
 
 
 def measure(python: Path) -> Cost:
-    """Measure training steps with and without the recorder."""
+    """Measure the CPU time of training steps with and without the recorder."""
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "seconds.json"
         command = torchrun(python, 2, "step_job.py", str(file))
@@ -148,7 +147,7 @@ def measure(python: Path) -> Cost:
         found = json.loads(file.read_text())
     steps = 1 + STEPS_OBSERVED
     calls = recorded.profile.records[:, 5].sum() // steps
-    # The least of all runs: other processes use the same cores.
+    # Use the minimum of all runs, because other processes use the same cores.
     least = {
         work: {way: min(values) for way, values in ways.items()}
         for work, ways in found.items()
@@ -159,24 +158,24 @@ def measure(python: Path) -> Cost:
     return Cost(step["without"], extra, int(calls), ratio)
 
 
-#: of step_job.py: TURNS of STEPS
+#: of step_job.py: TURNS x STEPS
 STEPS_OBSERVED = 8 * 4
 
 
 def torchrun(python: Path, ranks: int, job: str, *arguments: str) -> list[str]:
-    """Make the command that starts one of our jobs."""
+    """Build the torchrun command of one of our jobs."""
     launcher = str(python.with_name("torchrun"))
     return [launcher, f"--nproc-per-node={ranks}", str(HERE / job), *arguments]
 
 
 def recorder_table(
     counts: RecordedJob,
-    played: Played,
+    played: EmulatedWorld,
     cost: Cost,
     of_frameworks: Sequence[str],
     losses: Sequence[str],
 ) -> str:
-    """Write the results as Markdown, with frameworks and lost calls."""
+    """Format the results as Markdown, with frameworks and lost calls."""
     lines = [
         f"| PyTorch {counts.release} | measured | target |",
         "| --- | --- | --- |",

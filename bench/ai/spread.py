@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arnold's problem: groups of a job in few leaf groups of a fragmented fat tree.
+"""Groups of a job in few leaf groups of a fragmented fat tree (Arnold's problem).
 
 Arnold (He et al., NeurIPS 2025, arXiv:2509.15940) reports up to 1.67 times smaller
 spreads than the best of best fit, random fit, packing and recursive bisection. Its
-clusters are not published; here leaf groups have drawn numbers of free hosts.
+clusters are not published; here, the free hosts of leaf groups are random.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from topoloom.allocations.spread.host_mesh import HostMesh, make_host_mesh
 
 
 class Setting(NamedTuple):
-    """A job and its clusters: leaf groups, and hosts of each."""
+    """A job, and the size of its clusters: leaf groups, and hosts per group."""
 
     mesh: Mapping[str, int]
     leaves: int
     hosts: int
 
 
-#: GPUs of a host; tp lies inside.
+#: GPUs per host; tp is inside a host.
 PER_HOST = 8
 
 SETTINGS = (
@@ -46,11 +46,11 @@ class Spread(NamedTuple):
     Attributes
     ----------
     weighted
-        Whether the mean of all axes' largest spreads counted, or the largest of all.
+        Whether the cost is the mean over axes of the largest spread, or the maximum.
     ratios
-        Spread of bin packing over ours, and of best fit over ours, of each cluster.
+        Per cluster: spread of bin packing over ours, and of best fit over ours.
     proven
-        Clusters on which no choice is better, and largest excess over the bound.
+        Clusters with proven optimum, and the largest ratio to the lower bound.
     """
 
     setting: Setting
@@ -64,26 +64,28 @@ class Spread(NamedTuple):
 
 
 def compare(setting: Setting, weighted: bool, clusters: int, seed: int) -> Spread:
-    """Draw clusters with 1/8 to all of each leaf group free, and compare."""
+    """Draw clusters with 1/8 to all hosts of each leaf group free, and compare."""
     random = np.random.default_rng(seed)
     axes = {name: 1.0 for name in setting.mesh if name != "tp"}
     mesh = make_host_mesh(setting.mesh, PER_HOST, axes, weighted)
     packed, best_fit, above, proven, seconds = [], [], 1.0, 0, 0.0
     for _ in range(clusters):
-        free = _cluster(random, setting, mesh.hosts)
-        start = _cpu_seconds()
+        free = _draw_cluster(random, setting, mesh.hosts)
+        start = _read_cpu_seconds()
         found = choose_spread(mesh, free)
-        seconds = max(seconds, _cpu_seconds() - start)
+        seconds = max(seconds, _read_cpu_seconds() - start)
         ours = mesh.measure(found.chosen.cost)
         packed.append(mesh.measure(found.packed.cost) / ours)
-        best_fit.append(_best_fit(mesh, free) / ours)
+        best_fit.append(_find_best_fit(mesh, free) / ours)
         proven += found.proven
         above = max(above, ours / mesh.measure(found.least_cost))
     return Spread(setting, weighted, clusters, packed, best_fit, proven, above, seconds)
 
 
-def _cluster(random: np.random.Generator, setting: Setting, needed: int) -> list[int]:
-    """Draw free hosts until they suffice."""
+def _draw_cluster(
+    random: np.random.Generator, setting: Setting, needed: int
+) -> list[int]:
+    """Draw free hosts per leaf group until they suffice for the job."""
     while True:
         low, high = setting.hosts // 8, setting.hosts + 1
         free: list[int] = random.integers(low, high, setting.leaves).tolist()
@@ -91,19 +93,19 @@ def _cluster(random: np.random.Generator, setting: Setting, needed: int) -> list
             return free
 
 
-def _best_fit(mesh: HostMesh, free: Sequence[int]) -> float:
-    """Fill the leaf groups with the fewest free hosts first, as best fit does."""
+def _find_best_fit(mesh: HostMesh, free: Sequence[int]) -> float:
+    """Return the spread of best fit: leaf groups with the fewest free hosts first."""
     leaves = sorted(range(len(free)), key=lambda leaf: free[leaf])
     spreads = mesh.spreads(fill_in_order(mesh, leaves, free))
     return mesh.measure(mesh.cost([int(one.max()) for one in spreads]))
 
 
-def _cpu_seconds() -> float:
+def _read_cpu_seconds() -> float:
     return getrusage(RUSAGE_SELF).ru_utime
 
 
 def compare_all(clusters: int, seed: int) -> list[Spread]:
-    """Compare all settings, by both measures."""
+    """Compare all settings, by both costs."""
     return [
         compare(setting, weighted, clusters, seed)
         for weighted in (False, True)
@@ -112,7 +114,7 @@ def compare_all(clusters: int, seed: int) -> list[Spread]:
 
 
 def spread_table(rows: Sequence[Spread]) -> str:
-    """Write the results as Markdown."""
+    """Format the results as Markdown."""
     lines = [
         "| small | axes | hosts | leaf groups | bin packing / ours | least, most "
         "| best fit / ours | proven best | most above the bound | CPU seconds |",

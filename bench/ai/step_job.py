@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Training steps of FSDP, alternately with and without the recorder.
+"""Times FSDP training steps, alternately with and without the recorder.
 
-torchrun starts it under `topoloom record`, with a file for the CPU seconds of steps,
-and of calls of a group of one rank, which do nothing else.
+torchrun starts the job under `topoloom record` and passes an output file. It contains
+CPU seconds of steps, and of calls on a group of one rank.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ TURNS, STEPS, CALLS = 8, 4, 500
 Seconds = dict[str, list[float]]
 
 
-def in_turn(work: Callable[[], None], times: int) -> Seconds:
-    """Measure the CPU time of a function, with and without the recorder."""
+def time_alternately(work: Callable[[], None], times: int) -> Seconds:
+    """Measure a function's CPU seconds per call, with and without the recorder."""
     recorder = sys.modules["topoloom_injected"]
     seconds: Seconds = {"with": [], "without": []}
     work()
@@ -47,7 +47,7 @@ def in_turn(work: Callable[[], None], times: int) -> Seconds:
 
 
 def main(file: Path) -> None:
-    """Run one rank; rank 0 writes."""
+    """Run one rank; rank 0 writes the file."""
     dist.init_process_group("gloo")
     mesh = init_device_mesh("cpu", (dist.get_world_size(),))
     layers = [torch.nn.Linear(WIDTH, WIDTH) for _ in range(LAYERS)]
@@ -64,8 +64,8 @@ def main(file: Path) -> None:
     number = torch.ones(1)
     alone = [dist.new_group([rank]) for rank in range(dist.get_world_size())]
     own = alone[dist.get_rank()]
-    calls = in_turn(lambda: dist.all_reduce(number, group=own), CALLS)
-    found = {"step": in_turn(step, STEPS), "call": calls}
+    calls = time_alternately(lambda: dist.all_reduce(number, group=own), CALLS)
+    found = {"step": time_alternately(step, STEPS), "call": calls}
     if dist.get_rank() == 0:
         file.write_text(json.dumps(found))
     dist.destroy_process_group()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A PyTorch job on four gloo ranks that counts its own traffic.
 
-Run by a Python that has PyTorch, with a folder: leaves a trace of Kineto and a dump of
-the flight recorder per rank, and what the program counts as job.json. Bytes are those
-of one call: the buffer of an all-reduce, the part of a rank of an all-gather, what goes
-to one other of an all-to-all.
+Runs in a Python that has PyTorch. Writes a Kineto trace and a flight recorder dump per
+rank, and the job's own counts (job.json), to a folder. Bytes are those of one call: the
+buffer of an all-reduce, a rank's part of an all-gather, the block per peer of an
+all-to-all.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RANKS = 4
 WORLD = (0, 1, 2, 3)
 PAIRS = ((0, 1), (2, 3), (0, 2), (1, 3))
 
-#: An operation, its members and bytes: how often it was called.
+#: Number of calls by operation, members and bytes.
 Counts = dict[str, int]
 
 
@@ -35,8 +35,8 @@ def count(counts: Counts, *key: object) -> None:
     counts[text] = counts.get(text, 0) + 1
 
 
-def collectives(members: tuple[int, ...], group: dist.ProcessGroup) -> Counts:
-    """Use every collective that says all of itself; return the count of one member."""
+def call_collectives(members: tuple[int, ...], group: dist.ProcessGroup) -> Counts:
+    """Call all collectives that traces describe completely; count those of a member."""
     n = len(members)
     counts: Counts = {}
     part, whole = torch.ones(24), torch.ones(24 * n)
@@ -46,7 +46,7 @@ def collectives(members: tuple[int, ...], group: dist.ProcessGroup) -> Counts:
         count(counts, "allreduce", members, 10 * n * 2)
         dist.all_gather_into_tensor(whole, part, group=group)
         count(counts, "allgather", members, 24 * 4)
-    # gloo does a reduce-scatter by an all-reduce of all, and records that.
+    # gloo implements a reduce-scatter by an all-reduce, and records the latter.
     dist.reduce_scatter_tensor(part, whole, group=group)
     count(counts, "allreduce", members, 24 * n * 4)
     even = torch.ones(6 * n, dtype=torch.float64)
@@ -57,8 +57,8 @@ def collectives(members: tuple[int, ...], group: dist.ProcessGroup) -> Counts:
     return counts
 
 
-def incomplete(rank: int) -> None:
-    """Use what a flight recorder keeps in part: it has no roots and no split sizes."""
+def call_incomplete(rank: int) -> None:
+    """Make calls that a flight recorder describes only in part: no roots, no splits."""
     dist.broadcast(torch.ones(5), 1)
     dist.reduce(torch.ones(5), 3)
     rows = [[1 + (s + 2 * t) % 5 for t in range(RANKS)] for s in range(RANKS)]
@@ -68,7 +68,9 @@ def incomplete(rank: int) -> None:
     )
 
 
-def ring(rank: int, members: tuple[int, ...], group: dist.ProcessGroup) -> Counts:
+def exchange_on_ring(
+    rank: int, members: tuple[int, ...], group: dist.ProcessGroup
+) -> Counts:
     """Send around a ring, with a different size per rank."""
     counts: Counts = {}
     place = members.index(rank)
@@ -81,7 +83,7 @@ def ring(rank: int, members: tuple[int, ...], group: dist.ProcessGroup) -> Count
 
 
 def run(rank: int, folder: Path) -> None:
-    """Run one rank."""
+    """Run one rank of the job."""
     store = f"file://{folder}/store"
     dist.init_process_group("gloo", store, rank=rank, world_size=RANKS)
     groups = {members: dist.new_group(list(members)) for members in PAIRS}
@@ -92,12 +94,12 @@ def run(rank: int, folder: Path) -> None:
     ) as profile:
         for members, group in everyone:
             if rank in members:
-                done = collectives(members, group)
-                if rank == members[0]:  # one of them counts it
+                done = call_collectives(members, group)
+                if rank == members[0]:  # only one member counts collectives
                     counts.update(done)
-                for key, calls in ring(rank, members, group).items():
+                for key, calls in exchange_on_ring(rank, members, group).items():
                     counts[key] = counts.get(key, 0) + calls
-        incomplete(rank)
+        call_incomplete(rank)
     profile.export_chrome_trace(str(folder / "kineto" / f"trace_{rank}.json"))
     dump = torch._C._distributed_c10d._dump_fr_trace(True, False, False)
     (folder / "flight-recorder" / f"nccl_trace_rank_{rank}").write_bytes(dump)
@@ -107,10 +109,10 @@ def run(rank: int, folder: Path) -> None:
 
 
 def main(folder: Path) -> None:
-    """Run the ranks, and add up what they count."""
+    """Run the ranks, and sum their counts."""
     for kind in ("kineto", "flight-recorder"):
         (folder / kind).mkdir(parents=True)
-    fork = multiprocessing.get_context("fork")  # PyTorch is loaded once
+    fork = multiprocessing.get_context("fork")  # ranks reuse the imported PyTorch
     ranks = [fork.Process(target=run, args=(rank, folder)) for rank in range(RANKS)]
     for one in ranks:
         one.start()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Training steps of FSDP2, and of DDP with each of its communication hooks.
 
-Ranks are all alike; one may be played in the place of all.
+All ranks are equal, so one emulated rank represents all.
 """
 
 from __future__ import annotations
@@ -26,42 +26,42 @@ from torch.nn.parallel import DistributedDataParallel
 STEPS = 4
 
 
-def power() -> powerSGD_hook.PowerSGDState:
-    """Begin to compress in the third step."""
+def make_power_state() -> powerSGD_hook.PowerSGDState:
+    """Return a state that starts PowerSGD compression in the third step."""
     return powerSGD_hook.PowerSGDState(None, 2, start_powerSGD_iter=2)
 
 
-def local() -> post_localSGD_hook.PostLocalSGDState:
-    """Reduce among two ranks alone, from the third step on."""
+def make_local_state() -> post_localSGD_hook.PostLocalSGDState:
+    """Return a state that reduces within pairs of ranks from the third step on."""
     pairs, _ = dist.new_subgroups(2)
     world = dist.group.WORLD
     return post_localSGD_hook.PostLocalSGDState(world, pairs, start_localSGD_iter=2)
 
 
-#: the state of a hook, and the hook
+#: name -> (function that makes the hook's state, hook)
 HOOKS: dict[str, tuple[Callable[[], object], object]] = {
     "fp16": (lambda: None, default_hooks.fp16_compress_hook),
     "bf16": (lambda: None, default_hooks.bf16_compress_hook),
-    "PowerSGD": (power, powerSGD_hook.powerSGD_hook),
+    "PowerSGD": (make_power_state, powerSGD_hook.powerSGD_hook),
     "fp16 PowerSGD": (
-        power,
+        make_power_state,
         default_hooks.fp16_compress_wrapper(powerSGD_hook.powerSGD_hook),
     ),
     "quantized": (
         lambda: dist.group.WORLD,
         quantization_hooks.quantization_perchannel_hook,
     ),
-    "local SGD": (local, post_localSGD_hook.post_localSGD_hook),
+    "local SGD": (make_local_state, post_localSGD_hook.post_localSGD_hook),
 }
 
 
-def layers() -> torch.nn.Sequential:
+def make_layers() -> torch.nn.Sequential:
     """Make a model."""
     return torch.nn.Sequential(torch.nn.Linear(300, 200), torch.nn.Linear(200, 100))
 
 
 def train(model: torch.nn.Module) -> None:
-    """Take some steps."""
+    """Run some training steps."""
     optimizer = torch.optim.SGD(model.parameters(), 1e-3)
     for _ in range(STEPS):
         model(torch.ones(8, 300)).sum().backward()
@@ -70,21 +70,21 @@ def train(model: torch.nn.Module) -> None:
 
 
 def main() -> None:
-    """Run one rank."""
+    """Run one rank of the job."""
     dist.init_process_group("gloo")
     mesh = init_device_mesh(
         "cpu", (dist.get_world_size() // 2, 2), mesh_dim_names=("replicate", "shard")
     )
-    sharded = layers()
+    sharded = make_layers()
     for layer in sharded:
         fully_shard(layer, mesh=mesh)
     train(fully_shard(sharded, mesh=mesh))
-    train(DistributedDataParallel(layers()))
+    train(DistributedDataParallel(make_layers()))
     for state, hook in HOOKS.values():
-        model = DistributedDataParallel(layers())
+        model = DistributedDataParallel(make_layers())
         model.register_comm_hook(state(), hook)
         train(model)
-    model = DistributedDataParallel(layers())
+    model = DistributedDataParallel(make_layers())
     model._register_builtin_comm_hook(dist.BuiltinCommHookType.FP16_COMPRESS)
     train(model)
     dist.destroy_process_group()

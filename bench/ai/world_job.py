@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A process that plays one rank of a large world: a pipeline of FSDP and tensors.
+"""Emulates one rank of a large world: pipeline stages of FSDP and tensor parallelism.
 
-What it sends is what `topoloom axes` is asked for by the bench: along every axis but
-the pipeline's an all-gather, there and back along the pipeline.
+The messages are those that the bench requests from `topoloom axes`: an all-gather along
+every axis except the pipeline, and messages in both directions along the pipeline.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torch.distributed.device_mesh import init_device_mesh
 
 
 def main(mesh: dict[str, int], sizes: dict[str, int]) -> None:
-    """Be one rank; `sizes` are bytes that a rank sends along each axis."""
+    """Run one rank; `sizes` are the bytes that it sends along each axis."""
     dist.init_process_group("nccl")
     devices = init_device_mesh("cpu", tuple(mesh.values()), mesh_dim_names=tuple(mesh))
     for axis in ("replicate", "shard", "tp"):

@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def table(results: Sequence[Result]) -> str:
-    """Write a table as Markdown."""
+    """Format a table as Markdown."""
     rows = [
         "| machine | model | sizes | default | best name | best | `auto` | best order "
         "| by name | gain |",
@@ -59,7 +59,7 @@ def table(results: Sequence[Result]) -> str:
             result.auto,
         )
         words = (
-            case.where,
+            case.machine_name,
             case.model,
             case.sizes,
             *(f"{total:.3f}" for total in totals),
@@ -72,10 +72,10 @@ def table(results: Sequence[Result]) -> str:
 
 
 def line(result: Result) -> str:
-    """Tell how a job ended, on a line."""
+    """Format the result of a job as one line."""
     case, orders = result.case, result.orders
     return (
-        f"{case.where:36} {case.model:16} {orders.given.total:7.3f} s, best "
+        f"{case.machine_name:36} {case.model:16} {orders.given.total:7.3f} s, best "
         f"{orders.best.total:7.3f} s in {result.search:4.1f} s, auto {result.auto:7.3f}"
     )
 

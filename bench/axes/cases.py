@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The jobs: a model on a machine, and what each order of its axes takes."""
+"""The jobs: a model on a machine, and the predicted time of each axis order."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from topoloom.tasks import map_axes
 
 @dataclass(frozen=True)
 class Case:
-    """A job on all nodes but those in `lost`, or on `chosen` ones in their order.
+    """A job on all nodes except `lost`, or on the `chosen` nodes in their order.
 
-    With `experts` it is one of Megatron; ep and etp are theirs. `but` says what is
-    special about the nodes.
+    With `experts`, the job is one of Megatron; ep and etp are the axes of experts.
+    `but` describes the deviation from a complete machine.
     """
 
     machine: str
@@ -36,13 +36,13 @@ class Case:
     chosen: tuple[int, ...] = ()
 
     @property
-    def where(self) -> str:
-        """The machine, as tables and pictures name it."""
+    def machine_name(self) -> str:
+        """The machine's name in tables and figures."""
         return self.machine + (f", {self.but}" if self.but else "")
 
     @property
     def job(self) -> dict[str, int] | MegatronJob:
-        """The mapped job."""
+        """The job that the mapper places."""
         mesh = parse_mesh(self.mesh)
         if self.experts is None:
             return mesh
@@ -50,11 +50,11 @@ class Case:
 
     @property
     def sizes(self) -> str:
-        """The sizes of the axes, as in tables."""
+        """The sizes of the axes in tables."""
         return ", ".join(part for part in (self.mesh, self.experts) if part)
 
     def allocation(self) -> topoloom.Allocation:
-        """Take the nodes."""
+        """Allocate the nodes of the job."""
         machine = topoloom.load_machine(self.machine)
         rest = [node for node in range(machine.node_count) if node not in self.lost]
         return topoloom.Allocation(machine, self.chosen or rest)
@@ -62,7 +62,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Result:
-    """Seconds of all traffic in a step, and of the searches."""
+    """Seconds of a step's traffic, and of the searches."""
 
     case: Case
     orders: MeshOrders | LayoutOrders
@@ -74,32 +74,32 @@ class Result:
         return 100 * (1 - order.total / self.orders.given.total)
 
 
-def _sample(nodes: int, among: int) -> tuple[int, ...]:
-    """Draw nodes, in random order."""
+def _draw_slots(nodes: int, among: int) -> tuple[int, ...]:
+    """Draw nodes; return them in random order."""
     return tuple(Random(1).sample(range(among), nodes))
 
 
-def _trays(racks: int, size: int = 4) -> frozenset[int]:
-    """Take one compute tray of the first racks."""
+def _list_trays(racks: int, size: int = 4) -> frozenset[int]:
+    """Remove one compute tray from each of the first racks."""
     gpus = ((72 * rack + 20 + gpu) for rack in range(racks) for gpu in range(size))
     return frozenset(gpus)
 
 
-#: A cube of 8x8x8, the first.
+#: Allocate the first cube of 8x8x8 nodes.
 _CUBE = frozenset(
     64 * x + 8 * y + z for x in range(4) for y in range(4) for z in range(4)
 )
 
 _LARGE, _SMALL, _DENSE = "Qwen3-235B-A22B", "Qwen3-30B-A3B", "Llama 3.1 405B"
 
-_FOLDED, _SPLIT = "ep=8,etp=1", "ep=8"  # etp is tp, as by default
+_FOLDED, _SPLIT = "ep=8,etp=1", "ep=8"  # by default, etp equals tp
 
 CASES = [
     Case("nvl72-row", _LARGE, "tp=2,cp=4,dp=16,pp=4", _FOLDED, 32768, 16),
     Case("nvl72-row", _LARGE, "tp=2,cp=4,dp=16,pp=4", _SPLIT, 32768, 16),
     Case(
         *("nvl72-row", _LARGE, "tp=2,cp=4,dp=16,pp=4", _FOLDED, 32768, 16),
-        *(_trays(5), "a tray of 5 racks lost"),
+        *(_list_trays(5), "a tray of 5 racks lost"),
     ),
     Case("nvl72-row", _DENSE, "tp=8,cp=2,dp=4,pp=8", "", 8192, 16),
     Case("dgx-h100-pod", _LARGE, "tp=2,cp=4,dp=32,pp=4", _FOLDED, 32768, 16),
@@ -112,12 +112,12 @@ CASES = [
     Case(
         *("lumi-g+node:8", _DENSE, "tp=8,cp=2,dp=8,pp=8", "", 8192, 8),
         but="128 nodes of 8 groups",
-        chosen=tuple(sorted(_sample(128, 8 * 128))),
+        chosen=tuple(sorted(_draw_slots(128, 8 * 128))),
     ),
     Case(
         *("jupiter+node:4", _LARGE, "tp=2,cp=2,dp=64,pp=4", _FOLDED, 32768, 16),
         but="256 nodes in random order",
-        chosen=_sample(256, 256),
+        chosen=_draw_slots(256, 256),
     ),
     Case("tpu-v4-cube", _SMALL, "tp=2,cp=2,ep=4,dp=2,pp=2", None, 32768, 8),
     Case("tpu-v4-cube", _SMALL, "tp=2,cp=4,ep=2,dp=2,pp=2", None, 32768, 8),
@@ -133,9 +133,9 @@ CASES = [
 
 
 def measure(case: Case, seconds: float) -> Result:
-    """Order the axes, and let the auto mapper search for so long.
+    """Order the axes, and run the auto mapper for the same time.
 
-    It places the ranks as they are numbered in the best order.
+    The mapper starts from the rank numbers of the best order.
     """
     job = case.job
     axes = job.axes if isinstance(job, MegatronJob) else job

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Picture of the time of each axis, in the default and in the best order."""
+"""Figure of the time of each axis, in the default order and in the best one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from topoloom.figure.style import AFTER, BEFORE, NEUTRAL, SETTINGS
 
 COPIES = "copies"
 
-#: Colors by axis; gradients belong to the copies of weights.
+#: Colors by axis; data-parallel axes carry gradients.
 COLORS = {
     "tp": AFTER,
     "cp": "#80b1d3",
@@ -23,7 +23,7 @@ COLORS = {
 
 
 def draw(results: Sequence[Result], file: Path) -> None:
-    """Draw two bars per job, relative to the default, which is above."""
+    """Draw two bars per job, relative to the default order, which is on top."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -38,7 +38,7 @@ def draw(results: Sequence[Result], file: Path) -> None:
         for row, result in enumerate(results):
             orders = result.orders
             for order, up in ((orders.given, 0.19), (orders.best, -0.19)):
-                left = 0.0  # the last one is the length of the best
+                left = 0.0  # finally the length of the best order's bar
                 for one, seconds in zip(orders.traffic, order.seconds, strict=True):
                     width = seconds / orders.given.total
                     kind = COPIES if one.axes[-1] in ("dp", "edp") else one.name
@@ -55,7 +55,7 @@ def draw(results: Sequence[Result], file: Path) -> None:
             name = orders.text(orders.best)
             panel.text(left + 0.01, row + 0.19, name, va="center", fontsize=7)
         names = [
-            f"{r.case.where}\n{r.case.model.split('-A')[0]}"
+            f"{r.case.machine_name}\n{r.case.model.split('-A')[0]}"
             + (f", {r.case.experts}" if r.case.experts else "")
             for r in results
         ]

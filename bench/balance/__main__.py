@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks and times balancers, and compares near partners with others."""
+"""Checks and times balancers, and compares near partners with other methods."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from topoloom.cli.console import print_table
 
 
 def main() -> None:
-    """Run the command line; `--quick` takes a minute."""
+    """Run the command line; `--quick` takes one minute."""
     parser = argparse.ArgumentParser("balance", description=__doc__)
     parser.add_argument(
         "--quick", action="store_true", help="measure a part of each table"
@@ -41,7 +41,7 @@ def main() -> None:
             part(args.quick)
 
 
-def _exactness(quick: bool) -> None:
+def _print_exactness(quick: bool) -> None:
     rows = [
         [
             kept.method,
@@ -57,7 +57,7 @@ def _exactness(quick: bool) -> None:
     print_table(columns, rows, title="Where loads end, of 2 to 1,000,000 ranks")
 
 
-def _optimality(quick: bool) -> None:
+def _print_optimality(quick: bool) -> None:
     rows = []
     for ranks in range(2, 9 if quick else 13):
         found = optimality.search(ranks, 20 if quick or ranks > 10 else 200)
@@ -77,7 +77,7 @@ def _optimality(quick: bool) -> None:
     print_table(columns, rows, title="The alias method beside exact search", left=0)
 
 
-def _near(quick: bool) -> None:
+def _print_near(quick: bool) -> None:
     rows = []
     kinds = (near.WALKERS,) if quick else (near.WALKERS, near.CLOUD)
     machines = list(near.MACHINES)[:: 3 if quick else 1]
@@ -102,7 +102,7 @@ def _near(quick: bool) -> None:
     print_table(columns, rows, title="Hop-bytes over the alias method's", left=3)
 
 
-def _decisions(quick: bool) -> None:
+def _print_decisions(quick: bool) -> None:
     rows = [
         [one.method, one.machine, f"{one.ranks:,}", f"{1e3 * one.seconds:.2f} ms"]
         for one in decisions.decide(3 if quick else 15)
@@ -111,11 +111,17 @@ def _decisions(quick: bool) -> None:
     print_table(["", "machine", "ranks", "time"], rows, title=title, left=2)
 
 
-def _simulated(quick: bool) -> None:
+def _print_simulated(quick: bool) -> None:
     rows = []
     for ranks in simulated.DECIDED[: 1 if quick else None]:
         found = simulated.time_decisions(ranks)
-        rows.append([f"{ranks:,}", _us(found.gathered), _us(found.by_messages)])
+        rows.append(
+            [
+                f"{ranks:,}",
+                _format_microseconds(found.gathered),
+                _format_microseconds(found.by_messages),
+            ]
+        )
     title = "Messages of a decision in SimGrid's MPI, us"
     print_table(["ranks", "all-gather", "by messages"], rows, title=title, left=0)
     walks = [
@@ -129,12 +135,15 @@ def _simulated(quick: bool) -> None:
     _print_walks(walks, "The same of drawn loads")
 
 
-def _crossing(quick: bool) -> None:
+def _print_crossing(quick: bool) -> None:
     message_us = crossing.time_message()
     rows = []
     for ranks in crossing.FEW if quick else crossing.RANKS:
         found = crossing.time_both(ranks)
-        times = [_us(found.gathered), _us(found.by_messages)]
+        times = [
+            _format_microseconds(found.gathered),
+            _format_microseconds(found.by_messages),
+        ]
         rows.append([f"{ranks:,}", *times, str(found.messages)])
     columns = ["ranks", "all-gather", "by messages", "messages of a rank"]
     print_table(columns, rows, title="Decisions on a slow network, us", left=0)
@@ -144,7 +153,7 @@ def _crossing(quick: bool) -> None:
     )
 
 
-def _real(quick: bool) -> None:
+def _print_real(quick: bool) -> None:
     few = 1 if quick else None
     rows = [
         [str(of.ranks), f"{of.walkers:,}", f"{of.least:.2f} to {of.most:.2f} %"]
@@ -154,7 +163,7 @@ def _real(quick: bool) -> None:
     print_table(["ranks", "walkers per rank", "balancing"], rows, title=title, left=0)
 
 
-def _scattered(quick: bool) -> None:
+def _print_scattered(quick: bool) -> None:
     cases = [scattered.FEW] if quick else scattered.CASES
     walks = [scattered.time_scattered(*case) for case in cases]
     _print_walks(walks, "Steps of drawn loads on scattered nodes of a torus, us")
@@ -165,7 +174,7 @@ def _print_walks(walks: list[simulated.Walk], title: str) -> None:
         [
             f"{walk.ranks:,}",
             f"{walk.task_bytes:,}",
-            *map(_us, walk.balancing.values()),
+            *map(_format_microseconds, walk.balancing.values()),
         ]
         for walk in walks
     ]
@@ -173,11 +182,11 @@ def _print_walks(walks: list[simulated.Walk], title: str) -> None:
     print_table(columns, rows, title=title, left=0)
 
 
-def _us(time: float) -> str:
+def _format_microseconds(time: float) -> str:
     return "did not end" if math.isnan(time) else f"{time:.1f}"
 
 
-def _repartitions(quick: bool) -> None:
+def _print_repartitions(quick: bool) -> None:
     found = repartitions.compare(1 if quick else repartitions.SEEDS)
     names = list(found[0][1])
     tables: dict[str, list[list[str]]] = {
@@ -204,15 +213,15 @@ def _repartitions(quick: bool) -> None:
 
 
 PARTS = {
-    "exactness": _exactness,
-    "optimality": _optimality,
-    "near": _near,
-    "decisions": _decisions,
-    "simulated": _simulated,
-    "crossing": _crossing,
-    "scattered": _scattered,
-    "real": _real,
-    "repartitions": _repartitions,
+    "exactness": _print_exactness,
+    "optimality": _print_optimality,
+    "near": _print_near,
+    "decisions": _print_decisions,
+    "simulated": _print_simulated,
+    "crossing": _print_crossing,
+    "scattered": _print_scattered,
+    "real": _print_real,
+    "repartitions": _print_repartitions,
 }
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Both ways of deciding on a slow network, around their crossover.
+"""Gathered and distributed decisions on a slow network, around their crossover.
 
-One rank per node behind one switch, as the model of decisions has it.
+Each node has one rank; all nodes are connected to one switch, as in the model of
+decisions.
 """
 
 from __future__ import annotations
@@ -14,40 +15,40 @@ from typing import NamedTuple
 
 from balance.scattered import PLAIN
 from balance.simulated import COUNTING, HERE, build, launch
-from objects.programs import switch
+from objects.programs import format_switch_platform
 from smpi import CORE
 
-#: Bytes per second, and from one end of a link to the other.
+#: Bandwidth in bytes per second, and latency of a link.
 RATE, LATENCY = 1e7, "2.5us"
 RANKS = (128, 256, 512, 1024, 2048, 4096)
 FEW = (32, 64)
-#: Messages in both directions do not slow each other, as in the model.
+#: Opposite messages on a link do not slow each other, as in the model.
 NETWORK = PLAIN | {"network/crosstraffic": "no"}
-#: How often ranks poll for a message: each poll is an event.
+#: Polling interval in seconds. Each poll is an event, so many ranks poll less often.
 POLL, RARELY = "1e-6", "5e-6"
-#: Maximum ranks of the search for a crossover.
+#: Maximum number of ranks in the search for the crossover.
 LARGEST = 1 << 16
 
 
 class Crossing(NamedTuple):
-    """Microseconds of a decision by either way; nan if a simulation did not end."""
+    """Microseconds of a decision by gathered loads, or by messages; nan: timeout."""
 
     ranks: int
     gathered: float
     by_messages: float
-    messages: int  # maximum per sender
+    messages: int  # maximum number of messages per sender
 
 
 def time_both(ranks: int) -> Crossing:
-    """Time a decision by gathering all loads, and one by messages."""
-    gathered, _ = _decide(ranks, "gathered", 1)
-    by_messages, sent = _decide(ranks, "by_messages", 1)
+    """Time decisions by gathered loads and by messages."""
+    gathered, _ = _simulate_decision(ranks, "gathered", 1)
+    by_messages, sent = _simulate_decision(ranks, "by_messages", 1)
     return Crossing(ranks, gathered, by_messages, sent)
 
 
 def time_message() -> float:
     """Return the microseconds of a message of one number."""
-    return _decide(2, "message", 10)[0]
+    return _simulate_decision(2, "message", 10)[0]
 
 
 def predict(message_us: float) -> int:
@@ -59,12 +60,14 @@ def predict(message_us: float) -> int:
     )
 
 
-def _decide(ranks: int, way: str, repeats: int) -> tuple[float, int]:
+def _simulate_decision(ranks: int, way: str, repeats: int) -> tuple[float, int]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = build(HERE / "decide.c", folder, COUNTING)
         platform, hosts = folder / "switch.xml", folder / "hosts"
-        platform.write_text(switch(f"{RATE:.0f}Bps", LATENCY).format(last=ranks - 1))
+        platform.write_text(
+            format_switch_platform(f"{RATE:.0f}Bps", LATENCY).format(last=ranks - 1)
+        )
         hosts.write_text("".join(f"n{rank}\n" for rank in range(ranks)))
         settings = NETWORK | {"smpi/iprobe": POLL if ranks < RANKS[-1] else RARELY}
         try:

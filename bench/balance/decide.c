@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times decisions one way or the other: `decide gathered|by_messages REPEATS` prints microseconds in the median, from the last
-// rank's start to the last rank's end, and the most messages that a rank sent in one, without those in MPI's own all-gather.
-// `decide message REPEATS` prints what a message of one number takes.
+// Times decisions. `decide gathered|by_messages REPEATS` prints the median microseconds, from the last rank's
+// start to the last rank's end, and the maximum messages per rank and decision (without MPI_Allgather's).
+// `decide message REPEATS` prints the microseconds of a message of one number.
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 static int sent_messages;
 
-// The linker puts these names in the place of what the library calls.
+// The linker option --wrap redirects the library's calls to this function.
 int __real_PMPI_Isend(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 int __wrap_PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                       MPI_Request* request) {
@@ -19,22 +19,22 @@ int __wrap_PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, 
     return __real_PMPI_Isend(buffer, count, type, to, tag, comm, request);
 }
 
-static int ascending(const void* a, const void* b) {
+static int compare_ascending(const void* a, const void* b) {
     const double left = *(const double*)a, right = *(const double*)b;
     return (left > right) - (left < right);
 }
 
-static double median(MPI_Comm comm, int decide, int repeats, int rank, int* most_sent) {
+static double measure_median(MPI_Comm comm, int decide, int repeats, int rank, int* most_sent) {
     double* times = malloc((size_t)repeats * sizeof *times);
     const topoloom_balance_options options = {.decide = decide};
     unsigned seed = (unsigned)rank + 1;
     int most = 0;
-    for (int i = -1; i < repeats; ++i) {  // the first sets the communicator up
+    for (int i = -1; i < repeats; ++i) {  // the first decision initializes the communicator
         seed = seed * 1664525U + 1013904223U;
         topoloom_plan* plan = NULL;
         MPI_Barrier(comm);
         sent_messages = 0;
-        double span[2] = {MPI_Wtime(), 0}, all[2] = {0, 0};  // simulated clocks are one
+        double span[2] = {MPI_Wtime(), 0}, all[2] = {0, 0};  // simulated clocks are synchronized
         topoloom_balance(comm, (seed >> 8) % 48, &options, &plan);
         span[1] = MPI_Wtime();
         if (sent_messages > most) most = sent_messages;
@@ -43,13 +43,13 @@ static double median(MPI_Comm comm, int decide, int repeats, int rank, int* most
         if (i >= 0) times[i] = all[1] - all[0];
     }
     MPI_Reduce(&most, most_sent, 1, MPI_INT, MPI_MAX, 0, comm);
-    qsort(times, (size_t)repeats, sizeof *times, ascending);
+    qsort(times, (size_t)repeats, sizeof *times, compare_ascending);
     const double found = times[repeats / 2];
     free(times);
     return 1e6 * found;
 }
 
-/// Half of what a letter takes to the next rank and back.
+/// Returns half of the round-trip time of a message of one number.
 static double time_message(int repeats, int rank) {
     long long letter = 0;
     const double start = MPI_Wtime();
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
               repeats = atoi(argv[2]);
     const double found = strcmp(argv[1], "message") == 0
                              ? time_message(repeats, rank)
-                             : median(MPI_COMM_WORLD, decide, repeats, rank, &most_sent);
+                             : measure_median(MPI_COMM_WORLD, decide, repeats, rank, &most_sent);
     if (rank == 0) printf("%.3f %d\n", found, most_sent);
     MPI_Finalize();
     return 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times decisions of one rank that knows all loads: `decide_alone METHOD RANKS REPEATS` prints milliseconds of processor
-// time, the least of all.
+// Times decisions of one rank from the loads of all ranks: `decide_alone METHOD RANKS REPEATS` prints the
+// minimum milliseconds of CPU time.
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <topoloom_balancers.h>
 
-static double processor_ms(void) {
+static double read_cpu_milliseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
@@ -27,10 +27,10 @@ int main(int argc, char** argv) {
     double least = 1e30;
     for (int i = atoi(argv[3]); !failed && i > 0; --i) {
         topoloom_own_plan plan = {0};
-        const double begin = processor_ms();
+        const double begin = read_cpu_milliseconds();
         failed = topoloom_balancer_own_plan(balancer, ranks, loads, (uint32_t)(ranks / 2), &plan, error,
                                             sizeof error);
-        const double spent = processor_ms() - begin;
+        const double spent = read_cpu_milliseconds() - begin;
         if (spent < least) least = spent;
         topoloom_own_plan_free(&plan);
     }

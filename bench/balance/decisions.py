@@ -19,7 +19,7 @@ from topoloom.tasks import block_ranks
 
 SIZES = (1000, 10_000, 100_000, 1_000_000)
 METHODS = ("alias", "alias(remainder=exact)", "sweep", "qwalk")
-#: Sizes of the simulations, then 10^6 slots on as many nodes or fewer.
+#: Machines of the simulations, and machines with up to 10^6 nodes for 10^6 ranks.
 MACHINES = (
     "torus:5x2+node:12",
     "torus:17x5+node:12",
@@ -32,7 +32,7 @@ MACHINES = (
 
 
 class Decision(NamedTuple):
-    """CPU seconds of a method, the least of several runs."""
+    """Minimum CPU seconds of a method over several runs."""
 
     method: str
     machine: str
@@ -43,9 +43,10 @@ class Decision(NamedTuple):
 def decide(repetitions: int) -> list[Decision]:
     """Time balancers without a machine by size, and near partners for 10^6 ranks.
 
-    The former from C, as ranks call them; the latter from Python.
+    Balancers without a machine are called from C, like on ranks; the others from
+    Python.
     """
-    found = list(_decide_alone(repetitions))
+    found = list(_time_single_decision(repetitions))
     rng = np.random.default_rng(1)
     for text in MACHINES:
         machine = tl.load_machine(text)
@@ -54,7 +55,7 @@ def decide(repetitions: int) -> list[Decision]:
         where = block_ranks(allocation, count)._asdict()
         loads = rng.integers(20, 29, count)
         for method in ("curve", "transport", "auto"):
-            seconds = _least(
+            seconds = _find_least_time(
                 partial(tl.tasks.balance, loads, method=method, **where),
                 min(repetitions, 3),
             )
@@ -62,7 +63,7 @@ def decide(repetitions: int) -> list[Decision]:
     return found
 
 
-def _decide_alone(repetitions: int) -> Iterator[Decision]:
+def _time_single_decision(repetitions: int) -> Iterator[Decision]:
     with tempfile.TemporaryDirectory() as name:
         program = Path(name) / "decide_alone"
         source = Path(__file__).with_name("decide_alone.c")
@@ -77,7 +78,7 @@ def _decide_alone(repetitions: int) -> Iterator[Decision]:
                 yield Decision(method, "", size, milliseconds / 1e3)
 
 
-def _least(run: Callable[[], object], repetitions: int) -> float:
+def _find_least_time(run: Callable[[], object], repetitions: int) -> float:
     times = []
     for _ in range(repetitions):
         start = time.process_time()

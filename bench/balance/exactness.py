@@ -22,15 +22,15 @@ class GuaranteeCheck(NamedTuple):
     method
         The balancer.
     below
-        By how much loads may end below the ceiling of their mean.
+        Allowed difference of a final load below the ceiling of the mean.
     receives
-        How many ranks one may receive from; 0: any number.
+        Allowed number of senders per receiver; 0: any number.
     loads, draws
-        How many were drawn.
+        Numbers of random loads and of draws.
     broken
-        Draws in which a promise was not kept.
+        Draws that violated a guarantee.
     least
-        How far the lowest load ended below the ceiling.
+        Largest difference of a final load below the ceiling.
     """
 
     method: str
@@ -42,7 +42,7 @@ class GuaranteeCheck(NamedTuple):
     least: int
 
 
-#: balancer -> how far final loads may be below the ceiling; receives per rank
+#: balancer -> (allowed difference below the ceiling, allowed senders per receiver)
 PROMISES = {
     "alias": (2, 1),
     "alias(remainder=exact)": (1, 1),
@@ -59,11 +59,11 @@ def check(every: int = 1) -> list[GuaranteeCheck]:
         for size, times in SIZES.items():
             for draw in range(0, times, every):
                 loads = rng.integers(0, rng.integers(2, 50), size)
-                if draw % 2:  # the number of ranks divides the sum
+                if draw % 2:  # make the sum divisible by the number of ranks
                     loads[rng.integers(size)] += -loads.sum() % size
                 loads_drawn += size
                 draws += 1
-                depth, kept = _outcome(loads, method, below, receives)
+                depth, kept = _balance_or_fail(loads, method, below, receives)
                 least = max(least, depth)
                 broken += not kept
         kept_all = GuaranteeCheck(
@@ -73,10 +73,10 @@ def check(every: int = 1) -> list[GuaranteeCheck]:
     return found
 
 
-def _outcome(
+def _balance_or_fail(
     loads: np.ndarray, method: str, below: int, receives: int
 ) -> tuple[int, bool]:
-    """Execute a plan; return how far below the ceiling loads end, and violations."""
+    """Execute a plan; return the depth below the ceiling, and if guarantees hold."""
     size = len(loads)
     source, target, tasks = tl.tasks.balance(loads, method=method).plan.T
     ends = loads.copy()

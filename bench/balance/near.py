@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hop-bytes of moved tasks on tori, fat trees and dragonflies, by balancer."""
+"""Hop-bytes of moved tasks by balancer, on tori, fat trees and dragonflies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from topoloom import Allocation, load_machine
 from topoloom.tasks import AllocationSpec, Ranks, balance_loads, block_ranks, load_nodes
 
-#: machine -> nodes of its ragged allocation
+#: machine -> number of nodes of its ragged allocation
 MACHINES = {
     "torus:8x8x8": 300,
     "torus:16x16x16": 2000,
@@ -29,11 +29,11 @@ METHODS = (
     "transport(receives=1)",
     "auto",
 )
-#: How loads are drawn.
+#: Kinds of random loads.
 WALKERS, CLOUD = "walkers", "cloud"
 
 
-class Moved(NamedTuple):
+class PlanCost(NamedTuple):
     """Cost of a plan, averaged over seeds."""
 
     hop_bytes: float
@@ -43,20 +43,20 @@ class Moved(NamedTuple):
 
 
 class Case(NamedTuple):
-    """Plans of all methods for one machine, allocation and kind of loads."""
+    """Costs of all methods for one machine, allocation and kind of loads."""
 
     machine: str
     allocation: str
     loads: str
     ranks: int
-    by_method: dict[str, Moved]
+    by_method: dict[str, PlanCost]
 
     def over(self, method: str, other: str) -> float:
-        """Divide the hop-bytes of two methods."""
+        """Return the ratio of two methods' hop-bytes."""
         return self.by_method[method].hop_bytes / self.by_method[other].hop_bytes
 
     def messages(self, method: str) -> float:
-        """Divide by the messages of the alias method."""
+        """Return the ratio of a method's messages to the alias method's."""
         return self.by_method[method].messages / self.by_method["alias"].messages
 
 
@@ -69,13 +69,13 @@ def measure(machine: str, ragged: bool, kind: str, seeds: int) -> Case:
     else:
         allocation = Allocation.whole(load_machine(machine))
     ranks = block_ranks(allocation, allocation.slot_count)
-    runs: dict[str, list[Moved]] = {method: [] for method in METHODS}
+    runs: dict[str, list[PlanCost]] = {method: [] for method in METHODS}
     for seed in range(seeds):
         loads = draw(kind, ranks, np.random.default_rng(seed))
         for method in METHODS:
-            runs[method].append(_moved(loads, method, ranks))
+            runs[method].append(_measure_plan(loads, method, ranks))
     means = {
-        method: Moved(
+        method: PlanCost(
             float(np.mean([run.hop_bytes for run in found])),
             float(np.mean([run.messages for run in found])),
             max(run.receives for run in found),
@@ -88,7 +88,7 @@ def measure(machine: str, ragged: bool, kind: str, seeds: int) -> Case:
 
 
 def draw(kind: str, ranks: Ranks, rng: np.random.Generator) -> np.ndarray:
-    """Draw loads: 24 walkers and up to 4 more or fewer, or a cloud around one rank."""
+    """Draw loads: 24 +- 4 walkers per rank, or a cloud of load around one rank."""
     count = len(ranks.placement.slots)
     if kind == WALKERS:
         return rng.integers(20, 29, count)
@@ -96,11 +96,11 @@ def draw(kind: str, ranks: Ranks, rng: np.random.Generator) -> np.ndarray:
     return rng.poisson(20 + 40 * np.exp(-away / (count / 16)))
 
 
-def _moved(loads: np.ndarray, method: str, ranks: Ranks) -> Moved:
+def _measure_plan(loads: np.ndarray, method: str, ranks: Ranks) -> PlanCost:
     found = balance_loads(loads, method, ranks)
     assert found.cost is not None
     judged, measures = found.cost.judgement, found.balance.measures
-    return Moved(
+    return PlanCost(
         judged.hop_bytes,
         measures["messages"],
         measures["max_receives"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exact search compared with the alias method, for few ranks."""
+"""The alias method compared with exact search, for few ranks."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ import topoloom as tl
 INFINITE = 10**9
 
 
-class Optimal(NamedTuple):
-    """The alias method compared with the optimum, for a number of ranks.
+class OptimalCounts(NamedTuple):
+    """The alias method compared with the optimum for a number of ranks.
 
     Attributes
     ----------
     ranks
-        How many.
+        Number of ranks.
     draws
-        Loads that were drawn.
+        Number of random loads.
     receives
-        Draws in which it needs no more messages to a rank than any plan.
+        Draws in which a rank receives no more messages than in the best plan.
     largest
-        Draws in which its largest message is that of the best plan among those with one
-        message to each rank.
+        Draws in which the largest message equals that of the best plan with one message
+        per receiver.
     ratio, worst
-        Its messages over the fewest: mean and maximum.
+        Number of messages over the minimum: mean and maximum.
     exact
-        The mean of the same with ``remainder=exact``.
+        Mean ratio with ``remainder=exact``.
     """
 
     ranks: int
@@ -41,8 +41,8 @@ class Optimal(NamedTuple):
     exact: float
 
 
-def search(ranks: int, draws: int) -> Optimal:
-    """Draw loads whose sum the ranks divide, and compare."""
+def search(ranks: int, draws: int) -> OptimalCounts:
+    """Draw loads whose sum is divisible by the number of ranks, and compare."""
     rng = np.random.default_rng(ranks)
     receives = largest = 0
     ratios, exact = [], []
@@ -58,7 +58,7 @@ def search(ranks: int, draws: int) -> Optimal:
             ratios.append(found["messages"] / fewest)
             short = tl.tasks.balance(loads, method="alias(remainder=exact)").measures
             exact.append(short["messages"] / fewest)
-    return Optimal(
+    return OptimalCounts(
         ranks,
         draws,
         receives,
@@ -70,12 +70,12 @@ def search(ranks: int, draws: int) -> Optimal:
 
 
 def fewest_messages(excess: list[int]) -> int:
-    """Count the messages of the best plan: ranks less the number of balanced groups.
+    """Count the messages of the best plan: ranks minus the number of balanced groups.
 
-    A group of g ranks takes g - 1 messages; groups are chosen by all subsets.
+    A group of g ranks needs g - 1 messages; all subsets are tried as groups.
     """
     full = (1 << len(excess)) - 1
-    sums = _sums(excess)
+    sums = _sum_subsets(excess)
     groups = [0] * (full + 1)
     for chosen in range(1, full + 1):
         rest = chosen
@@ -89,16 +89,16 @@ def fewest_messages(excess: list[int]) -> int:
 
 
 def least_largest_message(excess: list[int]) -> int:
-    """Find the smallest maximum message of plans with one message per receiver.
+    """Compute the minimum largest message of plans with one message per receiver.
 
-    Such a plan is a forest: a message to a rank is what all ranks below it lack. All
-    forests are tried, by subsets.
+    Such a plan is a forest: the message to a rank carries what all ranks below the rank
+    lack. All forests are tried, by subsets.
     """
     full = (1 << len(excess)) - 1
-    sums = _sums(excess)
-    below = [0] + [INFINITE] * full  # a set of trees, each with a message to it
-    tree = [INFINITE] * (full + 1)  # one tree and the message to its root
-    alone = [0] + [INFINITE] * full  # a set cut in trees that balance
+    sums = _sum_subsets(excess)
+    below = [0] + [INFINITE] * full  # set of trees, including the messages to them
+    tree = [INFINITE] * (full + 1)  # one tree, including the message to its root
+    alone = [0] + [INFINITE] * full  # set divided into balanced trees
     for chosen in range(1, full + 1):
         rest, best = chosen, INFINITE
         while rest:
@@ -121,7 +121,7 @@ def least_largest_message(excess: list[int]) -> int:
     return alone[full]
 
 
-def _sums(excess: list[int]) -> list[int]:
+def _sum_subsets(excess: list[int]) -> list[int]:
     sums = [0] * (1 << len(excess))
     for chosen in range(1, len(sums)):
         low = chosen & -chosen

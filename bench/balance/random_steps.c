@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times steps that begin with drawn loads, 24 tasks and up to 4 more or fewer: `random_steps METHOD BYTES STEPS [MACHINE]` prints
-// microseconds of balancing per step (decision and exchange), from the last rank's start to the last rank's end. METHOD is a
-// balancer, or a message for each task along a list of ranks: `swap`, where it is sorted by load, or `walk`, as QWalk does,
-// where it is not. Loads are drawn by slot, so that the order of ranks does not change them.
+// Times steps that begin with random loads of 24 +- 4 tasks: `random_steps METHOD BYTES STEPS [MACHINE]`
+// prints microseconds of balancing per step (decision and exchange), from the last rank's start to the last
+// rank's end.
+// METHOD is a balancer, or sends one message per task along a list of ranks: `swap` sorts the list by load,
+// `walk` (as in QWalk) does not. `unasked:METHOD` exchanges without capacity checks.
+// Loads are drawn by slot, so that they do not depend on the order of ranks.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,26 +16,26 @@ struct place {
     int rank;
 };
 
-static int descending(const void* a, const void* b) {
+static int compare_descending(const void* a, const void* b) {
     const struct place *left = a, *right = b;
     if (left->excess != right->excess) return left->excess < right->excess ? 1 : -1;
     return left->rank - right->rank;
 }
 
-static int by_rank(const void* a, const void* b) {
+static int compare_ranks(const void* a, const void* b) {
     return ((const struct place*)a)->rank - ((const struct place*)b)->rank;
 }
 
-static void move_singly(int is_sorted, char* tasks, long long held, int bytes, int rank, int ranks) {
+static void move_one_by_one(int is_sorted, char* tasks, long long held, int bytes, int rank, int ranks) {
     long long* loads = malloc((size_t)ranks * sizeof *loads);
     struct place* list = malloc((size_t)ranks * sizeof *list);
     MPI_Allgather(&held, 1, MPI_LONG_LONG, loads, 1, MPI_LONG_LONG, MPI_COMM_WORLD);
     long long sum = 0;
     for (int i = 0; i < ranks; ++i) sum += loads[i];
     for (int i = 0; i < ranks; ++i) list[i] = (struct place){loads[i], i};
-    qsort(list, (size_t)ranks, sizeof *list, descending);
+    qsort(list, (size_t)ranks, sizeof *list, compare_descending);
     for (int i = 0; i < ranks; ++i) list[i].excess -= sum / ranks + (i < sum % ranks ? 1 : 0);
-    if (!is_sorted) qsort(list, (size_t)ranks, sizeof *list, by_rank);
+    if (!is_sorted) qsort(list, (size_t)ranks, sizeof *list, compare_ranks);
     for (int from = 0, at = ranks - 1; from < ranks && at >= 0;) {
         const int to = is_sorted ? at : ranks - 1 - at;
         if (list[from].excess <= 0) {
@@ -54,9 +56,9 @@ static void move_singly(int is_sorted, char* tasks, long long held, int bytes, i
     free(loads);
 }
 
-/// As the source does: without asking for room, and tasks lie behind the kept ones.
-static void hand_over_unasked(char* tasks, long long held, int bytes,
-                              const topoloom_balance_options* options) {
+/// Exchanges as in the source: without capacity checks; received tasks follow the present ones.
+static void exchange_tasks_without_checks(char* tasks, long long held, int bytes,
+                                          const topoloom_balance_options* options) {
     topoloom_plan* plan = NULL;
     topoloom_balance(MPI_COMM_WORLD, held, options, &plan);
     MPI_Request open[64];
@@ -76,7 +78,7 @@ static void hand_over_unasked(char* tasks, long long held, int bytes,
     topoloom_plan_free(&plan);
 }
 
-static void hand_over(char* tasks, long long held, int bytes, const topoloom_balance_options* options) {
+static void exchange_tasks(char* tasks, long long held, int bytes, const topoloom_balance_options* options) {
     topoloom_plan* plan = NULL;
     topoloom_balance(MPI_COMM_WORLD, held, options, &plan);
     held = plan->before + plan->after - plan->kept;
@@ -84,7 +86,7 @@ static void hand_over(char* tasks, long long held, int bytes, const topoloom_bal
     topoloom_plan_free(&plan);
 }
 
-/// Nodes are numbered in their names, and the ranks of one have its slots.
+/// Returns the slot: node names contain the node's number, and local ranks use its slots in order.
 static int find_slot(void) {
     char name[MPI_MAX_PROCESSOR_NAME] = "";
     int length = 0, node = 0, local = 0, locals = 1;
@@ -113,17 +115,17 @@ int main(int argc, char** argv) {
     char* tasks = calloc(64, (size_t)bytes);
     unsigned seed = (unsigned)slot + 1;
     double sum = 0;
-    for (int step = -1; step < steps; ++step) {  // the first makes communicators
+    for (int step = -1; step < steps; ++step) {  // the first step creates communicators
         seed = seed * 1664525U + 1013904223U;
         const long long held = 20 + (seed >> 8) % 9;
         MPI_Barrier(MPI_COMM_WORLD);
-        double span[2] = {MPI_Wtime(), 0}, all[2] = {0, 0};  // simulated clocks are one
+        double span[2] = {MPI_Wtime(), 0}, all[2] = {0, 0};  // simulated clocks are synchronized
         if (is_sorted || strcmp(argv[1], "walk") == 0)
-            move_singly(is_sorted, tasks, held, bytes, rank, ranks);
+            move_one_by_one(is_sorted, tasks, held, bytes, rank, ranks);
         else if (is_unasked)
-            hand_over_unasked(tasks, held, bytes, &options);
+            exchange_tasks_without_checks(tasks, held, bytes, &options);
         else
-            hand_over(tasks, held, bytes, &options);
+            exchange_tasks(tasks, held, bytes, &options);
         span[1] = MPI_Wtime();
         MPI_Reduce(span, all, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         if (step >= 0) sum += all[1] - all[0];

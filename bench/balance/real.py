@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Share of balancing in steps of diffusion Monte Carlo on real ranks.
 
-It is processor time over processor time, since ranks may be more than cores: that of
-balancing, without what a rank computes meanwhile, over that of the step. Waits sleep.
+The share is CPU time of balancing (without overlapped computation) over CPU time of the
+step, because ranks may outnumber cores. Waiting ranks sleep.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from typing import NamedTuple
 from balance.simulated import APP, HERE, build
 from smpi import run
 
-#: Ranks, and walkers of each.
+#: Numbers of ranks, and of walkers per rank.
 RANKS = (2, 4, 8, 16)
 WALKERS = (2_000, 20_000, 100_000)
-#: Walkers that a rank advances in all.
+#: Total walker steps of a rank.
 ADVANCED = 1_000_000
 RUNS = 3
 
 
 class Share(NamedTuple):
-    """Percent of a step, of several runs: the least, and the most."""
+    """Minimum and maximum percentage of a step over several runs."""
 
     ranks: int
     walkers: int
@@ -35,16 +35,18 @@ class Share(NamedTuple):
 
 
 def time_shares(ranks: tuple[int, ...], walkers: tuple[int, ...]) -> list[Share]:
-    """Run the program with each number of ranks and walkers."""
+    """Run the program with each number of ranks and of walkers per rank."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = build(APP, folder, real="openmpi")
         waits = folder / "sleeping_waits.so"
         run("gcc", "-shared", "-fPIC", HERE / "sleeping_waits.c", "-o", waits)
-        return [_share(program, waits, of, each) for each in walkers for of in ranks]
+        return [
+            _measure_share(program, waits, of, each) for each in walkers for of in ranks
+        ]
 
 
-def _share(program: Path, waits: Path, ranks: int, walkers: int) -> Share:
+def _measure_share(program: Path, waits: Path, ranks: int, walkers: int) -> Share:
     command = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none"]
     command += ["--mca", "mpi_yield_when_idle", "1", "-x", f"LD_PRELOAD={waits}"]
     command += ["-n", str(ranks), str(program), "harmonic", str(ranks * walkers)]

@@ -9,7 +9,7 @@
 struct repart {
     long tasks, edges, parts, periods, seed;
     double tolerance;
-    long *first, *peer, *bytes; /* compressed sparse rows; each edge in both */
+    long *first, *peer, *bytes; /* compressed sparse rows; each edge in both directions */
     long *load, *size, *owner;  /* by task */
 };
 

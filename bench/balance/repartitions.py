@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sequences of loads of tasks with neighbors: Topoloom, Scotch and Zoltan.
+"""Repartitioning of task sequences with changing loads: Topoloom, Scotch and Zoltan.
 
-Every program goes on from the owners that it chose itself, in each step for the loads
-of that step. What counts is the same for all: bytes cut in all periods, and bytes that
-move.
+In each step, every program continues from its own previous owners. The cost is the same
+for all: bytes cut in all periods, plus moved bytes.
 """
 
 from __future__ import annotations
@@ -25,48 +24,48 @@ TOLERANCE = 0.02
 STEPS = 6
 SEEDS = 5
 Ints = NDArray[np.int64]
-Chooses = Callable[["Tasks", Ints, Ints], Ints]
+OwnerChooser = Callable[["Tasks", Ints, Ints], Ints]
 
 
 class Tasks(NamedTuple):
-    """Tasks whose loads change from step to step."""
+    """Tasks with neighbors whose loads change from step to step."""
 
     kind: str
     ranks: int
     periods: int
     seed: int
-    edges: Ints  # rows of two tasks
-    bytes: Ints  # of each edge
+    edges: Ints  # rows (task, task)
+    bytes: Ints  # by edge
     sizes: Ints
     start: Ints  # owners
     loads: list[Ints]
 
     def graph(self) -> CommGraph:
-        """Make the communication graph."""
+        """Make the communication graph of the tasks."""
         source, target = self.edges.T
         return CommGraph.from_edges(len(self.sizes), source, target, self.bytes)
 
 
 class Run(NamedTuple):
-    """Results of a program on a sequence."""
+    """Results of a program on a sequence of loads."""
 
-    cost: int  # bytes cut in all periods, and bytes moved
-    imbalance: float  # the most of any rank in any step, over the mean
-    moved: float  # bytes, over the bound of the same step
+    cost: int  # bytes cut in all periods, plus moved bytes
+    imbalance: float  # maximum over ranks and steps, over the mean
+    moved: float  # moved bytes over the sum of their lower bounds
     seconds: float
 
 
 def sequences(seeds: int) -> Iterator[Tasks]:
-    """Draw `seeds` sequences of each kind."""
+    """Draw one sequence of each kind per seed."""
     for seed in range(seeds):
         rng = np.random.default_rng(seed)
-        yield _hot_spot(64, 16, 1, seed, rng)
-        yield _hot_spot(64, 16, 20, seed, rng)
-        yield _refined(16, 32, 5, seed, rng)
-        yield _drifting(4000, 24, 10, seed, rng)
+        yield _draw_hot_spot(64, 16, 1, seed, rng)
+        yield _draw_hot_spot(64, 16, 20, seed, rng)
+        yield _draw_refined_blocks(16, 32, 5, seed, rng)
+        yield _draw_drifting_points(4000, 24, 10, seed, rng)
 
 
-def _mesh(shape: tuple[int, ...]) -> Ints:
+def _make_mesh_edges(shape: tuple[int, ...]) -> Ints:
     number = np.arange(np.prod(shape)).reshape(shape)
     pairs = []
     for axis in range(len(shape)):
@@ -75,10 +74,10 @@ def _mesh(shape: tuple[int, ...]) -> Ints:
     return np.concatenate(pairs)
 
 
-def _hot_spot(
+def _draw_hot_spot(
     side: int, ranks: int, periods: int, seed: int, rng: np.random.Generator
 ) -> Tasks:
-    """Draw a square of cells with work around a point that moves in a circle."""
+    """Draw a square of cells; the load peaks at a point that moves in a circle."""
     y, x = np.mgrid[:side, :side] / side
     begin = rng.uniform(0, 2 * np.pi)
     loads = []
@@ -86,7 +85,7 @@ def _hot_spot(
         turn = begin + 2 * np.pi * step / 20
         away = (x - 0.5 - 0.3 * np.cos(turn)) ** 2 + (y - 0.5 - 0.3 * np.sin(turn)) ** 2
         loads.append(np.rint(1000 * (1 + 4 * np.exp(-away / 0.02))).astype(int).ravel())
-    edges = _mesh((side, side))
+    edges = _make_mesh_edges((side, side))
     start = np.arange(side * side) // side * 4 // side * 4
     start += np.arange(side * side) % side * 4 // side
     even = np.full(side * side, 100)
@@ -103,12 +102,12 @@ def _hot_spot(
     )
 
 
-def _refined(
+def _draw_refined_blocks(
     side: int, ranks: int, periods: int, seed: int, rng: np.random.Generator
 ) -> Tasks:
-    """Draw a cube of blocks, which near a moving plane are refined up to three times.
+    """Draw a cube of blocks that are refined up to two times near a moving plane.
 
-    A refined block has eight times the cells, so that its load and size differ.
+    A refined block has eight times the cells, so loads and sizes differ.
     """
     place = np.mgrid[:side, :side, :side].reshape(3, -1).T / side
     normal = rng.normal(size=3)
@@ -117,7 +116,7 @@ def _refined(
     at = np.quantile(across, np.linspace(0.3, 0.6, STEPS))
     levels = [np.clip(3 - np.abs(across - one) / 0.05, 0, 2).astype(int) for one in at]
     loads = [1000 * 8**level for level in levels]
-    edges = _mesh((side, side, side))
+    edges = _make_mesh_edges((side, side, side))
     start = np.arange(side**3) // (side**3 // ranks)
     return Tasks(
         "refined blocks",
@@ -132,10 +131,10 @@ def _refined(
     )
 
 
-def _drifting(
+def _draw_drifting_points(
     count: int, ranks: int, periods: int, seed: int, rng: np.random.Generator
 ) -> Tasks:
-    """Draw points linked to their nearest, and loads that drift at random."""
+    """Draw points that are linked to near points, with random drifts of loads."""
     place = rng.uniform(size=(count, 2))
     place = place[np.argsort(np.floor(place[:, 0] * 6) * 10 + place[:, 1])]
     cell = np.floor(place * 40).astype(int)
@@ -171,7 +170,7 @@ def _drifting(
 
 
 def ours(tasks: Tasks, loads: Ints, owners: Ints) -> Ints:
-    """Choose owners by repartition."""
+    """Choose owners by the method repartition."""
     found = balance_weighted(
         loads.astype(float),
         tasks.sizes,
@@ -185,15 +184,15 @@ def ours(tasks: Tasks, loads: Ints, owners: Ints) -> Ints:
 
 
 def few_bytes(tasks: Tasks, loads: Ints, owners: Ints) -> Ints:
-    """Choose owners by few-bytes."""
+    """Choose owners by the method few-bytes."""
     found = balance_weighted(
         loads.astype(float), tasks.sizes, owners, tasks.ranks, tolerance=TOLERANCE
     )
     return found.owners.astype(np.int64)
 
 
-def peers(folder: Path) -> dict[str, Chooses]:
-    """Build the programs whose libraries are installed."""
+def build_peer_programs(folder: Path) -> dict[str, OwnerChooser]:
+    """Build the programs of all installed libraries."""
     scotch = ["gcc", "-I/usr/include/scotch", "-lscotch", "-lscotcherr", "-lm"]
     zoltan = ["mpicc", "-I/usr/include/trilinos", "-ltrilinos_zoltan", "-lm"]
     found = {}
@@ -208,13 +207,13 @@ def peers(folder: Path) -> dict[str, Chooses]:
         command = [compiler, "-O2", include, *files, *libraries]
         built = subprocess.run(command, capture_output=True, text=True, check=False)
         if built.returncode == 0:
-            found[name] = _chooses(program)
+            found[name] = _make_chooser(program)
         else:
             print(f"{name} is left out: {built.stderr.strip().splitlines()[0]}")
     return found
 
 
-def _chooses(program: Path) -> Chooses:
+def _make_chooser(program: Path) -> OwnerChooser:
     def choose(tasks: Tasks, loads: Ints, owners: Ints) -> Ints:
         graph = tasks.graph().symmetric()
         first, peer = np.asarray(graph.first), np.asarray(graph.peer)
@@ -234,7 +233,7 @@ def _chooses(program: Path) -> Chooses:
     return choose
 
 
-def measure(tasks: Tasks, choose: Chooses) -> Run:
+def measure(tasks: Tasks, choose: OwnerChooser) -> Run:
     """Run a program on the steps of a sequence."""
     owners = tasks.start
     cost = moved_bytes = bound = 0
@@ -261,7 +260,11 @@ def measure(tasks: Tasks, choose: Chooses) -> Run:
 def compare(seeds: int) -> list[tuple[Tasks, dict[str, Run]]]:
     """Measure all programs on all sequences."""
     with tempfile.TemporaryDirectory() as name:
-        choices = {"few-bytes": few_bytes, "ours": ours, **peers(Path(name))}
+        choices = {
+            "few-bytes": few_bytes,
+            "ours": ours,
+            **build_peer_programs(Path(name)),
+        }
         return [
             (tasks, {name: measure(tasks, choose) for name, choose in choices.items()})
             for tasks in sequences(seeds)

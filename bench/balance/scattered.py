@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Steps of random loads in SimGrid's MPI, on nodes scattered over a torus."""
+"""Steps with random loads in SimGrid's MPI, on nodes scattered over a torus."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from smpi import run
 from topoloom import graphs
 
 MACHINE = "torus:25x32x24,bandwidth=10GB/s,latency=0.1us"
-#: Processes, one per node, bytes of a task, and steps.
+#: (processes, one per node; bytes of a task; steps).
 CASES = ((100, 672, 11), (100, 32768, 11), (1000, 672, 2))
 FEW = (16, 672, 2)
 #: The source exchanges without capacity checks; its QWalk sends a message per task.
@@ -24,12 +24,12 @@ METHODS = {
     "QWalk, a message per rank": "unasked:qwalk",
     "transport(receives=0)": "transport(receives=0)",
 }
-#: Without SimGrid's factors for TCP.
+#: SimGrid settings without its correction factors for TCP.
 PLAIN = {"smpi/lat-factor": "0:1", "smpi/bw-factor": "0:1"}
 
 
 def time_scattered(processes: int, task_bytes: int, steps: int) -> Walk:
-    """Time steps by each method; only one numbers processes along a curve."""
+    """Time steps by each method; only "alias along the curve" orders the processes."""
     machine = tl.load_machine(MACHINE)
     nodes = random.Random(1).sample(range(machine.slot_count), processes)
     with tempfile.TemporaryDirectory() as name:

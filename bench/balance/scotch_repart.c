@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scotch's repartitioning of tasks from standard input, see repartitions.py: prints the part of each. */
+/* Repartitions tasks from standard input by Scotch, see repartitions.py: prints the owner of each task. */
 #include <stdint.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 
 #include "repart.h"
 
-static SCOTCH_Num* copied(const long* numbers, long count, long times) {
+static SCOTCH_Num* repeat_numbers(const long* numbers, long count, long times) {
     SCOTCH_Num* copy = calloc((size_t)count + 1, sizeof *copy);
     for (long i = 0; i < count; ++i) copy[i] = (SCOTCH_Num)(numbers[i] * times);
     return copy;
@@ -15,10 +15,13 @@ static SCOTCH_Num* copied(const long* numbers, long count, long times) {
 
 int main(void) {
     const struct repart given = read_repart();
-    SCOTCH_Num *first = copied(given.first, given.tasks + 1, 1), *peer = copied(given.peer, given.edges, 1);
-    SCOTCH_Num* bytes = copied(given.bytes, given.edges, given.periods);
-    SCOTCH_Num *load = copied(given.load, given.tasks, 1), *size = copied(given.size, given.tasks, 1);
-    SCOTCH_Num *before = copied(given.owner, given.tasks, 1), *after = copied(given.owner, given.tasks, 1);
+    SCOTCH_Num *first = repeat_numbers(given.first, given.tasks + 1, 1),
+               *peer = repeat_numbers(given.peer, given.edges, 1);
+    SCOTCH_Num* bytes = repeat_numbers(given.bytes, given.edges, given.periods);
+    SCOTCH_Num *load = repeat_numbers(given.load, given.tasks, 1),
+               *size = repeat_numbers(given.size, given.tasks, 1);
+    SCOTCH_Num *before = repeat_numbers(given.owner, given.tasks, 1),
+               *after = repeat_numbers(given.owner, given.tasks, 1);
     SCOTCH_Graph graph;
     SCOTCH_Strat how;
     SCOTCH_graphInit(&graph);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Decisions and diffusion Monte Carlo in SimGrid's MPI, on tori of 12-core nodes.
 
-No simulation takes more processor time than a limit, however busy the machine is.
+Each simulation has a limit of CPU time, so that the load of the machine does not
+matter.
 """
 
 from __future__ import annotations
@@ -13,29 +14,29 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from objects.programs import DID_NOT_END, LIMIT, processor_seconds, run_bounded
+from objects.programs import DID_NOT_END, LIMIT, read_cpu_seconds, run_bounded
 from smpi import CORE, MPI, QUICK, SETTINGS, find, run
 
 HERE = Path(__file__).parent
 APP = MPI.parent / "apps" / "diffusion_monte_carlo" / "diffusion_monte_carlo.cpp"
-#: Makes decide.c count the messages of the library.
+#: Linker option by which decide.c counts the library's messages.
 COUNTING = "-Wl,--wrap=PMPI_Isend"
 #: Tori of 12-core nodes, by rank count; links have 10 GB/s and 1 us.
 TORI = {120: "5x2", 1200: "5x5x4", 1020: "17x5", 4092: "31x11"}
-#: Ranks of decisions, and ranks and bytes per walker of walks.
+#: Numbers of ranks for decisions; (ranks, bytes per walker) for walks.
 DECIDED = (120, 1020)
 WALKS = ((120, 672), (120, 32768), (1020, 672), (1020, 32768))
-#: Ranks, bytes of a task, and steps with random initial loads.
+#: (ranks, bytes of a task, steps) for steps with random initial loads.
 DRAWN = (
     *((120, 672, 6), (120, 2048, 6), (120, 8192, 6), (120, 32768, 6)),
     (1200, 672, 1),
 )
-#: Steps in which communicators are made; they do not count.
+#: Uncounted first steps, in which communicators are made.
 SETUP = 4
-#: From this number ranks poll every 1 us, not 0.1 us: each poll is an event.
+#: From this number on, ranks poll every 1 us, not 0.1 us: each poll is an event.
 MANY_RANKS = 1000
-#: Between what is measured. By SimGrid's usual ways rank 0 waits for all at once,
-#: and that takes the cube of the ranks to simulate.
+#: Collectives between measurements. By SimGrid's defaults, rank 0 waits for all ranks
+#: at once, which takes cubic time to simulate.
 BETWEEN = {
     "smpi/barrier": "ompi_bruck",
     "smpi/reduce": "binomial",
@@ -48,7 +49,7 @@ DRAWN_METHODS = ("swap", "qwalk", "alias", "sweep", *ON_MACHINE)
 
 
 class Decision(NamedTuple):
-    """Microseconds of a decision by either way; nan: the simulation did not end."""
+    """Microseconds of a decision by gathered loads, or by messages; nan: timeout."""
 
     ranks: int
     gathered: float
@@ -56,7 +57,7 @@ class Decision(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Microseconds of balancing per step by each method, or nan likewise."""
+    """Microseconds of balancing per step by each method; nan after a timeout."""
 
     ranks: int
     task_bytes: int
@@ -64,25 +65,25 @@ class Walk(NamedTuple):
 
 
 def machine(ranks: int) -> str:
-    """Name a torus of nodes with 12 ranks each."""
+    """Return the text of a torus of nodes with 12 ranks each."""
     return f"torus:{TORI[ranks]},bandwidth=10GB/s,latency=1us+node:12,memory=10GB/s"
 
 
 def time_decisions(ranks: int, repeats: int = 3) -> Decision:
-    """Time both ways of deciding, without computation."""
+    """Time decisions by gathered loads and by messages, without computation."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = build(HERE / "decide.c", folder, COUNTING)
         ways = ("gathered", "by_messages")
-        found = [_number(folder, ranks, program, way, repeats) for way in ways]
+        found = [_run_for_number(folder, ranks, program, way, repeats) for way in ways]
         return Decision(ranks, *found)
 
 
 def time_walks(ranks: int, task_bytes: int, steps: int = 12, walkers: int = 20) -> Walk:
-    """Run the app with each method; energies must be equal. `walkers` per rank.
+    """Run the app with each method; energies must be equal. `walkers` are per rank.
 
-    The simulation repeats itself, so that a run of the first steps says what these
-    take, which is not counted. Many ranks do those steps alone: the median counts.
+    Simulations are deterministic, so the time of the first steps is subtracted by a run
+    of only these steps. Many ranks run only these steps, and the median is used.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -94,7 +95,7 @@ def time_walks(ranks: int, task_bytes: int, steps: int = 12, walkers: int = 20) 
             seconds = []
             for count in counts:
                 words = ("harmonic", walkers * ranks, count, method, task_bytes, *place)
-                lines = _run(folder, ranks, program, *words).splitlines()
+                lines = _run_on_torus(folder, ranks, program, *words).splitlines()
                 mean, median = (float(lines[1].split()[at]) for at in (1, 6))
                 seconds.append(count * mean)
             energies.add(lines[0].partition(": ")[2])
@@ -113,14 +114,14 @@ def time_drawn(ranks: int, task_bytes: int, steps: int) -> Walk:
         for method in DRAWN_METHODS:
             place = [machine(ranks)] if method in ON_MACHINE else []
             words = (method, task_bytes, steps, *place)
-            times[method] = _number(folder, ranks, program, *words)
+            times[method] = _run_for_number(folder, ranks, program, *words)
         return Walk(ranks, task_bytes, times)
 
 
 def build(source: Path, folder: Path, *options: str, real: str = "") -> Path:
-    """Compile a program together with the library, by SimGrid's compilers.
+    """Compile a program and the library by SimGrid's compilers.
 
-    Or by those of a real MPI, such as ``openmpi``.
+    With `real`, such as ``openmpi``, the compilers of that MPI are used.
     """
     package = f"lib{real or 'simgrid'}-dev"
     compiler = find(f"mpicc.{real}" if real else "smpicc", package)
@@ -141,15 +142,15 @@ def build(source: Path, folder: Path, *options: str, real: str = "") -> Path:
     return program
 
 
-def _number(folder: Path, ranks: int, program: Path, *words: object) -> float:
-    """Return the first number of a program; nan after a timeout."""
+def _run_for_number(folder: Path, ranks: int, program: Path, *words: object) -> float:
+    """Return the first number that a program prints; nan after a timeout."""
     try:
-        return float(_run(folder, ranks, program, *words).split()[0])
+        return float(_run_on_torus(folder, ranks, program, *words).split()[0])
     except TimeoutError:
         return math.nan
 
 
-def _run(folder: Path, ranks: int, program: Path, *words: object) -> str:
+def _run_on_torus(folder: Path, ranks: int, program: Path, *words: object) -> str:
     """Return the output of a program simulated on the torus."""
     platform, hosts = folder / f"torus{ranks}.xml", folder / f"hosts{ranks}"
     if not platform.exists():
@@ -163,14 +164,14 @@ def _run(folder: Path, ranks: int, program: Path, *words: object) -> str:
 def launch(
     platform: Path, hosts: Path, settings: dict[str, str], ranks: int, *words: object
 ) -> str:
-    """Return the output of a simulated program, with settings."""
+    """Return the output of a program simulated with these settings."""
     chosen = SETTINGS | QUICK | BETWEEN | settings
     command = [find("smpirun", "libsimgrid-dev"), "-np", ranks, "-platform", platform]
     command += ["-hostfile", hosts, *(f"--cfg={of}:{to}" for of, to in chosen.items())]
     command += ["--log=root.thresh:error", *words]
-    before = processor_seconds()
+    before = read_cpu_seconds()
     done = run_bounded(command, dict(os.environ))
-    if done.returncode and processor_seconds() - before > 0.95 * LIMIT:
+    if done.returncode and read_cpu_seconds() - before > 0.95 * LIMIT:
         raise TimeoutError(f"the simulation of {ranks} ranks {DID_NOT_END}")
     if done.returncode:
         sys.stderr.write(done.stderr)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded: who waits sleeps for a millisecond instead of giving its core away, so that waiting takes hardly any processor time.
+// Preloaded: waiting ranks sleep for a millisecond instead of yielding, so that waiting takes little CPU
+// time.
 #include <time.h>
 
 int sched_yield(void) {

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All-to-all of short messages: our schedule and order compared with MPI."""
+"""All-to-alls of short messages: our schedule and order compared with MPI."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures collectives by their costs and in SimGrid's MPI; see ``--help``."""
+"""Measures collectives by predicted costs and in SimGrid's MPI; see ``--help``."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ from peers.tables import paste
 
 HERE = Path(__file__).parent
 SAVED = HERE.parent / "results" / "collectives.jsonl"
-#: Collectives by name, which `topoloom collective --run` times, too.
+#: Collectives by name, shared with `topoloom collective --run`.
 SHARED = ("timing/operations.c", "measure/our_operations.c")
-#: Ranks, and bytes of a pair, of the all-to-alls that are hidden behind computing.
+#: Numbers of ranks, and bytes per pair, of all-to-alls that overlap computation.
 OVERLAPPED = 256
 HIDDEN = (4096,)
-#: The chosen schedule, and some with fewer messages that are slower alone.
+#: The chosen schedule, and schedules with fewer messages that take longer without
+#: overlap.
 HIDDEN_BY = (AUTO, "bruck(radix=4)", "bruck(radix=3)", "bruck")
 
 
@@ -79,45 +80,45 @@ def main(argv: Sequence[str] | None = None) -> None:
     platforms = [name for name in PLATFORMS if name.startswith(args.only)]
     some = args.ranks or args.order or args.operation or args.bytes
     if args.loggopsim:
-        _hold_against_loggopsim(args.loggopsim, page)
+        _print_loggopsim_table(args.loggopsim, page)
     elif args.fitted:
-        _fit(page)
+        _print_fitted_table(page)
     elif args.overlap:
-        _overlap(platforms, page)
+        _simulate_overlaps(platforms, page)
     else:
         if not some:
-            _show(page, "", orders.compare(args.only))
+            _print_and_write_table(page, "", orders.compare(args.only))
             if not args.only:
-                _fit(page)
+                _print_fitted_table(page)
         if platforms:
-            _simulate(platforms, args, page)
+            _simulate_jobs(platforms, args, page)
             if not some:
-                _overlap(platforms, page)
+                _simulate_overlaps(platforms, page)
 
 
-def _hold_against_loggopsim(sources: Path, page: Path | None) -> None:
+def _print_loggopsim_table(sources: Path, page: Path | None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         programs = loggopsim.build(sources, Path(folder))
         messages = loggopsim.predict(programs, loggopsim.model())
         work = loggopsim.predict(programs, loggopsim.model(gamma=1e-10, reduce=2e-10))
-        _show(page, "-loggopsim", loggopsim.table(messages, work))
+        _print_and_write_table(page, "-loggopsim", loggopsim.table(messages, work))
 
 
-def _fit(page: Path | None) -> None:
+def _print_fitted_table(page: Path | None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows = []
-        for row in fitted.measure(_program(Path(folder))):
+        for row in fitted.measure(_build_program(Path(folder))):
             print(row, file=sys.stderr, flush=True)
             rows.append(row)
-    _show(page, "-fitted", fitted.table(rows))
+    _print_and_write_table(page, "-fitted", fitted.table(rows))
 
 
-def _program(folder: Path) -> Path:
+def _build_program(folder: Path) -> Path:
     compiler = smpi.find("smpicc", "libsimgrid-dev")
     return smpi.build(HERE / "measure.c", compiler, folder, SHARED)
 
 
-def _simulate(
+def _simulate_jobs(
     platforms: Sequence[str], args: argparse.Namespace, page: Path | None
 ) -> None:
     saved = load(SAVED)
@@ -127,7 +128,7 @@ def _simulate(
         done[job].add((cell.by, cell.operation, cell.bytes))
     ranks = [args.ranks] if args.ranks else list(RANKS)
     with tempfile.TemporaryDirectory() as folder:
-        program = _program(Path(folder))
+        program = _build_program(Path(folder))
         for job in jobs(platforms, ranks):
             if args.order not in (None, job[1]):
                 continue
@@ -143,50 +144,54 @@ def _simulate(
     groups = tables.group(saved)
     calls = tables.calls_table(groups)
     summaries = page
-    if page and not tables.has_rows(calls, _shown(page, "-calls"), tables.CALL_KEY):
+    if page and not tables.has_rows(
+        calls, _read_table(page, "-calls"), tables.CALL_KEY
+    ):
         print("bench: means need all calls of the page, so those stay", file=sys.stderr)
         summaries = None
-    _show(page, "-calls", calls, tables.CALL_KEY, tables.call_order)
-    _show(summaries, "-gains", tables.gains_table(groups))
-    _show(summaries, "-predictions", tables.predictions_table(groups))
+    _print_and_write_table(page, "-calls", calls, tables.CALL_KEY, tables.call_order)
+    _print_and_write_table(summaries, "-gains", tables.gains_table(groups))
+    _print_and_write_table(summaries, "-predictions", tables.predictions_table(groups))
 
 
-def _overlap(platforms: Sequence[str], page: Path | None) -> None:
+def _simulate_overlaps(platforms: Sequence[str], page: Path | None) -> None:
     hidden = []
     with tempfile.TemporaryDirectory() as folder:
-        program = _program(Path(folder))
+        program = _build_program(Path(folder))
         for platform in platforms:
             for size in HIDDEN:
                 for by in HIDDEN_BY:
                     hidden.append(overlap(program, platform, OVERLAPPED, size, by))
                     print(hidden[-1], file=sys.stderr, flush=True)
-    _show(page, "-overlap", tables.overlap_table(hidden), tables.OVERLAP_KEY)
+    _print_and_write_table(
+        page, "-overlap", tables.overlap_table(hidden), tables.OVERLAP_KEY
+    )
 
 
 def marks(part: str) -> tuple[str, str]:
-    """Return the marks around a table."""
+    """Return the markers around a table in a page."""
     name = f"bench-collectives{part}"
     return f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
 
 
-def _shown(page: Path, part: str) -> str:
+def _read_table(page: Path, part: str) -> str:
     """Read a table of a page."""
     begin, end = marks(part)
     return page.read_text().partition(begin)[2].partition(end)[0].strip()
 
 
-def _show(
+def _print_and_write_table(
     page: Path | None,
     part: str,
     table: str,
     key: int = 0,
     order: tables.RowOrder | None = None,
 ) -> None:
-    """Print a table, and put it on a page; with a key, the page keeps other rows."""
+    """Print a table and write it to a page; with a key, keep the page's other rows."""
     print(table, end="\n\n", flush=True)
     if page:
         if key:
-            table = tables.merged(table, _shown(page, part), key, order)
+            table = tables.merged(table, _read_table(page, part), key, order)
         paste(page, table, *marks(part))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules fitted to a machine compared with all others, in SimGrid's MPI."""
+"""Schedules fitted to a machine compared with other schedules, in SimGrid's MPI."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from topoloom.schedules import Strategy, fitted_schedules
 from topoloom.schedules.choose import Call, list_schedule_names
 
 MIB = 1 << 20
-#: Nodes of a job on a machine, and its calls.
+#: (machine, nodes of the job) -> (operation, sizes) of its calls.
 JOBS = {
     ("torus 4x4x4", tuple(range(64))): (
         ("broadcast", (MIB // 16, MIB, 4 * MIB, 16 * MIB)),
@@ -25,19 +25,19 @@ JOBS = {
         ("all-to-all", (4096, 32768, 131072)),
     ),
 }
-#: How many other schedules are simulated: the fastest by prediction. Schedules that fit
-#: without seats are simulated as well.
+#: Number of other schedules to simulate, fastest predictions first. Fitted schedules
+#: that ignore the process map are also simulated.
 OTHERS = 3
 
 
 @dataclass(frozen=True)
 class FittedCall:
-    """One call by each selector, and by schedules.
+    """Times of one call by each selector, and by schedules.
 
     Attributes
     ----------
     chosen
-        Seconds by each selector and by our choice.
+        Seconds by each selector, and with our choice.
     fitted, others
         Simulated and predicted seconds by schedule.
     """
@@ -55,19 +55,19 @@ def measure(program: Path) -> Iterator[FittedCall]:
         placed = place_on(machine, nodes, program.parent)
         for operation, sizes in operations:
             for size in sizes:
-                yield _fitted_call(
+                yield _simulate_call(
                     program, machine, placed, Call(operation, len(nodes), size)
                 )
 
 
-def _fitted_call(
+def _simulate_call(
     program: Path, machine: str, placed: PlacedJob, call: Call
 ) -> FittedCall:
     chosen = {}
     for selector in SELECTORS:
         settings = {"smpi/coll-selector": selector}
         ((_, chosen[selector]),) = run_cases(program, placed, settings, [(call, "mpi")])
-    fitted, others = _predicted(call, placed)
+    fitted, others = _predict_schedules(call, placed)
     where = f"machine={placed.machine}"
     names = [*fitted, *others]
     cases = [(call, where), *((call, f"{where};schedule={name}") for name in names)]
@@ -83,10 +83,10 @@ def _fitted_call(
     )
 
 
-def _predicted(
+def _predict_schedules(
     call: Call, placed: PlacedJob
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Name the best variant of each fitted schedule, and the best of all others."""
+    """Predict the best variant of each fitted schedule, and of the best other ones."""
     model = load_model("simgrid").model
     strategy = Strategy(*placed.slots, model)
     texts = fitted_schedules(*placed.slots)
@@ -95,7 +95,7 @@ def _predicted(
         fits = [text for text in texts if name.startswith(text[:-1])]
         key = fits[0] if fits else name.partition("(")[0]
         if not fits and any(text.startswith(f"{key}(grid") for text in texts):
-            continue  # the same trees on a grid of their own
+            continue  # the same trees, on a grid that ignores the machine
         seconds = strategy.cost(call.schedule(name)).time
         best[key] = min(best.get(key, (seconds, name)), (seconds, name))
     fitted = {name: seconds for key, (seconds, name) in best.items() if key in texts}
@@ -106,7 +106,7 @@ def _predicted(
 
 
 def table(rows: Iterable[FittedCall]) -> str:
-    """Write times in microseconds, as Markdown."""
+    """Format times in microseconds as Markdown."""
     head = (
         *("machine", "operation", "bytes", "best selector", "", "best other schedule"),
         *("", "fitted schedule", "", "predicted", "without seats", "chosen"),
@@ -123,18 +123,30 @@ def table(rows: Iterable[FittedCall]) -> str:
         lines.append(
             (
                 *(row.machine, row.call.operation, f"{row.call.bytes:,}"),
-                *(selector, _micro(row.chosen[selector]), _code(other), _micro(took)),
-                *(_code(name), _micro(seconds), _micro(predicted)),
-                _micro(plain[0]) if plain else "",
-                *(_micro(row.chosen[AUTO]), f"{best / row.chosen[AUTO]:.2f}"),
+                *(
+                    selector,
+                    _format_microseconds(row.chosen[selector]),
+                    _format_code(other),
+                    _format_microseconds(took),
+                ),
+                *(
+                    _format_code(name),
+                    _format_microseconds(seconds),
+                    _format_microseconds(predicted),
+                ),
+                _format_microseconds(plain[0]) if plain else "",
+                *(
+                    _format_microseconds(row.chosen[AUTO]),
+                    f"{best / row.chosen[AUTO]:.2f}",
+                ),
             )
         )
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
-def _micro(seconds: float) -> str:
+def _format_microseconds(seconds: float) -> str:
     return f"{1e6 * seconds:,.1f}"
 
 
-def _code(name: str) -> str:
+def _format_code(name: str) -> str:
     return f"`{name}`"

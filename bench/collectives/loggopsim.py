@@ -32,25 +32,25 @@ SCHEDULES = {
     "all-reduce": ("recursive-doubling", "halving", "ring"),
     "all-to-all": ("at-once", "cyclic", "pairwise", "bruck", "mesh"),
 }
-#: Nanoseconds, as LogGOPSim takes them; all messages are sent at once, however large.
+#: LogGOPSim's parameters in nanoseconds; S makes all messages eager.
 NANOSECONDS = {"L": 2000, "o": 1000, "g": 1500, "G": 1, "S": 2**31 - 1}
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """Seconds of a call.
+    """Predicted seconds of a call.
 
     Attributes
     ----------
     schedule
-        Its operation and name.
+        Operation and name.
     alone
         Seconds from the messages alone, summed over rounds.
     run
         Seconds until all ranks finish without waiting for rounds, on a machine with
         contention-free links.
     theirs
-        LogGOPSim's.
+        Seconds by LogGOPSim.
     """
 
     schedule: tuple[str, str]
@@ -60,7 +60,7 @@ class Predicted:
 
 
 def build(sources: Path, folder: Path) -> Path:
-    """Build a copy of LogGOPSim; returns the folder of its programs."""
+    """Build a copy of LogGOPSim; return the folder of its programs."""
     for program, package in (("re2c", "re2c"), ("gengetopt", "gengetopt")):
         smpi.find(program, package)
     if not Path("/usr/include/graphviz/cgraph.h").exists():
@@ -73,7 +73,7 @@ def build(sources: Path, folder: Path) -> Path:
 
 
 def model(gamma: float = 0, reduce: float = 0) -> NetworkModel:
-    """Make the model; bytes may take seconds to copy and to combine."""
+    """Make the model; `gamma` and `reduce`: seconds per byte to copy and to combine."""
     costs = MessageCosts()
     costs.gamma, costs.reduce = gamma, reduce
     L, o, g, G = (1e-9 * NANOSECONDS[name] for name in "LogG")
@@ -81,7 +81,7 @@ def model(gamma: float = 0, reduce: float = 0) -> NetworkModel:
 
 
 def predict(programs: Path, costs: NetworkModel) -> Iterator[Predicted]:
-    """Predict all calls twice."""
+    """Predict all calls by Topoloom and by LogGOPSim."""
     for operation, names in SCHEDULES.items():
         for ranks in RANKS:
             allocation = Allocation.whole(Machine(f"tree:{ranks},bandwidth=1e9GB/s"))
@@ -101,7 +101,7 @@ def predict(programs: Path, costs: NetworkModel) -> Iterator[Predicted]:
 
 
 def simulate(programs: Path, text: str) -> float:
-    """Simulate GOAL with LogGOPSim; return seconds."""
+    """Simulate a GOAL schedule with LogGOPSim; return seconds."""
     written, binary = programs / "schedule.goal", programs / "schedule.bin"
     written.write_text(text)
     smpi.run(programs / "txt2bin", "-i", written, "-o", binary)
@@ -112,38 +112,40 @@ def simulate(programs: Path, text: str) -> float:
 
 
 def read_end(printed: str) -> float:
-    """Read when the last rank ends, in seconds."""
+    """Parse the time when the last rank ends, in seconds."""
     found = re.search(r"Maximum finishing time at host \d+: (\d+)", printed)
     if found is None:
-        raise SystemExit(f"bench: LogGOPSim did not end well:\n{printed}")
+        raise SystemExit(f"bench: LogGOPSim failed:\n{printed}")
     return 1e-9 * int(found[1])
 
 
 def table(messages: Iterable[Predicted], work: Iterable[Predicted]) -> str:
-    """Write a line per schedule: ratios of ours to LogGOPSim's, of all calls."""
+    """Format a line per schedule: ratios of our times to LogGOPSim's over all calls."""
     lines = [
         "| operation | schedule | messages alone | run | run, with work |",
         "| --- | --- | ---: | ---: | ---: |",
     ]
-    without, with_work = _by_schedule(messages), _by_schedule(work)
+    without, with_work = _group_by_schedule(messages), _group_by_schedule(work)
     for (operation, name), rows in without.items():
         ratios = (
             [row.alone / row.theirs for row in rows],
             [row.run / row.theirs for row in rows],
             [row.run / row.theirs for row in with_work[operation, name]],
         )
-        cells = " | ".join(map(_extent, ratios))
+        cells = " | ".join(map(_format_range, ratios))
         lines.append(f"| {operation} | `{name}` | {cells} |")
     return "\n".join(lines)
 
 
-def _by_schedule(rows: Iterable[Predicted]) -> dict[tuple[str, str], list[Predicted]]:
+def _group_by_schedule(
+    rows: Iterable[Predicted],
+) -> dict[tuple[str, str], list[Predicted]]:
     found: dict[tuple[str, str], list[Predicted]] = {}
     for row in rows:
         found.setdefault(row.schedule, []).append(row)
     return found
 
 
-def _extent(ratios: Sequence[float]) -> str:
+def _format_range(ratios: Sequence[float]) -> str:
     low, high = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
     return low if low == high else f"{low}-{high}"

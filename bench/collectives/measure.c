@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times collectives, MPI's own and libtopoloom-collective's, in one job, and writes JSON Lines.
+// Times collectives of MPI and of libtopoloom-collective in one job; writes JSON Lines.
 //
-// Usage: measure REPEATS FILE. A line of the file is `FORM OPERATION BYTES SETTING`: bytes of a pair of ranks, of a rank or of
-// the whole vector; the setting is `mpi`, or what TOPOLOOM_COLLECTIVES is to be. The forms:
-//   blocking    a call
-//   persistent  start and wait of one that was made before
-//   overlapped  a non-blocking one tested while as long as four blocking ones is computed; its time is without that
-// All ranks start at the same time of a clock that is the same everywhere, and a call takes until the last has ended.
+// Usage: measure REPEATS FILE. A line of the file is `FORM OPERATION BYTES SETTING`: bytes per pair of ranks,
+// per rank or of the whole vector; SETTING is `mpi`, or the value of TOPOLOOM_COLLECTIVES. The forms:
+//   blocking    a blocking call
+//   persistent  start and wait of an existing request
+//   overlapped  a non-blocking call, tested during a computation that takes as long as four blocking
+//               calls; the time of the computation is subtracted
+// All ranks start at the same time of a synchronized clock, and the time of a call ends on the last rank.
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,48 +20,48 @@
 
 enum { computed_calls = 4, tests = 400 };
 
-typedef int make_call(const struct buffers*, topoloom_request*);
+typedef int init_call(const struct buffers*, topoloom_request*);
 
-static int make_all_to_all(const struct buffers* b, topoloom_request* request) {
+static int init_all_to_all(const struct buffers* b, topoloom_request* request) {
     return topoloom_alltoall_init(b->in, b->count, b->type, b->out, b->count, b->type, b->comm, MPI_INFO_NULL,
                                   request);
 }
 
-static int make_all_gather(const struct buffers* b, topoloom_request* request) {
+static int init_all_gather(const struct buffers* b, topoloom_request* request) {
     return topoloom_allgather_init(b->in, b->count, b->type, b->out, b->count, b->type, b->comm,
                                    MPI_INFO_NULL, request);
 }
 
-static int make_all_reduce(const struct buffers* b, topoloom_request* request) {
+static int init_all_reduce(const struct buffers* b, topoloom_request* request) {
     return topoloom_allreduce_init(b->in, b->out, b->count, b->type, b->op, b->comm, MPI_INFO_NULL, request);
 }
 
-static int make_broadcast(const struct buffers* b, topoloom_request* request) {
+static int init_broadcast(const struct buffers* b, topoloom_request* request) {
     return topoloom_bcast_init(b->out, b->count, b->type, b->root, b->comm, MPI_INFO_NULL, request);
 }
 
-static int make_reduce(const struct buffers* b, topoloom_request* request) {
+static int init_reduce(const struct buffers* b, topoloom_request* request) {
     return topoloom_reduce_init(b->in, b->out, b->count, b->type, b->op, b->root, b->comm, MPI_INFO_NULL,
                                 request);
 }
 
 static const struct made {
     const char* name;
-    make_call* make;
+    init_call* make;
 } made[] = {
-    {"all-to-all", make_all_to_all}, {"all-gather", make_all_gather}, {"all-reduce", make_all_reduce},
-    {"broadcast", make_broadcast},   {"reduce", make_reduce},
+    {"all-to-all", init_all_to_all}, {"all-gather", init_all_gather}, {"all-reduce", init_all_reduce},
+    {"broadcast", init_broadcast},   {"reduce", init_reduce},
 };
 
-static void give_up(const char* what, const char* name) {
+static void exit_with_error(const char* what, const char* name) {
     fprintf(stderr, "measure: there is no %s '%s'; see the top of measure.c\n", what, name);
     MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
-static make_call* find_made(const char* name) {
+static init_call* find_init_function(const char* name) {
     for (size_t i = 0; i < sizeof made / sizeof *made; ++i)
         if (strcmp(made[i].name, name) == 0) return made[i].make;
-    give_up("persistent", name);
+    exit_with_error("persistent", name);
     return NULL;
 }
 
@@ -70,21 +71,21 @@ struct call {
     topoloom_request request;
 };
 
-static double blocking(struct call* call) {
-    const double start = common_start();
+static double time_blocking(struct call* call) {
+    const double start = wait_for_common_start();
     call->run(&call->buffers);
-    return latest(MPI_Wtime()) - start;
+    return find_latest(MPI_Wtime()) - start;
 }
 
-static double persistent(struct call* call) {
-    const double start = common_start();
+static double time_persistent(struct call* call) {
+    const double start = wait_for_common_start();
     topoloom_start(&call->request);
     topoloom_wait(&call->request, MPI_STATUS_IGNORE);
-    return latest(MPI_Wtime()) - start;
+    return find_latest(MPI_Wtime()) - start;
 }
 
-static double overlapped(struct call* call) {
-    const double span = computed_calls * blocking(call), start = common_start();
+static double time_overlapped(struct call* call) {
+    const double span = computed_calls * time_blocking(call), start = wait_for_common_start();
     int done = 0;
     topoloom_start(&call->request);
     for (int i = 0; i < tests; ++i) {
@@ -92,41 +93,43 @@ static double overlapped(struct call* call) {
         wait_until(MPI_Wtime() + span / tests);  // computes
     }
     topoloom_wait(&call->request, MPI_STATUS_IGNORE);
-    return latest(MPI_Wtime()) - start - span;
+    return find_latest(MPI_Wtime()) - start - span;
 }
 
 typedef double measure_form(struct call* call);
 static measure_form* find_form(const char* name) {
-    if (strcmp(name, "blocking") == 0) return blocking;
-    if (strcmp(name, "persistent") == 0) return persistent;
-    if (strcmp(name, "overlapped") == 0) return overlapped;
-    give_up("form", name);
+    if (strcmp(name, "blocking") == 0) return time_blocking;
+    if (strcmp(name, "persistent") == 0) return time_persistent;
+    if (strcmp(name, "overlapped") == 0) return time_overlapped;
+    exit_with_error("form", name);
     return NULL;
 }
 
-struct one_case {
+struct test_case {
     char form[32], name[32], setting[4096];
     int bytes;
 };
 
-static bool read_case(FILE* file, struct one_case* read) {
+static bool read_case(FILE* file, struct test_case* read) {
     return fscanf(file, "%31s %31s %d %4095s", read->form, read->name, &read->bytes, read->setting) == 4;
 }
 
-static bool is_ours(const char* setting) { return strcmp(setting, "mpi") != 0; }
+static bool is_topoloom_setting(const char* setting) { return strcmp(setting, "mpi") != 0; }
 
-static void measure(const struct one_case* one, int repeats, MPI_Comm comm) {
+static void measure(const struct test_case* one, int repeats, MPI_Comm comm) {
     const struct operation* operation = find_operation(one->name);
-    if (operation == NULL) give_up("operation", one->name);
+    if (operation == NULL) exit_with_error("operation", one->name);
     measure_form* seconds_of = find_form(one->form);
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    struct call call = {.run = is_ours(one->setting) ? find_our_operation(one->name) : operation->run};
-    if (!make_buffers(&call.buffers, operation, (size_t)one->bytes, ranks)) give_up("memory for", one->name);
+    struct call call = {.run = is_topoloom_setting(one->setting) ? find_our_operation(one->name)
+                                                                 : operation->run};
+    if (!make_buffers(&call.buffers, operation, (size_t)one->bytes, ranks))
+        exit_with_error("memory for", one->name);
     set_block(&call.buffers, operation, one->bytes);
     call.buffers.comm = comm;
-    if (seconds_of != blocking) find_made(one->name)(&call.buffers, &call.request);
+    if (seconds_of != time_blocking) find_init_function(one->name)(&call.buffers, &call.request);
     if (rank == 0)
         printf("{\"form\": \"%s\", \"operation\": \"%s\", \"bytes\": %d, \"setting\": \"%s\", \"seconds\": [",
                one->form, one->name, one->bytes, one->setting);
@@ -136,15 +139,15 @@ static void measure(const struct one_case* one, int repeats, MPI_Comm comm) {
     }
     if (rank == 0) puts("]}");
     fflush(stdout);
-    if (seconds_of != blocking) topoloom_request_free(&call.request);
+    if (seconds_of != time_blocking) topoloom_request_free(&call.request);
     free_buffers(&call.buffers);
 }
 
-/// A communicator of its own for each setting, which is read at the first call of ours.
+/// Creates a communicator per setting; the library reads the setting in the communicator's first call.
 static void change_setting(MPI_Comm* comm, const char* setting) {
     if (*comm != MPI_COMM_WORLD) MPI_Comm_free(comm);
     *comm = MPI_COMM_WORLD;
-    if (!is_ours(setting)) return;
+    if (!is_topoloom_setting(setting)) return;
     MPI_Comm_dup(MPI_COMM_WORLD, comm);
     setenv("TOPOLOOM_COLLECTIVES", setting, 1);
     topoloom_barrier(*comm);
@@ -158,7 +161,7 @@ int main(int argc, char** argv) {
         MPI_Abort(MPI_COMM_WORLD, 2);
         return 2;
     }
-    struct one_case one;
+    struct test_case one;
     char last[sizeof one.setting] = "mpi";
     MPI_Comm comm = MPI_COMM_WORLD;
     while (read_case(file, &one)) {

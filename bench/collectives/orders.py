@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All-to-alls in the best schedule and the best order of ranks, by their costs."""
+"""Predicted all-to-alls with the best schedule and the best order of ranks."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from topoloom.schedules.joint_search import make_block_order, optimize_jointly
 RANKS = 1024
 SIZES = (64, 256, 1024)
 
-#: Fat trees and tori of the zoo that have 1,024 nodes, each with the model of its
-#: network; if none is measured, a message takes 2 us to start.
+#: Fat trees and tori of the zoo with 1,024 nodes or more, and their network models;
+#: without a measured model, a message has a startup of 2 us.
 ASSUMED = "2 us"
 MACHINES = {
     "frontera": "hdr100",
@@ -44,12 +44,12 @@ MACHINES = {
 
 @dataclass(frozen=True)
 class Result:
-    """Seconds of an all-to-all on a machine.
+    """Predicted seconds of an all-to-all on a machine.
 
     Attributes
     ----------
     direct, usual
-        MPI in block order: with all messages at once, and with MPICH's choice.
+        MPI in block order: all messages at once, and MPICH's choice.
     alone
         The best schedule in block order.
     together
@@ -76,7 +76,7 @@ class Result:
 
 
 def measure(machine: str, size: int, seed: int = 1) -> Result:
-    """Choose schedule and order for one rank on each of 1,024 nodes, in 4 pieces."""
+    """Choose schedule and order for one rank per node on 1,024 nodes in 4 fragments."""
     the_machine = load_machine(machine)
     pieces = 4 if the_machine.node_count > RANKS else 1
     nodes = fragmented_allocation(the_machine, RANKS, pieces, seed).nodes
@@ -114,7 +114,7 @@ def network_model(machine: str) -> NetworkModel:
 
 
 def load_bandwidth(machine: str) -> float:
-    """Bandwidth of most links, in bytes per second."""
+    """Return the bandwidth of most links, in bytes per second."""
     from topoloom.machines.machine_facts import machine_facts
 
     facts = machine_facts(load_machine(machine))
@@ -122,17 +122,17 @@ def load_bandwidth(machine: str) -> float:
 
 
 def compare(only: str) -> str:
-    """Measure machines with this prefix, and write a table as Markdown."""
+    """Measure machines with this prefix; format a table as Markdown."""
     results = []
     for machine in MACHINES:
         for size in SIZES if machine.startswith(only) else ():
             results.append(measure(machine, size))
-            print(_line(results[-1]), file=sys.stderr, flush=True)
+            print(_format_row(results[-1]), file=sys.stderr, flush=True)
     return table(results) if results else ""
 
 
 def table(results: Sequence[Result]) -> str:
-    """Write a table as Markdown; times are microseconds."""
+    """Format a table as Markdown; times are microseconds."""
     rows = [
         "| machine | model | bytes | at once | MPI's usual | | best schedule "
         "| best order, too | | times as fast |",
@@ -148,8 +148,8 @@ def table(results: Sequence[Result]) -> str:
     return "\n".join(rows)
 
 
-def _line(r: Result) -> str:
-    """Write a result as progress."""
+def _format_row(r: Result) -> str:
+    """Format a result for the progress output."""
     return (
         f"{r.machine:12} {r.bytes:5} B  {r.usual_name} {1e6 * r.usual:8.1f} us, ours "
         f"{r.name} {1e6 * r.together:8.1f} us: {r.gain:.2f} times as fast, "

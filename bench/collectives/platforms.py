@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines in the formats of SimGrid and Topoloom, with ranks on them."""
+"""Machines in the formats of SimGrid and Topoloom, and the ranks on them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from topoloom.model.model_names import load_model
 from topoloom.schedules.choose import Call, RankSlots
 from topoloom.schedules.joint_search import make_block_order, optimize_jointly
 
-#: Differences between clusters of 1,024 hosts with links of 10 GB/s.
+#: Attributes of SimGrid clusters of 1,024 hosts with links of 10 GB/s.
 PLATFORMS = {
     "flat": 'lat="1us"',
     "fat tree": 'lat="500ns" topology="FAT_TREE" topo_parameters="2;32,32;1,16;1,1"',
     "torus": 'lat="100ns" topology="TORUS" topo_parameters="16,8,8"',
 }
 PLACEMENTS = ("block", "ours")
-#: The same of 64 hosts, where as many cables lead up from a switch as down.
+#: Attributes of clusters of 64 hosts; switches have equal uplinks and downlinks.
 SMALL = {
     "torus 4x4x4": 'lat="100ns" topology="TORUS" topo_parameters="4,4,4"',
     "fat tree 8:8": 'lat="500ns" topology="FAT_TREE" topo_parameters="2;8,8;1,8;1,1"',
@@ -39,16 +39,16 @@ _CLUSTER = """\
 
 
 class PlacedJob(NamedTuple):
-    """A job on a machine, as the simulator, the library and the models see it.
+    """A job on a machine for the simulator, the library and the models.
 
     Attributes
     ----------
     platform, machine
-        SimGrid's file, and the machine file of libtopoloom-collective.
+        SimGrid's platform file, and libtopoloom-collective's machine file.
     hosts
-        Of each rank.
+        Host of each rank.
     slots
-        The same for the core.
+        Slot of each rank.
     """
 
     platform: Path
@@ -60,7 +60,7 @@ class PlacedJob(NamedTuple):
 def place_job(name: str, placement: str, ranks: int, folder: Path) -> PlacedJob:
     """Allocate nodes for a job, in four fragments if it does not fill the machine.
 
-    Our placement is the order of ranks that suits all-to-alls of 512 B best.
+    Our placement is the best order of ranks for all-to-alls of 512 B.
     """
     platform = folder / f"{name.replace(' ', '-')}.xml"
     platform.write_text(_CLUSTER.format(what=PLATFORMS[name], last=1023))
@@ -74,7 +74,7 @@ def place_job(name: str, placement: str, ranks: int, folder: Path) -> PlacedJob:
     if placement == "ours":
         model = load_model("simgrid").model
         order = optimize_jointly(call, allocation, model, seed=1).placement
-    return _placed_job(platform, machine, RankSlots(allocation, order))
+    return _make_placed_job(platform, machine, RankSlots(allocation, order))
 
 
 def place_on(name: str, nodes: Sequence[int], folder: Path) -> PlacedJob:
@@ -84,19 +84,19 @@ def place_on(name: str, nodes: Sequence[int], folder: Path) -> PlacedJob:
     machine = load_machine(str(platform))
     allocation = Allocation(machine, list(nodes), list(nodes))
     placement = Placement(allocation, list(nodes))
-    return _placed_job(platform, machine, RankSlots(allocation, placement))
+    return _make_placed_job(platform, machine, RankSlots(allocation, placement))
 
 
-def _placed_job(platform: Path, machine: Machine, slots: RankSlots) -> PlacedJob:
+def _make_placed_job(platform: Path, machine: Machine, slots: RankSlots) -> PlacedJob:
     return PlacedJob(
         platform,
-        _machine_file(machine, platform.with_suffix(".machine")),
+        _write_machine_file(machine, platform.with_suffix(".machine")),
         [f"n{int(slot)}" for slot in slots.placement.slots],
         slots,
     )
 
 
-def _machine_file(machine: Machine, file: Path) -> Path:
+def _write_machine_file(machine: Machine, file: Path) -> Path:
     lines: Sequence[str] = [f"node {i} n{i}\n" for i in range(machine.node_count)]
     costs = format_model(load_model("simgrid").model)
     file.write_text(f"{costs}machine {machine.text}\n" + "".join(lines))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives in SimGrid's MPI: ours compared with the choices of MPI libraries."""
+"""Collectives in SimGrid's MPI: our choices compared with those of MPI libraries."""
 
 from __future__ import annotations
 
@@ -23,17 +23,16 @@ SIZES = (8, 64, 512, 4096, 32768)
 
 @dataclass(frozen=True)
 class Effort:
-    """Limits of what can be simulated in minutes, by number of ranks.
+    """Limits that keep simulations within minutes, by number of ranks.
 
     Attributes
     ----------
     most
-        Bytes of the all-to-alls and all-gathers.
+        Maximum bytes of all-to-alls and all-gathers.
     slower
-        Only schedules are simulated that take at most this many times as long as the
-        best one, by prediction.
+        Maximum predicted time of a simulated schedule relative to the best one.
     schedules
-        At most this many of them.
+        Maximum number of simulated schedules.
     """
 
     most: int
@@ -58,7 +57,7 @@ class Cell:
     by
         One of the selectors, "auto" for our choice, or one of our schedules.
     predicted
-        Seconds by the costs of that schedule; 0 for choices.
+        Predicted seconds of the schedule; 0 for choices.
     """
 
     platform: str
@@ -76,7 +75,7 @@ Job = tuple[str, str, int]
 
 
 def jobs(platforms: Sequence[str], ranks: Sequence[int]) -> Iterator[Job]:
-    """List platforms, placements and ranks; on flat ones all places are equal."""
+    """List platforms, placements and ranks; flat platforms need one placement."""
     for number in ranks:
         for platform in platforms:
             for placement in PLACEMENTS[: 1 if platform == "flat" else None]:
@@ -92,11 +91,11 @@ def simulate_job(
 ) -> Iterator[list[Cell]]:
     """Simulate calls of a job by each selector, and by schedules.
 
-    Gives those of each size by each selector, then ours, except what is `done`, and
-    other operations and sizes if one is asked for.
+    Yields the calls of each size by each selector, then our calls, except those in
+    `done`. `operation` and `size` select calls.
     """
     left: dict[tuple[int, str], list[Call]] = defaultdict(list)
-    for call in _calls(job[2]):
+    for call in _list_calls(job[2]):
         if operation in ("", call.operation) and size in (0, call.bytes):
             for by in (*SELECTORS, AUTO):
                 if (by, call.operation, call.bytes) not in done:
@@ -104,19 +103,19 @@ def simulate_job(
     if not left:
         return
     placed = place_job(*job, program.parent)
-    for (_, by), calls in sorted(left.items(), key=_turn):
+    for (_, by), calls in sorted(left.items(), key=_get_simulation_order):
         if by == AUTO:
             yield _simulate_ours(program, job, placed, calls)
             continue
-        # Some libraries make communicators in their first calls.
+        # Create communicators first, because some libraries do so in their first calls.
         names = dict.fromkeys(call.operation for call in calls)
         first = [Call(name, job[2], SIZES[0]) for name in names]
         cases = [(call, "mpi") for call in (*first, *calls)]
         found = list(run_cases(program, placed, {"smpi/coll-selector": by}, cases))
-        yield [_cell(job, call, by, took) for call, took in found[len(first) :]]
+        yield [_make_cell(job, call, by, took) for call, took in found[len(first) :]]
 
 
-def _turn(left: tuple[tuple[int, str], list[Call]]) -> tuple[int, int]:
+def _get_simulation_order(left: tuple[tuple[int, str], list[Call]]) -> tuple[int, int]:
     size, by = left[0]
     return size, (*SELECTORS, AUTO).index(by)
 
@@ -124,7 +123,7 @@ def _turn(left: tuple[tuple[int, str], list[Call]]) -> tuple[int, int]:
 def _simulate_ours(
     program: Path, job: Job, placed: PlacedJob, calls: Sequence[Call]
 ) -> list[Cell]:
-    """Simulate our choice and schedules of ours, in one run."""
+    """Simulate our choice and our schedules in one run."""
     candidates = {call: _candidates(call, placed) for call in calls}
     names = {name for found in candidates.values() for name, _ in found}
     machine = f"machine={placed.machine}"
@@ -139,12 +138,12 @@ def _simulate_ours(
                 predicted.append(dict(found)[name])
     done = run_cases(program, placed, smpi.QUICK, ours)
     return [
-        _cell(job, call, who, seconds, expected)
+        _make_cell(job, call, who, seconds, expected)
         for (call, seconds), who, expected in zip(done, by, predicted, strict=True)
     ]
 
 
-def _calls(ranks: int) -> Iterator[Call]:
+def _list_calls(ranks: int) -> Iterator[Call]:
     for operation in OPERATIONS:
         for size in SIZES:
             if operation == "all-reduce" or size <= RANKS[ranks].most:
@@ -152,7 +151,7 @@ def _calls(ranks: int) -> Iterator[Call]:
 
 
 def _candidates(call: Call, placed: PlacedJob) -> list[tuple[str, float]]:
-    """Name the fastest schedules, and predict how many seconds they take."""
+    """List the fastest schedules with their predicted seconds."""
     effort, model = RANKS[call.ranks], load_model("simgrid").model
     ranked = rank_schedules(call, model, placed.slots)
     limit = effort.slower * ranked[0].cost.time
@@ -160,7 +159,7 @@ def _candidates(call: Call, placed: PlacedJob) -> list[tuple[str, float]]:
     return fast[: effort.schedules]
 
 
-def _cell(
+def _make_cell(
     where: Job,
     call: Call,
     by: str,
@@ -177,7 +176,7 @@ def run_cases(
     cases: Sequence[tuple[Call, str]],
     form: str = "blocking",
 ) -> Iterator[tuple[Call, float]]:
-    """Simulate calls by a setting of libtopoloom-collective each, or by MPI."""
+    """Simulate calls, each with a setting of libtopoloom-collective or by MPI."""
     file = program.with_suffix(".cases")
     lines = [f"{form} {call.operation} {call.bytes} {name}\n" for call, name in cases]
     file.write_text("".join(lines))
@@ -199,9 +198,9 @@ class Overlap:
     schedule
         "auto" for our choice.
     blocking
-        Seconds without computing.
+        Seconds of the blocking call.
     left
-        Seconds that it adds to the time of computing.
+        Seconds added to the time of the computation.
     """
 
     platform: str

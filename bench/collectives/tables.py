@@ -19,17 +19,17 @@ from collectives.simulated import (
     Overlap,
 )
 
-#: All sizes, and those of the literature.
+#: Classes of message sizes in the table.
 CLASSES = {"8 to 64 B": (8, 64), "512 B and 4 KiB": (512, 4096), "32 KiB": (32768,)}
 
 
-#: Number of first cells that identify a row.
+#: Number of leading cells that identify a row.
 CALL_KEY, OVERLAP_KEY = 4, 4
 
 
 @dataclass
 class Group:
-    """One call by each selector.
+    """Times of one call by each selector.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Group:
     ours
         Seconds by our choice.
     schedules
-        Seconds of our schedules, as they are and as predicted.
+        Simulated and predicted seconds of our schedules.
     """
 
     chosen: dict[str, float] = field(default_factory=dict)
@@ -52,12 +52,12 @@ class Group:
 
     @property
     def lost(self) -> float:
-        """Time of our choice relative to the best of our schedules."""
+        """Time of our choice relative to our best schedule."""
         return self.ours / min(seconds for seconds, _ in self.schedules)
 
     @property
     def correlation(self) -> float:
-        """Correlation of predicted and simulated ranks."""
+        """Rank correlation of predicted and simulated times."""
         times, predicted = zip(*self.schedules, strict=True)
         return float(spearmanr(times, predicted).statistic)
 
@@ -66,7 +66,7 @@ Key = tuple[str, str, int, str, int]
 
 
 def group(cells: Iterable[Cell]) -> dict[Key, Group]:
-    """Group results by call, if every selector has one."""
+    """Group results by call, if all selectors and our choice have results."""
     groups: dict[Key, Group] = defaultdict(Group)
     for cell in cells:
         key = (cell.platform, cell.placement, cell.ranks, cell.operation, cell.bytes)
@@ -85,14 +85,14 @@ def group(cells: Iterable[Cell]) -> dict[Key, Group]:
 
 
 def calls_table(groups: dict[Key, Group]) -> str:
-    """Write our time and speedup for each call."""
+    """Format our time and speedup for each call."""
     rows: dict[tuple[str, int, str, str], dict[int, str]] = defaultdict(dict)
     for (platform, placement, ranks, operation, size), one in groups.items():
         words = f"{1e6 * one.ours:,.1f} ({one.gain:.2f})"
         rows[operation, ranks, platform, placement][size] = words
     order = [
         (key, [of.get(size, "") for size in SIZES])
-        for key, of in sorted(rows.items(), key=lambda row: _place(row[0]))
+        for key, of in sorted(rows.items(), key=lambda row: _get_row_order(row[0]))
     ]
     head = (
         "operation",
@@ -101,7 +101,9 @@ def calls_table(groups: dict[Key, Group]) -> str:
         "order",
         *(f"{size:,} B" for size in SIZES),
     )
-    return _table(head, ((*map(str, key), *cells) for key, cells in order), left=4)
+    return _format_table(
+        head, ((*map(str, key), *cells) for key, cells in order), left=4
+    )
 
 
 Row = list[str]
@@ -110,17 +112,17 @@ RowOrder = Callable[[Row], tuple[int, int, str, str]]
 
 def call_order(row: Row) -> tuple[int, int, str, str]:
     """Return the sort key of a row of `calls_table`."""
-    return _place((row[0], int(row[1]), row[2], row[3]))
+    return _get_row_order((row[0], int(row[1]), row[2], row[3]))
 
 
 def has_rows(table: str, other: str, key: int) -> bool:
-    """Return whether a table has all rows of another one, by their first cells."""
-    return _rows(other, key).keys() <= _rows(table, key).keys()
+    """Return whether a table has all rows of another one, by their leading cells."""
+    return _parse_rows(other, key).keys() <= _parse_rows(table, key).keys()
 
 
 def merged(table: str, old: str, key: int, order: RowOrder | None = None) -> str:
-    """Merge an old table: rows with other first cells, and other columns."""
-    before, now = _rows(old, key), _rows(table, key)
+    """Merge rows and columns of an old table that the new table lacks."""
+    before, now = _parse_rows(old, key), _parse_rows(table, key)
     for name, row in now.items():
         earlier = before.get(name, row)
         now[name] = [new or cell for new, cell in zip(row, earlier, strict=True)]
@@ -128,25 +130,25 @@ def merged(table: str, old: str, key: int, order: RowOrder | None = None) -> str
     if order is not None:
         rows.sort(key=order)
     head, rule = table.splitlines()[:2]
-    return "\n".join([head, rule, *(_line(row) for row in rows)])
+    return "\n".join([head, rule, *(_format_row(row) for row in rows)])
 
 
-def _rows(table: str, key: int) -> dict[tuple[str, ...], Row]:
+def _parse_rows(table: str, key: int) -> dict[tuple[str, ...], Row]:
     lines = table.splitlines()[2:]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
     return {tuple(row[:key]): row for row in rows}
 
 
-def _line(cells: Iterable[object]) -> str:
+def _format_row(cells: Iterable[object]) -> str:
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def _place(key: tuple[str, int, str, str]) -> tuple[int, int, str, str]:
+def _get_row_order(key: tuple[str, int, str, str]) -> tuple[int, int, str, str]:
     return OPERATIONS.index(key[0]), *key[1:]
 
 
 def gains_table(groups: dict[Key, Group]) -> str:
-    """Write geometric means of gains over each selector, by operation and size."""
+    """Format geometric means of gains over each selector, by operation and size."""
     rows = []
     for operation in OPERATIONS:
         for name, sizes in CLASSES.items():
@@ -165,11 +167,11 @@ def gains_table(groups: dict[Key, Group]) -> str:
             figures = (f"{figure:.2f}" for figure in (*gains, worst))
             rows.append((operation, name, len(some), *figures))
     head = ("operation", "sizes", "calls", *SELECTORS, "worst beside the best of them")
-    return _table(head, rows, left=2)
+    return _format_table(head, rows, left=2)
 
 
 def predictions_table(groups: dict[Key, Group]) -> str:
-    """Write the accuracy of predictions."""
+    """Format the accuracy of predictions."""
     rows = []
     for platform, placement in dict.fromkeys(key[:2] for key in groups):
         some = [one for key, one in groups.items() if key[:2] == (platform, placement)]
@@ -185,9 +187,9 @@ def predictions_table(groups: dict[Key, Group]) -> str:
                 placement,
                 len(errors),
                 f"{100 * median(errors):.1f} %",
-                _share(errors, 0.1),
+                _format_share(errors, 0.1),
                 f"{median(ranked):.2f}" if ranked else "",
-                _share([one.lost for one in some], 1.05),
+                _format_share([one.lost for one in some], 1.05),
                 f"{max(one.lost for one in some):.2f}",
             )
         )
@@ -195,15 +197,15 @@ def predictions_table(groups: dict[Key, Group]) -> str:
         *("machine", "order", "schedules", "median error", "within 10 %"),
         *("rank correlation", "ours within 5 % of the best schedule", "worst"),
     )
-    return _table(head, rows, left=2)
+    return _format_table(head, rows, left=2)
 
 
-def _share(values: Sequence[float], most: float) -> str:
+def _format_share(values: Sequence[float], most: float) -> str:
     return f"{100 * sum(value <= most for value in values) / len(values):.0f} %"
 
 
 def overlap_table(overlaps: Iterable[Overlap]) -> str:
-    """Write the overlap with computation."""
+    """Format the overlap with computation."""
     rows = (
         (
             *(one.platform, one.ranks, f"{one.bytes:,}", one.schedule),
@@ -216,9 +218,11 @@ def overlap_table(overlaps: Iterable[Overlap]) -> str:
         *("machine", "ranks", "bytes", "schedule"),
         *("blocking", "left of it", "hidden"),
     )
-    return _table(head, rows, left=1)
+    return _format_table(head, rows, left=1)
 
 
-def _table(head: Sequence[object], rows: Iterable[Sequence[object]], left: int) -> str:
+def _format_table(
+    head: Sequence[object], rows: Iterable[Sequence[object]], left: int
+) -> str:
     rule = ["---"] * left + ["---:"] * (len(head) - left)
-    return "\n".join(map(_line, [head, rule, *rows]))
+    return "\n".join(map(_format_row, [head, rule, *rows]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places the patterns in every way, and prints tables; see ``--help``."""
+"""Places the patterns by all mappers, and prints tables; see ``--help``."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def main() -> None:
 
 
 def line(runs: Sequence[Run]) -> str:
-    """Print a line about a case; the last of its runs is the bound."""
+    """Format a line about a case; the last of its runs is the bound."""
     case = runs[0].case
     ours = next(run for run in runs if run.way == OURS)
     least = min(runs[:-1], key=lambda run: run.congestion)

@@ -11,10 +11,11 @@ from topoloom import Allocation, CommGraph, Machine
 from topoloom.allocations import fragmented_allocation
 
 RAGGED = "ragged torus"
-BANDWIDTH = 10e9  # bytes per second of a link
+BANDWIDTH = 10e9  # bytes per second per link
 _LINKS = "bandwidth=10GB/s,latency=100ns+node:1,bandwidth=10GB/s,startup=1us"
 
-#: A ragged job gets as many nodes as it has ranks; the others are 128 nodes or more.
+#: On the ragged torus, a job gets as many nodes as ranks; other machines have at least
+#: 128 nodes.
 MACHINES = {
     "full torus": f"torus:8x4x4,{_LINKS}",
     RAGGED: f"torus:25x16x24,{_LINKS}",
@@ -30,12 +31,12 @@ ABOUT = {
     "dragonfly": "9 groups of 4 routers of 4 nodes, minimal routes",
 }
 
-#: As published: Tables 6.1 and 7.1 on meshes, and Figures 7.1 to 7.6.
+#: Published numbers of ranks: Tables 6.1 and 7.1 on meshes, Figures 7.1 to 7.6.
 TABLE_SIZES = (4, 8, 16, 32, 64, 100, 128, 144, 192, 200, 216, 250, 300)
 FIGURE_SIZES = (64, 100, 128, 216)
 
-#: How ranks are numbered: along the pattern, or in no order. It is not known which the
-#: published tables had.
+#: Order of rank numbers: along the pattern, or random. The order of the published
+#: tables is unknown.
 ORDERS = IN_ORDER, SHUFFLED = "in order", "shuffled"
 
 CHOICE_RANKS = 128
@@ -52,7 +53,7 @@ class Case:
         ``"published"``: all messages at once, as in the published figures;
         ``"choice"``: in rounds, if the pattern has any.
     order
-        Of `ORDERS`.
+        One of `ORDERS`.
     """
 
     study: str
@@ -63,7 +64,7 @@ class Case:
     order: str = IN_ORDER
 
     def allocation(self) -> Allocation:
-        """Return the whole machine, or on the ragged torus just enough nodes."""
+        """Return the whole machine, or just enough nodes of the ragged torus."""
         machine = Machine(MACHINES[self.machine])
         if self.machine != RAGGED:
             return Allocation.whole(machine)
@@ -71,12 +72,12 @@ class Case:
         return fragmented_allocation(machine, self.ranks, pieces, self.seed)
 
     def graph(self) -> CommGraph:
-        """Make the pattern."""
+        """Make the communication graph."""
         graph = PATTERNS[self.pattern](self.ranks, self.seed)
         return graph if self.order == IN_ORDER else shuffled(graph, self.seed)
 
     def phases(self) -> list[CommGraph]:
-        """Return the phases; none if there is only one."""
+        """Return the phases; an empty list if there is only one."""
         return rounds(self.pattern, self.ranks) if self.study == "choice" else []
 
 

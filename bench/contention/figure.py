@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures: the published figures, and the cost of each objective."""
+"""The published figures, and the cost of each objective."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from topoloom.figure.style import AFTER, BEFORE, NEUTRAL, SETTINGS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Mappers for congestion are drawn heavier, greedy ones without markers.
+#: Line styles: mappers for congestion are heavier, greedy ones have no markers.
 LOOKS: dict[str, dict[str, Any]] = {
     "gge": {"color": "#999999", "linestyle": ":"},
     "mahd": {"color": "#999999", "linestyle": "--"},
@@ -30,7 +30,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 
 @contextmanager
-def _page(file: Path, *shape: int, **options: Any) -> Iterator[tuple[Figure, Any]]:
+def _open_page(file: Path, *shape: int, **options: Any) -> Iterator[tuple[Figure, Any]]:
     import matplotlib
 
     matplotlib.use("Agg")
@@ -45,11 +45,11 @@ def _page(file: Path, *shape: int, **options: Any) -> Iterator[tuple[Figure, Any
 
 
 def published(results: Results, file: Path) -> None:
-    """Draw Figures 7.1 to 7.6: congestion over that of the default, by ranks."""
+    """Draw Figures 7.1 to 7.6: congestion relative to the default, by ranks."""
     from matplotlib.ticker import MultipleLocator
 
     places = range(len(FIGURE_SIZES))
-    with _page(file, 2, 3, figsize=(8.4, 5.6), sharex=True, sharey=True) as page:
+    with _open_page(file, 2, 3, figsize=(8.4, 5.6), sharex=True, sharey=True) as page:
         picture, panels = page
         for panel, pattern in zip(panels.flat, PUBLISHED, strict=True):
             parts = [results.of("published", pattern, n) for n in FIGURE_SIZES]
@@ -75,7 +75,7 @@ def published(results: Results, file: Path) -> None:
 
 
 def choice(results: Results, file: Path) -> None:
-    """Draw a line for each machine and pattern: the cost of the other objective."""
+    """Draw a line per machine and pattern: the cost of the other objective."""
     marks = (
         ("congestion", NEAR, OURS, BEFORE, "o", "congestion, placed for hop-bytes"),
         ("time", NEAR, OURS, "#35978f", "D", "time, placed for hop-bytes"),
@@ -89,7 +89,7 @@ def choice(results: Results, file: Path) -> None:
         ticks.append((first, f"{machine}:"))
         ticks += [(first + 1 + i, name) for i, name in enumerate(patterns)]
     lines = [line for line, name in ticks if not name.endswith(":")]
-    with _page(file, figsize=(7.2, 1.4 + 0.18 * len(ticks))) as (picture, panel):
+    with _open_page(file, figsize=(7.2, 1.4 + 0.18 * len(ticks))) as (picture, panel):
         panel.axvline(1, color="#888888", linewidth=0.8, zorder=0)
         for line in lines:
             panel.axhline(line, color=NEUTRAL, linewidth=0.6, zorder=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places a case by every mapper, and measures."""
+"""Places a case by every mapper, and measures the placements."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from topoloom import find_bounds, place
 from topoloom.placements import objective_value
 
 
-class Way(NamedTuple):
-    """A mapper and objective: a column of the tables."""
+class MapperRun(NamedTuple):
+    """A mapper and its objective: a column of the tables."""
 
     name: str
     mapper: str
@@ -26,19 +26,19 @@ OURS, NEAR, TIMED = "auto, congestion", "auto, hop-bytes", "auto, time"
 
 #: Mappers on the ragged torus: published, ours, and others for hop-bytes.
 PUBLISHED = (
-    Way(DEFAULT, "block"),
-    *(Way(name, name) for name in ("gge", "mahd", "grasp", "emahd")),
-    Way(EMAHD_ON_LINKS, "emahd", "congestion"),
-    Way(RIVAL, RIVAL, "congestion"),
+    MapperRun(DEFAULT, "block"),
+    *(MapperRun(name, name) for name in ("gge", "mahd", "grasp", "emahd")),
+    MapperRun(EMAHD_ON_LINKS, "emahd", "congestion"),
+    MapperRun(RIVAL, RIVAL, "congestion"),
 )
-AIMED = (Way(NEAR, "auto"), Way(OURS, "auto", "congestion"))
+AIMED = (MapperRun(NEAR, "auto"), MapperRun(OURS, "auto", "congestion"))
 MORE = tuple(
-    Way(name, name)
+    MapperRun(name, name)
     for name in ("multisection,swap", "multisection,anneal", "multisection,tabu")
 )
 WAYS = {
     "published": (*PUBLISHED, *MORE, *AIMED),
-    "choice": (PUBLISHED[0], *AIMED, Way(TIMED, "auto", "time")),
+    "choice": (PUBLISHED[0], *AIMED, MapperRun(TIMED, "auto", "time")),
 }
 BY_HOP_BYTES = tuple(
     way.name
@@ -56,7 +56,7 @@ class Run:
     byte_count
         Total bytes of all messages.
     congestion, time
-        Seconds; where there are rounds, the sum over them. There is no bound on time.
+        Seconds, summed over rounds if there are any. Time has no bound.
     search_cpu
         CPU seconds on one thread.
     """
@@ -71,10 +71,10 @@ class Run:
 
 
 def measure(case: Case) -> list[Run]:
-    """Place a case by every mapper, then bound it.
+    """Place a case by every mapper, then compute bounds.
 
-    The bound takes all rounds at once: the sum over rounds is never below that. More
-    work would only prove more about hop-bytes.
+    The bound is for all rounds at once, which is at most the sum over rounds. More work
+    would only improve the bound of hop-bytes.
     """
     graph, allocation, phases = case.graph(), case.allocation(), case.phases()
     runs = []
@@ -103,7 +103,7 @@ def measure(case: Case) -> list[Run]:
 
 
 def impossible(runs: list[Run]) -> list[str]:
-    """List the placements that are better than the proven bound: an error."""
+    """List placements with values below the proven bound, which are errors."""
     proven = {run.case: run for run in runs if run.way == BOUND}
     return [
         f"{run.case}: {run.way} has {name} {getattr(run, name):g}, below the bound "

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The patterns of the published figures, and a halo, of any number of ranks.
+"""The published patterns, and a halo exchange, for any number of ranks.
 
-The matrices behind 3DSpec, Aug2dc and Mesh are made here, not read: elements of a
-cube, the flow on a grid, a random triangulation, each cut into a part for every rank.
+Meshes are generated, not read: 3DSpec is elements of a cube, Aug2dc the flow on a grid,
+Mesh a random triangulation. Each mesh is cut into one part per rank.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from peers.graphs import Graph
 from topoloom import CommGraph
 from topoloom.graphs.patterns import Request, make_phases
 
-#: Bytes of a block that an all-gather starts from, and of an entry between two parts.
+#: Bytes of an all-gather's block, and of an edge between two parts.
 UNIT = 1024
 
 Points = NDArray[np.float64]
 
 
 def spectral_elements(side: int) -> tuple[Graph, Points]:
-    """Couple the elements of a cube by the nodes that they share, at order 4.
+    """Couple the elements of a cube by their shared nodes, at order 4.
 
-    A face has 25 nodes, an edge 5, a corner is 1.
+    Two elements share 25 nodes of a face, 5 of an edge, or 1 of a corner.
     """
     place = np.indices([side] * 3).reshape(3, -1).T
     pairs, weights = [], []
@@ -63,7 +63,7 @@ def augmented_grid(side: int) -> tuple[Graph, Points]:
 
 
 def cut(mesh: Graph, points: Points, parts: int, seed: int) -> Graph:
-    """Cut a mesh into parts; turned first, so that cuts do not follow its grid."""
+    """Cut a mesh into parts; a random rotation makes cuts independent of the grid."""
     axes = points.shape[1]
     turn, _ = np.linalg.qr(np.random.default_rng(seed).standard_normal((axes, axes)))
     return graphs.quotient(
@@ -72,7 +72,7 @@ def cut(mesh: Graph, points: Points, parts: int, seed: int) -> Graph:
 
 
 def to_topoloom(graph: Graph) -> CommGraph:
-    """Send the weight of each edge, in units, in both directions."""
+    """Make a graph that sends each edge's weight, in units, in both directions."""
     return CommGraph.from_csr(
         graph.first.astype(np.uint64),
         graph.peer.astype(np.uint32),
@@ -80,7 +80,7 @@ def to_topoloom(graph: Graph) -> CommGraph:
     )
 
 
-#: From a number of ranks and a seed; the first six as the published figures have them.
+#: Patterns by number of ranks and seed; the first six are in the published figures.
 PATTERNS: dict[str, Callable[[int, int], CommGraph]] = {
     "Recursive doubling": lambda n, _: topoloom.graphs.recursive_doubling(n, UNIT),
     "Bruck": lambda n, _: topoloom.graphs.bruck(n, UNIT),
@@ -95,7 +95,7 @@ PATTERNS: dict[str, Callable[[int, int], CommGraph]] = {
 PUBLISHED = tuple(PATTERNS)[:6]
 
 
-#: Patterns with rounds, by their names in Topoloom.
+#: Patterns with rounds, and their names in Topoloom.
 IN_ROUNDS = {
     "Recursive doubling": "recursive-doubling",
     "Bruck": "bruck",
@@ -104,7 +104,7 @@ IN_ROUNDS = {
 
 
 def rounds(pattern: str, ranks: int) -> list[CommGraph]:
-    """Return the phases; none if there is only one."""
+    """Return the phases; an empty list if there is only one."""
     name = IN_ROUNDS.get(pattern)
     if name is None:
         return []

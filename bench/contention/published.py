@@ -6,7 +6,7 @@ from contention.measure import DEFAULT, EMAHD_ON_LINKS, RIVAL
 NEAR_WAYS = (DEFAULT, "gge", "mahd", "emahd", "grasp")
 LINK_WAYS = (DEFAULT, "gge", "mahd", "grasp", EMAHD_ON_LINKS, RIVAL)
 
-#: Table 6.1, Mesh: by ranks, hops per byte; the columns of `NEAR_WAYS`.
+#: Table 6.1, Mesh: hops per byte by ranks, in the columns of `NEAR_WAYS`.
 HOPS_PER_BYTE = {
     8: (2.22, 2.18, 1.83, 1.48, 1.43),
     16: (5.36, 3.88, 4.02, 3.76, 2.98),
@@ -22,7 +22,7 @@ HOPS_PER_BYTE = {
     300: (5.66, 5.16, 3.73, 3.29, 3.42),
 }
 
-#: Table 7.1, Mesh: by ranks, the load of the busiest link; the columns of `LINK_WAYS`.
+#: Table 7.1, Mesh: load of the busiest link by ranks, in the columns of `LINK_WAYS`.
 BUSIEST_LINK = {
     4: (97, 73, 62, 73, 62, 62),
     8: (144, 104, 162, 151, 113, 87),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results as tables: geometric means over patterns, sizes and ragged allocations."""
+"""Tables of results: geometric means over patterns, sizes and ragged allocations."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COLUMNS = (DEFAULT, "gge", "mahd", "grasp", EMAHD_ON_LINKS, RIVAL, NEAR, OURS)
 
 
 class Results:
-    """Runs by case and way."""
+    """Runs by case and mapper."""
 
     def __init__(self, runs: Iterable[Run]) -> None:
         self.runs = {(run.case, run.way): run for run in runs}
@@ -43,7 +43,7 @@ class Results:
     def of(
         self, study: str, pattern: str = "", ranks: int = 0, order: str = IN_ORDER
     ) -> Results:
-        """Return the runs of a study, and optionally of a pattern and a size."""
+        """Select the runs of a study, and optionally of a pattern and a size."""
         return Results(
             run
             for run in self.runs.values()
@@ -54,45 +54,53 @@ class Results:
         )
 
     def at(self, case: Case) -> Results:
-        """Return a single case."""
+        """Select the runs of a single case."""
         return Results(run for run in self.runs.values() if run.case == case)
 
     def values(self, way: str, what: str = "congestion") -> list[float]:
-        """Return the values of a mapper, case by case."""
+        """Return the values of a mapper by case."""
         return [float(getattr(self.runs[case, way], what)) for case in self.cases]
 
     def best_by_hop_bytes(self) -> list[float]:
-        """Return the least congestion of any mapper for hop-bytes, case by case."""
+        """Return the minimum congestion of all mappers for hop-bytes, by case."""
         return list(map(min, zip(*map(self.values, BY_HOP_BYTES), strict=True)))
 
     def load(self, way: str) -> float:
         """Return the geometric mean of the load of the busiest link, in KiB."""
-        return mean(value * BANDWIDTH / 1024 for value in self.values(way))
+        return compute_geometric_mean(
+            value * BANDWIDTH / 1024 for value in self.values(way)
+        )
 
     def hops_per_byte(self, way: str) -> float:
-        """Return the geometric mean of the hops that a byte takes."""
+        """Return the geometric mean of hops per byte."""
         bytes_sent = self.values(way, "byte_count")
-        return mean(ratios(self.values(way, "hop_bytes"), bytes_sent))
+        return compute_geometric_mean(
+            compute_ratios(self.values(way, "hop_bytes"), bytes_sent)
+        )
 
     def ratio(self, way: str, base: str, what: str = "congestion") -> float:
         """Return the geometric mean of the ratio of two mappers."""
-        return mean(ratios(self.values(way, what), self.values(base, what)))
+        return compute_geometric_mean(
+            compute_ratios(self.values(way, what), self.values(base, what))
+        )
 
 
-def ratios(values: Iterable[float], bases: Iterable[float]) -> list[float]:
-    """Divide case by case."""
+def compute_ratios(values: Iterable[float], bases: Iterable[float]) -> list[float]:
+    """Return the ratios of two lists, case by case."""
     return [value / base for value, base in zip(values, bases, strict=True)]
 
 
-def mean(values: Iterable[float]) -> float:
-    """Return the geometric mean of at least one value."""
+def compute_geometric_mean(values: Iterable[float]) -> float:
+    """Return the geometric mean of a nonempty list."""
     found = geometric_mean(values)
     assert found is not None
     return found
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
-    """Write Markdown, if there are rows; the first columns are words, then numbers."""
+def format_table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1
+) -> str:
+    """Format Markdown rows, if any; the first columns are words, then numbers."""
     if not rows:
         return ""
     rule = ["---"] * words + ["---:"] * (len(head) - words)
@@ -100,7 +108,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) ->
 
 
 def in_short(results: Results) -> str:
-    """Compare placements for congestion with the others, by pattern."""
+    """Compare placements for congestion with other placements, by pattern."""
     head = ["pattern", "cases", f"ours / {DEFAULT}", f"ours / {RIVAL}", "at most"]
     head += [
         "ours / best by hop-bytes",
@@ -115,27 +123,27 @@ def in_short(results: Results) -> str:
         if not part.cases:
             continue
         ours, seconds = part.values(OURS), part.values(OURS, "search_cpu")
-        rival = ratios(ours, part.values(RIVAL))
-        near = ratios(ours, part.best_by_hop_bytes())
+        rival = compute_ratios(ours, part.values(RIVAL))
+        near = compute_ratios(ours, part.best_by_hop_bytes())
         rows.append(
             [
                 name or "**all**",
                 str(len(part.cases)),
                 f"{part.ratio(OURS, DEFAULT):.3f}",
-                f"{mean(rival):.3f}",
+                f"{compute_geometric_mean(rival):.3f}",
                 f"{max(rival):.3f}",
-                f"{mean(near):.3f}",
+                f"{compute_geometric_mean(near):.3f}",
                 str(sum(value > 1 + 1e-9 for value in near)),
                 f"{part.ratio(OURS, BOUND):.2f}",
-                f"{mean(seconds):.2f}",
+                f"{compute_geometric_mean(seconds):.2f}",
                 f"{max(seconds):.2f}",
             ]
         )
-    return table(head, rows)
+    return format_table(head, rows)
 
 
 def hops(results: Results, order: str) -> str:
-    """Write Table 6.1: hops per byte, with published values in parentheses."""
+    """Format Table 6.1: hops per byte, with published values in parentheses."""
     ways = (*published.NEAR_WAYS, NEAR)
     rows, ours, printed = [], [], []
     for ranks, theirs in published.HOPS_PER_BYTE.items():
@@ -144,14 +152,21 @@ def hops(results: Results, order: str) -> str:
             continue
         ours.append([part.hops_per_byte(way) for way in ways])
         printed.append(theirs)
-        rows.append([str(ranks), *with_published(ours[-1], theirs)])
+        rows.append([str(ranks), *format_with_published(ours[-1], theirs)])
     if rows:
-        rows.append(["**mean**", *with_published(means(ours), means(printed))])
-    return table(["ranks", *ways], rows)
+        rows.append(
+            [
+                "**mean**",
+                *format_with_published(
+                    compute_column_means(ours), compute_column_means(printed)
+                ),
+            ]
+        )
+    return format_table(["ranks", *ways], rows)
 
 
 def links(results: Results, order: str) -> str:
-    """Write Table 7.1: the busiest link's load over that of the default."""
+    """Format Table 7.1: the busiest link's load relative to the default."""
     ways = published.LINK_WAYS
     rows, ours, printed = [], [], []
     for ranks, loads in published.BUSIEST_LINK.items():
@@ -161,26 +176,34 @@ def links(results: Results, order: str) -> str:
         columns = (*ways[1:], OURS, BOUND)
         ours.append([part.ratio(way, DEFAULT) for way in columns])
         printed.append([load / loads[0] for load in loads[1:]])
-        cells = with_published(ours[-1], printed[-1])
+        cells = format_with_published(ours[-1], printed[-1])
         rows.append([str(ranks), f"{part.load(DEFAULT):.0f}", *cells])
     if rows:
-        rows.append(["**mean**", "", *with_published(means(ours), means(printed))])
-    return table(["ranks", f"{DEFAULT}, KiB", *ways[1:], OURS, BOUND], rows)
+        rows.append(
+            [
+                "**mean**",
+                "",
+                *format_with_published(
+                    compute_column_means(ours), compute_column_means(printed)
+                ),
+            ]
+        )
+    return format_table(["ranks", f"{DEFAULT}, KiB", *ways[1:], OURS, BOUND], rows)
 
 
-def with_published(ours: Sequence[float], theirs: Sequence[float]) -> list[str]:
-    """Write our values, with theirs in parentheses."""
+def format_with_published(ours: Sequence[float], theirs: Sequence[float]) -> list[str]:
+    """Format our values, with published ones in parentheses."""
     with_theirs = [f"{a:.2f} ({b:.2f})" for a, b in zip(ours, theirs, strict=False)]
     return [*with_theirs, *(f"{value:.2f}" for value in ours[len(theirs) :])]
 
 
-def means(rows: Iterable[Sequence[float]]) -> list[float]:
+def compute_column_means(rows: Iterable[Sequence[float]]) -> list[float]:
     """Return the geometric mean of every column."""
-    return [mean(column) for column in zip(*rows, strict=True)]
+    return [compute_geometric_mean(column) for column in zip(*rows, strict=True)]
 
 
-def figures(results: Results) -> str:
-    """Write the values of Figures 7.1 to 7.6: congestion over that of the default."""
+def format_figures(results: Results) -> str:
+    """Format Figures 7.1 to 7.6: congestion relative to the default."""
     columns = (*COLUMNS[1:], BOUND)
     rows = []
     for pattern in PUBLISHED:
@@ -189,11 +212,11 @@ def figures(results: Results) -> str:
             if part.cases:
                 cells = [f"{part.ratio(way, DEFAULT):.2f}" for way in columns]
                 rows.append([pattern, str(ranks), *cells])
-    return table(["pattern", "ranks", *columns], rows)
+    return format_table(["pattern", "ranks", *columns], rows)
 
 
-def ways(results: Results) -> str:
-    """Write a line for each mapper: three measures over those of the default."""
+def format_mappers(results: Results) -> str:
+    """Format a line per mapper: three measures relative to the default."""
     part = results.of("published")
     rows = []
     for way in WAYS["published"] if part.cases else ():
@@ -201,14 +224,14 @@ def ways(results: Results) -> str:
             f"{part.ratio(way.name, DEFAULT, what):.3f}"
             for what in ("congestion", "hop_bytes", "time")
         ]
-        seconds = mean(part.values(way.name, "search_cpu"))
+        seconds = compute_geometric_mean(part.values(way.name, "search_cpu"))
         rows.append([f"`{way.mapper}`", way.objective, *cells, f"{seconds:.2g}"])
     head = ["mapper", "objective", "congestion", "hop-bytes", "time", "CPU, s"]
-    return table(head, rows, words=2)
+    return format_table(head, rows, words=2)
 
 
 def choice(results: Results) -> str:
-    """Write the loss by the other objective, by machine."""
+    """Format the loss by the other objective, by machine."""
     head = ["machine", "pattern", "congestion", "hop-bytes", "time"]
     head += ["time by hop-bytes, µs", "by congestion", "by time"]
     head += ["CPU by hop-bytes, s", "by congestion"]
@@ -227,14 +250,14 @@ def choice(results: Results) -> str:
             ]
         )
     machines = "".join(f"- {name}: {what}\n" for name, what in ABOUT.items())
-    return f"{table(head, rows, words=2)}\n{machines}"
+    return f"{format_table(head, rows, words=2)}\n{machines}"
 
 
 def report(results: Results) -> str:
-    """Write the tables of the published study."""
+    """Format the tables of the published study."""
     sections: tuple[tuple[str, Callable[[Results], str]], ...] = (
         ("In short", in_short),
-        ("Every mapper", ways),
+        ("Every mapper", format_mappers),
         *(
             (
                 f"Table {number}, Mesh, ranks {order}: {what}",
@@ -246,7 +269,7 @@ def report(results: Results) -> str:
             )
             for order in (SHUFFLED, IN_ORDER)
         ),
-        ("Figures 7.1 to 7.6: busiest link over default", figures),
+        ("Figures 7.1 to 7.6: busiest link over default", format_figures),
     )
     shown = [(title, write(results)) for title, write in sections]
     return "\n".join(f"## {title}\n\n{text}" for title, text in shown if text)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bounds and exact searches: time, and what they prove.
+// Time and results of bounds and exact searches.
 #include <optional>
 #include <string>
 #include <variant>
@@ -36,29 +36,29 @@ CommGraph dense_pattern(std::uint32_t ranks) {
     return CommGraph::from_edges(ranks, from, to, bytes);
 }
 
-CommGraph ring(std::uint32_t threads) {
+CommGraph make_ring(std::uint32_t threads) {
     return stencil(std::vector<GridAxis>{{threads, true}}, StencilShape::star, Bytes{16384});
 }
 
-/// 256 ranks that all talk to each other, on 4 x 8 x 8 nodes.
+/// 256 ranks with all-to-all messages, on 4 x 8 x 8 nodes.
 template <auto bound>
-void dense_256(benchmark::State& state) {
+void time_dense_bound(benchmark::State& state) {
     const Machine machine = make_machine("torus:4x8x8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = dense_pattern(256);
     const BoundProblem problem(graph, allocation);
     for (auto _ : state) benchmark::DoNotOptimize(bound(problem));
 }
-BENCHMARK(dense_256<static_cast<std::int64_t (*)(const BoundProblem&)>(bound::gilmore_lawler_bound)>)
+BENCHMARK(time_dense_bound<static_cast<std::int64_t (*)(const BoundProblem&)>(bound::gilmore_lawler_bound)>)
     ->Name("gilmore_lawler/256")
     ->Unit(benchmark::kMillisecond);
-BENCHMARK(
-    dense_256<static_cast<std::optional<std::int64_t> (*)(const BoundProblem&)>(bound::projection_bound)>)
+BENCHMARK(time_dense_bound<
+              static_cast<std::optional<std::int64_t> (*)(const BoundProblem&)>(bound::projection_bound)>)
     ->Name("projection/256")
     ->Unit(benchmark::kMillisecond);
 
-/// A cube of `side` ranks each way on a torus of the same shape.
-void sparse(benchmark::State& state) {
+/// A cube of side^3 ranks on a torus of the same shape.
+void time_sparse_bound(benchmark::State& state) {
     const auto side = static_cast<std::uint32_t>(state.range(0));
     const std::string extent = std::to_string(side);
     const Machine machine = make_machine("torus:" + extent + "x" + extent + "x" + extent);
@@ -70,35 +70,35 @@ void sparse(benchmark::State& state) {
                                        static_cast<double>(graph.total_bytes().value);
     }
 }
-BENCHMARK(sparse)->Arg(16)->Arg(46)->Arg(100)->Unit(benchmark::kMillisecond);
+BENCHMARK(time_sparse_bound)->Arg(16)->Arg(46)->Arg(100)->Unit(benchmark::kMillisecond);
 
-void cut(benchmark::State& state) {
+void time_cut_bound(benchmark::State& state) {
     const Machine machine = make_machine("torus:8x8x8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = stencil(std::vector<GridAxis>(3, {8, true}), StencilShape::box, Bytes{1024});
     const BoundProblem problem(graph, allocation);
     for (auto _ : state) benchmark::DoNotOptimize(cut_bound(problem));
 }
-BENCHMARK(cut)->Unit(benchmark::kMillisecond);
+BENCHMARK(time_cut_bound)->Unit(benchmark::kMillisecond);
 
-void affinities(benchmark::State& state) {
+void time_affinities(benchmark::State& state) {
     const Machine cell = make_machine("ring:12,rings=2");
     const auto& bus = std::get<RingBus>(cell.topology());
     std::vector<Node> station;
     for (const std::uint32_t at : {10U, 1U, 9U, 2U, 8U, 3U, 7U, 4U}) station.emplace_back(at);
-    const CommGraph graph = ring(8);
+    const CommGraph graph = make_ring(8);
     for (auto _ : state) benchmark::DoNotOptimize(rank_bus_affinities(bus, station, graph));
 }
-BENCHMARK(affinities)->Unit(benchmark::kMillisecond);
+BENCHMARK(time_affinities)->Unit(benchmark::kMillisecond);
 
-void bipartitions(benchmark::State& state) {
-    const CommGraph graph = ring(16);
+void time_bipartitions(benchmark::State& state) {
+    const CommGraph graph = make_ring(16);
     for (auto _ : state) benchmark::DoNotOptimize(rank_bipartitions(graph));
 }
-BENCHMARK(bipartitions)->Unit(benchmark::kMillisecond);
+BENCHMARK(time_bipartitions)->Unit(benchmark::kMillisecond);
 
-/// Hop-bytes as quadratic assignment.
-qap::QuadraticAssignment hop_bytes(const CommGraph& graph, const Allocation& allocation) {
+/// Expresses hop-bytes as a quadratic assignment problem.
+qap::QuadraticAssignment make_assignment_problem(const CommGraph& graph, const Allocation& allocation) {
     const auto ranks = static_cast<std::uint32_t>(graph.rank_count());
     std::vector<std::int64_t> bytes(std::size_t{ranks} * ranks, 0);
     for (const Rank u : ids<Rank>(ranks))
@@ -111,12 +111,12 @@ qap::QuadraticAssignment hop_bytes(const CommGraph& graph, const Allocation& all
             std::move(distances)};
 }
 
-/// A random dense pattern on a 3 x 4 mesh, from block order to the proof.
-void exact(benchmark::State& state) {
+/// A random dense pattern on a 3 x 4 mesh: from block order to proven optimality.
+void time_exact_search(benchmark::State& state) {
     const Machine machine = make_machine("mesh:3x4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = dense_pattern(12);
-    const qap::QuadraticAssignment problem = hop_bytes(graph, allocation);
+    const qap::QuadraticAssignment problem = make_assignment_problem(graph, allocation);
     const std::vector<Position> start = id_list<Position>(12);
     for (auto _ : state) {
         const Budget budget;
@@ -124,6 +124,6 @@ void exact(benchmark::State& state) {
         state.counters["nodes"] = static_cast<double>(qap::branch_and_bound(problem, start, meter, 1).nodes);
     }
 }
-BENCHMARK(exact)->Unit(benchmark::kMillisecond);
+BENCHMARK(time_exact_search)->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Patches and computes on tori, on one core: the mapper bricks, with the cells named and with the cells recognized.
+// The mapper bricks for patches and computes on tori, with named and with recognized cells, on one core.
 #include <cstdint>
 #include <string>
 

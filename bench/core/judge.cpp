@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Judgement of a million ranks with 26 neighbors each on a 100x100x100 torus, compared with reading the graph once.
+// Evaluates a placement of a million ranks with 26 neighbors each on a 100x100x100 torus; compared with one
+// pass over the graph.
 #include <numeric>
 
 #include <benchmark/benchmark.h>
@@ -20,25 +21,25 @@ struct Case {
     CommGraph graph = stencil(std::vector<GridAxis>(3, {100, true}), StencilShape::box, Bytes{1024});
 };
 
-const Case& the_case() {
+const Case& get_case() {
     static const Case one;
     return one;
 }
 
-Placement placement(bool random) {
-    const auto all = the_case().allocation.slots();
+Placement make_placement(bool random) {
+    const auto all = get_case().allocation.slots();
     std::vector<Slot> slots(all.begin(), all.end());
     if (random) Rng(1).shuffle(std::span<Slot>(slots));
-    return {the_case().allocation, std::move(slots)};
+    return {get_case().allocation, std::move(slots)};
 }
 
-void messages_per_second(benchmark::State& state) {
-    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(the_case().graph.edge_count()));
+void set_message_rate(benchmark::State& state) {
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(get_case().graph.edge_count()));
 }
 
-/// The limit of hop-bytes: peers and bytes of every edge must be read once.
-void read_graph_once(benchmark::State& state) {
-    const CommGraph& graph = the_case().graph;
+/// Lower limit of the time for hop-bytes: read peers and bytes of every edge once.
+void time_graph_read(benchmark::State& state) {
+    const CommGraph& graph = get_case().graph;
     for (auto _ : state) {
         const Chunks chunks(graph.edge_count(), 1 << 20);
         benchmark::DoNotOptimize(parallel_sum<std::int64_t>(chunks, 0, [&](Chunk part) {
@@ -49,26 +50,26 @@ void read_graph_once(benchmark::State& state) {
             return sum;
         }));
     }
-    messages_per_second(state);
+    set_message_rate(state);
 }
 
-void only_hop_bytes(benchmark::State& state) {
-    const Placement where = placement(state.range(0) != 0);
+void time_hop_bytes(benchmark::State& state) {
+    const Placement where = make_placement(state.range(0) != 0);
     for (auto _ : state)
-        benchmark::DoNotOptimize(hop_bytes(the_case().graph, the_case().machine, where.slots()));
-    messages_per_second(state);
+        benchmark::DoNotOptimize(hop_bytes(get_case().graph, get_case().machine, where.slots()));
+    set_message_rate(state);
 }
 
-void everything(benchmark::State& state) {
-    const Placement where = placement(state.range(0) != 0);
+void time_all_metrics(benchmark::State& state) {
+    const Placement where = make_placement(state.range(0) != 0);
     for (auto _ : state)
-        benchmark::DoNotOptimize(judge(the_case().graph, the_case().machine, where).hop_bytes);
-    messages_per_second(state);
+        benchmark::DoNotOptimize(judge(get_case().graph, get_case().machine, where).hop_bytes);
+    set_message_rate(state);
 }
 
-BENCHMARK(read_graph_once)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(only_hop_bytes)->ArgName("random")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(everything)
+BENCHMARK(time_graph_read)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(time_hop_bytes)->ArgName("random")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(time_all_metrics)
     ->ArgName("random")
     ->Arg(0)
     ->Arg(1)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges tried under congestion, a second and core: a 7-point stencil of 16^3 ranks on a torus of that shape.
+// Evaluated exchanges per second and core for congestion: a 7-point stencil of 16^3 ranks on a torus of the
+// same shape.
 #include <array>
 #include <vector>
 
@@ -17,10 +18,10 @@ namespace {
 constexpr std::uint32_t side = 16;
 constexpr std::uint32_t ranks = side * side * side;
 
-enum class Start { random, good };  // good: in place, but for one rank in sixteen
+enum class Start { random, good };  // good: one rank in sixteen is on a wrong slot
 enum class Pairs { near, far };     // far: any two ranks; near: neighbors in the pattern
 
-std::vector<Slot> start_slots(Start start, Rng& rng) {
+std::vector<Slot> make_start_slots(Start start, Rng& rng) {
     std::vector<Slot> slots;
     for (const Slot slot : ids<Slot>(ranks)) slots.push_back(slot);
     if (start == Start::random) rng.shuffle(std::span(slots));
@@ -36,7 +37,7 @@ struct Pair {
 
 class Setting {
    public:
-    explicit Setting(Start start) : slots_(start_slots(start, rng_)) {}
+    explicit Setting(Start start) : slots_(make_start_slots(start, rng_)) {}
 
     Pair pair(Pairs pairs) {
         const Rank u{rng_.below(ranks)};
@@ -56,12 +57,12 @@ class Setting {
     LinkLoads loads{machine_, pattern_, slots_};
 };
 
-void count_rate(benchmark::State& state) {
+void set_rate_counter(benchmark::State& state) {
     state.counters["rate"] =
         benchmark::Counter(static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }
 
-/// Exchanges that are not better, and so leave everything as it is: nearly all of a search are.
+/// Rejected exchanges, which are almost all exchanges of a search.
 void try_exchange(benchmark::State& state, Start start, Pairs pairs) {
     Setting setting(start);
     std::vector<Pair> worse;
@@ -78,14 +79,14 @@ void try_exchange(benchmark::State& state, Start start, Pairs pairs) {
         const Pair pair = worse[next++ % worse.size()];
         benchmark::DoNotOptimize(setting.loads.exchange_if_better(pair.u, pair.v));
     }
-    count_rate(state);
+    set_rate_counter(state);
 }
 BENCHMARK_CAPTURE(try_exchange, random_far, Start::random, Pairs::far);
 BENCHMARK_CAPTURE(try_exchange, random_near, Start::random, Pairs::near);
 BENCHMARK_CAPTURE(try_exchange, good_far, Start::good, Pairs::far);
 BENCHMARK_CAPTURE(try_exchange, good_near, Start::good, Pairs::near);
 
-/// Cold annealing: exchanges that are made only if the soft value does not rise.
+/// Annealing at zero temperature: accepts an exchange only if the soft value does not increase.
 void propose_exchange(benchmark::State& state, Start start, Pairs pairs) {
     Setting setting(start);
     setting.loads.set_soft_scale();
@@ -94,7 +95,7 @@ void propose_exchange(benchmark::State& state, Start start, Pairs pairs) {
         benchmark::DoNotOptimize(
             setting.loads.exchange_if_soft_at_most(pair.u, pair.v, setting.loads.soft()));
     }
-    count_rate(state);
+    set_rate_counter(state);
 }
 BENCHMARK_CAPTURE(propose_exchange, random_far, Start::random, Pairs::far);
 BENCHMARK_CAPTURE(propose_exchange, good_near, Start::good, Pairs::near);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mappers on 7-point stencils: time, hops per byte, and exchange evaluations a second on one core.
+// Mappers on 7-point stencils: time, hops per byte, and evaluated exchanges per second on one core.
 #include <string>
 #include <vector>
 
@@ -15,7 +15,7 @@ using namespace topoloom;
 
 namespace {
 
-/// A cube of `side` ranks each way on a torus of the same shape.
+/// A cube of side^3 ranks on a torus of the same shape.
 void run(benchmark::State& state, const char* chain) {
     const auto side = static_cast<std::uint32_t>(state.range(0));
     const std::string extent = std::to_string(side);
@@ -37,7 +37,7 @@ void run(benchmark::State& state, const char* chain) {
     state.counters["work_rate"] = benchmark::Counter(static_cast<double>(work), benchmark::Counter::kIsRate);
 }
 
-/// A grid of ranks, that may share slots.
+/// A grid of ranks; several ranks can share a slot.
 void run_grid(benchmark::State& state, const std::vector<GridAxis>& axes, const Allocation& allocation,
               const char* chain) {
     const Machine& machine = allocation.machine();
@@ -60,20 +60,20 @@ void run_fold(benchmark::State& state, const std::vector<GridAxis>& axes, const 
     run_grid(state, axes, Allocation::whole(machine), chain);
 }
 
-/// A million ranks on a torus of nodes with 8 slots; a fifth of the nodes, in fragments, belongs to others.
+/// A million ranks on a torus of nodes with 8 slots; other jobs use a fifth of the nodes, in fragments.
 void run_ragged(benchmark::State& state, const char* chain) {
     const Machine machine = make_machine("torus:54x54x54+node:8");
     const std::vector<GridAxis> axes(3, {100, true});
     run_grid(state, axes, fragmented_allocation(machine, 125'000, 100, 1), chain);
 }
 
-// 16^3 = 4,096 ranks; 41^3 = 68,921 stands for 65,536.
+// 16^3 = 4,096 ranks; 41^3 = 68,921 approximates 65,536.
 BENCHMARK_CAPTURE(run, gge, "gge")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run, mahd, "mahd")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run, hilbert, "hilbert")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run, random_swap, "random,swap")->Arg(16)->Arg(24)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run, mahd_swap, "mahd,swap")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
-// A million ranks: one per slot, and sharing slots.
+// A million ranks: one per slot, and with shared slots.
 const std::vector<GridAxis> cube(3, {100, true});
 const std::vector<GridAxis> plane(2, {1000, true});
 BENCHMARK_CAPTURE(run_fold, fold_cube, cube, "torus:100x100x100", "fold(grid=100x100x100)")
@@ -86,7 +86,7 @@ BENCHMARK_CAPTURE(run_fold, fold_tree, cube, "tree:32:32:16,distance=1:10:100", 
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_fold, hilbert_grid, cube, "torus:100x100x100", "hilbert(grid=100x100x100)")
     ->Unit(benchmark::kMillisecond);
-// 9,200 ranks on any of 587,264 slots of a dragonfly, as if all of Frontier were free.
+// 9,200 ranks on 587,264 slots of a dragonfly, as if all of Frontier were free.
 const std::vector<GridAxis> few{{20, true}, {20, true}, {23, true}};
 const char* const large = "dragonfly:74x32,nodes=4,global=10+node:62";
 BENCHMARK_CAPTURE(run_fold, mahd_few_ranks, few, large, "mahd")->Unit(benchmark::kMillisecond);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Speed of the text readers on 60 MB of text, beside two limits: finding all line ends, and reading all
-// numbers.
+// Speed of the text readers on 60 MB of text, compared with two limits: finding line ends, and parsing
+// digits.
 #include <charconv>
 #include <cstring>
 #include <string>
@@ -66,7 +66,7 @@ const std::string& metis_weighted() {
     return text;
 }
 
-/// The hardest for the caches: neighbors have unrelated numbers.
+/// Worst case for caches: neighbors have unrelated numbers.
 const std::string& metis_random() {
     static const std::string text = metis_text(random_geometric(600'000, Bytes{65'536}, 1, 8), true);
     return text;
@@ -74,8 +74,7 @@ const std::string& metis_random() {
 
 enum class Order { rows, columns, random };
 
-/// Entries as most programs write them: by rows, or by columns. At random they are the hardest for the
-/// caches.
+/// Entries by rows or by columns, as most programs write them; random order is the worst case for caches.
 std::string market_text(std::string_view field, std::string_view value_end, Order order) {
     const auto graph = random_geometric(500'000, Bytes{65'536}, 1, 7);
     std::vector<std::pair<Rank, Rank>> entries;
@@ -161,7 +160,7 @@ const std::string& monitoring() {
     return text;
 }
 
-/// The limit of anything that looks at every line.
+/// Upper limit for readers that process lines.
 void line_ends(benchmark::State& state, const std::string& (*make)()) {
     const std::string& text = make();
     for (auto _ : state) {
@@ -177,8 +176,7 @@ void line_ends(benchmark::State& state, const std::string& (*make)()) {
     state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * text.size()));
 }
 
-/// The limit of anything that looks at every digit: a loop with nothing in it but digits and what separates
-/// them.
+/// Upper limit for readers that process digits: a loop over digits and separators only.
 void digits(benchmark::State& state, const std::string& (*make)()) {
     const std::string& text = make();
     for (auto _ : state) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hops and routes between random nodes of every kind of network: nanoseconds for a distance, and for a link of a route;
-// and seconds until all distances of an irregular network are known.
+// Hops and routes between random nodes of every kind of network: nanoseconds per distance, and per link of a
+// route. Also the seconds to compute all distances of an irregular network.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -38,7 +38,7 @@ constexpr std::array machines{
     "dragonfly:33x8,nodes=4,routing=valiant",
 };
 
-/// So few that they stay in the cache.
+/// Draws few pairs, so that they stay in the cache.
 template <class T>
 std::vector<std::pair<Node, Node>> random_pairs(const T& topology) {
     Rng rng(1);
@@ -48,7 +48,7 @@ std::vector<std::pair<Node, Node>> random_pairs(const T& topology) {
     return pairs;
 }
 
-/// The time per item, printed as 3.1n for 3.1 ns.
+/// Time per item, printed as 3.1n for 3.1 ns.
 void time_per_item(benchmark::State& state, std::size_t items, const char* what) {
     state.counters[what] = benchmark::Counter(static_cast<double>(items),
                                               benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
@@ -94,7 +94,7 @@ void route(benchmark::State& state) {
     });
 }
 
-/// Switches with 18 random cables and two nodes on each.
+/// Switches with 18 random cables and two nodes each.
 ExplicitGraphSpec irregular(std::uint32_t switches) {
     Rng rng(1);
     ExplicitGraphSpec spec;
@@ -127,7 +127,7 @@ BENCHMARK(irregular_distances)
     ->UseRealTime()
     ->Iterations(1);
 
-/// Minimum of many short runs: the time of the work without other processes on the core.
+/// Minimum of many short runs, to exclude the effect of other processes.
 void min_of_all_machines(benchmark::internal::Benchmark* benchmark) {
     benchmark->ArgName("machine")
         ->DenseRange(0, std::ssize(machines) - 1)

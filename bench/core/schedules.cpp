@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For every schedule on one core: messages enumerated per second with 4,096 ranks; time of cost() without routes for a
-// million ranks; time of cost() and run_cost() with routes for 512 ranks.
+// For every schedule, on one core: messages enumerated per second with 4,096 ranks; time of cost() without
+// routes for a million ranks; time of cost() and run_cost() with routes for 512 ranks.
 #include <cstdint>
 #include <ranges>
 #include <string>
@@ -41,14 +41,15 @@ void enumerate(benchmark::State& state, const std::string& name, Operation opera
     state.SetItemsProcessed(messages);
 }
 
-/// Cost of a collective among a million ranks, from its messages alone.
+/// Cost of a collective of a million ranks without routes.
 void cost_alone(benchmark::State& state, const std::string& name, Operation operation) {
     const AnySchedule any = make_schedule(call_of(operation, 1'000'000), name);
     const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-10}});
     for (auto _ : state) benchmark::DoNotOptimize(cost(any, model).time);
 }
 
-/// Ranks are scattered over a torus. `run`: run_cost(), where ranks wait only for their own messages, instead of cost().
+/// Cost with routes; ranks are scattered over a torus. `run` selects run_cost(), in which ranks do not wait
+/// for rounds.
 void cost_routed(benchmark::State& state, const std::string& name, Operation operation, bool run) {
     const Machine machine = make_machine("torus:8x8x8");
     const AnySchedule any = make_schedule(call_of(operation, 512), name);

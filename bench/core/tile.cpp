@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A million ranks on nodes: the mapper tile, with the grid named and with the grid recognized, on one core.
+// The mapper tile for a million ranks, with a named and with a recognized grid, on one core.
 #include <string>
 
 #include <benchmark/benchmark.h>
@@ -12,7 +12,7 @@ using namespace topoloom;
 
 namespace {
 
-/// 100^3 ranks, 7 points, on nodes of the given number of cores.
+/// A 7-point stencil of 100^3 ranks; each node has the given number of cores.
 void run(benchmark::State& state, const char* mapper) {
     const auto cores = static_cast<std::uint32_t>(state.range(0));
     const std::uint32_t nodes = (1'000'000 + cores - 1) / cores;

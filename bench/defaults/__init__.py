@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gains of the defaults compared with the launcher order, Scotch and hop-bytes."""
+"""Gains of the defaults over the launcher order, Scotch and hop-bytes."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places programs on real machines with defaults, and simulates; see ``--help``."""
+"""Places programs on real machines by default, and simulates; see ``--help``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OUT = ROOT / "build" / "bench-defaults"
 MARKS = "<!-- bench-defaults: begin -->", "<!-- bench-defaults: end -->"
 
 
-def options(argv: Sequence[str] | None = None) -> argparse.Namespace:
+def parse_options(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser("defaults", description=__doc__)
     parser.add_argument(
@@ -48,7 +48,7 @@ def options(argv: Sequence[str] | None = None) -> argparse.Namespace:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
-    args = options(argv)
+    args = parse_options(argv)
     OUT.mkdir(parents=True, exist_ok=True)
     results, larger = OUT / "results.jsonl", OUT / "rows.jsonl"
     if not args.report:
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             for run in pool.map(measure, chosen[:: args.every]):
                 log.write(json.dumps(asdict(run)) + "\n")
                 log.flush()
-                print(line(run), file=sys.stderr, flush=True)
+                print(format_line(run), file=sys.stderr, flush=True)
         if args.every == 1:
             rows = [json.dumps(asdict(measure_row(job))) + "\n" for job in JOBS]
             larger.write_text("".join(rows))
@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         paste(args.docs / "defaults.md", text, *MARKS)
 
 
-def line(run: Run) -> str:
+def format_line(run: Run) -> str:
     """Print a line about a case."""
     ratio = run.ratio(BLOCK)
     return f"{run.case!s:60} {ratio:.3f} x launcher, search {run.seconds:.1f} s"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cases: real machines, programs, jobs, and sizes of messages."""
+"""Cases: real machines, programs, jobs, and message sizes."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ FAT_TREE = "fattree:18:36:12,bandwidth=12.5GB/s+node:2:4:8,distance=1:2:4"
 SIZES = {"small": 256, "large": 64 * 1024}
 JOBS = ("first nodes", "compact", "ragged")
 FRAGMENTS = 4
-#: SimGrid takes minutes with more concurrent messages.
+#: Maximum concurrent messages; with more, SimGrid takes minutes.
 MAX_MESSAGES = 4_000
 
 
 class Host(NamedTuple):
-    """A machine, and how it is used."""
+    """A machine, ranks of a job, and ranks per node."""
 
     text: str
     ranks: int
     ranks_per_node: int
 
 
-#: One to 64 ranks per node, and four nodes or more.
+#: Jobs with one to 64 ranks per node, on at least four nodes.
 HOSTS = {
     "frontier": Host("frontier", 64, 8),
     "lumi-c": Host("lumi-c", 128, 16),
@@ -58,39 +58,39 @@ _GRIDS = {
 }
 
 
-def _halo(points: int) -> Callable[[int, int], list[CommGraph]]:
+def _make_halo(points: int) -> Callable[[int, int], list[CommGraph]]:
     axes = 3 if points > 5 else 2
     return lambda ranks, size: [stencil(_GRIDS[ranks][3 - axes], points, bytes=size)]
 
 
-def _rows_and_columns(ranks: int, size: int) -> list[CommGraph]:
-    """All-to-all in the rows of a grid, then in its columns: an FFT of pencils."""
+def _make_rows_and_columns(ranks: int, size: int) -> list[CommGraph]:
+    """All-to-all in the rows of a grid, then in its columns: an FFT with pencils."""
     grid = np.arange(ranks).reshape(_GRIDS[ranks][1])
-    return [_in_groups(grid, size), _in_groups(grid.T, size)]
+    return [_make_all_to_all(grid, size), _make_all_to_all(grid.T, size)]
 
 
-def _in_groups(groups: np.ndarray, size: int) -> CommGraph:  # type: ignore[type-arg]
+def _make_all_to_all(groups: np.ndarray, size: int) -> CommGraph:  # type: ignore[type-arg]
     pairs = [(a, b) for group in groups.tolist() for a, b in product(group, group)]
     source, target = np.array([(a, b) for a, b in pairs if a != b], np.uint32).T
     amounts = np.full(len(source), size)
     return CommGraph.from_edges(groups.size, source, target, amounts)
 
 
-def _lammps(ranks: int, size: int) -> list[CommGraph]:
-    """Lennard-Jones melt: one exchange, the mean message of `size`."""
+def _make_lammps(ranks: int, size: int) -> list[CommGraph]:
+    """Lennard-Jones melt: one exchange with a mean message of `size` bytes."""
     rows = np.loadtxt(TRACE, dtype=np.int64)
     source, target = rows[:, :2].astype(np.uint32).T
     scaled = np.rint(rows[:, 2] * (size / rows[:, 2].mean())).astype(np.int64)
     return [CommGraph.from_edges(ranks, source, target, scaled)]
 
 
-#: name -> phases for numbers of ranks and of bytes per message
+#: name -> function (ranks, bytes per message) -> phases
 PROGRAMS: dict[str, Callable[[int, int], list[CommGraph]]] = {
-    "3-D halo": _halo(7),
-    "3-D halo with diagonals": _halo(27),
-    "2-D halo": _halo(5),
-    "LAMMPS": _lammps,
-    "FFT": _rows_and_columns,
+    "3-D halo": _make_halo(7),
+    "3-D halo with diagonals": _make_halo(27),
+    "2-D halo": _make_halo(5),
+    "LAMMPS": _make_lammps,
+    "FFT": _make_rows_and_columns,
     "irregular mesh": lambda ranks, size: [random_geometric(ranks, size)],
 }
 
@@ -110,18 +110,18 @@ class Case:
 
     @property
     def ranks(self) -> int:
-        """Number of ranks; the trace has its own."""
+        """Number of ranks; the LAMMPS trace has a fixed number."""
         return 125 if self.program == "LAMMPS" else HOSTS[self.machine].ranks
 
     def phases(self) -> list[CommGraph]:
-        """Make the phases."""
+        """Make the communication graphs of the phases."""
         return PROGRAMS[self.program](self.ranks, SIZES[self.size])
 
     def allocation(self) -> Allocation:
-        """Allocate just enough nodes, with equally many slots on each."""
+        """Allocate just enough nodes, with the same number of slots on each."""
         each = HOSTS[self.machine].ranks_per_node
-        machine = _machine(self.machine)
-        nodes = _nodes(self.machine, self.job, -(-self.ranks // each))
+        machine = _load_machine(self.machine)
+        nodes = _choose_nodes(self.machine, self.job, -(-self.ranks // each))
         per_node = machine.slots_per_node
         slots = np.add.outer(np.array(nodes) * per_node, np.arange(each)).ravel()
         return Allocation(machine, nodes, slots.tolist())
@@ -133,30 +133,30 @@ def cases() -> Iterator[Case]:
         case = Case(*names)
         if case.program == "LAMMPS" and not TRACE.exists():
             continue
-        if _messages_at_once(case.program, case.ranks) > MAX_MESSAGES:
+        if _count_concurrent_messages(case.program, case.ranks) > MAX_MESSAGES:
             continue
         nodes = -(-case.ranks // HOSTS[case.machine].ranks_per_node)
         if nodes < FRAGMENTS:
             continue
-        first, compact = (_nodes(case.machine, job, nodes) for job in JOBS[:2])
+        first, compact = (_choose_nodes(case.machine, job, nodes) for job in JOBS[:2])
         if case.job == "compact" and compact == first:
             continue
         yield case
 
 
 @cache
-def _messages_at_once(program: str, ranks: int) -> int:
+def _count_concurrent_messages(program: str, ranks: int) -> int:
     return max(phase.edge_count for phase in PROGRAMS[program](ranks, 1))
 
 
 @cache
-def _machine(name: str) -> Machine:
+def _load_machine(name: str) -> Machine:
     return load_machine(HOSTS[name].text)
 
 
 @cache
-def _nodes(name: str, job: str, count: int) -> tuple[int, ...]:
-    machine = _machine(name)
+def _choose_nodes(name: str, job: str, count: int) -> tuple[int, ...]:
+    machine = _load_machine(name)
     if job == "first nodes":
         return tuple(range(count))
     if job == "compact":
@@ -166,6 +166,6 @@ def _nodes(name: str, job: str, count: int) -> tuple[int, ...]:
     return tuple(chosen.nodes.tolist())
 
 
-def merged(phases: list[CommGraph]) -> CommGraph:
-    """Add up phases."""
+def merge_phases(phases: list[CommGraph]) -> CommGraph:
+    """Sum the communication graphs of phases."""
     return phases[0] if len(phases) == 1 else add_phases(phases)

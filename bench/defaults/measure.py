@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places a case by all mappers, predicts and simulates."""
+"""Places a case by all mappers, predicts and simulates the times."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import time
 from dataclasses import dataclass
 
 from correlation import rank_correlation
-from defaults.cases import Case, merged
+from defaults.cases import Case, merge_phases
 from defaults.scotch import scotch
 from topoloom import Allocation, CommGraph, Placement, place
 from topoloom.placements import predicted_time
 from topoloom.simulate.simgrid import simulate
 
 BLOCK, OURS, SCOTCH, HOP_BYTES = "launcher", "ours", "Scotch", "hop-bytes"
-#: A correlation needs more placements than this.
+#: Further placements, which a correlation needs.
 _MORE = {"random": "hop-bytes", "time": "time", "congestion": "congestion"}
 
 
@@ -25,9 +25,9 @@ class Run:
     Attributes
     ----------
     predicted, simulated
-        Seconds by way of placing.
+        Seconds by mapper.
     seconds
-        Of our search on the clock.
+        Wall-clock seconds of our search.
     """
 
     machine: str
@@ -40,7 +40,7 @@ class Run:
 
     @property
     def case(self) -> Case:
-        """The placed case."""
+        """The case of this run."""
         return Case(self.machine, self.program, self.job, self.size)
 
     def ratio(self, other: str) -> float | None:
@@ -58,9 +58,9 @@ class Run:
 
 
 def measure(case: Case) -> Run:
-    """Place a case by all mappers; equal placements are simulated once."""
+    """Place a case by all mappers; simulate equal placements once."""
     phases = case.phases()
-    graph = merged(phases)
+    graph = merge_phases(phases)
     allocation = case.allocation()
     start = time.perf_counter()
     ours = place(graph, allocation, phases=phases).placement
@@ -98,7 +98,7 @@ def times(
     allocation: Allocation,
     placement: Placement,
 ) -> tuple[float, float]:
-    """Return predicted and simulated seconds."""
+    """Return predicted and simulated seconds of a placement."""
     machine = allocation.machine
     predicted = predicted_time(graph, allocation, placement, phases=phases)
     nodes = (placement.slots // machine.slots_per_node).tolist()

@@ -15,22 +15,22 @@ from topoloom.allocations import fragmented_allocation
 from topoloom.graphs import stencil
 from topoloom.placements import predicted_time
 
-#: Messages and bytes per message to a neighbor in the Lennard-Jones melt.
+#: Messages per neighbor, and bytes per message, in the Lennard-Jones melt.
 _MESSAGES, _BYTES = 220, 5_387
 
 
 @dataclass(frozen=True)
 class Row:
-    """A job under the launcher's order and ours; pairs are these two.
+    """A job; pairs are results of the launcher's order and of ours.
 
     Attributes
     ----------
     between, leaving
-        Bytes between nodes, and the most that leaves one.
+        Inter-node bytes: total, and sent by the busiest node.
     simulated
-        None if there are too many messages.
+        None if messages are too many to simulate.
     seconds
-        Of our search on the clock.
+        Wall-clock seconds of our search.
     """
 
     job: str
@@ -42,7 +42,7 @@ class Row:
     seconds: float
 
 
-def _lammps() -> CommGraph:
+def _make_lammps() -> CommGraph:
     halo = stencil([8, 8, 8], 7, bytes=_BYTES * _MESSAGES)
     edges = halo.edge_count
     source = [
@@ -55,35 +55,35 @@ def _lammps() -> CommGraph:
     )
 
 
-def _first_nodes(machine: str, nodes: int) -> Allocation:
+def _allocate_first_nodes(machine: str, nodes: int) -> Allocation:
     return Allocation(load_machine(machine), list(range(nodes)))
 
 
-def _fragments(machine: str, nodes: int, fragments: int) -> Allocation:
+def _allocate_fragments(machine: str, nodes: int, fragments: int) -> Allocation:
     return fragmented_allocation(load_machine(machine), nodes, fragments)
 
 
-#: name -> pattern, allocation, and whether it is small enough to simulate
+#: name -> (pattern, allocation, whether it is simulated)
 JOBS: dict[str, tuple[Callable[[], CommGraph], Callable[[], Allocation], bool]] = {
     "LAMMPS, 512 ranks, 8 nodes of frontier in 4 fragments": (
-        *(_lammps, partial(_fragments, "frontier", 8, 4), True),
+        *(_make_lammps, partial(_allocate_fragments, "frontier", 8, 4), True),
     ),
     "LAMMPS, 512 ranks, 8 nodes of the fat tree 18:36:12": (
-        *(_lammps, partial(_first_nodes, FAT_TREE, 8), True),
+        *(_make_lammps, partial(_allocate_first_nodes, FAT_TREE, 8), True),
     ),
     "3-D halo of 64 KiB, 4,096 ranks, 64 nodes of frontier in 8 fragments": (
         partial(stencil, [16, 16, 16], 7, bytes=64 * 1024),
-        *(partial(_fragments, "frontier", 64, 8), False),
+        *(partial(_allocate_fragments, "frontier", 64, 8), False),
     ),
     "3-D halo of 64 KiB, 65,536 ranks, 1,024 nodes of frontier in 20 fragments": (
         partial(stencil, [32, 32, 64], 7, bytes=64 * 1024),
-        *(partial(_fragments, "frontier", 1024, 20), False),
+        *(partial(_allocate_fragments, "frontier", 1024, 20), False),
     ),
 }
 
 
 def measure_row(job: str) -> Row:
-    """Place a job by the launcher and by default."""
+    """Place a job in launcher order and by default."""
     make, cut, is_simulated = JOBS[job]
     graph, allocation = make(), cut()
     block = place(graph, allocation, "block").placement

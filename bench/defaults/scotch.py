@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Static mapping of Scotch onto any part of any machine.
+"""Scotch's static mapping onto any allocation of any machine.
 
 The target is a decomposition (``deco 0``): the distance of every pair of slots, and a
-binary tree of domains. Each domain is cut in halves between two slots far apart.
+binary tree of domains. Each domain is divided between two distant slots.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 
 
 def scotch(graph: CommGraph, allocation: Allocation) -> Placement | None:
-    """Map with Scotch's best quality, one rank a slot; None where Scotch fails."""
+    """Map with Scotch's best quality, one rank per slot; None if Scotch fails."""
     far = slot_distances(allocation)
     with tempfile.TemporaryDirectory() as folder:
         source, target, mapping = (Path(folder) / name for name in ("g", "t", "m"))
@@ -37,7 +37,7 @@ def scotch(graph: CommGraph, allocation: Allocation) -> Placement | None:
 
 
 def slot_distances(allocation: Allocation) -> Ints:
-    """Return 1 inside a node, and 1 more for each link between nodes."""
+    """Return distances of slots: 1 inside a node, plus 1 per link between nodes."""
     machine = allocation.machine
     nodes = np.asarray(allocation.slots) // machine.slots_per_node
     used, place = np.unique(nodes, return_inverse=True)
@@ -46,7 +46,7 @@ def slot_distances(allocation: Allocation) -> Ints:
 
 
 def deco(far: Ints) -> str:
-    """Write the target; domain d is cut into 2 d and 2 d + 1."""
+    """Format the target; domain d is divided into domains 2 d and 2 d + 1."""
     domain = np.zeros(len(far), np.int64)
     parts = [(1, np.arange(len(far)))]
     while parts:
@@ -54,7 +54,7 @@ def deco(far: Ints) -> str:
         if len(members) == 1:
             domain[members] = number
             continue
-        halves = _halves(members, far)
+        halves = _halve(members, far)
         parts += [(2 * number + side, half) for side, half in enumerate(halves)]
     lines = ["deco 0", f"{len(far)} {domain.max()}"]
     lines += [f"{slot} 1 {number}" for slot, number in enumerate(domain.tolist())]
@@ -62,7 +62,7 @@ def deco(far: Ints) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _halves(members: Ints, far: Ints) -> tuple[Ints, Ints]:
+def _halve(members: Ints, far: Ints) -> tuple[Ints, Ints]:
     one = members[np.argmax(far[members[0], members])]
     two = members[np.argmax(far[one, members])]
     nearer = far[one, members] - far[two, members]
@@ -72,7 +72,7 @@ def _halves(members: Ints, far: Ints) -> tuple[Ints, Ints]:
 
 
 def mended(place: Ints, far: Ints) -> Ints:
-    """Move all but the first rank of a slot to the nearest free slot."""
+    """Move ranks beyond the first on a slot to the nearest free slot."""
     mended = place.copy()
     free = np.setdiff1d(np.arange(len(far)), place)
     _, first = np.unique(place, return_index=True)

@@ -13,11 +13,11 @@ from defaults.measure import BLOCK, HOP_BYTES, OURS, SCOTCH, Run
 from defaults.rows import Row
 from topoloom.support.units import format_count, format_seconds
 
-CLOSE = 0.1  # of a predicted time to the simulated one
+CLOSE = 0.1  # accepted relative error of a predicted time
 
 
 class Aim(NamedTuple):
-    """A line of the first table."""
+    """A line of the table of targets."""
 
     what: str
     aim: str
@@ -26,27 +26,44 @@ class Aim(NamedTuple):
 
 
 def aims(runs: Sequence[Run]) -> list[Aim]:
-    """Return targets and results."""
+    """Return the targets with their results."""
     ragged = [run for run in runs if run.machine in TORI and run.job == JOBS[-1]]
     close = [abs(ratio - 1) <= CLOSE for ratio in predictions(runs)]
     share = sum(close) / len(close) if close else None
     return [
-        _least("gain on the launcher, geometric mean", _mean_gain(runs, BLOCK), 1.2),
-        _least("the same, ragged tori", _mean_gain(ragged, BLOCK), 1.5),
-        _most("ours / launcher, worst", _worst(runs, BLOCK), 1.01),
-        _least("gain on Scotch, geometric mean", _mean_gain(runs, SCOTCH), 1.1),
-        _most("ours / Scotch, worst", _worst(runs, SCOTCH), 1.02),
-        _most("ours / fewest hop-bytes, worst", _worst(runs, HOP_BYTES), 1.02),
-        _least(f"predictions within {CLOSE:.0%} of the simulation", share, 0.9),
-        _least("rank correlation of a case, worst", _correlation(runs), 0.95),
-        _told(
-            f"cases with 0.95 or more, where times differ by {CLOSE:.0%}", _share(runs)
+        _make_minimum_target(
+            "gain on the launcher, geometric mean", _compute_mean_gain(runs, BLOCK), 1.2
+        ),
+        _make_minimum_target(
+            "the same, ragged tori", _compute_mean_gain(ragged, BLOCK), 1.5
+        ),
+        _make_maximum_target(
+            "ours / launcher, worst", _find_worst_ratio(runs, BLOCK), 1.01
+        ),
+        _make_minimum_target(
+            "gain on Scotch, geometric mean", _compute_mean_gain(runs, SCOTCH), 1.1
+        ),
+        _make_maximum_target(
+            "ours / Scotch, worst", _find_worst_ratio(runs, SCOTCH), 1.02
+        ),
+        _make_maximum_target(
+            "ours / fewest hop-bytes, worst", _find_worst_ratio(runs, HOP_BYTES), 1.02
+        ),
+        _make_minimum_target(
+            f"predictions within {CLOSE:.0%} of the simulation", share, 0.9
+        ),
+        _make_minimum_target(
+            "rank correlation of a case, worst", _find_worst_correlation(runs), 0.95
+        ),
+        _make_unlimited_target(
+            f"cases with 0.95 or more, where times differ by {CLOSE:.0%}",
+            _compute_share(runs),
         ),
     ]
 
 
 def predictions(runs: Iterable[Run]) -> list[float]:
-    """Divide each predicted time by the simulated one."""
+    """Return the ratio of predicted to simulated time for each placement."""
     return [
         run.predicted[way] / run.simulated[way] for run in runs for way in run.simulated
     ]
@@ -59,7 +76,9 @@ def misses(runs: Sequence[Run]) -> list[str]:
         for run in runs:
             ratio = run.ratio(other)
             if ratio is not None and ratio > most:
-                found.append(f"{run.case}: {ratio:.3f} x {other}; {_both(run, other)}")
+                found.append(
+                    f"{run.case}: {ratio:.3f} x {other}; {_format_times(run, other)}"
+                )
     for run in runs:
         correlation = run.correlation()
         if correlation is not None and correlation < 0.95:
@@ -68,14 +87,19 @@ def misses(runs: Sequence[Run]) -> list[str]:
 
 
 def report(runs: Sequence[Run], rows: Sequence[Row]) -> str:
-    """Write all tables."""
-    parts = [_aims(runs), _by("machine", runs), _by("program", runs), _by("job", runs)]
+    """Format all tables."""
+    parts = [
+        _format_targets(runs),
+        _format_by("machine", runs),
+        _format_by("program", runs),
+        _format_by("job", runs),
+    ]
     if rows:
-        parts.append(_rows(rows))
+        parts.append(_format_rows(rows))
     return "\n".join(parts)
 
 
-def _both(run: Run, other: str) -> str:
+def _format_times(run: Run, other: str) -> str:
     return ", ".join(
         f"{way} {format_seconds(run.simulated[way])} "
         f"(predicted {format_seconds(run.predicted[way])})"
@@ -83,21 +107,21 @@ def _both(run: Run, other: str) -> str:
     )
 
 
-def _aims(runs: Sequence[Run]) -> str:
+def _format_targets(runs: Sequence[Run]) -> str:
     lines = [["aim", "", "reached", ""]]
     lines += [
         [
             what,
             aim,
-            _number(reached),
+            _format_number(reached),
             ("yes" if is_reached else "**no**") if aim else "",
         ]
         for what, aim, reached, is_reached in aims(runs)
     ]
-    return _table(lines)
+    return _format_table(lines)
 
 
-def _by(what: str, runs: Sequence[Run]) -> str:
+def _format_by(what: str, runs: Sequence[Run]) -> str:
     def key(run: Run) -> str:
         return str(getattr(run, what))
 
@@ -112,20 +136,20 @@ def _by(what: str, runs: Sequence[Run]) -> str:
             [
                 name,
                 str(len(part)),
-                _number(_mean_gain(part, BLOCK)),
-                _number(_worst(part, BLOCK)),
-                _number(_mean_gain(part, SCOTCH)),
-                _number(_worst(part, SCOTCH)),
-                _number(_mean_gain(part, HOP_BYTES)),
+                _format_number(_compute_mean_gain(part, BLOCK)),
+                _format_number(_find_worst_ratio(part, BLOCK)),
+                _format_number(_compute_mean_gain(part, SCOTCH)),
+                _format_number(_find_worst_ratio(part, SCOTCH)),
+                _format_number(_compute_mean_gain(part, HOP_BYTES)),
                 f"{min(ratios):.2f} to {max(ratios):.2f}",
-                _number(_correlation(part)),
+                _format_number(_find_worst_correlation(part)),
                 f"{max(run.seconds for run in part):.1f}",
             ]
         )
-    return _table(lines)
+    return _format_table(lines)
 
 
-def _rows(rows: Sequence[Row]) -> str:
+def _format_rows(rows: Sequence[Row]) -> str:
     def pair(values: tuple[float, float] | None, form: Callable[..., str]) -> str:
         return "" if values is None else " → ".join(form(value) for value in values)
 
@@ -142,37 +166,37 @@ def _rows(rows: Sequence[Row]) -> str:
         ]
         for row in rows
     ]
-    return _table(lines)
+    return _format_table(lines)
 
 
-def _table(lines: list[list[str]]) -> str:
+def _format_table(lines: list[list[str]]) -> str:
     head, *rest = lines
     ruled = [head, ["---"] + ["---:"] * (len(head) - 1), *rest]
     return "".join(f"| {' | '.join(line)} |\n" for line in ruled)
 
 
-def _ratios(runs: Iterable[Run], other: str) -> list[float]:
+def _compute_ratios(runs: Iterable[Run], other: str) -> list[float]:
     return [ratio for run in runs if (ratio := run.ratio(other)) is not None]
 
 
-def _mean_gain(runs: Iterable[Run], other: str) -> float | None:
-    ratios = _ratios(runs, other)
+def _compute_mean_gain(runs: Iterable[Run], other: str) -> float | None:
+    ratios = _compute_ratios(runs, other)
     if not ratios:
         return None
     return math.exp(-sum(map(math.log, ratios)) / len(ratios))
 
 
-def _worst(runs: Iterable[Run], other: str) -> float | None:
-    return max(_ratios(runs, other), default=None)
+def _find_worst_ratio(runs: Iterable[Run], other: str) -> float | None:
+    return max(_compute_ratios(runs, other), default=None)
 
 
-def _correlation(runs: Iterable[Run]) -> float | None:
+def _find_worst_correlation(runs: Iterable[Run]) -> float | None:
     found = [run.correlation() for run in runs]
     return min((each for each in found if each is not None), default=None)
 
 
-def _share(runs: Iterable[Run]) -> float | None:
-    """Count cases whose placements differ, and which are predicted in their order."""
+def _compute_share(runs: Iterable[Run]) -> float | None:
+    """Return the share of cases with different times that are predicted in order."""
     found = [
         run.correlation()
         for run in runs
@@ -182,17 +206,17 @@ def _share(runs: Iterable[Run]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _least(what: str, reached: float | None, aim: float) -> Aim:
+def _make_minimum_target(what: str, reached: float | None, aim: float) -> Aim:
     return Aim(what, f"≥ {aim:g}", reached, reached is None or reached >= aim)
 
 
-def _most(what: str, reached: float | None, aim: float) -> Aim:
+def _make_maximum_target(what: str, reached: float | None, aim: float) -> Aim:
     return Aim(what, f"≤ {aim:g}", reached, reached is None or reached <= aim)
 
 
-def _told(what: str, reached: float | None) -> Aim:
+def _make_unlimited_target(what: str, reached: float | None) -> Aim:
     return Aim(what, "", reached, True)
 
 
-def _number(value: float | None) -> str:
+def _format_number(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"

@@ -14,10 +14,10 @@ from peers.tables import paste
 from smpi import find
 
 MARKS = "<!-- bench-exchange: begin -->", "<!-- bench-exchange: end -->"
-#: Number of first columns that identify a row.
+#: Number of leading columns that identify a row.
 KEY = 3
 RANKS = (64, 256, 1024)
-#: With fewer ranks: to all others.
+#: Destinations per rank; fewer if there are fewer ranks.
 DEGREES = (1, 8, 64)
 SIZES = (8, 1024, 32768)
 PATTERNS = 1
@@ -46,39 +46,43 @@ def main(argv: Sequence[str] | None = None) -> None:
         for ranks in (args.ranks,) if args.ranks else RANKS:
             for cell in simulate(program, ranks, PATTERNS, DEGREES, SIZES):
                 cells.append(cell)
-                print(row(cell), file=sys.stderr, flush=True)
+                print(format_row(cell), file=sys.stderr, flush=True)
                 if args.docs:
                     renew(
                         args.docs / "reference" / "benchmarks" / "collectives.md", cell
                     )
-    print(table([row(cell) for cell in cells]))
+    print(format_table([format_row(cell) for cell in cells]))
 
 
 def renew(page: Path, cell: Cell) -> None:
-    """Replace a row of a page."""
+    """Replace a row of the table in a page."""
     begin, end = MARKS
     shown = page.read_text().partition(begin)[2].partition(end)[0].splitlines()
-    rows = {_key(line): line for line in shown if line.startswith("| ") and _key(line)}
-    new = row(cell)
-    rows[_key(new)] = new
-    paste(page, table([rows[key] for key in sorted(rows)]), *MARKS)
+    rows = {
+        _parse_row_key(line): line
+        for line in shown
+        if line.startswith("| ") and _parse_row_key(line)
+    }
+    new = format_row(cell)
+    rows[_parse_row_key(new)] = new
+    paste(page, format_table([rows[key] for key in sorted(rows)]), *MARKS)
 
 
-def _key(line: str) -> tuple[int, ...]:
-    """Return ranks, degree and bytes of a row, if it has these numbers."""
+def _parse_row_key(line: str) -> tuple[int, ...]:
+    """Return ranks, degree and bytes of a row; empty if it is not a result."""
     words = [word.strip() for word in line.split("|")[1 : 1 + KEY]]
     return tuple(map(int, words)) if all(map(str.isdigit, words)) else ()
 
 
-def row(cell: Cell) -> str:
-    """Write a cell; times are microseconds."""
+def format_row(cell: Cell) -> str:
+    """Format a result as a row; times are microseconds."""
     times = [f"{1e6 * cell.seconds[a]:.1f}" for a in ("reduction", "nbx", "mesh", "")]
     words = (cell.ranks, cell.degree, cell.bytes, *times, f"{cell.ratio:.2f}")
     return f"| {' | '.join(map(str, words))} |"
 
 
-def table(rows: Sequence[str]) -> str:
-    """Write all rows as Markdown, and the worst ratio of any."""
+def format_table(rows: Sequence[str]) -> str:
+    """Format all rows as Markdown, with the worst ratio."""
     head = (
         "| ranks | degree | bytes | reduction | NBX | mesh | ours "
         "| ours / better of the first two |"

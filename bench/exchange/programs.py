@@ -15,7 +15,7 @@ import smpi
 
 HERE = Path(__file__).parent
 
-#: 10 GB/s and a latency of 1 us per link; two links between any two hosts.
+#: Platform: 10 GB/s and 1 us per link, two links between any two hosts.
 PLATFORM = """\
 <?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -28,7 +28,7 @@ PLATFORM = """\
 
 @dataclass(frozen=True)
 class Cell:
-    """Seconds of an exchange by each algorithm: means over patterns; "" is ours."""
+    """Mean seconds of an exchange by algorithm, over patterns; "" is our choice."""
 
     ranks: int
     degree: int
@@ -37,7 +37,7 @@ class Cell:
 
     @property
     def ratio(self) -> float:
-        """Time of our choice relative to the better of both other algorithms."""
+        """Time of our choice relative to the better of reduction and NBX."""
         better = min(self.seconds["reduction"], self.seconds["nbx"])
         return self.seconds[""] / better
 
@@ -54,7 +54,7 @@ def simulate(
     degrees: Sequence[int],
     sizes: Sequence[int],
 ) -> Iterator[Cell]:
-    """Run the grid's cells for a number of ranks in SimGrid's MPI."""
+    """Measure all degrees and sizes for a number of ranks in SimGrid's MPI."""
     platform = program.with_name("platform.xml")
     platform.write_text(PLATFORM.format(last=ranks - 1))
     hosts = [f"n{i}" for i in range(ranks)]
@@ -69,7 +69,7 @@ def simulate(
 
 
 def call_often(program: Path, launcher: str, calls: int) -> dict[str, float]:
-    """Exchange this number of times between two real ranks."""
+    """Run this number of exchanges between two real ranks."""
     done = subprocess.run(
         [launcher, "-n", "2", program, "--calls", str(calls)],
         check=True,

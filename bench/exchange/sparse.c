@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times sparse exchanges by every algorithm, and by our choice, in one job, and writes JSON Lines.
+// Times sparse exchanges by every algorithm, and by our choice, in one job; writes JSON Lines.
 //
-// Usage: sparse PATTERNS DEGREES BYTES, lists separated by commas. In each of a number of patterns every rank sends
-// one message to each of DEGREE ranks drawn at random. All ranks start at the same time of MPI's clock, which must be
-// the same everywhere, and an exchange takes until the last of them has ended.
-// Or: sparse --calls CALLS: that number of exchanges on one communicator.
+// Usage: sparse PATTERNS DEGREES BYTES, lists separated by commas. In each pattern, every rank
+// sends one message to each of DEGREE random ranks. All ranks start at the same time of MPI's
+// clock, which must be synchronized; the time of an exchange ends on the last rank.
+// Or: sparse --calls CALLS: this number of exchanges on one communicator.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,20 +19,20 @@ static int rank, ranks;
 
 // ---- patterns ----------------------------------------------------------------------------------------------------
 
-static uint64_t mixed(uint64_t z) {  // splitmix64
+static uint64_t mix_bits(uint64_t z) {  // splitmix64
     z += 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
 }
 
-/// Others, each once, at least as many as ranks without this one.
+/// Draws distinct other ranks, at most all of them.
 static int draw_destinations(int pattern, int degree, int* destinations) {
     char* taken = calloc((size_t)ranks, 1);
-    uint64_t chance = mixed((uint64_t)pattern << 32 | (uint32_t)rank);
+    uint64_t chance = mix_bits((uint64_t)pattern << 32 | (uint32_t)rank);
     int count = 0;
     for (taken[rank] = 1; count < degree && count < ranks - 1;) {
-        chance = mixed(chance);
+        chance = mix_bits(chance);
         const int other = (int)(chance % (uint64_t)ranks);
         if (taken[other]) continue;
         taken[other] = 1;
@@ -46,20 +46,20 @@ static int draw_destinations(int pattern, int degree, int* destinations) {
 
 struct lists {
     int *destinations, *counts, *displs;
-    char* buffer;  // of every message
+    char* buffer;  // one send buffer for all messages
 };
 
-static double seconds_of(int pattern, int degree, int bytes, const struct lists* lists, MPI_Comm comm) {
+static double measure_seconds(int pattern, int degree, int bytes, const struct lists* lists, MPI_Comm comm) {
     const int count = draw_destinations(pattern, degree, lists->destinations);
     for (int i = 0; i < count; ++i) lists->counts[i] = bytes;
     int received, *sources, *counts;
     char* data;
-    const double start = common_start();
+    const double start = wait_for_common_start();
     topoloom_sparse_exchange(count, lists->destinations, lists->counts, lists->buffer, lists->displs,
                              MPI_BYTE, &received, &sources, &counts, &data, MPI_BYTE, comm);
     const double end = MPI_Wtime();
     topoloom_sparse_free(&sources, &counts, &data);
-    return latest(end) - start;
+    return find_latest(end) - start;
 }
 
 static struct lists make_lists(int degree, int bytes) {
@@ -75,19 +75,19 @@ static void free_lists(const struct lists* lists) {
     free(lists->buffer);
 }
 
-// "" is our choice.
+// Algorithms; "" is our choice.
 static const char* const algorithms[] = {"reduction", "nbx", "mesh", ""};
 enum { algorithm_count = sizeof algorithms / sizeof *algorithms };
 
-/// A communicator on which exchanges are by an algorithm. The first call sets it up.
-static MPI_Comm communicator_of(const char* algorithm) {
+/// Returns a communicator whose exchanges use an algorithm; a first call sets it up.
+static MPI_Comm make_communicator(const char* algorithm) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     char setting[64];
     snprintf(setting, sizeof setting, "exchange=%s", algorithm);
     setenv("TOPOLOOM_COLLECTIVES", algorithm[0] == '\0' ? "" : setting, 1);
     const struct lists lists = make_lists(0, 0);
-    seconds_of(0, 0, 0, &lists, comm);
+    measure_seconds(0, 0, 0, &lists, comm);
     free_lists(&lists);
     return comm;
 }
@@ -99,7 +99,7 @@ static void measure_cell(const MPI_Comm* comms, int patterns, int degree, int by
             printf("{\"ranks\": %d, \"degree\": %d, \"bytes\": %d, \"algorithm\": \"%s\", \"seconds\": [",
                    ranks, degree, bytes, algorithms[i]);
         for (int pattern = 0; pattern < patterns; ++pattern) {
-            const double seconds = seconds_of(pattern, degree, bytes, &lists, comms[i]);
+            const double seconds = measure_seconds(pattern, degree, bytes, &lists, comms[i]);
             if (rank == 0) printf("%s%.9g", pattern > 0 ? ", " : "", seconds);
         }
         if (rank == 0) puts("]}");
@@ -110,7 +110,7 @@ static void measure_cell(const MPI_Comm* comms, int patterns, int degree, int by
 
 static void measure_grid(int patterns, const char* degrees, const char* bytes) {
     MPI_Comm comms[algorithm_count];
-    for (int i = 0; i < algorithm_count; ++i) comms[i] = communicator_of(algorithms[i]);
+    for (int i = 0; i < algorithm_count; ++i) comms[i] = make_communicator(algorithms[i]);
     for (const char* degree = degrees; degree != NULL; degree = strchr(degree, ',')) {
         degree += *degree == ',';
         for (const char* size = bytes; size != NULL; size = strchr(size, ',')) {
@@ -123,19 +123,19 @@ static void measure_grid(int patterns, const char* degrees, const char* bytes) {
 
 // ---- forever ----------------------------------------------------------------------------------------------------
 
-static long resident_kilobytes(void) {
+static long read_resident_kilobytes(void) {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     return usage.ru_maxrss;
 }
 
-/// To the next rank, and every third time to this one: what comes is checked.
+/// Sends to the next rank and regularly to itself, and checks received data.
 static void call_often(long calls) {
     const long warm = calls / 100;
     long before = 0;
     const double start = MPI_Wtime();
     for (long call = 0; call < calls; ++call) {
-        if (call == warm) before = resident_kilobytes();
+        if (call == warm) before = read_resident_kilobytes();
         const int destinations[] = {(rank + 1) % ranks, rank}, ones[] = {1, 1};
         const long sent[] = {call * ranks + rank, -call};
         int received, *sources, *counts;
@@ -155,7 +155,7 @@ static void call_often(long calls) {
     }
     if (rank == 0)
         printf("{\"ranks\": %d, \"calls\": %ld, \"seconds\": %.3f, \"kilobytes_more\": %ld}\n", ranks, calls,
-               MPI_Wtime() - start, resident_kilobytes() - before);
+               MPI_Wtime() - start, read_resident_kilobytes() - before);
 }
 
 int main(int argc, char** argv) {

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules learned at run time: speed, cost, and agreement of ranks."""
+"""Schedules learned at run time: convergence, cost, and agreement of ranks."""

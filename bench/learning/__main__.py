@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def call_often(calls: int) -> str:
-    """Let four ranks with jumping clocks make calls, and compare their choices."""
+    """Run calls on four ranks with unreliable clocks, and compare their schedules."""
     compiler = smpi.find("mpicc.openmpi", "libopenmpi-dev")
     launcher = smpi.find("mpirun.openmpi", "openmpi-bin")
     with tempfile.TemporaryDirectory() as folder:

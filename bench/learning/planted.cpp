@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Learning from wrong models: in how many calls the best schedule is found, and what that costs. A table in Markdown.
-// Usage: bench_learning [CASES]
+// Learning from wrong models: number of calls until the best schedule is found, and the regret. Prints a
+// Markdown table. Usage: bench_learning [CASES]
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Switches simulated by Topoloom, BookSim 2 and CAMINOS."""
+"""Simulated switches: Topoloom compared with BookSim 2 and CAMINOS."""

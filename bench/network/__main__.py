@@ -10,7 +10,7 @@ from pathlib import Path
 
 from network import booksim, caminos, ours
 from network.cases import CASES
-from network.compare import compare, latencies, speeds
+from network.compare import compare, format_latencies, format_speeds
 from network.figure import draw
 from peers.tables import paste
 
@@ -47,8 +47,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     compared = []
     for one in compare(cases, book, walk, args.jobs):
         compared.append(one)
-        print(latencies([one]), file=sys.stderr, flush=True)
-    text = f"{latencies(compared)}\n{speeds(compared, SPEED_LOAD)}"
+        print(format_latencies([one]), file=sys.stderr, flush=True)
+    text = f"{format_latencies(compared)}\n{format_speeds(compared, SPEED_LOAD)}"
     for case in cases:
         if case.name == THREADS_CASE:
             ratios = ours.speedups(case, SPEED_LOAD, 2)

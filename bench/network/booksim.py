@@ -11,7 +11,7 @@ from pathlib import Path
 
 from network.cases import Case, Point, run_timed
 
-#: Delays of our router; credits return with the latency of flits.
+#: Delays as in our router; credits return with the latency of flits.
 STEPS: dict[str, str | int | float] = {
     "routing_delay": 1,
     "vc_alloc_delay": 1,
@@ -31,7 +31,7 @@ ROUTES = Path(__file__).with_name("booksim_routes.cpp")
 
 
 def build(clone: Path, home: Path) -> Path:
-    """Build a copy of the clone, whose nodes do not send to themselves."""
+    """Build a copy of the clone in which nodes do not send to themselves."""
     program = home / "booksim"
     if program.exists() and program.stat().st_mtime > ROUTES.stat().st_mtime:
         return program
@@ -67,7 +67,7 @@ def build(clone: Path, home: Path) -> Path:
 
 
 def run(program: Path, case: Case, load: float, saturated: bool) -> Point:
-    """Simulate a load; a saturated one for its throughput."""
+    """Simulate a load; if it is saturated, measure the throughput."""
     settings = STEPS | case.booksim
     settings |= {
         "num_vcs": case.router.vcs,
@@ -90,15 +90,15 @@ def run(program: Path, case: Case, load: float, saturated: bool) -> Point:
     output = ended[ended.rfind("Overall Traffic Statistics") :]
     return Point(
         load,
-        _number(r"Accepted flit rate average = (\S+)", output),
-        _number(r"Packet latency average = (\S+)", output),
-        _number(r"Hops average = (\S+)", output),
-        _number(r"Time taken is (\S+) cycles", ended),
+        _parse_number(r"Accepted flit rate average = (\S+)", output),
+        _parse_number(r"Packet latency average = (\S+)", output),
+        _parse_number(r"Hops average = (\S+)", output),
+        _parse_number(r"Time taken is (\S+) cycles", ended),
         seconds,
     )
 
 
-def _number(pattern: str, output: str) -> float:
+def _parse_number(pattern: str, output: str) -> float:
     found = re.search(pattern, output)
     if found is None:
         raise RuntimeError(f"BookSim does not say {pattern!r}:\n{output[-2000:]}")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Routing functions for BookSim 2, put at the end of its routefunc.cpp: its own routes, with virtual channels in classes as
-// topoloom::Paths has them. Rings are cut at their position 0, dragonflies behind a global link.
+// Routing functions that are appended to BookSim 2's routefunc.cpp: its own routes, with classes of virtual
+// channels as in topoloom::Paths. Rings are cut at position 0, dragonflies after a global link.
 
 namespace {
 
-// `held`: the class before; -1 if the packet comes into the ring or the dragonfly. rise: this turn is cut; ahead: turns
-// to come are.
+// `held`: previous class; -1 if the packet enters the ring or dragonfly. rise: this turn crosses the cut;
+// ahead: the cut is still ahead.
 void add_classed(OutputSet* outputs, int out_port, int held, bool rise, bool ahead) {
     const int lowest = held < 0 ? 0 : held + (rise ? 1 : 0), highest = ahead ? 0 : 1;
     assert(lowest <= highest);

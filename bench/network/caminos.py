@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""CAMINOS, a crate; its routers buffer at outputs, too, and pass whole packets."""
+"""CAMINOS, a crate whose routers also buffer at outputs and forward whole packets."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def build(home: Path) -> Path:
 
 
 def run(program: Path, case: Case, load: float) -> Point:
-    """Simulate a load; in a deadlock latencies are not a number."""
+    """Simulate a load; in a deadlock, latencies are nan."""
     topology, routing = case.caminos
     policies = ["EnforceFlowControl"]
     if topology.startswith("Dragonfly"):
@@ -72,14 +72,14 @@ def run(program: Path, case: Case, load: float) -> Point:
     config.unlink()
     return Point(
         load,
-        _number("accepted_load", output),
-        _number("average_message_delay", output),
-        _number("average_packet_hops", output) + 1,
+        _parse_number("accepted_load", output),
+        _parse_number("average_message_delay", output),
+        _parse_number("average_packet_hops", output) + 1,
         WARM_UP + case.cycles,
         seconds,
     )
 
 
-def _number(field: str, output: str) -> float:
+def _parse_number(field: str, output: str) -> float:
     found = re.search(rf"\b{field}:\s*([0-9.eE+-]+|NaN)", output)
     return nan if found is None else float(found[1])

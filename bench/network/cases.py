@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Networks that several simulators support, and their results for a load."""
+"""Networks that several simulators support, and results per load."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from subprocess import run
 
 @dataclass(frozen=True)
 class Router:
-    """Buffers of each virtual channel, and packets, in flits."""
+    """Virtual channels, and buffer and packet sizes in flits."""
 
     vcs: int
     buffer: int = 8
@@ -20,10 +20,10 @@ class Router:
 
 @dataclass(frozen=True)
 class Case:
-    """A machine as we name it, and as the others do.
+    """A machine in the notation of each simulator.
 
-    `caminos` are its topology and routing; `loads` lie below saturation; `cycles` are
-    those of the others' periods of measurement.
+    `caminos` is topology and routing; `loads` are below saturation; `cycles` is the
+    other simulators' measurement period.
     """
 
     name: str
@@ -82,10 +82,10 @@ CASES = (
 
 @dataclass(frozen=True)
 class Point:
-    """Result of a simulator for a load: flits per node and cycle, and cycles.
+    """Result of a simulator for a load: flits per node and cycle, latency in cycles.
 
-    `routers` are those on the mean way of a packet, `cycles` all that were simulated,
-    `seconds` those of the processor.
+    `routers` is the mean number of routers on a path, `cycles` the number of simulated
+    cycles, `seconds` the CPU time.
     """
 
     offered: float
@@ -96,7 +96,7 @@ class Point:
     seconds: float
 
     def flit_hops(self, nodes: int) -> float:
-        """Return the flit-hops per CPU second."""
+        """Return the simulated flit-hops per CPU second."""
         return self.accepted * nodes * self.cycles * self.routers / self.seconds
 
 

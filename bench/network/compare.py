@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Comparison of simulators on a network, and tables."""
+"""Comparison of simulators per network, and tables."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ SATURATED = 1.0
 
 
 @dataclass
-class Compared:
-    """Points of each simulator, by load; the last one is saturated."""
+class SimulatorComparison:
+    """Results of each simulator by load; the last load is saturated."""
 
     case: Case
     ours: list[Point] = field(default_factory=list)
@@ -27,8 +27,8 @@ class Compared:
 
 def compare(
     cases: Sequence[Case], book: Path, walk: Path, jobs: int
-) -> Iterator[Compared]:
-    """Simulate networks with all simulators, several loads at a time."""
+) -> Iterator[SimulatorComparison]:
+    """Simulate networks with all simulators; several loads run concurrently."""
     with ProcessPoolExecutor(jobs) as pool:
         submitted = [
             [
@@ -42,7 +42,7 @@ def compare(
             for case in cases
         ]
         for case, points in zip(cases, submitted, strict=True):
-            found = Compared(case)
+            found = SimulatorComparison(case)
             for others, walks, own in points:
                 found.booksim.append(others.result())
                 found.caminos.append(walks.result())
@@ -51,8 +51,8 @@ def compare(
             yield found
 
 
-def latencies(compared: Sequence[Compared]) -> str:
-    """Write the table of latencies and throughputs as Markdown."""
+def format_latencies(compared: Sequence[SimulatorComparison]) -> str:
+    """Format the table of latencies and throughputs as Markdown."""
     rows = [
         "| network | load | ours | BookSim 2 | difference | CAMINOS |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
@@ -80,8 +80,8 @@ def latencies(compared: Sequence[Compared]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def speeds(compared: Sequence[Compared], load: float) -> str:
-    """Write flit-hops per CPU second at a load as Markdown."""
+def format_speeds(compared: Sequence[SimulatorComparison], load: float) -> str:
+    """Format flit-hops per CPU second at a load as Markdown."""
     rows = [
         "| network | ours, M/s | BookSim 2 | CAMINOS |",
         "| --- | ---: | ---: | ---: |",

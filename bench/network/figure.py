@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Latency over load, ours as a line and the others as marks on it."""
+"""Figure of latency over load: ours as a line, other simulators as markers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from topoloom.figure.style import AFTER, BEFORE, SETTINGS
 
 if TYPE_CHECKING:
-    from network.compare import Compared
+    from network.compare import SimulatorComparison
 
 
-def draw(compared: Sequence[Compared], file: Path) -> None:
-    """Draw a panel for each network."""
+def draw(compared: Sequence[SimulatorComparison], file: Path) -> None:
+    """Draw a panel per network."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -10,13 +10,13 @@ from topoloom._core import SwitchWiring
 import topoloom
 from network.cases import Case, Point
 
-#: A latency of 1 in BookSim: a flit arrives two cycles after it was sent.
+#: Latency 1 in BookSim: a flit arrives two cycles after it is sent.
 CHANNEL = 2
 PAIRS = 5
 
 
 def speedups(case: Case, load: float, threads: int) -> list[float]:
-    """Return the speedup of threads over one, in alternating pairs."""
+    """Return the speedup of several threads over one, by alternating runs."""
     wiring = SwitchWiring(topoloom.load_machine(case.machine))
     seconds: list[float] = []
     for with_threads in (1, threads) * PAIRS:
@@ -30,7 +30,7 @@ def speedups(case: Case, load: float, threads: int) -> list[float]:
 
 
 def run(case: Case, load: float) -> Point:
-    """Simulate a load; other simulators give the path length."""
+    """Simulate a load on our network; other simulators provide the path length."""
     machine = topoloom.load_machine(case.machine)
     wiring = SwitchWiring(machine)
     start = process_time()

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objects: cost of a message, migrations under traffic, and overlap."""
+"""Objects: message cost, migrations under traffic, and overlap."""

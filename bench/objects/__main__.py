@@ -15,19 +15,19 @@ from pathlib import Path
 from objects.programs import (
     DID_NOT_END,
     build,
+    format_switch_platform,
+    format_torus_platform,
     launch,
-    on_torus,
     run_simulated,
-    switch,
 )
-from objects.stencils import JACOBI, PUBLISHED, TORUS, maps, stencil
+from objects.stencils import JACOBI, PUBLISHED, TORUS, compare_maps, stencil
 from smpi import MPI, QUICK
 
 HERE = Path(__file__).parent
 TRAFFIC = MPI.parent / "tests" / "mpi" / "programs" / "objects" / "traffic.cpp"
 MOLECULES = MPI.parent / "apps" / "molecular_dynamics" / "molecular_dynamics.cpp"
 MPIS = {"Open MPI": "openmpi", "MPICH": "mpich"}
-#: Cells along an axis of the whole grid where overlap is measured, and steps by ranks.
+#: Cells along an axis of the grid for overlap, and steps by number of ranks.
 CELLS = 192
 STEPS = {8: 20, 64: 20, 512: 4}
 
@@ -50,19 +50,19 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         if args.only in (None, "messages"):
-            messages(Path(folder), args.bursts)
+            print_messages(Path(folder), args.bursts)
         if args.only in (None, "migrations"):
-            migrations(Path(folder), args.migrations)
+            print_migrations(Path(folder), args.migrations)
         if args.only in (None, "overlap"):
-            overlap(Path(folder), args.ranks)
+            print_overlap(Path(folder), args.ranks)
         if args.only in (None, "maps"):
-            maps(Path(folder), args.ranks)
+            compare_maps(Path(folder), args.ranks)
         if args.only in (None, "molecules"):
-            molecules(Path(folder), args.ranks)
+            print_molecules(Path(folder), args.ranks)
 
 
-def messages(folder: Path, bursts: int) -> None:
-    """Print the cost of a message on one rank, and between two compared with MPI."""
+def print_messages(folder: Path, bursts: int) -> None:
+    """Print message costs on one rank, and between two ranks compared with MPI."""
     print("| MPI | one rank, ns of processor | two ranks, us | MPI alone, us ", end="")
     print("| difference, us | load |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
@@ -75,7 +75,7 @@ def messages(folder: Path, bursts: int) -> None:
         print(f"| {name} | {times} | {remote - alone:.2f} | {load:.0f} |", flush=True)
 
 
-def migrations(folder: Path, count: int) -> None:
+def print_migrations(folder: Path, count: int) -> None:
     """Move objects at random under traffic; the program checks every message."""
     program = build(TRAFFIC, "mpicxx.mpich", folder)
     for ranks in (2, 4):
@@ -84,13 +84,13 @@ def migrations(folder: Path, count: int) -> None:
             print(f"{ranks} ranks, {order}: {output}", flush=True)
 
 
-def overlap(folder: Path, most: int) -> None:
+def print_overlap(folder: Path, most: int) -> None:
     """Simulate a stencil with 1 and with 8 objects per rank."""
     program = build(JACOBI, "smpicxx", folder)
     print("| ranks | 1 object, ms | 8 objects, ms | ratio | published |")
     print("| ---: | ---: | ---: | ---: | ---: |")
-    # Messages of 8 ranks take about as long as their cells.
-    network = switch("5MBps")
+    # On 8 ranks, communication takes about as long as computation.
+    network = format_switch_platform("5MBps")
     for ranks, published in PUBLISHED.items():
         if ranks > most:
             continue
@@ -114,8 +114,8 @@ def overlap(folder: Path, most: int) -> None:
         print(f"| {ranks} | {one[0]:.1f} | {eight[0]:.1f} | {ratio} |", flush=True)
 
 
-def molecules(folder: Path, most: int) -> None:
-    """Simulate molecular dynamics whose objects a policy places on a torus."""
+def print_molecules(folder: Path, most: int) -> None:
+    """Simulate molecular dynamics with each policy's placement on a torus."""
     program = build(MOLECULES, "smpicxx", folder)
     print("| ranks | torus | policy | hop-bytes, MB | load max / average ", end="")
     print("| ms per step |")
@@ -125,7 +125,7 @@ def molecules(folder: Path, most: int) -> None:
         ranks = prod(map(int, torus.split("x")))
         if ranks > most:
             continue
-        platform = on_torus(torus, "20MBps")
+        platform = format_torus_platform(torus, "20MBps")
         for policy in ("none", "bricks(computes=anywhere)", "bricks", "place"):
             words = [program, "7x7x5", 3, steps, policy, f"torus:{torus}"]
             variables = {"NS_PER_PAIR": "100"}

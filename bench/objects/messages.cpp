@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a message between objects costs: on one rank, in processor time; and between two, in the least of many short bursts, beside
-// the same exchange by MPI alone. Other programs that want the cores disturb the first little, and few of the bursts are between
-// their turns. `messages BURSTS` prints a line of JSON.
+// Cost of a message between objects. On one rank: CPU time. Between two ranks: the minimum of many short
+// bursts, compared with the same exchange by MPI. Both measures are robust against other processes on the
+// cores. `messages BURSTS` prints a line of JSON.
 #include <mpi.h>
 
 #include <algorithm>
@@ -14,39 +14,40 @@ namespace {
 
 constexpr long burst = 500, local_messages = 1000000;
 
-double processor_seconds() {
+double read_cpu_seconds() {
     timespec now{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-double processor_end = 0, end = 0;  // when the last message came
+double processor_end = 0, end = 0;  // times of the last message
 
 struct Player : topoloom::Object<Player> {
     void take(long left) {
         if (left > 0) return array()[1 - index().x].send<&Player::take>(left - 1);
-        processor_end = processor_seconds();
+        processor_end = read_cpu_seconds();
         end = MPI_Wtime();
     }
     void serialize(auto&) {}
     using methods = topoloom::Methods<&Player::take>;
 };
 
-struct Taken {
+struct TransferTimes {
     double seconds, processor_seconds;
 };
 
-/// Rank 0's cost per message of a ping-pong between two of its objects, or one of its and one of rank 1's.
-Taken play(topoloom::Scheduler& scheduler, topoloom::Objects<Player>& players, long messages) {
+/// Rank 0's time per message of a ping-pong between two objects, both on rank 0 or one on rank 1.
+TransferTimes play_messages(topoloom::Scheduler& scheduler, topoloom::Objects<Player>& players,
+                            long messages) {
     MPI_Barrier(MPI_COMM_WORLD);
-    const double begin = MPI_Wtime(), processor_begin = processor_seconds();
+    const double begin = MPI_Wtime(), processor_begin = read_cpu_seconds();
     if (scheduler.rank() == 0) players[0].send<&Player::take>(messages);
     scheduler.run();
     const auto count = static_cast<double>(messages);
     return {(end - begin) / count, (processor_end - processor_begin) / count};
 }
 
-/// The same by a send and a receive.
+/// The same ping-pong by MPI_Send and MPI_Recv.
 double play_by_mpi(int rank, long messages) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
@@ -74,8 +75,8 @@ int main(int argc, char** argv) {
         double local = 1, remote = 1, by_mpi = 1;
         for (int i = 0; i < bursts; ++i) {
             if (i % 50 == 0)
-                local = std::min(local, play(scheduler, on_one, local_messages).processor_seconds);
-            remote = std::min(remote, play(scheduler, on_two, burst).seconds);
+                local = std::min(local, play_messages(scheduler, on_one, local_messages).processor_seconds);
+            remote = std::min(remote, play_messages(scheduler, on_two, burst).seconds);
             by_mpi = std::min(by_mpi, play_by_mpi(scheduler.rank(), burst));
         }
         if (scheduler.rank() == 0)

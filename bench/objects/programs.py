@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of objects, built for an MPI, and run on real ranks or in SimGrid's MPI.
+"""Builds programs of objects; runs them on real ranks or in SimGrid's MPI.
 
-None takes more processor time than a limit, however busy the machine is.
+Each process has a limit of CPU time, so that the load of the machine does not matter.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from resource import RUSAGE_CHILDREN, getrusage
 
 from smpi import CORE, MPI, find, run
 
-#: Seconds of processor time, after which a simulation, or a rank, is ended.
+#: Limit of CPU seconds of a simulation or a rank.
 LIMIT = 480
 DID_NOT_END = f"did not end in {LIMIT} s of processor time"
-#: Hosts behind one switch, or on a torus.
+#: SimGrid cluster: hosts on one switch, or on a torus.
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
@@ -28,13 +28,13 @@ PLATFORM = """<?xml version='1.0'?>
 """
 
 
-def switch(rate: str, latency: str = "9us") -> str:
-    """Describe hosts behind one switch, of any number."""
+def format_switch_platform(rate: str, latency: str = "9us") -> str:
+    """Format a platform of hosts on one switch, with a placeholder for their number."""
     return PLATFORM.format(last="{last}", rate=rate, latency=latency, topology="")
 
 
-def on_torus(torus: str, rate: str, latency: str = "9us") -> str:
-    """Describe hosts on a torus, with the first axis fastest."""
+def format_torus_platform(torus: str, rate: str, latency: str = "9us") -> str:
+    """Format a platform of hosts on a torus; the first axis varies fastest."""
     sides = torus.replace("x", ",")
     topology = f' topology="TORUS" topo_parameters="{sides}"'
     return PLATFORM.format(last="{last}", rate=rate, latency=latency, topology=topology)
@@ -54,15 +54,15 @@ def run_simulated(
     hosts.write_text("".join(f"n{i}\n" for i in range(ranks)))
     words = [find("smpirun", "libsimgrid-dev"), "-np", ranks, "-platform", platform]
     words += ["-hostfile", hosts, "--cfg=smpi/simulate-computation:no"]
-    # An unsuccessful call always takes the same time.
+    # Unsuccessful polls take a constant time.
     words += ["--cfg=smpi/host-speed:1Gf", "--cfg=smpi/grow-injected-times:no"]
     words += ["--cfg=smpi/test:1e-6", "--cfg=smpi/iprobe:1e-6"]
     words += [*(f"--cfg={one}" for one in network), "--log=root.thresh:error"]
-    before = processor_seconds()
+    before = read_cpu_seconds()
     done = run_bounded([*words, *program], {**os.environ, **variables})
     if done.returncode == 0:
         return done.stdout
-    if processor_seconds() - before > 0.95 * LIMIT:
+    if read_cpu_seconds() - before > 0.95 * LIMIT:
         return None
     sys.stderr.write(done.stderr)
     raise SystemExit(f"bench: a simulation failed: {done.stdout}")
@@ -86,7 +86,7 @@ def launch(suffix: str, ranks: int, *words: object) -> str:
 def run_bounded(
     words: Sequence[object], environment: dict[str, str]
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command, with the limit for each of its processes."""
+    """Run a command with the CPU limit for each process."""
     return subprocess.run(
         [find("prlimit", "util-linux"), f"--cpu={LIMIT}", *map(str, words)],
         check=False,
@@ -96,14 +96,14 @@ def run_bounded(
     )
 
 
-def processor_seconds() -> float:
-    """Return the CPU seconds of ended children."""
+def read_cpu_seconds() -> float:
+    """Return the CPU seconds of all ended child processes."""
     used = getrusage(RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def build(source: Path, compiler: str, folder: Path) -> Path:
-    """Compile a program, and link it with the library, which is compiled once."""
+    """Compile a program and link the library, which is compiled once per compiler."""
     program = folder / f"{source.stem}.{compiler}"
     folders = [MPI / name for name in ("objects", "errors", "stream")]
     flags = ["-O2", "-w", *(f"-I{each}" for each in folders)]
@@ -112,7 +112,7 @@ def build(source: Path, compiler: str, folder: Path) -> Path:
     parts = [folder / f"objects.{compiler}.o"]
     is_new = not parts[0].exists()
     if is_new:
-        whole = folder / "objects.cpp"  # one file compiles faster
+        whole = folder / "objects.cpp"  # a single file compiles faster
         files = sorted(folders[0].glob("*.cpp"))
         whole.write_text("".join(f'#include "{file}"\n' for file in files))
         run(*cxx, "-c", whole, "-o", parts[0])

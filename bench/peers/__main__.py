@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the tools on the instances, scores, and prints tables; see ``--help``."""
+"""Runs tools on instances, scores answers, and prints tables; see ``--help``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OUT = instances.ROOT / "build" / "bench-peers"
 
 
 def words(text: str) -> list[str]:
-    """Split a list at its commas; ``mapper:a,b`` stays whole."""
+    """Split a list at its commas, but not inside ``mapper:a,b``."""
     found: list[str] = []
     for word in text.split(","):
         if found and found[-1].startswith("mapper:") and word not in KNOWN:
@@ -93,7 +93,7 @@ def main() -> None:
         results.replace(OUT / "results.previous.jsonl")
     runs = read_runs(results) if results.exists() else []
     registry = Registry()
-    pairs = tools.chosen(args.tools, args.efforts)
+    pairs = tools.select_tools(args.tools, args.efforts)
     missing: list[str] = []
     late = Late()
     with results.open("a") as log:
@@ -106,14 +106,14 @@ def main() -> None:
                     continue
                 instance = recipe.get()
                 for tool, effort in pairs:
-                    if not tools.applies(effort, instance):
+                    if not tools.is_applicable(effort, instance):
                         continue
                     run = late.skipped(instance, tool, effort)
                     if run is None:
-                        run = repeated(instance, tool, effort, args)
+                        run = measure_repeatedly(instance, tool, effort, args)
                         late.note(instance, run)
                     offer(registry, run)
-                    runs = [old for old in runs if not same(old, run)] + [run]
+                    runs = [old for old in runs if not is_same_run(old, run)] + [run]
                     log.write(json.dumps(asdict(run)) + "\n")
                     log.flush()
                     print(tables.line(run, registry), file=sys.stderr, flush=True)
@@ -130,7 +130,7 @@ def main() -> None:
 
 
 class Late:
-    """Tools that timed out: not run again in that set on anything as large."""
+    """Skips tools on instances at least as large as one of the set that timed out."""
 
     def __init__(self) -> None:
         self._size: dict[tuple[str, str, str], tuple[int, int]] = {}
@@ -142,7 +142,7 @@ class Late:
             self._size.setdefault((instance.group, run.tool, run.effort), size)
 
     def skipped(self, instance: Instance, tool: tools.Tool, effort: str) -> Run | None:
-        """Return the outcome without a run, if it would time out."""
+        """Return a timeout without a run, if a smaller instance timed out."""
         size = self._size.get((instance.group, tool.name, effort))
         if size is None or instance.graph.size < size[0] or instance.slots < size[1]:
             return None
@@ -164,7 +164,7 @@ def draw(runs: list[Run], registry: Registry) -> None:
 
 
 def read_runs(file: Path) -> list[Run]:
-    """Read earlier results; of equal runs the last counts."""
+    """Read earlier results; among repeated runs, the last counts."""
     runs: dict[tuple[object, ...], Run] = {}
     for line in file.read_text().splitlines():
         run = Run(**json.loads(line))
@@ -172,15 +172,15 @@ def read_runs(file: Path) -> list[Run]:
     return list(runs.values())
 
 
-def same(one: Run, two: Run) -> bool:
-    """Whether a run repeats another."""
+def is_same_run(one: Run, two: Run) -> bool:
+    """Return whether two runs have the same instance, tool and effort."""
     return (one.instance, one.tool, one.effort) == (two.instance, two.tool, two.effort)
 
 
-def repeated(
+def measure_repeatedly(
     instance: Instance, tool: tools.Tool, effort: str, args: argparse.Namespace
 ) -> Run:
-    """Run once or more with the same seed; of the times take the medians."""
+    """Run once or several times with the same seed; times are medians."""
     found: list[Run] = []
     for _ in range(args.repeat):
         found.append(
@@ -188,7 +188,7 @@ def repeated(
         )
         if found[-1].outcome not in ("ok", "infeasible"):
             return found[-1]
-    # Some tools vary between runs; the first answer counts.
+    # The first answer counts, because some tools vary between runs.
     run = found[0]
     for name in ("search_cpu", "search_wall", "process_cpu", "memory"):
         values = [getattr(one, name) for one in found]
@@ -198,7 +198,7 @@ def repeated(
 
 
 def offer(registry: Registry, run: Run) -> None:
-    """Offer what a run found to the registry; a repaired answer is feasible, too."""
+    """Offer a feasible or repaired answer to the registry of best known values."""
     value, how = run.hop_bytes, f"{run.tool} {run.effort} {run.version}".strip()
     if run.outcome == "infeasible":
         value, how = run.repaired, f"{how}, repaired"

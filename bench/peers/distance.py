@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Distances between places, in NumPy: for tools that want all, and for the repair.
+"""Distances between slots, in NumPy: for tools that need all, and for the repair.
 
-The peers' Python does not have Topoloom. J is never computed from these.
+The Python of the peers does not have Topoloom. J is never computed from these
+distances.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from peers.instance import Instance
 
 
 def distances(instance: Instance, one: Ints, two: Ints) -> Ints:
-    """Return the distances of places of the allocation, pair by pair."""
+    """Return the distances of pairs of slots; arrays are broadcast."""
     ids = instance.slot_ids()
     one, two = np.broadcast_arrays(ids[one], ids[two])
     if not instance.hierarchy:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Performance profiles: the share of instances by ratio to the best.
+"""Performance profiles: share of instances by ratio to the best known value.
 
 Dolan and Moré, *Benchmarking optimization software with performance profiles*,
 Mathematical Programming 91, 2002. Infeasible and missing answers never count.
@@ -16,14 +16,14 @@ from peers.registry import Registry
 from peers.tables import ratio
 from peers.versus import best_of_each
 
-#: Beyond this ratio the curves are not informative.
+#: Maximum ratio of the axis; beyond, the curves are not informative.
 FAR = 3.0
 
 
 def profile(runs: Sequence[Run], registry: Registry, file: Path) -> None:
-    """Draw a panel for each set: our efforts, and every other tool at its best.
+    """Draw a panel per set: curves of our efforts and of every other tool.
 
-    Another tool's curve takes its best feasible answer of all efforts.
+    Another tool's curve uses the best feasible answer of all its efforts.
     """
     import matplotlib
 
@@ -80,7 +80,7 @@ def profile(runs: Sequence[Run], registry: Registry, file: Path) -> None:
 
 
 def curves(runs: Sequence[Run]) -> list[tuple[str, str]]:
-    """Return what gets a curve: an effort of ours, or all efforts of a tool."""
+    """Return (tool, effort) of each curve; the effort of other tools is empty."""
     pairs = [(run.tool, run.effort if run.tool == "ours" else "") for run in runs]
     return sorted(set(pairs), key=lambda pair: (pair[0] != "ours", pairs.index(pair)))
 
@@ -88,7 +88,7 @@ def curves(runs: Sequence[Run]) -> list[tuple[str, str]]:
 def steps(
     runs: Sequence[Run], registry: Registry, count: int
 ) -> list[tuple[float, float]]:
-    """Return the corners of a curve: ratio, and the part that is at least as near."""
+    """Return the corners of a curve: (ratio, share of instances up to this ratio)."""
     found = [ratio(run, registry, run.hop_bytes) for run in runs if run.outcome == "ok"]
     near = sorted(value for value in found if value is not None)
     if not near:

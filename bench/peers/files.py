@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The peers' file formats: METIS graphs, Scotch graphs, targets and mappings."""
+"""File formats of the peers: METIS graphs, Scotch graphs, targets and mappings."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from peers.graphs import Graph, Ints
 
 
 def metis_graph(graph: Graph) -> str:
-    """Write a METIS graph, 1-based, weights only where they are not all 1."""
-    weighted, loaded = _weighted(graph)
+    """Format a METIS graph: 1-based, with weights only if some are not 1."""
+    weighted, loaded = _has_weights(graph)
     form = f" {int(loaded)}{int(weighted)}" if loaded else " 1" if weighted else ""
     lines = [f"{graph.size} {len(graph.peer) // 2}{form}"]
     columns = [graph.peer + 1, graph.weight] if weighted else [graph.peer + 1]
@@ -23,8 +23,8 @@ def metis_graph(graph: Graph) -> str:
 
 
 def scotch_graph(graph: Graph) -> str:
-    """Write a Scotch graph (.grf): arcs count twice, a weight is before its peer."""
-    weighted, loaded = _weighted(graph)
+    """Format a Scotch graph (.grf): edges in both directions, weights before peers."""
+    weighted, loaded = _has_weights(graph)
     lines = ["0", f"{graph.size} {len(graph.peer)}", f"0 0{int(weighted)}{int(loaded)}"]
     columns = [graph.weight, graph.peer] if weighted else [graph.peer]
     for v, row in enumerate(_rows(graph, columns)):
@@ -33,12 +33,12 @@ def scotch_graph(graph: Graph) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _weighted(graph: Graph) -> tuple[bool, bool]:
+def _has_weights(graph: Graph) -> tuple[bool, bool]:
     return bool((graph.weight != 1).any()), bool((graph.load != 1).any())
 
 
 def _rows(graph: Graph, columns: Sequence[Ints]) -> Iterator[list[str]]:
-    """Yield the words of each vertex, in steps that keep memory low."""
+    """Yield the words of each vertex, in chunks that limit memory."""
     step = 20_000
     for base in range(0, graph.size, step):
         first = graph.first[base : base + step + 1]
@@ -50,12 +50,12 @@ def _rows(graph: Graph, columns: Sequence[Ints]) -> Iterator[list[str]]:
 
 
 def scotch_tree(arities: Sequence[int], distances: Sequence[int]) -> str:
-    """Write a tree as Scotch's ``tleaf``.
+    """Format a tree as Scotch's ``tleaf``.
 
-    Ours is bottom-up with absolute distances; Scotch's is root first, and a distance
-    there is the sum of the costs from the level of divergence down to the leaves.
+    Our trees are bottom-up with absolute distances. Scotch's are top-down; a distance
+    is the sum of the costs from the level of divergence down to the leaves.
     """
-    # A level of one child separates nothing, and Scotch refuses it.
+    # Omit levels with one child, which Scotch rejects.
     kept = [(a, d) for a, d in zip(arities, distances, strict=True) if a > 1]
     levels, below = [], 0
     for arity, distance in kept:
@@ -65,20 +65,20 @@ def scotch_tree(arities: Sequence[int], distances: Sequence[int]) -> str:
 
 
 def scotch_torus(extents: Sequence[int]) -> str:
-    """Write a torus; its first axis is the fastest in Scotch, its last in ours."""
+    """Format a torus; the first axis varies fastest in Scotch, the last in ours."""
     sizes = " ".join(map(str, reversed(extents)))
     kind = {2: "torus2D", 3: "torus3D"}.get(len(extents), f"torusXD {len(extents)}")
     return f"{kind} {sizes}\n"
 
 
 def scotch_part(slots: Iterable[int], whole: str) -> str:
-    """Write a part of a target: the slots of a ragged allocation."""
+    """Format a part of a target: the slots of a ragged allocation."""
     chosen = list(slots)
     return f"sub {len(chosen)} {' '.join(map(str, chosen))}\n{whole}"
 
 
 def read_scotch_mapping(text: str, size: int) -> Ints:
-    """Read a Scotch mapping: vertex and terminal on a line, in any order."""
+    """Parse a Scotch mapping: a vertex and its terminal per line, in any order."""
     words = np.array(text.split(), np.int64)
     if words[0] != size or len(words) != 2 * size + 1:
         raise ValueError(f"a mapping of {words[0]} vertices, expected {size}")
@@ -88,7 +88,7 @@ def read_scotch_mapping(text: str, size: int) -> Ints:
 
 
 def read_blocks(text: str, size: int) -> Ints:
-    """Read a METIS or KaHIP partition: the block of vertex i on line i."""
+    """Parse a METIS or KaHIP partition: the block of vertex i on line i."""
     blocks = np.array(text.split(), np.int64)
     if len(blocks) != size:
         raise ValueError(f"a partition of {len(blocks)} vertices, expected {size}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Undirected graphs of the bench: made, shuffled, partitioned; fixed by a seed."""
+"""Generators and transformations of undirected graphs, with fixed seeds."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Graph:
         return len(self.first) - 1
 
     def source(self) -> Ints:
-        """Return the vertex that each entry of `peer` is a neighbor of."""
+        """Return the source vertex of each entry of `peer`."""
         return np.repeat(np.arange(self.size), np.diff(self.first))
 
 
 def from_pairs(size: int, pairs: Ints, weights: Ints | None = None) -> Graph:
-    """Build a graph from edges named once or more; weights of equal pairs add up."""
+    """Build a graph from edges; weights of repeated edges are summed."""
     one, two = pairs[:, 0].astype(np.int64), pairs[:, 1].astype(np.int64)
     weight = np.ones(len(pairs), np.int64) if weights is None else weights
     apart = one != two
@@ -60,23 +60,23 @@ def from_pairs(size: int, pairs: Ints, weights: Ints | None = None) -> Graph:
 
 
 def from_topoloom(graph: Any) -> Graph:
-    """Take a `topoloom.CommGraph`: the weight of a pair is the bytes of both ways."""
+    """Convert a `topoloom.CommGraph`; weights are bytes of both directions."""
     one = np.repeat(np.arange(graph.rank_count), np.diff(graph.first.astype(np.int64)))
     pairs = np.stack([one, graph.peer.astype(np.int64)], axis=1)
     return from_pairs(graph.rank_count, pairs, graph.bytes.astype(np.int64))
 
 
 def stencil(grid: Sequence[int], reach: str, periodic: bool = False) -> Graph:
-    """Lay ranks out on a grid, the last axis fastest, that talk to their neighbors.
+    """Make a stencil on a grid of ranks; the last axis varies fastest.
 
     Parameters
     ----------
     grid
         Extents.
     reach
-        ``"star"``: along the axes; ``"box"``: along the diagonals, too.
+        ``"star"``: neighbors along the axes; ``"box"``: also along diagonals.
     periodic
-        Whether the last of an axis talks to its first.
+        Whether the ends of an axis are neighbors.
     """
     place = np.stack(np.unravel_index(np.arange(int(np.prod(grid))), grid), axis=1)
     extent = np.array(grid)
@@ -93,18 +93,18 @@ def stencil(grid: Sequence[int], reach: str, periodic: bool = False) -> Graph:
         one = np.flatnonzero(inside)
         two = np.ravel_multi_index(tuple(there[inside].T), grid)
         found.append(np.stack([one, two], axis=1)[one < two])
-    return from_pairs(len(place), _once(np.concatenate(found), len(place)))
+    return from_pairs(len(place), _remove_duplicates(np.concatenate(found), len(place)))
 
 
-def _once(pairs: Ints, size: int) -> Ints:
-    """Name every edge once, however often it was found."""
+def _remove_duplicates(pairs: Ints, size: int) -> Ints:
+    """Remove duplicate edges."""
     low, high = pairs.min(axis=1), pairs.max(axis=1)
     keys = np.unique(low * size + high)
     return np.stack([keys // size, keys % size], axis=1)
 
 
 def delaunay_points(size: int, axes: int, seed: int) -> tuple[Graph, NDArray[Any]]:
-    """Triangulate random points of the unit square or cube; needs SciPy."""
+    """Triangulate random points of the unit square or cube; requires SciPy."""
     from scipy.spatial import Delaunay
 
     points = np.random.default_rng(seed).random((size, axes))
@@ -113,34 +113,34 @@ def delaunay_points(size: int, axes: int, seed: int) -> tuple[Graph, NDArray[Any
         corners[:, [a, b]] for a in range(axes + 1) for b in range(a + 1, axes + 1)
     ]
     every = np.concatenate(pairs).astype(np.int64)
-    return from_pairs(size, _once(every, size)), points
+    return from_pairs(size, _remove_duplicates(every, size)), points
 
 
 def delaunay(size: int, axes: int, seed: int) -> Graph:
-    """Return the Delaunay graph of random points, unit weights."""
+    """Return the Delaunay graph of random points, with unit weights."""
     return delaunay_points(size, axes, seed)[0]
 
 
 def partitioned_mesh(parts: int, axes: int, seed: int, each: int = 64) -> Graph:
-    """Make the quotient graph of a larger Delaunay mesh that was cut into `parts`.
+    """Make the quotient graph of a larger Delaunay mesh that is cut into `parts`.
 
-    This is what a solver on an unstructured mesh does: a rank owns a part and sends
-    what lies on the cut. The mesh has `each` points a part and is cut by recursive
-    coordinate bisection; weights are the cut edges between two parts.
+    In a solver on an unstructured mesh, a rank owns a part and sends the cut. The mesh
+    has `each` points per part and is cut by recursive coordinate bisection; weights are
+    the numbers of cut edges.
     """
     mesh, points = delaunay_points(parts * each, axes, seed)
     return quotient(mesh, coordinate_bisection(points, parts), parts)
 
 
 def quotient(graph: Graph, part: Ints, parts: int) -> Graph:
-    """Join the vertices of each part; what lies between two parts adds up."""
+    """Merge the vertices of each part; weights between two parts are summed."""
     pairs = np.stack([part[graph.source()], part[graph.peer]], axis=1)
     once = pairs[:, 0] < pairs[:, 1]
     return from_pairs(parts, pairs[once], graph.weight[once])
 
 
 def coordinate_bisection(points: NDArray[Any], parts: int) -> Ints:
-    """Cut points into parts of equal size: always the widest extent, at the median."""
+    """Cut points into equal parts, recursively at the median of the widest extent."""
     part = np.zeros(len(points), np.int64)
     pending = [(np.arange(len(points)), 0, parts)]
     while pending:
@@ -158,7 +158,7 @@ def coordinate_bisection(points: NDArray[Any], parts: int) -> Ints:
 
 
 def shuffled(graph: Graph, seed: int) -> Graph:
-    """Give the vertices new numbers, at random."""
+    """Renumber the vertices at random."""
     name = np.random.default_rng(seed).permutation(graph.size)
     source = graph.source()
     once = source < graph.peer
@@ -170,7 +170,7 @@ def shuffled(graph: Graph, seed: int) -> Graph:
 
 
 def read_metis(text: str) -> Graph:
-    """Read a METIS graph: unit weights, or fmt 1, 10 or 11."""
+    """Parse a METIS graph: unit weights, or fmt 1, 10 or 11."""
     lines = [line for line in text.split("\n") if not line.startswith("%")]
     head = lines[0].split()
     size, form = int(head[0]), (head[2] if len(head) > 2 else "0").zfill(3)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines for tools that know only trees: a torus, whole or ragged, as a tree.
+"""Trees for tools that support only trees: a torus, whole or ragged, as a tree.
 
-Slots are cut at the median of the widest extent, again and again, into the prime
-factors of their number. A level's distance is the mean distance of slots that the
-level separates. It is the best we can tell such a tool; its answer is judged on the
-true machine.
+Slots are divided recursively at the median of the widest extent, into the prime factors
+of their number. A level's distance is the mean distance of the slots that the level
+separates. This is our best approximation; the answer is scored on the true machine.
 """
 
 from __future__ import annotations
@@ -17,20 +16,20 @@ import numpy as np
 from peers.graphs import Ints
 from peers.instance import Instance
 
-#: Distances are means; tools want integers.
+#: Scale of the mean distances, because tools require integers.
 SCALE = 10
 
 
 @dataclass(frozen=True)
 class Tree:
-    """A tree over the places of an allocation, bottom-up.
+    """A tree over the slots of an allocation, bottom-up.
 
     Attributes
     ----------
     arities, distances
         As KaHIP's hierarchy and distance strings.
     place
-        ``place[i]`` is the place in the allocation of the tree's leaf i.
+        ``place[i]`` is the allocation's index of the tree's leaf i.
     """
 
     arities: tuple[int, ...]
@@ -46,13 +45,13 @@ def tree_of(instance: Instance) -> Tree:
     extents = instance.extents
     grid = np.stack(np.unravel_index(instance.slot_ids(), extents), axis=1)
     factors = prime_factors(instance.slots)  # largest first, at the root
-    order = _cut(grid, np.arange(instance.slots), factors)
+    order = _cut_grid(grid, np.arange(instance.slots), factors)
     arities = tuple(reversed(factors)) or (1,)
-    return Tree(arities, _distances(grid[order], extents, arities), order)
+    return Tree(arities, _count_level_distances(grid[order], extents, arities), order)
 
 
 def prime_factors(number: int) -> list[int]:
-    """Return the factors in descending order."""
+    """Return the prime factors in descending order."""
     found, factor = [], 2
     while number > 1:
         while number % factor == 0:
@@ -62,16 +61,16 @@ def prime_factors(number: int) -> list[int]:
     return found[::-1]
 
 
-def _cut(grid: Ints, members: Ints, factors: list[int]) -> Ints:
+def _cut_grid(grid: Ints, members: Ints, factors: list[int]) -> Ints:
     if not factors:
         return members
     axis = int(np.argmax(np.ptp(grid[members], axis=0)))
     order = members[np.argsort(grid[members, axis], kind="stable")]
     parts = np.split(order, factors[0])
-    return np.concatenate([_cut(grid, part, factors[1:]) for part in parts])
+    return np.concatenate([_cut_grid(grid, part, factors[1:]) for part in parts])
 
 
-def _distances(
+def _count_level_distances(
     grid: Ints, extents: tuple[int, ...], arities: tuple[int, ...]
 ) -> tuple[int, ...]:
     rng = np.random.default_rng(1)

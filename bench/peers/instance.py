@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An instance: a graph, a machine, an allocation, an imbalance; kept as a folder.
+"""An instance (graph, machine, allocation, imbalance), saved as a folder.
 
-The folder is what every tool is given::
+Every tool gets the folder::
 
     graph.graph       METIS graph
     allocation.txt    node ids, one per line; only if not the whole machine
     instance.json     machine, allocation, imbalance, sizes, hash
-    graph.npz         the graph once more, for tools that take arrays
+    graph.npz         the graph as arrays
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ class Instance:
     Attributes
     ----------
     group, name
-        The set that it belongs to, and its name within all sets.
+        Set of the instance, and a name that is unique in all sets.
     graph
-        Ranks and what they exchange.
+        Communication graph of the ranks.
     machine
-        Topoloom's short text. Every node has one slot.
+        Topoloom's machine text. Every node has one slot.
     nodes
         The allocated nodes; None if all of them.
     imbalance
-        0 for one rank on a slot, else the part by which a slot may exceed the mean.
+        0 for one rank per slot, else the allowed excess of a slot's load over the mean.
     hierarchy, distances
         The tree's arities and distances, bottom-up; empty for other machines.
     extents
@@ -59,7 +59,7 @@ class Instance:
 
     @cached_property
     def hash(self) -> str:
-        """Twelve digits that pin the content: graph, machine, allocation, imbalance."""
+        """Hash of graph, machine, allocation and imbalance in twelve digits."""
         digest = hashlib.blake2b(digest_size=6)
         for part in (
             self.graph.first,
@@ -79,12 +79,12 @@ class Instance:
 
     @property
     def capacity(self) -> int:
-        """The load that fits on a slot: one rank, or (1 + imbalance) times the mean."""
+        """The maximum load of a slot: one rank, or (1 + imbalance) times the mean."""
         if not self.n_to_1:
             return 1
         total = int(self.graph.load.sum())
         mean = -(-total // self.slots)
-        # In thousandths, so that 0.03 is exact.
+        # Compute in thousandths, so that 0.03 is exact.
         return mean * (1000 + round(1000 * self.imbalance)) // 1000
 
     def slot_ids(self) -> Ints:
@@ -94,7 +94,7 @@ class Instance:
         return np.array(self.nodes, np.int64)
 
     def write(self) -> None:
-        """Write the folder; one that holds the same content is left alone."""
+        """Write the folder, unless it has the same content."""
         about = self.folder / "instance.json"
         if about.exists() and json.loads(about.read_text())["hash"] == self.hash:
             return
@@ -111,7 +111,7 @@ class Instance:
         about.write_text(json.dumps(self.document(), indent=1) + "\n")
 
     def document(self) -> dict[str, object]:
-        """Build what instance.json holds."""
+        """Return the content of instance.json."""
         return {
             "group": self.group,
             "name": self.name,
@@ -130,7 +130,7 @@ class Instance:
 
 
 def load_instance(folder: Path) -> Instance:
-    """Read a folder that `Instance.write` wrote."""
+    """Read a folder written by `Instance.write`."""
     about = json.loads((folder / "instance.json").read_text())
     with np.load(folder / "graph.npz") as arrays:
         graph = Graph(**{name: arrays[name] for name in arrays.files})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The sets of instances. An instance is made on first use and kept under build/."""
+"""The sets of instances. Instances are made on first use and cached in build/."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ FRAGMENTS = "25x32x16"
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to get an instance.
+    """A function that makes an instance, and its required file.
 
     Attributes
     ----------
     needs
-        A file that it cannot do without, or None.
+        A required file, or None.
     make
-        Builds it, without its folder.
+        Makes the instance, without a folder.
     """
 
     group: str
@@ -40,12 +40,12 @@ class Recipe:
     needs: Path | None = None
 
     def missing(self) -> str:
-        """Return the missing part, or an empty text."""
+        """Describe the missing file, or return an empty text."""
         there = self.needs is None or self.needs.exists()
         return "" if there else f"{self.name}: no {self.needs}"
 
     def get(self, folder: Path = FOLDER) -> Instance:
-        """Load the instance, or make and keep it."""
+        """Load the instance from the cache, or make and save it."""
         home = folder / self.group / self.name
         made_by = home / "made-by"
         if made_by.exists() and made_by.read_text() == recipes():
@@ -58,7 +58,7 @@ class Recipe:
 
 @cache
 def recipes() -> str:
-    """Return a digest of the inputs of instances; others are regenerated."""
+    """Return a digest of the generators' sources; a change invalidates the cache."""
     files = (Path(__file__), Path(graphs.__file__))
     return hashlib.sha256(b"".join(map(Path.read_bytes, files))).hexdigest()
 
@@ -66,7 +66,7 @@ def recipes() -> str:
 def tree(
     group: str, name: str, graph: Graph, levels: str, imbalance: float = 0.0
 ) -> Instance:
-    """Put a graph on a tree such as 4:8:16 with distances 1:10:100."""
+    """Make an instance on a tree such as 4:8:16 with distances 1:10:100."""
     arities = tuple(map(int, levels.split(":")))
     distances = tuple(10**level for level in range(len(arities)))
     costs = ":".join(map(str, distances))
@@ -85,7 +85,7 @@ def tree(
 def torus(
     group: str, name: str, graph: Graph, extents: str, fragments: int = 0, seed: int = 1
 ) -> Instance:
-    """Put a graph on a torus; with fragments: on a ragged part that is just enough."""
+    """Make an instance on a torus; with `fragments`, on a ragged part of it."""
     sizes = tuple(map(int, extents.split("x")))
     machine = f"torus:{extents}"
     nodes = None
@@ -100,16 +100,18 @@ def torus(
 
 
 def n_to_1() -> Iterator[Recipe]:
-    """Yield meshes with 32,768 vertices on 32 to 192 slots, 3 % imbalance."""
+    """Yield meshes of 32,768 vertices on 32 to 192 slots, with 3 % imbalance."""
     for mesh in MESHES:
         file = DATA / f"{mesh}.graph"
         for groups in (1, 2, 4, 6):
             levels = f"4:8:{groups}"
             name = f"{mesh}-on-{levels.replace(':', '_')}"
-            yield Recipe("n-to-1", name, partial(_mesh, name, file, levels), file)
+            yield Recipe(
+                "n-to-1", name, partial(_make_mesh_recipe, name, file, levels), file
+            )
 
 
-def _mesh(name: str, file: Path, levels: str) -> Instance:
+def _make_mesh_recipe(name: str, file: Path, levels: str) -> Instance:
     graph = graphs.read_metis(file.read_text())
     return tree("n-to-1", name, graph, levels, imbalance=0.03)
 
@@ -122,16 +124,16 @@ STENCILS = (
 
 
 def stencils() -> Iterator[Recipe]:
-    """Yield star stencils without wrap, one rank a slot; in order and shuffled."""
+    """Yield non-periodic star stencils, one rank per slot; in order and shuffled."""
     for grid, levels in STENCILS:
         for order in ("natural", "shuffled"):
             shape = "x".join(map(str, grid))
             name = f"{shape}-{order}-on-{levels.replace(':', '_')}"
-            make = partial(_stencil_on_tree, name, grid, levels, order)
+            make = partial(_make_stencil_recipe, name, grid, levels, order)
             yield Recipe("stencils", name, make)
 
 
-def _stencil_on_tree(
+def _make_stencil_recipe(
     name: str, grid: Sequence[int], levels: str, order: str
 ) -> Instance:
     graph = graphs.stencil(grid, "star")
@@ -141,18 +143,18 @@ def _stencil_on_tree(
 
 
 def matching_tori() -> Iterator[Recipe]:
-    """Yield periodic stencils, shuffled, on the torus of their shape: 1 hop is best."""
+    """Yield shuffled periodic stencils on tori of their shape; the optimum is 1 hop."""
     for side in (16, 32):
         name = f"7-point-on-{side}x{side}x{side}"
-        yield Recipe("tori", name, partial(_matching, name, side))
+        yield Recipe("tori", name, partial(_make_matching_recipe, name, side))
 
 
-def _matching(name: str, side: int) -> Instance:
+def _make_matching_recipe(name: str, side: int) -> Instance:
     graph = graphs.shuffled(graphs.stencil([side] * 3, "star", periodic=True), 1)
     return torus("tori", name, graph, f"{side}x{side}x{side}")
 
 
-def _collective(which: str, ranks: int) -> Graph:
+def _make_collective_recipe(which: str, ranks: int) -> Graph:
     import topoloom
 
     return graphs.from_topoloom(getattr(topoloom, which)(ranks))
@@ -169,9 +171,9 @@ PATTERNS: dict[str, Callable[[int], Graph]] = {
     "mesh3d": lambda n: graphs.partitioned_mesh(n, 3, 1),
     "5-point": lambda n: graphs.stencil(_PLANE[n], "star"),
     "27-point": lambda n: graphs.stencil(_CUBE[n], "box"),
-    "doubling": lambda n: _collective("recursive_doubling", n),
-    "bruck": lambda n: _collective("bruck", n),
-    "binomial": lambda n: _collective("binomial_tree", n),
+    "doubling": lambda n: _make_collective_recipe("recursive_doubling", n),
+    "bruck": lambda n: _make_collective_recipe("bruck", n),
+    "binomial": lambda n: _make_collective_recipe("binomial_tree", n),
 }
 
 
@@ -182,11 +184,11 @@ def ragged() -> Iterator[Recipe]:
         for pattern in PATTERNS:
             for place in (shape, "fragments"):
                 name = f"{pattern}-{ranks}-on-{place}"
-                make = partial(_on_torus, name, pattern, ranks, place)
+                make = partial(_make_torus_recipe, name, pattern, ranks, place)
                 yield Recipe("ragged", name, make)
 
 
-def _on_torus(name: str, pattern: str, ranks: int, place: str) -> Instance:
+def _make_torus_recipe(name: str, pattern: str, ranks: int, place: str) -> Instance:
     graph = PATTERNS[pattern](ranks)
     if place == "fragments":
         return torus("ragged", name, graph, FRAGMENTS, fragments=8, seed=1)
@@ -201,17 +203,17 @@ _LARGE = {
 
 
 def scale() -> Iterator[Recipe]:
-    """Yield 10^4 to 10^6 ranks on tori and on trees that hold just as many."""
+    """Yield 10^4 to 10^6 ranks on tori and on trees with as many slots."""
     for ranks, (grid, levels) in _LARGE.items():
         for pattern in ("27-point", "delaunay3d"):
             shape = "x".join(map(str, grid))
             for place in (shape, levels.replace(":", "_")):
                 name = f"{pattern}-{ranks}-on-{place}"
-                make = partial(_large, name, pattern, ranks, place == shape)
+                make = partial(_make_large_recipe, name, pattern, ranks, place == shape)
                 yield Recipe("scale", name, make)
 
 
-def _large(name: str, pattern: str, ranks: int, on_torus: bool) -> Instance:
+def _make_large_recipe(name: str, pattern: str, ranks: int, on_torus: bool) -> Instance:
     grid, levels = _LARGE[ranks]
     if pattern == "27-point":
         graph = graphs.stencil(grid, "box")

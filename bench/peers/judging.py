@@ -13,13 +13,13 @@ from peers.distance import distances
 from peers.graphs import Graph, Ints
 from peers.instance import Instance
 
-#: Maximum of moves times slots of a repair.
+#: Maximum of moves times slots for which an answer is repaired.
 PATIENCE = 10**9
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The judgement of an answer.
+    """The score of an answer.
 
     Attributes
     ----------
@@ -37,21 +37,21 @@ class Verdict:
 
     @property
     def feasible(self) -> bool:
-        """Whether every slot holds its load."""
+        """Whether no slot exceeds its capacity."""
         return self.overfilled == 0
 
 
 class InvalidAnswer(ValueError):
-    """An answer that is not a mapping: of another size, or to no slot."""
+    """The answer is not a mapping: wrong length, or an invalid slot."""
 
 
 def judge(instance: Instance, answer: Ints) -> Verdict:
-    """Judge an answer: the place in the allocation of every rank.
+    """Score an answer: an index into the allocation for every rank.
 
     Raises
     ------
     InvalidAnswer
-        If it is not one place of the allocation for every rank.
+        If the answer is not one valid index per rank.
     """
     if answer.shape != (instance.graph.size,):
         raise InvalidAnswer(f"{len(answer)} places, for {instance.graph.size} ranks")
@@ -67,7 +67,7 @@ def judge(instance: Instance, answer: Ints) -> Verdict:
 
 
 def loads(instance: Instance, answer: Ints) -> Ints:
-    """Return the load of every place."""
+    """Return the load of every slot."""
     total = np.bincount(answer, instance.graph.load, instance.slots)
     return np.asarray(total.astype(np.int64))
 
@@ -75,13 +75,13 @@ def loads(instance: Instance, answer: Ints) -> Ints:
 def hop_bytes(instance: Instance, answer: Ints) -> int:
     """Return J by Topoloom's judge.
 
-    What ranks on one slot exchange costs nothing, so the graph between slots, with
-    the sums of weights, has the same J. It is placed one to one, which lets the judge
-    measure answers that put several ranks on a slot, feasible or not.
+    Messages between ranks on one slot cost nothing, so the graph of slots with summed
+    weights has the same J. It is placed one to one. The judge can therefore score
+    answers with several ranks per slot, feasible or not.
     """
     import topoloom
 
-    allocation = _allocation(instance.machine, instance.nodes)
+    allocation = _make_allocation(instance.machine, instance.nodes)
     graph = between_slots(instance.graph, answer)
     quotient = topoloom.CommGraph.from_edges(instance.slots, *graph)
     slots = instance.slot_ids().astype(np.uint32)
@@ -90,7 +90,7 @@ def hop_bytes(instance: Instance, answer: Ints) -> int:
 
 
 def between_slots(graph: Graph, answer: Ints) -> tuple[Any, Any, Any]:
-    """Return source, target and weight of what crosses from place to place."""
+    """Return source, target and weight of messages between different slots."""
     one, two = answer[graph.source()], answer[graph.peer]
     apart = one != two
     return (
@@ -101,7 +101,7 @@ def between_slots(graph: Graph, answer: Ints) -> tuple[Any, Any, Any]:
 
 
 @cache
-def _allocation(machine: str, nodes: tuple[int, ...] | None) -> Any:
+def _make_allocation(machine: str, nodes: tuple[int, ...] | None) -> Any:
     import topoloom
 
     whole = topoloom.Machine(machine)
@@ -113,10 +113,10 @@ def _allocation(machine: str, nodes: tuple[int, ...] | None) -> Any:
 def repair(instance: Instance, answer: Ints) -> Ints | None:
     """Make an answer feasible in the simplest way; None if that fails.
 
-    Slot by slot in ascending order, what exceeds the capacity moves: of the ranks on
-    the slot the one of the highest number, to the nearest slot that has room, ties to
-    the lowest. Nothing is optimized. Takes O(moves * slots); an answer that is so far
-    off that this exceeds `PATIENCE` is not repaired.
+    In ascending order of slots, ranks beyond the capacity move: the highest rank first,
+    to the nearest slot with free capacity (ties: the lowest slot). Nothing is
+    optimized. Takes O(moves * slots); if this exceeds `PATIENCE`, the answer is not
+    repaired.
     """
     load, capacity = instance.graph.load, instance.capacity
     total, mended = loads(instance, answer), answer.copy()

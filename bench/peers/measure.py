@@ -21,21 +21,21 @@ from peers.instances import ROOT
 from peers.judging import InvalidAnswer, Verdict, judge
 from peers.tools import Tool
 
-#: Bytes of address space that a process may have, so that one tool cannot stop all.
+#: Limit of a process's address space in bytes, which protects the other tools.
 MEMORY = 12 * 2**30
 VENV = ROOT / "build" / "bench-peers" / "venv"
 
 
 @dataclass
 class Run:
-    """One line of the results.
+    """One result.
 
     Attributes
     ----------
     outcome
         ``ok``, ``infeasible``, ``unable``, ``timeout`` or ``failed``.
     why
-        For the last three.
+        Reason of the last three outcomes.
     search_cpu, search_wall, process_cpu
         Seconds of the search alone, and of the whole process.
     memory
@@ -75,7 +75,7 @@ def nothing(
     outcome: str = "failed",
     why: str = "",
 ) -> Run:
-    """Return the line of a run that has not happened."""
+    """Return the result of a run that was not started."""
     names = (instance.group, instance.name, instance.hash, tool.name, effort)
     return Run(*names, 0, outcome, why)
 
@@ -89,14 +89,14 @@ def measure(
     limit: float = 60.0,
     keep: Path | None = None,
 ) -> Run:
-    """Run a tool; whatever goes wrong becomes the run's outcome.
+    """Run a tool; any failure becomes the run's outcome.
 
     Parameters
     ----------
     limit
-        Seconds on the clock, after which the process is ended.
+        Wall-clock seconds after which the process is killed.
     keep
-        A folder for the answer; by default it is thrown away.
+        A folder for the answer; by default, the answer is deleted.
     """
     run = nothing(instance, tool, effort)
     run.seed, run.threads = seed, threads
@@ -111,22 +111,22 @@ def measure(
             *(str(python), "-m", f"peers.adapters.{tool.adapter}"),
             *(str(instance.folder), str(answer), effort, str(seed), str(threads)),
         ]
-        # Scotch differs from run to run on several threads, and takes all there are.
+        # With several threads, Scotch varies from run to run, and uses all cores.
         one = {"SCOTCH_PTHREAD_NUMBER": str(threads), "OMP_NUM_THREADS": str(threads)}
-        reason = _watch(command, run, limit, one)
+        reason = _run_limited(command, run, limit, one)
         if run.outcome == "timeout":
             return run
         if not answer.exists():
             run.why = reason
             return run
-        _read(answer, instance, run)
+        _read_answer(answer, instance, run)
     return run
 
 
-def _watch(
+def _run_limited(
     command: list[str], run: Run, limit: float, variables: dict[str, str]
 ) -> str:
-    """Run a command within the limit; note what it used, return its last line."""
+    """Run a command within the limit; record its usage, return the last line."""
     environment = os.environ | variables | {"PYTHONPATH": str(ROOT / "bench")}
     with tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(
@@ -139,7 +139,7 @@ def _watch(
         )
         limits = (MEMORY, MEMORY)
         resource.prlimit(process.pid, resource.RLIMIT_AS, limits)
-        used = _wait(process, limit)
+        used = _wait_for_process(process, limit)
         if used is None:
             os.killpg(process.pid, signal.SIGKILL)
             run.outcome, run.why = "timeout", f"ended after {limit:g} s"
@@ -149,10 +149,10 @@ def _watch(
         run.memory = used.ru_maxrss * 1024
         output.seek(0)
         lines = [line for line in output.read().splitlines() if line.strip()]
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "no output"
 
 
-def _wait(
+def _wait_for_process(
     process: subprocess.Popen[bytes], limit: float
 ) -> resource.struct_rusage | None:
     end, pause = time.monotonic() + limit, 0.001
@@ -165,7 +165,7 @@ def _wait(
     return None
 
 
-def _read(file: Path, instance: Instance, run: Run) -> None:
+def _read_answer(file: Path, instance: Instance, run: Run) -> None:
     answer = json.loads(file.read_text())
     for outcome in ("unable", "failed"):
         if outcome in answer:
@@ -173,7 +173,7 @@ def _read(file: Path, instance: Instance, run: Run) -> None:
             return
     run.version = answer["version"]
     run.search_cpu, run.search_wall = answer["search_cpu"], answer["search_wall"]
-    # Only the process of the program counts, not its adapter.
+    # Measure only the tool's process, not its adapter.
     run.process_cpu = answer["process_cpu"] or run.process_cpu
     run.memory = answer["process_rss"] or run.memory
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The registry of best known values, which only improves: bench/best_known.csv."""
+"""The registry of best known values: bench/best_known.csv. Values only improve."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ FILE = ROOT / "bench" / "best_known.csv"
 
 @dataclass(frozen=True)
 class Known:
-    """One line.
+    """A best known value.
 
     Attributes
     ----------
     instance
-        Its name, ``set/name``.
+        Name of the instance, ``set/name``.
     hash
-        Hash of its content: a value is valid only for this graph and this machine.
+        Hash of the instance: a value is valid only for this graph and machine.
     objective
         The metric of `value`; ``hop-bytes`` are over ordered pairs.
     how
@@ -37,7 +37,7 @@ class Known:
     how: str
 
 
-def _known(row: dict[str, str]) -> Known:
+def _parse_row(row: dict[str, str]) -> Known:
     texts = (row["instance"], row["hash"], row["objective"])
     return Known(*texts, int(row["value"]), row["how"])
 
@@ -48,7 +48,7 @@ class Registry:
     Raises
     ------
     ValueError
-        If a file holds a key twice, or a column is missing.
+        If a key is repeated, or a column is missing.
     """
 
     def __init__(self, file: Path = FILE) -> None:
@@ -59,7 +59,7 @@ class Registry:
         with file.open(newline="") as stream:
             for number, row in enumerate(csv.DictReader(stream), 2):
                 try:
-                    known = _known(row)
+                    known = _parse_row(row)
                 except (KeyError, TypeError, ValueError) as error:
                     raise ValueError(f"{file}:{number}: {error}") from None
                 if self._key(known) in self._known:
@@ -75,12 +75,12 @@ class Registry:
     def best(
         self, instance: str, hash_: str, objective: str = "hop-bytes"
     ) -> int | None:
-        """Return the best known value, None if there is none."""
+        """Return the best known value; None if the key is unknown."""
         known = self._known.get((instance, hash_, objective))
         return None if known is None else known.value
 
     def offer(self, known: Known) -> bool:
-        """Take a value of a feasible, judged placement if it is the best so far."""
+        """Record the value of a feasible placement if it is the best so far."""
         best = self.best(known.instance, known.hash, known.objective)
         if best is not None and best <= known.value:
             return False
@@ -88,7 +88,7 @@ class Registry:
         return True
 
     def save(self) -> None:
-        """Rewrite the file, sorted; keep values that another run wrote meanwhile."""
+        """Rewrite the sorted file; keep values that other runs wrote meanwhile."""
         if self.file.exists():
             for known in Registry(self.file)._known.values():
                 self.offer(known)

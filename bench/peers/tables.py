@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results as tables: one for each set, with geometric means over its instances."""
+"""Tables of results: one per set, with geometric means over its instances."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HEAD = (
 
 
 def ratio(run: Run, registry: Registry, value: int | None) -> float | None:
-    """Return a value of a run over the best known."""
+    """Return a value of a run relative to the best known value."""
     best = registry.best(f"{run.group}/{run.instance}", run.hash)
     if value is None or best is None:
         return None
@@ -38,23 +38,24 @@ def ratio(run: Run, registry: Registry, value: int | None) -> float | None:
 
 
 def line(run: Run, registry: Registry) -> str:
-    """Return a progress line about a run."""
+    """Format a progress line about a run."""
     head = f"{run.group:9} {run.instance:36} {run.tool:10} {run.effort:24}"
     if run.outcome not in ("ok", "infeasible"):
         return f"{head} {run.outcome}: {run.why}"
     over = f"  {run.overfilled} overfilled" if run.overfilled else ""
     repaired = f", repaired {run.repaired}" if run.repaired is not None else ""
-    best = _number(ratio(run, registry, run.hop_bytes), 3)
+    best = _format_number(ratio(run, registry, run.hop_bytes), 3)
     return (
-        f"{head} J {run.hop_bytes:>12} {best:>6} x  search {_seconds(run.search_cpu)}"
-        f"  process {_seconds(run.process_cpu)}{over}{repaired}"
+        f"{head} J {run.hop_bytes:>12} {best:>6} x  "
+        f"search {_format_seconds(run.search_cpu)}"
+        f"  process {_format_seconds(run.process_cpu)}{over}{repaired}"
     )
 
 
 def report(runs: Sequence[Run], registry: Registry, missing: Sequence[str]) -> str:
-    """Write all tables as Markdown."""
+    """Format all tables as Markdown."""
     parts: list[str] = []
-    runs = sorted(runs, key=_order)
+    runs = sorted(runs, key=_get_sort_key)
     if brief := short(runs):
         parts += ["### In short\n", brief]
     for group in dict.fromkeys(run.group for run in runs):
@@ -81,15 +82,15 @@ def report(runs: Sequence[Run], registry: Registry, missing: Sequence[str]) -> s
 
 
 def means(runs: Sequence[Run], registry: Registry) -> str:
-    """Write a line for each tool and effort: geometric means over the instances.
+    """Format a line per tool and effort: geometric means over the instances.
 
-    The ratio is over feasible answers only, so that a tool which fails a hard instance
-    may look better than it is: the count of feasible answers stands beside it. The line
-    ``any`` has the best feasible answer of all efforts, with its own time. The repaired
-    ratio takes all answers, infeasible ones after the repair.
+    The ratio covers feasible answers only, so a tool that fails hard instances may look
+    better than it is; the count of feasible answers is therefore shown. The line
+    ``any`` uses the best feasible answer of all efforts, with its time. The repaired
+    ratio covers all answers, infeasible ones after the repair.
     """
     rows = []
-    for tool, effort in _lines(runs):
+    for tool, effort in _list_lines(runs):
         members = [run for run in runs if run.tool == tool]
         tried = len({run.instance for run in members})
         if effort == ANY:
@@ -108,26 +109,28 @@ def means(runs: Sequence[Run], registry: Registry) -> str:
         ]
         cells = [
             f"{len(fine)} of {tried}",
-            _number(_mean(ratio(run, registry, run.hop_bytes) for run in fine), 3),
-            _number(_mean(repaired), 3) if len(done) > len(fine) else "",
-            _seconds(_mean(run.search_cpu for run in done)),
-            _seconds(_mean(run.process_cpu for run in done)),
-            _number(_mean((run.memory or 0) / 1e6 for run in done), 0),
+            _format_number(
+                _compute_mean(ratio(run, registry, run.hop_bytes) for run in fine), 3
+            ),
+            _format_number(_compute_mean(repaired), 3) if len(done) > len(fine) else "",
+            _format_seconds(_compute_mean(run.search_cpu for run in done)),
+            _format_seconds(_compute_mean(run.process_cpu for run in done)),
+            _format_number(_compute_mean((run.memory or 0) / 1e6 for run in done), 0),
         ]
         rows.append(f"| {tool} | {effort} | {' | '.join(cells)} |")
     return HEAD + "\n".join(rows) + "\n"
 
 
-def _order(run: Run) -> tuple[int, int, int]:
-    """Sort as the tables of sets and tools have it; instances stay as they came."""
+def _get_sort_key(run: Run) -> tuple[int, int, int]:
+    """Return the sort key: order of sets, tools and efforts in their tables."""
     names = [tool.name for tool in TOOLS]
     efforts = [*TOOLS[names.index(run.tool)].efforts, run.effort]
     sets = [*SETS, run.group]
     return sets.index(run.group), names.index(run.tool), efforts.index(run.effort)
 
 
-def _lines(runs: Sequence[Run]) -> list[tuple[str, str]]:
-    """Return tools and efforts, and for a peer of several the best of any."""
+def _list_lines(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """Return (tool, effort) of the lines; ``any`` is added to several efforts."""
     found = []
     for tool in dict.fromkeys(run.tool for run in runs):
         efforts = list(dict.fromkeys(run.effort for run in runs if run.tool == tool))
@@ -138,10 +141,9 @@ def _lines(runs: Sequence[Run]) -> list[tuple[str, str]]:
 
 
 def values(runs: Sequence[Run], registry: Registry) -> str:
-    """Write a line for each instance: J of the best efforts, ours beside the peers'.
+    """Format a line per instance: best J of each tool.
 
-    A feasible answer is a number, an infeasible one has the count of overfilled slots
-    behind it.
+    Infeasible answers show the number of overfilled slots.
     """
     names = list(dict.fromkeys(run.tool for run in runs))
     rows = ["| instance | best known | " + " | ".join(names) + " |"]
@@ -149,13 +151,13 @@ def values(runs: Sequence[Run], registry: Registry) -> str:
     for instance in dict.fromkeys(run.instance for run in runs):
         members = [run for run in runs if run.instance == instance]
         best = registry.best(f"{members[0].group}/{instance}", members[0].hash)
-        cells = [_best_of([r for r in members if r.tool == name]) for name in names]
+        cells = [_format_best([r for r in members if r.tool == name]) for name in names]
         known = "" if best is None else f"{best:,}"
         rows.append(f"| {instance} | {known} | " + " | ".join(cells) + " |")
     return "\n".join(rows) + "\n"
 
 
-def _best_of(runs: Sequence[Run]) -> str:
+def _format_best(runs: Sequence[Run]) -> str:
     done = [run for run in runs if run.hop_bytes is not None]
     if not done:
         return runs[0].outcome if runs else ""
@@ -174,13 +176,13 @@ def paste(file: Path, text: str, begin: str = BEGIN, end: str = END) -> None:
         file.write_text(text)
 
 
-def _mean(numbers: Iterable[float | None]) -> float | None:
+def _compute_mean(numbers: Iterable[float | None]) -> float | None:
     return geometric_mean(number for number in numbers if number is not None)
 
 
-def _number(number: float | None, digits: int) -> str:
+def _format_number(number: float | None, digits: int) -> str:
     return "" if number is None else f"{number:.{digits}f}"
 
 
-def _seconds(number: float | None) -> str:
+def _format_seconds(number: float | None) -> str:
     return "" if number is None else f"{number:.3g}"

@@ -11,20 +11,20 @@ from peers.instance import Instance
 
 @dataclass(frozen=True)
 class Tool:
-    """A line of the table.
+    """A line of the table of tools.
 
     Attributes
     ----------
     name
-        As in tables and options.
+        Name in tables and options.
     adapter
-        A module of `peers.adapters`; empty if there is no way to run the tool here.
+        A module of `peers.adapters`; empty if the tool cannot be run here.
     efforts
-        From quick to thorough.
+        Efforts from quick to thorough.
     about
         Description of the tool and its use.
     peer
-        False for our own.
+        False for Topoloom.
     """
 
     name: str
@@ -99,17 +99,19 @@ TOOLS = [
     Tool("treematch", "", (), "in no package that we can install"),
 ]
 
-#: Efforts not run by default: they cost or add little.
+#: Efforts that do not run by default, because they are slow or add little.
 ON_DEMAND = {("kahip", "multisection-eco-balanced"), ("mtkahypar", "highest")}
 
 
-def applies(effort: str, instance: Instance) -> bool:
-    """Whether an effort means something: balance is forced for one rank a slot."""
+def is_applicable(effort: str, instance: Instance) -> bool:
+    """Whether an effort applies: forced balance only with one rank per slot."""
     return not (instance.n_to_1 and "forced" in effort)
 
 
-def chosen(names: Sequence[str], efforts: Sequence[str]) -> list[tuple[Tool, str]]:
-    """Return tools and efforts by name; all of them, less `ON_DEMAND`, if none."""
+def select_tools(
+    names: Sequence[str], efforts: Sequence[str]
+) -> list[tuple[Tool, str]]:
+    """Return tools and efforts by name; without names, all except `ON_DEMAND`."""
     return [
         (tool, effort)
         for tool in TOOLS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Our efforts against each peer: ratios of J and of time, wins and misses."""
+"""Our efforts compared with each peer: ratios of J and of time, wins and losses."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ ANY = "any"
 
 
 def geometric_mean(values: Iterable[float]) -> float | None:
-    """Return the geometric mean; None of nothing. Zeros count as a microsecond."""
+    """Return the geometric mean, None if empty. Zeros count as a microsecond."""
     logs = [math.log(max(value, 1e-6)) for value in values]
     return math.exp(sum(logs) / len(logs)) if logs else None
 
 
 def best(runs: Sequence[Run]) -> Run | None:
-    """Return the best feasible run, of equal ones the quickest."""
+    """Return the best feasible run; among equal runs, the quickest."""
     fine = [run for run in runs if run.outcome == "ok"]
     return min(fine, key=lambda run: (run.hop_bytes, run.search_cpu or 0), default=None)
 
@@ -35,11 +35,11 @@ def best_of_each(runs: Sequence[Run]) -> list[Run]:
 
 
 def against(runs: Sequence[Run]) -> str:
-    """Write the table of a set; empty if it has no answers of ours, or of no peer.
+    """Format the table of a set; empty without answers of ours or of peers.
 
-    A peer stands with its best feasible answer of all efforts, and the time of that
-    effort; the last line is the best feasible answer of all peers together. Instances
-    that one of the two has no feasible answer for are left out, and counted.
+    A peer is represented by its best feasible answer of all efforts, and the time of
+    that effort. The last line uses the best feasible answer of all peers. Instances
+    without a feasible answer of both are omitted.
     """
     ours = dict.fromkeys(run.effort for run in runs if run.tool == "ours")
     names = dict.fromkeys(run.tool for run in runs if run.tool in PEERS)
@@ -57,11 +57,13 @@ def against(runs: Sequence[Run]) -> str:
                 for run in runs
                 if run.tool == name or (name == "best peer" and run.tool in PEERS)
             ]
-            rows.append(_row(effort, name, mine, best_of_each(theirs)))
+            rows.append(_format_row(effort, name, mine, best_of_each(theirs)))
     return "\n".join(rows) + "\n"
 
 
-def _row(effort: str, name: str, mine: Sequence[Run], theirs: Sequence[Run]) -> str:
+def _format_row(
+    effort: str, name: str, mine: Sequence[Run], theirs: Sequence[Run]
+) -> str:
     peer = {run.instance: run for run in theirs}
     ratios, times, count = [], [], [0, 0, 0]
     for run in best_of_each(mine):
@@ -84,7 +86,7 @@ def _row(effort: str, name: str, mine: Sequence[Run], theirs: Sequence[Run]) -> 
 
 
 def short(runs: Sequence[Run]) -> str:
-    """Write one line for each effort of ours on sets with peers; empty if none."""
+    """Format a line per set with peers and effort of ours; empty if none."""
     rows = []
     for group in dict.fromkeys(run.group for run in runs):
         members = [run for run in runs if run.group == group]
@@ -93,7 +95,7 @@ def short(runs: Sequence[Run]) -> str:
         for effort in dict.fromkeys(run.effort for run in ours):
             mine = [run for run in ours if run.effort == effort]
             rows.append(
-                _row(f"{group} | {effort}", "", mine, peers).replace("|  |", "|")
+                _format_row(f"{group} | {effort}", "", mine, peers).replace("|  |", "|")
             )
     if not rows:
         return ""
@@ -105,7 +107,7 @@ def short(runs: Sequence[Run]) -> str:
 
 
 def misses(runs: Sequence[Run]) -> str:
-    """List the instances on which no effort of ours is as good as the best peer."""
+    """List the instances on which the best peer beats all our efforts."""
     ours = {
         run.instance: run for run in best_of_each([r for r in runs if r.tool == "ours"])
     }

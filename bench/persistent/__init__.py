@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Persistent collectives on real ranks, compared with one-shot ones and MPI."""
+"""Persistent collectives on real ranks, compared with one-shot calls and MPI."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Times persistent, one-shot and MPI collectives alternately in one job.
 
-Rounds of all four follow each other on the same ranks and buffers.
+Rounds of all four kinds alternate on the same ranks and buffers.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pathlib import Path
 
 import smpi
 from peers.tables import paste
-from persistent.results_table import Cell, cell, table
+from persistent.results_table import Cell, format_table, make_cell
 from topoloom.preload.shim import find_compiler, find_launcher
 
 MARKS = "<!-- bench-persistent: begin -->", "<!-- bench-persistent: end -->"
 HERE = Path(__file__).parent
-#: Debian's Open MPI and MPICH, and the MPI of this Python.
+#: Launchers of Debian's Open MPI and MPICH, and of this Python environment's MPI.
 LAUNCHERS = (
     "mpirun.openmpi",
     "mpirun.mpich",
@@ -32,7 +32,7 @@ LAUNCHERS = (
 )
 RANKS = (2, 4, 8, 16)
 SIZES = (8, 64, 512, 4096)
-#: Seconds of a round; longer if ranks share cores.
+#: Seconds of a round: if each rank has a core, and if ranks share cores.
 SECONDS = 0.0005, 0.01
 
 
@@ -60,17 +60,17 @@ def main(argv: Sequence[str] | None = None) -> None:
                 for one in bench.measure(ranks, args.rounds):
                     cells.append(one)
                     print(one, file=sys.stderr, flush=True)
-    print(table(cells))
+    print(format_table(cells))
     if args.docs:
         paste(
             args.docs / "reference" / "benchmarks" / "collectives.md",
-            table(cells),
+            format_table(cells),
             *MARKS,
         )
 
 
 class Bench:
-    """The program, built for one MPI."""
+    """The measurement program, built for one MPI."""
 
     def __init__(self, launcher: str, folder: Path) -> None:
         starter = find_launcher([launcher])
@@ -86,10 +86,10 @@ class Bench:
             text=True,
             check=True,
         ).stdout
-        self.name = _version(asks)
+        self.name = _read_version(asks)
 
     def measure(self, ranks: int, rounds: int) -> Iterator[Cell]:
-        """Run on this number of ranks."""
+        """Run the program on this number of ranks."""
         crowded = ranks > len(os.sched_getaffinity(0))
         options = ["--oversubscribe"]
         if not self.name.startswith("Open MPI"):
@@ -107,7 +107,7 @@ class Bench:
                     for prefix in ("OMPI", "PRTE")
                     for suffix in ("", "_CONFIRM")
                 },
-                # MPICH 4.0 uses memory that it has freed; it must stay mapped.
+                # MPICH 4.0 accesses freed memory, so the memory must stay mapped.
                 "MALLOC_TRIM_THRESHOLD_": str(1 << 30),
                 "MALLOC_TOP_PAD_": str(1 << 22),
             },
@@ -115,21 +115,22 @@ class Bench:
             assert running.stdout is not None
             for line in running.stdout:
                 if line.startswith("{"):
-                    yield cell(self.name, ranks, json.loads(line))
+                    yield make_cell(self.name, ranks, json.loads(line))
         if running.returncode:
             raise SystemExit(f"persistent: {self.launcher} -n {ranks} failed")
 
 
-def _version(macros: str) -> str:
-    """Read which MPI it is from the macros of its header."""
+def _read_version(macros: str) -> str:
+    """Return name and version of an MPI from the macros of its header."""
 
-    def value(name: str) -> str | None:
+    def read_macro(name: str) -> str | None:
         found = re.search(rf'^#define {name} "?([\w.]+)', macros, re.MULTILINE)
         return found and found[1]
 
-    if value("OPEN_MPI"):
-        return f"Open MPI {value('OMPI_MAJOR_VERSION')}.{value('OMPI_MINOR_VERSION')}"
-    return f"MPICH {value('MPICH_VERSION')}"
+    if read_macro("OPEN_MPI"):
+        major = read_macro("OMPI_MAJOR_VERSION")
+        return f"Open MPI {major}.{read_macro('OMPI_MINOR_VERSION')}"
+    return f"MPICH {read_macro('MPICH_VERSION')}"
 
 
 if __name__ == "__main__":

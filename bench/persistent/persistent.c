@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times collectives in one job, in turn: our one-shot and persistent ones, and the library's blocking and persistent ones.
-// Usage: persistent ROUNDS SECONDS BYTES...; prints JSON: for each round the seconds of a call of each kind.
+// Times collectives alternately in one job: our one-shot and persistent calls, and MPI's blocking and
+// persistent calls.
+// Usage: persistent ROUNDS SECONDS BYTES...; prints JSON: seconds per call of each kind in each round.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +17,9 @@ enum operation { alltoall, allgather, allreduce, bcast, operation_count };
 enum kind { our_one_shot, our_persistent, mpi_blocking, mpi_persistent, kind_count };
 static const char* const operations[] = {"all-to-all", "all-gather", "all-reduce", "broadcast"};
 
-struct one {
+struct persistent_call {
     enum operation operation;
-    int bytes, doubles;  // of a block, or of the vector
+    int bytes, doubles;  // bytes per block, or per vector
     char *in, *out;
     topoloom_request ours;
     MPI_Request theirs;
@@ -34,7 +35,7 @@ struct one {
     DO(allreduce, Allreduce, ALL_REDUCE) \
     DO(bcast, Bcast, BROADCAST)
 
-static void begin(struct one* one) {
+static void init_request(struct persistent_call* one) {
     switch (one->operation) {
 #define DO(name, Name, arguments)                                     \
     case name:                                                        \
@@ -48,7 +49,7 @@ static void begin(struct one* one) {
     }
 }
 
-static void call_one_shot(struct one* one, enum kind kind) {
+static void call_one_shot(struct persistent_call* one, enum kind kind) {
     switch (one->operation) {
 #define DO(name, Name, arguments)       \
     case name:                          \
@@ -65,7 +66,7 @@ static void call_one_shot(struct one* one, enum kind kind) {
     }
 }
 
-static void call(struct one* one, enum kind kind) {
+static void start_and_wait(struct persistent_call* one, enum kind kind) {
     switch (kind) {
         case our_persistent:
             topoloom_start(&one->ours);
@@ -80,21 +81,21 @@ static void call(struct one* one, enum kind kind) {
     }
 }
 
-/// Seconds of a call, as the slowest rank has them.
-static double time_calls(struct one* one, enum kind kind, int calls) {
+/// Returns the seconds per call on the slowest rank.
+static double time_calls(struct persistent_call* one, enum kind kind, int calls) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
-    for (int i = 0; i < calls; ++i) call(one, kind);
+    for (int i = 0; i < calls; ++i) start_and_wait(one, kind);
     const double own = (MPI_Wtime() - start) / calls;
     double slowest = 0;
     MPI_Allreduce(&own, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return slowest;
 }
 
-static void measure(struct one* one, int rounds, double seconds) {
+static void measure(struct persistent_call* one, int rounds, double seconds) {
     int rank = 0, calls = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    begin(one);
+    init_request(one);
     for (enum kind kind = 0; kind < kind_count; ++kind) time_calls(one, kind, 10);
     while (calls < 1 << 20 && time_calls(one, mpi_blocking, calls) * calls < seconds) calls *= 2;
     if (rank == 0)
@@ -125,11 +126,11 @@ int main(int argc, char** argv) {
         char* in = calloc((size_t)ranks, (size_t)bytes);
         char* out = calloc((size_t)ranks, (size_t)bytes);
         for (enum operation operation = 0; operation < operation_count; ++operation) {
-            struct one one = {.operation = operation,
-                              .bytes = bytes,
-                              .doubles = bytes / (int)sizeof(double),
-                              .in = in,
-                              .out = out};
+            struct persistent_call one = {.operation = operation,
+                                          .bytes = bytes,
+                                          .doubles = bytes / (int)sizeof(double),
+                                          .in = in,
+                                          .out = out};
             measure(&one, atoi(argv[1]), atof(argv[2]));
         }
         free(in);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times of calls of one kind, and the table of all."""
+"""Times of one collective, and the table of all results."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ MOST = 0.8
 
 @dataclass(frozen=True)
 class Cell:
-    """Seconds of one collective: tenth percentiles over rounds.
+    """Seconds of one collective: first deciles over rounds.
 
-    Disturbances only make a round longer, and on busy machines most are disturbed.
+    Disturbances only lengthen rounds, and on busy machines most rounds are disturbed.
     """
 
     mpi: str
@@ -36,26 +36,26 @@ class Cell:
 
     @property
     def of_library(self) -> float:
-        """Ratio of persistent time to the better one of MPI."""
+        """Ratio of persistent time to the better of MPI's two times."""
         return self.persistent / min(self.blocking, self.library)
 
 
-def cell(mpi: str, ranks: int, read: dict[str, Any]) -> Cell:
-    """Read the output of the program for one collective."""
+def make_cell(mpi: str, ranks: int, read: dict[str, Any]) -> Cell:
+    """Parse the program's output for one collective."""
     kinds = zip(*read["rounds"], strict=True)
     times = (quantiles(kind, n=10, method="inclusive")[0] for kind in kinds)
     return Cell(mpi, ranks, read["operation"], read["bytes"], *times)
 
 
-def table(cells: Sequence[Cell]) -> str:
-    """Write Markdown: a line for each operation, with geometric means over sizes."""
+def format_table(cells: Sequence[Cell]) -> str:
+    """Format Markdown: a line per operation, with geometric means over sizes."""
     lines = [
         "| MPI | ranks | operation | persistent, us | / one-shot "
         "| / the library's better | worst, of bytes |",
         "| --- | ---: | --- | ---: | ---: | ---: | ---: |",
     ]
-    ordered = sorted(cells, key=lambda one: (*_line(one), one.bytes))
-    for (mpi, ranks, operation), some in groupby(ordered, _line):
+    ordered = sorted(cells, key=lambda one: (*_get_key(one), one.bytes))
+    for (mpi, ranks, operation), some in groupby(ordered, _get_key):
         group = list(some)
         worst = max(group, key=lambda one: one.of_library)
         words = (
@@ -68,11 +68,11 @@ def table(cells: Sequence[Cell]) -> str:
             f"{worst.of_library:.2f}, {worst.bytes}",
         )
         lines.append(f"| {' | '.join(map(str, words))} |")
-    return "\n".join([*lines, "", summary(ordered)])
+    return "\n".join([*lines, "", format_summary(ordered)])
 
 
-def summary(cells: Iterable[Cell]) -> str:
-    """Count the cells that meet their target, by MPI and ranks."""
+def format_summary(cells: Iterable[Cell]) -> str:
+    """Count results that reach their targets, by MPI and ranks."""
     lines = [
         "| MPI | ranks | / one-shot | cells up to 0.8 | / the library's better "
         "| cells up to 1.05 |",
@@ -92,5 +92,5 @@ def summary(cells: Iterable[Cell]) -> str:
     return "\n".join(lines)
 
 
-def _line(one: Cell) -> tuple[str, int, str]:
+def _get_key(one: Cell) -> tuple[str, int, str]:
     return one.mpi, one.ranks, one.operation

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs unmodified applications with MPI's collectives and with ours in their place.
+"""Runs unmodified applications with MPI's collectives and with replaced ones.
 
-Runs take turns. It also says what a call costs that the library
-leaves to MPI; and with --calls, for every operation, beside MPI's own in the same job.
-With --neighbors, what neighborhood collectives, which it leaves to MPI, would gain.
+Runs alternate. The output also shows the extra cost of calls that the library passes to
+MPI. With --calls, all operations are timed alternately in one job. With --neighbors,
+potential gains of neighborhood collectives are simulated.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     elif args.calls:
         table, marks = calls(), CALL_MARKS
     else:
-        table, marks = applications(args.nas, args.repeat), MARKS
+        table, marks = list_applications(args.nas, args.repeat), MARKS
     print(table)
     if args.docs:
         paste(args.docs / "reference" / "benchmarks" / "programs.md", table, *marks)
 
 
-def applications(sources: Path | None, repeat: int) -> str:
-    """Measure all programs; those of NAS, if there are sources."""
+def list_applications(sources: Path | None, repeat: int) -> str:
+    """Measure all programs; NAS programs only if sources are passed."""
     compiler = find("mpicc.openmpi", "libopenmpi-dev")
     library = build_collective_library(Path(compiler))
     lines = [HEAD]
@@ -75,13 +75,13 @@ def applications(sources: Path | None, repeat: int) -> str:
             fortran = find("mpif90.openmpi", "libopenmpi-dev")
             build_nas(sources, (compiler, fortran), folder / "nas")
         for ranks in RANKS:
-            for program in programs(ranks, folder):
+            for program in list_programs(ranks, folder):
                 lines.append(measure(program, ranks, library, repeat))
                 print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines) + f"\n\n{self_barriers(library, compiler, repeat)}"
 
 
-def programs(ranks: int, folder: Path) -> Iterator[Program]:
+def list_programs(ranks: int, folder: Path) -> Iterator[Program]:
     """Return the available programs."""
     if (folder / "nas").is_dir():
         yield from nas(folder / "nas")
@@ -90,7 +90,7 @@ def programs(ranks: int, folder: Path) -> Iterator[Program]:
 
 
 def measure(program: Program, ranks: int, library: Path, repeat: int) -> str:
-    """Run a program with the library and without, in turn, and make its line."""
+    """Run a program with and without the library alternately; return a table row."""
 
     def run(argv: Path | None, setting: str = "") -> Run:
         printed = launch(program.words, ranks, argv, setting, folder=program.folder)
@@ -103,11 +103,10 @@ def measure(program: Program, ranks: int, library: Path, repeat: int) -> str:
 def row(
     program: Program, ranks: int, rounds: Sequence[tuple[Run, Run, Run]], every: Run
 ) -> str:
-    """Write a line: the fastest runs, as others only lengthen them; then of pairs.
+    """Format a row: fastest runs, because disturbances only lengthen runs; then pairs.
 
-    MPI's own runs are in front of ours and behind them: what those differ by, nothing
-    explains. The last ratio is the median of ours to the one in front, and between what
-    it is with 95 % confidence.
+    MPI runs before and after each run of ours; their ratio shows the noise. The last
+    ratio is the median of ours to the previous run, with its 95 % confidence interval.
     """
     ratios = [ours.time / front.time for front, ours, _ in rounds]
     low, high = median_interval(ratios)

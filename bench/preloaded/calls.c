@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nanoseconds per call of each blocking collective: MPI's own, and what is in front of it, in batches that take turns.
-// A line each: operation, bytes, MPI's own, ours; the best batch of the slowest rank counts.
+// Nanoseconds per call of each blocking collective, by PMPI (MPI) and by MPI_ (preloaded library), in
+// alternating batches. Prints lines: operation, bytes, MPI's time, our time. Times are those of the slowest
+// rank in the best batch.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static int counts[64], places[64];
 #define BOTH(name, ...) (ours ? MPI_##name(__VA_ARGS__) : PMPI_##name(__VA_ARGS__))
 #define WORLD MPI_COMM_WORLD
 
-static void call(int operation, int ours, int bytes) {
+static void call_collective(int operation, int ours, int bytes) {
     const int count = bytes / 8;
     switch (operation) {
         case 0:
@@ -68,7 +69,7 @@ static void measure(int operation, int bytes, int rank) {
     for (int i = 0; i < 2 * batches; ++i) {
         PMPI_Barrier(WORLD);
         const double start = MPI_Wtime();
-        for (int k = 0; k < calls; ++k) call(operation, i % 2, bytes);
+        for (int k = 0; k < calls; ++k) call_collective(operation, i % 2, bytes);
         const double mean = (MPI_Wtime() - start) / calls;
         if (mean < best[i % 2]) best[i % 2] = mean;
     }

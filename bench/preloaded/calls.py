@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cost of short calls that the library leaves to MPI, in one job."""
+"""Cost of short calls that the library passes to MPI, in one job."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from topoloom.preload.collectives import build_collective_library
 
 
 def self_barriers(library: Path, compiler: str, repeat: int) -> str:
-    """Measure barriers of MPI_COMM_SELF."""
+    """Measure the extra cost of barriers on MPI_COMM_SELF."""
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "self_barriers"
         source = HERE / "self_barriers.c"
@@ -28,23 +28,23 @@ def self_barriers(library: Path, compiler: str, repeat: int) -> str:
 
 
 def calls() -> str:
-    """Measure all operations on one host, of 8 B to 32 KiB, under two MPIs."""
-    # MPICH never yields: more ranks than cores take a time slice per message.
+    """Measure all operations on one host, from 8 B to 32 KiB, under two MPIs."""
+    # MPICH never yields: if ranks outnumber cores, each message takes a time slice.
     jobs = [("openmpi", 2), ("openmpi", 4), ("mpich", 2)]
-    found = {job: _calls(*job) for job in jobs}
+    found = {job: _measure_calls(*job) for job in jobs}
     heads = [f"{mpi}, {ranks} ranks" for mpi, ranks in jobs]
     lines = [
         f"| operation | {' | '.join(heads)} |",
         f"| --- |{' ---: |' * len(jobs)}",
     ]
     for operation in found[jobs[0]]:
-        cells = [_extra(found[job][operation]) for job in jobs]
+        cells = [_format_extra(found[job][operation]) for job in jobs]
         lines.append(f"| {operation} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def _calls(mpi: str, ranks: int) -> dict[str, list[tuple[float, float]]]:
-    """Return the times of MPI and of the library for each operation and size."""
+def _measure_calls(mpi: str, ranks: int) -> dict[str, list[tuple[float, float]]]:
+    """Return the times by MPI and by the library, for each operation and size."""
     package = "libopenmpi-dev" if mpi == "openmpi" else "libmpich-dev"
     compiler = find(f"mpicc.{mpi}", package)
     library = build_collective_library(Path(compiler))
@@ -59,8 +59,8 @@ def _calls(mpi: str, ranks: int) -> dict[str, list[tuple[float, float]]]:
     return found
 
 
-def _extra(pairs: list[tuple[float, float]]) -> str:
-    """Write the shortest call of MPI, and the median of the library."""
+def _format_extra(pairs: list[tuple[float, float]]) -> str:
+    """Format MPI's shortest call, the library's extra time, and the median ratio."""
     ratio = median(ours / theirs for theirs, ours in pairs)
     theirs, ours = pairs[0]
     return f"{theirs:,.0f} ns {ours - theirs:+,.0f}; {ratio:.2f}"

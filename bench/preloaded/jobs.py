@@ -12,7 +12,7 @@ from smpi import find
 
 HERE = Path(__file__).parent
 
-#: More ranks than cores take turns, without further threads.
+#: Ranks that outnumber cores yield, and start no threads.
 ENVIRONMENT = {
     **os.environ,
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -36,11 +36,11 @@ def launch(
     Parameters
     ----------
     words
-        Its command.
+        Command line of the program.
     ranks
         Number of processes.
     library
-        The library to preload; None: nothing.
+        The library to preload, if any.
     setting
         The value of TOPOLOOM_COLLECTIVES.
     mpi

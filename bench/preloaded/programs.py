@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that verify their results: LAMMPS, HPCC, and IS and FT of NAS.
+"""Programs that verify their results: LAMMPS, HPCC, and NAS IS and FT.
 
-NAS's programs are built for the MPI from the sources of NPB 3.4, which a user gives.
+The NAS programs are built for the MPI from sources of NPB 3.4 that the user provides.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Run:
     Attributes
     ----------
     time
-        Seconds, or whatever its unit is; less is better.
+        Time in the program's unit; less is better.
     answers
-        Its results, as text that is the same for every run.
+        Results as text, which must be equal in every run.
     """
 
     time: float
@@ -40,9 +40,9 @@ class Program:
     Attributes
     ----------
     name
-        As in the table.
+        Name in the table.
     words
-        Its command.
+        Command line.
     unit
         Unit of its times.
     read
@@ -59,7 +59,7 @@ class Program:
 
 
 def lammps(program: str, folder: Path) -> Program:
-    """Make LAMMPS's melt, whose answers are the energies of each step."""
+    """Make LAMMPS's melt; the answers are the energies of each step."""
 
     def read(printed: str) -> Run:
         steps, _, end = printed.partition("Step ")[2].partition("Loop time of ")
@@ -69,22 +69,22 @@ def lammps(program: str, folder: Path) -> Program:
     return Program("LAMMPS, melt with PPPM", words, "s", read, folder)
 
 
-#: Verification results of HPCC.
+#: Names of HPCC's verification results.
 _CHECKED = r"HPL_N|HPL_\w*norm\w|MPIFFT_maxErr|\w+_residual|MPIRandomAccess\w*_Errors"
 _TIMED = r"(?:HPL|PTRANS|MPIRandomAccess|MPIRandomAccess_LCG)_time|MPIFFT_time\d"
 
 
 def hpcc(program: str, ranks: int, folder: Path) -> Program:
-    """Make HPCC; its time is that of the parts in which ranks work together."""
+    """Make HPCC; its time is the sum of the parts with communication."""
     example = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt").read_text()
-    # Small, as it updates a table of half the size of its matrix at random.
+    # N is small, because HPCC updates a table of half the matrix size at random.
     given = {"Ns": 256, "NBs": 32, "Ps": 1, "Qs": ranks}
     for name, value in given.items():
         example = re.sub(rf"(?m)^\d+( +{name})$", rf"{value}\1", example)
     (folder / "hpccinf.txt").write_text(example)
 
     def read(_: str) -> Run:
-        output = folder / "hpccoutf.txt"  # which it extends
+        output = folder / "hpccoutf.txt"  # HPCC appends to the file
         text = output.read_text()
         output.unlink()
         summary = dict(re.findall(r"(?m)^(\w+)=(\S+)$", text))
@@ -112,7 +112,7 @@ def build_nas(sources: Path, compilers: tuple[str, str], folder: Path) -> None:
     shutil.copytree(sources, folder)
     of_c, of_fortran = compilers
     definitions = (folder / "config" / "make.def.template").read_text()
-    # GCC since version 10 refuses what its older versions, and NPB, let pass.
+    # Accept argument mismatches of NPB, which GCC rejects since version 10.
     options = "-O3 -fallow-argument-mismatch -fallow-invalid-boz"
     changed = {"MPIFC": of_fortran, "MPICC": of_c, "FFLAGS": options}
     for name, value in changed.items():
@@ -128,7 +128,7 @@ def build_nas(sources: Path, compilers: tuple[str, str], folder: Path) -> None:
 def nas(folder: Path) -> Iterator[Program]:
     """Make the programs that were built; answers are verdicts and checksums.
 
-    Their seconds have two digits only, so that the time is that of an operation.
+    The time is per operation, because the printed seconds have only two digits.
     """
     for kernel in ("IS", "FT"):
         for letter in CLASSES:
@@ -138,7 +138,7 @@ def nas(folder: Path) -> Iterator[Program]:
 
 
 def read_nas(printed: str) -> Run:
-    """Read what a program of NAS prints; raises `ValueError` if its check failed."""
+    """Parse the output of a NAS program; raise `ValueError` if verification failed."""
     rate = re.search(r"Mop/s total\s*=\s*(\S+)", printed)
     if rate is None or not re.search(r"Verification\s*=\s*SUCCESSFUL", printed):
         raise ValueError("a program of NAS failed")

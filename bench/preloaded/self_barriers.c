@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nanoseconds per barrier of a communicator of one process, which the preloaded library leaves to MPI.
+// Nanoseconds per barrier on a communicator of one process, which the preloaded library passes to MPI.
 #include <mpi.h>
 #include <stdio.h>
 

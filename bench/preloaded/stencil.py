@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exchanges with neighbors, direct and combined, in SimGrid's MPI."""
+"""Neighbor exchanges, direct and combined, in SimGrid's MPI."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import smpi
 from exchange.programs import PLATFORM
 from preloaded.jobs import HERE
 
-#: Cubes of ranks.
+#: Numbers of ranks, which are cubes of integers.
 RANKS = (64, 512)
 SIZES = (8, 1024, 4096, 32768)
 
@@ -28,7 +28,7 @@ class Exchange(NamedTuple):
 
 
 def measure() -> Iterator[Exchange]:
-    """Simulate all exchanges on the platform of the sparse ones."""
+    """Simulate all exchanges on the platform of the sparse exchanges."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         compiler = smpi.find("smpicc", "libsimgrid-dev")
@@ -42,7 +42,7 @@ def measure() -> Iterator[Exchange]:
 
 
 def table(exchanges: Iterable[Exchange]) -> str:
-    """Write a line per exchange; times are microseconds."""
+    """Format a line per exchange; times are microseconds."""
     lines = [
         "| ranks | neighbors | bytes | straight | mesh | times as fast |",
         "| ---: | ---: | ---: | ---: | ---: | ---: |",

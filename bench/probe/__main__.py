@@ -24,7 +24,7 @@ from topoloom.cli.console import print_table
 
 RESULTS = Path(__file__).parents[1] / "results"
 SAVED, ROUND_TRIPS = RESULTS / "probe.jsonl", RESULTS / "probe-round-trips.jsonl"
-#: Machines of each shape on which programs are run.
+#: Number of machines of each shape on which programs run.
 EACH = 2
 
 
@@ -60,21 +60,25 @@ def main(argv: Sequence[str] | None = None) -> None:
     page = args.docs and args.docs / "reference" / "benchmarks" / "probe.md"
     whole = not (args.published or args.round_trips or args.plans)
     if whole:
-        outcomes = _saved(args.effort) if args.saved else _measure(args)
+        outcomes = (
+            _load_outcomes(args.effort) if args.saved else _run_measurements(args)
+        )
         columns = (f"{len(outcomes)} machines", "target", "reached", "")
-        _show(page, "", columns, tables.rows(outcomes))
+        _print_and_write_table(page, "", columns, tables.make_rows(outcomes))
     if whole or args.round_trips:
-        trips = round_trip_table.load(ROUND_TRIPS) if args.saved else _round_trips()
+        trips = round_trip_table.load(ROUND_TRIPS) if args.saved else _run_round_trips()
         columns = (f"{len(trips)} machines", "target", "reached", "")
-        _show(page, "-round-trips", columns, list(round_trip_table.rows(trips)))
+        _print_and_write_table(
+            page, "-round-trips", columns, list(round_trip_table.make_rows(trips))
+        )
     if whole or args.plans:
-        _show(page, "-plans", plan.COLUMNS, list(plan.rows()))
+        _print_and_write_table(page, "-plans", plan.COLUMNS, list(plan.make_rows()))
     if whole or args.published:
         columns = ("C. Karlsson 2012", "", "source", "ours")
-        _show(page, "-published", columns, list(published.rows()))
+        _print_and_write_table(page, "-published", columns, list(published.make_rows()))
 
 
-def _measure(args: argparse.Namespace) -> list[Outcome]:
+def _run_measurements(args: argparse.Namespace) -> list[Outcome]:
     outcomes = []
     seeds = range(args.seed, args.seed + args.machines)
     with tempfile.TemporaryDirectory() as folder:
@@ -82,14 +86,14 @@ def _measure(args: argparse.Namespace) -> list[Outcome]:
         for seed in track(seeds, "probing", console=Console(stderr=True)):
             outcomes.append(measure(draw(seed), args.effort, noise, args.keep))
             save(outcomes[-1:], SAVED)
-            print(_line(outcomes[-1]), file=sys.stderr, flush=True)
+            print(_format_row(outcomes[-1]), file=sys.stderr, flush=True)
         took = measure(large(), args.effort, noise, args.keep)
     wall, cpu = took.seconds, took.cpu_seconds
     print(f"256 ranks on 64 hosts: {wall:.1f} s, CPU {cpu:.1f} s; target 60 s")
     return outcomes
 
 
-def _round_trips() -> list[RoundTrip]:
+def _run_round_trips() -> list[RoundTrip]:
     trips = []
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
@@ -101,7 +105,7 @@ def _round_trips() -> list[RoundTrip]:
     return trips
 
 
-def _line(outcome: Outcome) -> str:
+def _format_row(outcome: Outcome) -> str:
     head = f"{outcome.seed:5} {outcome.ranks:4} ranks, noise {outcome.noise:3.0%}"
     if outcome.ended:
         return f"{head}: {outcome.ended}"
@@ -111,17 +115,17 @@ def _line(outcome: Outcome) -> str:
     return f"{head} {outcome.seconds:5.1f} s {'; '.join([*wrong, *outcome.alarms])}"
 
 
-def _saved(effort: str) -> list[Outcome]:
+def _load_outcomes(effort: str) -> list[Outcome]:
     return [outcome for outcome in load(SAVED) if outcome.effort == effort]
 
 
-def _show(
+def _print_and_write_table(
     page: Path | None,
     part: str,
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
 ) -> None:
-    """Print a table, and write it between the marks of a page."""
+    """Print a table, and write it between the markers of a page."""
     print_table(columns, rows, left=len(columns))
     if page is not None:
         lines = [columns, ["---"] * len(columns), *rows]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Plants bad parts in machines, and counts rounds until they are found.
 
-``PYTHONPATH=bench python -m probe.bad_parts --trials 20`` prints the docs' tables.
-Times go the way of a user's table: what is usual is not known beforehand.
+``PYTHONPATH=bench python -m probe.bad_parts --trials 20`` prints the tables of the
+documentation. Times are processed like a user's table: usual times are not known in
+advance.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ from topoloom.probe.locate.diagnose_parts import (
 from topoloom.probe.locate.pair_tables import Row, compare_rows
 from topoloom.probe.locate.parts import Pair, Parts
 
-#: Usual time by hops: seconds per hop.
+#: Additional usual time per hop, relative to a pair without hops.
 _HOP = 0.05
-#: A pair is affected by a part that it loads by at least this share.
+#: A part affects a pair that loads it by at least this share of the busiest pair's
+#: load.
 _FELT = 0.99
 _LEAF = re.compile(r"unit [0-9]+ rail ([0-9]+)")
 
@@ -40,11 +42,11 @@ class Faults:
     Attributes
     ----------
     links, hosts, switches
-        By number; `switches` by their vertex.
+        Factors by number of the part; `switches` by vertex.
     network_sides
-        Hosts all of whose NICs are slow, and not their NVLinks.
+        Factors of hosts whose NICs are all slow, but not their NVLinks.
     rails
-        All leaf switches of them.
+        Factors of all leaf switches of a rail.
     """
 
     links: dict[int, float] = field(default_factory=dict)
@@ -55,14 +57,14 @@ class Faults:
 
 
 class Planted:
-    """A machine with bad parts, by the routes of the machine itself.
+    """Times of a machine with bad parts, along the machine's routes.
 
     Parameters
     ----------
     parts
-        Names of hosts and GPUs in tests. The parts that tests cover are not used.
+        Hosts and GPUs in tests; the parts that tests cover are not used.
     noise
-        Standard deviation of the logarithms of times; one of 200 is long by chance.
+        Standard deviation of logarithmic times; one of 200 times is an outlier.
     """
 
     def __init__(
@@ -76,17 +78,20 @@ class Planted:
         self._rng = np.random.default_rng(seed)
 
     def rows(self, pairs: Sequence[Pair]) -> list[Row]:
-        """Return the seconds of a table of pairs."""
-        return [Row(pair, self._hops(pair) * self._noisy(pair)) for pair in pairs]
+        """Return table rows with the times of pairs in seconds."""
+        return [
+            Row(pair, self._compute_healthy_time(pair) * self._draw_time_ratio(pair))
+            for pair in pairs
+        ]
 
     def measure(self, pairs: Sequence[Pair]) -> list[Test]:
-        """Return the times of pairs relative to the usual."""
-        return [Test([pair], self._noisy(pair)) for pair in pairs]
+        """Return tests with times relative to the usual time."""
+        return [Test([pair], self._draw_time_ratio(pair)) for pair in pairs]
 
     def ratio(self, a: int, b: int) -> float:
-        """Return the slowdown relative to a healthy machine."""
+        """Return the slowdown of a pair relative to a healthy machine."""
         faults = self._faults
-        nodes = self._node(a), self._node(b)
+        nodes = self._find_node(a), self._find_node(b)
         hosts = [node // self._machine.nodes_per_host for node in nodes]
         slowest = max(faults.hosts.get(host, 1.0) for host in hosts)
         routes = self._machine.route(*nodes), self._machine.route(*nodes[::-1])
@@ -98,20 +103,22 @@ class Planted:
                 slowest = max(slowest, faults.switches.get(vertex, 1.0))
         names = [self._machine.link_name(link) for route in routes for link, _ in route]
         for name in names:
-            if leaf := _LEAF.search(name):  # NVLink is not part of the network
+            if leaf := _LEAF.search(name):  # NVLinks are not part of a rail
                 slowest = max(slowest, faults.rails.get(int(leaf[1]), 1.0))
                 sides = [faults.network_sides.get(host, 1.0) for host in hosts]
                 slowest = max(slowest, *sides)
         return slowest
 
-    def _node(self, end: int) -> int:
+    def _find_node(self, end: int) -> int:
         hosts = len(self._parts.hosts)
         return end if self._machine.nodes_per_host == 1 else end - hosts
 
-    def _hops(self, pair: Pair) -> float:
-        return 1 + _HOP * self._machine.hops(self._node(pair[0]), self._node(pair[1]))
+    def _compute_healthy_time(self, pair: Pair) -> float:
+        return 1 + _HOP * self._machine.hops(
+            self._find_node(pair[0]), self._find_node(pair[1])
+        )
 
-    def _noisy(self, pair: Pair) -> float:
+    def _draw_time_ratio(self, pair: Pair) -> float:
         ratio = self.ratio(*pair)
         noisy = ratio * float(np.exp(self._noise * self._rng.standard_normal()))
         if self._rng.random() < 0.005:
@@ -120,7 +127,7 @@ class Planted:
 
 
 def parts_of(text: str) -> Parts:
-    """Return the parts of a machine without names."""
+    """Return the parts of a machine whose hosts have no names."""
     machine = Machine(text)
     nodes = range(0, machine.node_count, machine.nodes_per_host)
     return Parts(machine, nodes, {}, by_gpu=True)
@@ -137,11 +144,11 @@ class Trial(NamedTuple):
 
     @property
     def is_right(self) -> bool:
-        """Whether exactly the planted parts were found, with no further rounds."""
+        """Whether exactly the planted parts were found, and no rounds are left."""
         return self.is_done and self.found == self.planted
 
     @property
-    def innocents(self) -> int:
+    def false_alarms(self) -> int:
         """Number of healthy parts that are named without "perhaps"."""
         return sum(each not in self.planted for each in self.found)
 
@@ -152,7 +159,7 @@ Draw = Callable[[Parts, Faults, np.random.Generator], int]
 def host_or_cable(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
     """Plant a fault in a host or cable; return its class, -1 if no pair is affected."""
     machine = parts.machine
-    factor, is_host = _factor(rng), bool(rng.random() < 0.5)
+    factor, is_host = _draw_factor(rng), bool(rng.random() < 0.5)
     one = int(rng.integers(machine.node_count if is_host else machine.link_count))
     (faults.hosts if is_host else faults.links)[one] = factor
     return parts.class_of_host(one) if is_host else parts.class_of_link(one)
@@ -165,12 +172,12 @@ def nic(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
     gpus = np.flatnonzero(ends[:, 0] < machine.node_count)
     to_leaves = [link for link in gpus.tolist() if " rail " in machine.link_name(link)]
     link = to_leaves[rng.integers(len(to_leaves))]
-    faults.links[link] = _factor(rng)
+    faults.links[link] = _draw_factor(rng)
     return parts.class_of_link(link)
 
 
 def half_a_nic(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
-    """Plant a NIC of which one of two ports is down: it takes twice as long."""
+    """Plant a NIC with one of two ports down, so that it takes twice as long."""
     number = nic(parts, faults, rng)
     faults.links[list(faults.links)[-1]] = 2.0
     return number
@@ -179,7 +186,7 @@ def half_a_nic(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
 def host(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
     """Plant a fault that all NICs of a host share."""
     one = int(rng.integers(len(parts.hosts)))
-    faults.network_sides[one] = _factor(rng)
+    faults.network_sides[one] = _draw_factor(rng)
     return parts.class_of_network_side(one)
 
 
@@ -187,25 +194,25 @@ def leaf(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
     """Plant a fault in a leaf switch."""
     vertices = sorted(parts.rail_of)
     one = vertices[rng.integers(len(vertices))]
-    faults.switches[one] = _factor(rng)
+    faults.switches[one] = _draw_factor(rng)
     return parts.class_of_switch(one)
 
 
 def rail(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
     """Plant a fault in a rail: all of its leaf switches."""
     one = int(rng.integers(len(set(parts.rail_of.values()))))
-    faults.rails[one] = _factor(rng)
+    faults.rails[one] = _draw_factor(rng)
     return parts.class_of_rail(one)
 
 
-def _factor(rng: np.random.Generator) -> float:
+def _draw_factor(rng: np.random.Generator) -> float:
     return float(rng.uniform(1.5, 6))
 
 
 def search(
     parts: Parts, draws: Sequence[Draw], seed: int, noise: float = 0.03
 ) -> Trial:
-    """Plant faults in different classes of parts, and find them."""
+    """Plant faults in different classes of parts, and search for them."""
     rng = np.random.default_rng(seed)
     faults = Faults()
     classes: set[int] = set()
@@ -213,12 +220,14 @@ def search(
         while True:
             tried = Faults(**{name: dict(one) for name, one in vars(faults).items()})
             number = draw(parts, tried, rng)
-            if number >= 0 and _is_seen(parts, {*classes, number}, len(classes) + 1):
+            if number >= 0 and _has_own_pairs(
+                parts, {*classes, number}, len(classes) + 1
+            ):
                 break
         classes.add(number)
         faults = tried
     planted = Planted(parts, faults, noise, seed)
-    found, rows, rounds = _by_rounds(parts, planted)
+    found, rows, rounds = _search_by_rounds(parts, planted)
     return Trial(
         sorted(parts.describe_class(number) for number in classes),
         sorted(part.parts for part in found.bad if part.sure),
@@ -228,7 +237,7 @@ def search(
     )
 
 
-def _is_seen(parts: Parts, classes: set[int], count: int) -> bool:
+def _has_own_pairs(parts: Parts, classes: set[int], count: int) -> bool:
     """Whether each class has pairs that only it affects."""
     tests = parts.tests
     busiest = np.zeros(len(parts.classes))
@@ -240,8 +249,10 @@ def _is_seen(parts: Parts, classes: set[int], count: int) -> bool:
     return len(classes) == count == len(np.unique(alone))
 
 
-def _by_rounds(parts: Parts, planted: Planted) -> tuple[Diagnosis, list[Row], int]:
-    """Act as a user: measure the plan, append to the table, repeat."""
+def _search_by_rounds(
+    parts: Parts, planted: Planted
+) -> tuple[Diagnosis, list[Row], int]:
+    """Emulate a user: measure the planned pairs, append to the table, repeat."""
     rows: list[Row] = []
     found = diagnose_parts(parts, [])
     rounds = 0
@@ -258,7 +269,7 @@ MACHINES = (
     *("fattree:16:8:8,up=1:8:8", "dragonfly:32x8,nodes=4,global=4"),
 )
 RAILS = ("rails:4:8:2", "rails:8:16:1", "rails:8:16:4")
-#: Faults planted on them.
+#: Faults planted on rail machines.
 ON_RAILS: dict[str, tuple[Draw, ...]] = {
     "nothing": (),
     "a NIC or cable": (nic,),
@@ -273,7 +284,7 @@ ON_RAILS: dict[str, tuple[Draw, ...]] = {
 
 
 def main() -> None:
-    """Print a row for each machine and kind of fault."""
+    """Print a row per machine and kind of fault."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("machines", nargs="*", help="machines [all]")
     options.add_argument("--trials", type=int, default=20)
@@ -296,7 +307,7 @@ def main() -> None:
             print(
                 f"| `{text}` | {hosts:,} | {what} | "
                 f"{sum(each.is_right for each in done)} of {args.trials} | "
-                f"{sum(each.innocents for each in done)} | "
+                f"{sum(each.false_alarms for each in done)} | "
                 f"{np.mean(rounds):.1f}, {max(rounds)} at most | "
                 f"{2 * math.log2(hosts):.0f} |",
                 flush=True,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Findings of a probe compared with the truth."""
+"""Findings of a probe compared with planted parameters."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import RankGroup
 from topoloom.probe.stages.effort import EFFORTS
 
-#: A constant that is less than this share of every time that was measured in its regime
-#: cannot be seen: it is not judged.
+#: A constant below this share of all times of its regime is invisible and not compared.
 _SEEN = 0.25
-#: Ends of regimes that differ by this factor are distinct.
+#: Ends of regimes that differ by at least this factor are distinct.
 _OTHER = 8
-#: Pairs of ranks that identify a found level.
+#: Maximum pairs of ranks that identify a level.
 _PAIRS = 200
 
 
@@ -34,9 +33,9 @@ class RegimeErrors:
     Attributes
     ----------
     alpha, beta
-        None: it cannot be seen in the times.
+        Relative error; None if the constant is invisible in the times.
     alpha_inside, beta_inside
-        Whether the true one is in the interval that was given; None as before.
+        Whether the interval contains the true constant; None as above.
     """
 
     level: int
@@ -47,7 +46,7 @@ class RegimeErrors:
     beta_inside: bool | None = None
 
 
-def _no_counts() -> list[list[int]]:
+def _make_zero_counts() -> list[list[int]]:
     return [[0, 0], [0, 0]]
 
 
@@ -70,7 +69,7 @@ class Outcome:
     slow
         The planted slow part: ``host`` or ``link``, and its name; empty: none.
     found
-        Whether that was found.
+        Whether the slow part was found.
     alarms
         Parts falsely reported as slow.
     uplinks
@@ -80,10 +79,10 @@ class Outcome:
         Counts of pairs of pairs, inside smallest groups and randomly drawn, by whether
         they slow each other down and whether the probe found it.
     pair_rounds, pairs_of_pairs
-        Number of concurrent measurements, and number of pairs of pairs.
+        Number of concurrent measurements, and of pairs of pairs.
     samples, fixed
-        Samples of the scan; and their number if all pairs had as many as the pair that
-        needs most.
+        Samples of the scan, and their number if all pairs had as many as the worst
+        pair needs.
     seconds, cpu_seconds
         Wall time and CPU time of the probe and the simulation.
     ended
@@ -106,8 +105,8 @@ class Outcome:
     found: bool = False
     alarms: list[str] = field(default_factory=list)
     uplinks: list[float | None] = field(default_factory=list)
-    sharing_near: list[list[int]] = field(default_factory=_no_counts)
-    sharing_all: list[list[int]] = field(default_factory=_no_counts)
+    sharing_near: list[list[int]] = field(default_factory=_make_zero_counts)
+    sharing_all: list[list[int]] = field(default_factory=_make_zero_counts)
     pair_rounds: int = 0
     pairs_of_pairs: int = 0
     samples: int = 0
@@ -118,7 +117,7 @@ class Outcome:
 
     @classmethod
     def of(cls, machine: Planted, effort: str, ended: str = "") -> Outcome:
-        """Make the outcome of a machine."""
+        """Make the outcome of a machine without comparisons."""
         slow = machine.slow
         return cls(
             *(machine.seed, effort, len(machine.host_of), machine.hosts),
@@ -129,7 +128,7 @@ class Outcome:
 
     @property
     def groups_right(self) -> bool:
-        """Whether the groups are those that were planted."""
+        """Whether the groups equal the planted ones."""
         return min(self.rand, default=0.0) == 1 and not self.false_groups
 
     @property
@@ -140,7 +139,7 @@ class Outcome:
 
 
 def compare(machine: Planted, findings: Findings, effort: str) -> Outcome:
-    """Compare all planted parameters."""
+    """Compare all findings with the planted parameters."""
     truth = Truth(machine)
     made = Outcome.of(machine, effort, findings.ended or "")
     _compare_groups(made, truth, findings.root)
@@ -155,7 +154,7 @@ def compare(machine: Planted, findings: Findings, effort: str) -> Outcome:
 
 
 def rand_index(a: Partition, b: Partition, ranks: int) -> float:
-    """Return the share of the pairs of ranks on which two partitions agree."""
+    """Return the share of pairs of ranks on which two partitions agree."""
     labels = np.zeros((2, ranks), int)
     for row, partition in zip(labels, (a, b), strict=True):
         for number, group in enumerate(partition):
@@ -166,7 +165,7 @@ def rand_index(a: Partition, b: Partition, ranks: int) -> float:
 
 
 def _compare_groups(made: Outcome, truth: Truth, root: RankGroup) -> None:
-    found = list(_partitions(root))
+    found = list(_iterate_partitions(root))
     single = frozenset(frozenset([rank]) for rank in root.ranks)
     candidates = [*found, single]
     planted = {level: truth.partition(level) for level in truth.levels}
@@ -180,8 +179,8 @@ def _compare_groups(made: Outcome, truth: Truth, root: RankGroup) -> None:
     )
 
 
-def _partitions(root: RankGroup) -> Iterator[Partition]:
-    """Yield the groups of each depth, the whole first."""
+def _iterate_partitions(root: RankGroup) -> Iterator[Partition]:
+    """Yield the groups of each depth, starting with the root."""
     level = [root]
     while True:
         yield frozenset(frozenset(group.ranks) for group in level)
@@ -191,20 +190,22 @@ def _partitions(root: RankGroup) -> Iterator[Partition]:
 
 
 def _compare_costs(made: Outcome, truth: Truth, findings: Findings) -> None:
-    models = _models(truth, findings)
+    models = _match_models(truth, findings)
     for level in truth.levels:
         if level not in models:
             made.missed_levels.append(level)
             continue
         planted = truth.lines(level)
         for number, line in enumerate(planted):
-            made.regimes.append(_errors(level, number, line, models[level]))
+            made.regimes.append(_compute_errors(level, number, line, models[level]))
         lines = models[level]["lines"]
         ends = [float(line["most_bytes"]) for line in lines[:-1]]
         for line in planted[:-1]:
             last = float(line.last or 0)
-            close = _closest(ends, last)
-            if close is None or _far(close / last) > _far(_OTHER):
+            close = _find_closest(ends, last)
+            if close is None or _get_log_distance(close / last) > _get_log_distance(
+                _OTHER
+            ):
                 made.ends.append(None)
             else:
                 made.ends.append(close / last)
@@ -212,16 +213,16 @@ def _compare_costs(made: Outcome, truth: Truth, findings: Findings) -> None:
         made.more_ends += len(ends)
 
 
-def _closest(ends: Sequence[float], to: float) -> float | None:
-    return min(ends, key=lambda end: _far(end / to), default=None)
+def _find_closest(ends: Sequence[float], to: float) -> float | None:
+    return min(ends, key=lambda end: _get_log_distance(end / to), default=None)
 
 
-def _far(ratio: float) -> float:
+def _get_log_distance(ratio: float) -> float:
     return float(abs(np.log(ratio)))
 
 
-def _models(truth: Truth, findings: Findings) -> dict[int, dict[str, Any]]:
-    """Return the curves of planted levels: those of which most pairs are."""
+def _match_models(truth: Truth, findings: Findings) -> dict[int, dict[str, Any]]:
+    """Return each planted level's curve: that of the found level with most pairs."""
     shares: dict[int, tuple[int, dict[str, Any]]] = {}
     for level in findings.levels:
         costs = findings.level_costs.get(level.name)
@@ -237,7 +238,9 @@ def _models(truth: Truth, findings: Findings) -> dict[int, dict[str, Any]]:
     return {level: curve for level, (_, curve) in shares.items()}
 
 
-def _errors(level: int, number: int, line: Line, curve: dict[str, Any]) -> RegimeErrors:
+def _compute_errors(
+    level: int, number: int, line: Line, curve: dict[str, Any]
+) -> RegimeErrors:
     last = line.last or math.inf
     sizes = [size for size in curve["sizes"] if line.first <= size <= last]
     middle = sizes[len(sizes) // 2]
@@ -245,15 +248,15 @@ def _errors(level: int, number: int, line: Line, curve: dict[str, Any]) -> Regim
     made = RegimeErrors(level, number)
     if line.alpha >= _SEEN * (line.alpha + line.beta * sizes[0]):
         made.alpha = fitted["alpha_s"] / line.alpha - 1
-        made.alpha_inside = _inside(line.alpha, fitted["alpha_interval_s"])
+        made.alpha_inside = _is_inside(line.alpha, fitted["alpha_interval_s"])
     longest = line.beta * sizes[-1]
     if longest >= _SEEN * (line.alpha + longest):
         made.beta = fitted["beta_s_per_byte"] / line.beta - 1
-        made.beta_inside = _inside(line.beta, fitted["beta_interval_s_per_byte"])
+        made.beta_inside = _is_inside(line.beta, fitted["beta_interval_s_per_byte"])
     return made
 
 
-def _inside(value: float, interval: Sequence[float]) -> bool:
+def _is_inside(value: float, interval: Sequence[float]) -> bool:
     low, high = interval
     return low <= value <= high
 
@@ -270,10 +273,10 @@ def _compare_suspects(
         ):
             made.found = True
         else:
-            made.alarms.append(_said(suspect))
+            made.alarms.append(_format_suspect(suspect))
 
 
-def _said(suspect: dict[str, Any]) -> str:
+def _format_suspect(suspect: dict[str, Any]) -> str:
     hosts = " ".join(suspect["hosts"])
     times = suspect["times_as_long"]
     return f"{suspect['kind']} {suspect['of']} {hosts} x{times:.2f}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random machines, measured by the probe in SimGrid's MPI."""
+"""Random machines that the probe measures in SimGrid's MPI."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from topoloom.tasks.machines.probe import probe_machine
 def measure(
     machine: Planted, effort: str, noise: Path, kept: Path | None = None
 ) -> Outcome:
-    """Measure a machine, and compare.
+    """Probe a machine, and compare the findings with the planted parameters.
 
     Parameters
     ----------
     noise
-        The noise argument of `platforms.build_noise`.
+        The library made by `platforms.build_noise`.
     kept
         Folder for the files of machines with missed findings.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         words, variables = launcher(machine, folder, noise)
-        began, worked = time.monotonic(), _cpu_seconds()
+        began, worked = time.monotonic(), _read_cpu_seconds()
         try:
             with environment(variables):
                 found = probe_machine(words, folder / "probed.toml", effort=effort)
@@ -46,20 +46,20 @@ def measure(
         if not found.ended:
             compare_sharing(outcome, machine, found)
         outcome.seconds = time.monotonic() - began
-        outcome.cpu_seconds = _cpu_seconds() - worked
+        outcome.cpu_seconds = _read_cpu_seconds() - worked
         if kept is not None and not outcome.right:
             shutil.copytree(folder, kept / str(machine.seed), dirs_exist_ok=True)
     return outcome
 
 
-def _cpu_seconds() -> float:
+def _read_cpu_seconds() -> float:
     """Return the CPU seconds of this process and its ended children."""
     return sum(os.times()[:4])
 
 
 @contextmanager
 def environment(variables: dict[str, str]) -> Iterator[None]:
-    """Set variables for a while."""
+    """Set environment variables within a context."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:
@@ -80,7 +80,7 @@ def save(outcomes: Sequence[Outcome], file: Path) -> None:
 
 
 def load(file: Path) -> list[Outcome]:
-    """Read saved outcomes, the last of each machine and effort."""
+    """Read saved outcomes; the last one per machine and effort counts."""
     found: dict[tuple[int, str], Outcome] = {}
     for text in file.read_text().splitlines():
         fields = json.loads(text)

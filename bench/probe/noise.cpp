@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A platform of SimGrid whose messages vary one by one: profiles of links end the simulation (3.32) where one meets a
-// message on its way.
+// A SimGrid platform with varying messages. Profiles of links are no alternative: they end the simulation
+// (SimGrid 3.32) if one changes during a message.
 #include <algorithm>
 #include <cstdlib>
 #include <random>
@@ -20,7 +20,7 @@ std::string setting(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-/// BYTES:FACTOR;..., ascending: a factor is that of all messages longer than that.
+/// Factors by message size, BYTES:FACTOR;... in ascending order: a factor applies to longer messages.
 class Factors {
    public:
     explicit Factors(const std::string& text) {
@@ -42,7 +42,7 @@ class Factors {
     std::vector<std::pair<double, double>> steps_;
 };
 
-/// Factors of the size of a message times a normal value, of three standard deviations at most.
+/// Returns a function: factor of the message size times a normal value, clipped to three standard deviations.
 auto varied(const char* factors, double sigma, unsigned long seed) {
     return [of_size = Factors(setting(factors)), sigma, random = std::mt19937_64(seed)](
                double bytes, const s4u::Host*, const s4u::Host*, const std::vector<s4u::Link*>&,

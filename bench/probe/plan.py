@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plans of many ranks, and the time of inference.
+"""Plans for many ranks, and the time of inference.
 
-A planted machine answers the orders of the scan without MPI: every rank is busy as long
-as its pairs take, one after another.
+A planted machine replaces MPI in the scan: every rank is busy for the times of its
+pairs, one after another.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Nested:
-    """Hosts in equal groups.
+    """Hosts in nested groups of equal size.
 
     Attributes
     ----------
     each
-        Ranks of a host.
+        Ranks per host.
     counts
-        Hosts of a group, groups of a group of them, and so on.
+        Hosts per smallest group, smallest groups per next group, and so on.
     levels
-        Seconds of a message inside a host, inside a smallest group, and so on, one way.
+        One-way seconds of a message inside a host, inside a smallest group, and so on.
     noise
-        Standard deviation of a sample, as a part of it.
+        Relative standard deviation of a sample.
     """
 
     each: int
@@ -78,7 +78,7 @@ class Nested:
         return short
 
     def found(self, found: Findings, place: Numbers) -> str:
-        """Compare the groups of hosts with those that were planted."""
+        """Compare the groups of hosts with the planted ones."""
         planted = {frozenset(range(self.hosts))}
         size = 1
         for count in self.counts[:-1]:
@@ -90,17 +90,17 @@ class Nested:
             for group in found.root.all_groups()
             if group.kind in (ALL, GROUP)
         }
-        return _compared("groups", groups, planted)
+        return _format_comparison("groups", groups, planted)
 
 
 @dataclass(frozen=True)
 class Torus:
-    """Hosts of a torus, of a rank each.
+    """Hosts of a torus, with one rank each.
 
     Attributes
     ----------
     near, hop
-        Seconds of a message between neighbors, and of each link more.
+        Seconds of a message between neighbors, and of each further link.
     """
 
     extents: tuple[int, ...]
@@ -117,7 +117,7 @@ class Torus:
     def __str__(self) -> str:
         return f"a torus of {'x'.join(map(str, self.extents))}"
 
-    def _hops(self, first: Numbers, second: Numbers) -> Numbers:
+    def _count_hops(self, first: Numbers, second: Numbers) -> Numbers:
         apart = np.zeros(len(first), np.int64)
         ends = (np.unravel_index(hosts, self.extents) for hosts in (first, second))
         for one, other, extent in zip(*ends, self.extents, strict=True):
@@ -127,35 +127,35 @@ class Torus:
 
     def seconds(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
         """Return the one-way time of short messages between hosts."""
-        further = self._hops(first, second).astype(np.float64) - 1
+        further = self._count_hops(first, second).astype(np.float64) - 1
         return self.near + self.hop * further
 
     def found(self, found: Findings, place: Numbers) -> str:
-        """Compare the links between hosts with those that were planted."""
+        """Compare the links between hosts with the planted ones."""
         first, second = np.triu_indices(self.hosts, 1)
-        near = self._hops(first, second) == 1
+        near = self._count_hops(first, second) == 1
         planted = {*zip(first[near].tolist(), second[near].tolist(), strict=True)}
         neighbors = found.network.neighbors if found.network else ()
         names = np.array([int(name[1:]) for name in found.hosts])
         links = {(min(pair), max(pair)) for pair in names[np.array(neighbors)].tolist()}
-        return _compared("links", links, planted)
+        return _format_comparison("links", links, planted)
 
 
 Large = Nested | Torus
 
 
-def _compared(what: str, found: Set[Any], planted: Set[Any]) -> str:
+def _format_comparison(what: str, found: Set[Any], planted: Set[Any]) -> str:
     right = len(found & planted)
     return f"{right:,} of {len(planted):,} {what} and {len(found - planted)} other ones"
 
 
 class PlantedJob:
-    """Answers requests of a scan like a `ProbeJob`.
+    """Answers the orders of a scan like a `ProbeJob`.
 
     Attributes
     ----------
     seconds
-        That the ranks were busy, all with each other.
+        Simulated time when the last rank is free.
     """
 
     def __init__(self, machine: Large, seed: int = 1) -> None:
@@ -171,11 +171,11 @@ class PlantedJob:
 
     @property
     def seconds(self) -> float:
-        """When the last rank is free."""
+        """Simulated seconds until the last rank is free."""
         return max(self._free)
 
     def measure(self, orders: Sequence[Order]) -> Any:
-        """Advance the time; return the measured times."""
+        """Simulate the orders, and return the measured times."""
         before = len(self.samples.exchanges)
         for order in orders:
             self.samples.orders.append(order)
@@ -188,13 +188,15 @@ class PlantedJob:
             elif order.how == "circle":
                 first, count = map(int, order.rest.split())
                 for number in range(first, first + count):
-                    self._meet(order, np.concatenate(list(self._round(number))))
+                    self._time_pairs(
+                        order, np.concatenate(list(self._list_round_pairs(number)))
+                    )
             else:
                 ends = order.rest.replace("-", " ").split()
-                self._meet(order, np.array(ends, np.int64).reshape(-1, 2))
+                self._time_pairs(order, np.array(ends, np.int64).reshape(-1, 2))
         return self.samples.exchanges[before:]
 
-    def _round(self, number: int) -> Iterator[Numbers]:
+    def _list_round_pairs(self, number: int) -> Iterator[Numbers]:
         for ranks in self._sets:
             others = len(ranks) - 1 + len(ranks) % 2
             if number >= others:
@@ -205,7 +207,7 @@ class PlantedJob:
             once = (own < met) & (met < len(ranks))
             yield np.stack([ranks[own[once]], ranks[met[once]]], axis=1)
 
-    def _meet(self, order: Order, pairs: Numbers) -> None:
+    def _time_pairs(self, order: Order, pairs: Numbers) -> None:
         machine = self._machine
         a, b = self.place[pairs[:, 0]], self.place[pairs[:, 1]]
         short = machine.seconds(a, b)
@@ -225,7 +227,7 @@ class PlantedJob:
 
 
 class Row(NamedTuple):
-    """A line of the table."""
+    """A row of the table."""
 
     machine: str
     rounds: str
@@ -251,20 +253,20 @@ MACHINES = (
     Torus((11, 11, 11), 2e-6, 0.1e-6, 0.05),
     Torus((10, 12, 14), 1.5e-6, 0.15e-6, 0.02),
 )
-#: Seconds of an order among ten thousand ranks, beside what it measures: rank 0 looks
-#: every 2 ms for orders, and the answers of all go there.
+#: Seconds of an order among ten thousand ranks, in addition to its messages: rank 0
+#: polls for orders every 2 ms and receives the answers of all ranks.
 ORDER = 0.03
 
 
-def rows(machines: Sequence[Large] = MACHINES) -> Iterator[Row]:
+def make_rows(machines: Sequence[Large] = MACHINES) -> Iterator[Row]:
     """Plan, measure and infer each machine, in a separate process."""
     context = multiprocessing.get_context("spawn")
     for machine in machines:
         with context.Pool(1) as pool:
-            yield pool.apply(_row, (machine,))
+            yield pool.apply(_make_row, (machine,))
 
 
-def _row(machine: Large) -> Row:
+def _make_row(machine: Large) -> Row:
     job: Any = PlantedJob(machine)
     hosts, _ = group_by_host(job.samples)
     effort = EFFORTS["default"]
@@ -289,10 +291,10 @@ def _row(machine: Large) -> Row:
         load_samples(Path(folder) / "m.npz")
     worked = time.process_time() - began
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    ranks, scanned = len(job.samples.places), _scan_seconds(made)
+    ranks, scanned = len(job.samples.places), _sum_scan_seconds(made)
     return Row(
         f"{ranks:,} ranks on {machine.hosts:,} hosts, {machine}",
-        f"{_rounds(made):,}",
+        f"{_count_rounds(made):,}",
         f"{scanned:.0f} s, {made.seconds:.0f} s",
         f"{took:.1f} s",
         f"{len(job.samples.exchanges):,}, {job.samples.count:,}",
@@ -301,9 +303,9 @@ def _row(machine: Large) -> Row:
     )
 
 
-def _rounds(made: Estimate) -> int:
+def _count_rounds(made: Estimate) -> int:
     return sum(step.rounds for step in made.steps[:-1])
 
 
-def _scan_seconds(made: Estimate) -> float:
+def _sum_scan_seconds(made: Estimate) -> float:
     return sum(step.seconds for step in made.steps[:-1])

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random machines, with all parameters that a probe should find.
+"""Random machines with all parameters that a probe should find.
 
-Groups of hosts are nested. Two hosts exchange through their own links and the uplinks
-of their groups up to the smallest one that both are in. A message of m bytes between
-idle hosts takes in SMPI, within 0.6 % on ten machines with a plain ping-pong,
+Groups of hosts are nested. The route of two hosts uses their links, and the uplinks of
+their groups below the smallest common group. In SMPI, a message of m bytes between idle
+hosts takes (within 0.6 % on ten machines with a ping-pong)
 
-    os + or + latency * latency factor + (m + 16 B) / (bandwidth * bandwidth factor)
+os + or + latency * latency factor + (m + 16 B) / (bandwidth * bandwidth factor)
 
-where the factors depend on m.
+The factors depend on m.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ from random import Random
 from typing import TypeAlias
 
 LATENCY, BANDWIDTH = "latency", "bandwidth"
-#: Bytes that SMPI adds to a message (its envelope), and of the messages of the scan.
+#: Bytes of SMPI's envelope, and bytes of the messages of the scan.
 ENVELOPE, SCANNED = 16, 512
-#: Slow parts have this share of the bandwidth of their peers, or take as much longer.
+#: Bandwidth of a slow part relative to its peers; slow latencies grow by the inverse.
 SLOW = 0.8
-#: The least factor between the times of levels, and between those on both sides of a
-#: break point; levels with smaller ones need not be told apart.
+#: Minimum factor between times of levels, and between times on both sides of a break
+#: point. Smaller differences need not be found.
 APART, JUMP = 1.1, 1.1
-#: Bytes of the shortest and the longest message of the first regime, and how many times
-#: as long as its shortest the longest message of a regime is, at least.
+#: Smallest and largest end of a regime in bytes, and minimum factor between two ends.
 _FIRST, _LAST, _WIDE = 64, 1 << 18, 8
 _RANKS = 96
 
@@ -37,7 +36,7 @@ Group: TypeAlias = "tuple[Group, ...] | tuple[int, ...]"
 
 @dataclass(frozen=True)
 class Regime:
-    """Messages of up to `most` bytes, all if None."""
+    """A regime: factors of messages of up to `most` bytes; None: no limit."""
 
     most: int | None
     latency_factor: float
@@ -59,9 +58,9 @@ class Slow:
 
 @dataclass(frozen=True)
 class Trunk:
-    """A link that hosts of one smallest group share to all others, unseen by latency.
+    """A link, without latency, that some hosts of a smallest group share to others.
 
-    `lanes`: its bandwidth in that of a host's link.
+    `lanes`: its bandwidth in units of a host link's bandwidth.
     """
 
     hosts: tuple[int, ...]
@@ -70,25 +69,25 @@ class Trunk:
 
 @dataclass(frozen=True)
 class Planted:
-    """A machine.
+    """A random machine with known parameters.
 
     Attributes
     ----------
     host_of
         The host of each rank.
     groups
-        Hosts in groups in groups, of the same depth everywhere.
+        Nested groups of hosts, with the same depth everywhere.
     latencies
-        Seconds of a route: inside a host, between hosts of a smallest group, and so on.
+        Seconds of a route: inside a host, inside a smallest group, and so on.
     bandwidths
-        Bytes per second of: the inside of a host, a host's link, the uplinks of the
-        smallest groups, and so on.
+        Bytes per second inside a host, of a host's link, of the uplinks of smallest
+        groups, and so on.
     sending, receiving
-        Seconds of either call.
+        Overhead of the send call and of the receive call in seconds.
     noise
-        Standard deviation of the factors of single messages.
+        Standard deviation of the random factor of each message.
     shared
-        Two pairs of hosts of one smallest group whose routes have a link in common.
+        Two pairs of hosts of a smallest group whose routes share a link.
     trunk
         A link shared by some hosts of a smallest group.
     """
@@ -108,16 +107,16 @@ class Planted:
 
     @property
     def hosts(self) -> int:
-        """The number of hosts."""
+        """Number of hosts."""
         return 1 + max(self.host_of)
 
     @property
     def depth(self) -> int:
-        """How many levels pairs of hosts have; 1: the machine is flat."""
+        """Number of levels of pairs of hosts; 1 if the machine is flat."""
         return len(self.latencies) - 1
 
     def path_bandwidth(self, level: int) -> float:
-        """Return bytes per second of one message; level 0 is the inside of a host."""
+        """Return one message's bytes per second; level 0 is inside a host."""
         return self.bandwidths[0] if level == 0 else min(self.bandwidths[1 : level + 1])
 
     def regime_of(self, size: int) -> Regime:
@@ -126,9 +125,9 @@ class Planted:
         return next(ends)
 
     def seconds(self, level: int, size: int, regime: Regime | None = None) -> float:
-        """Return the time of a message, in its own or in a given regime.
+        """Return the seconds of a message, in its own or in a given regime.
 
-        Level 0 is the inside of a host.
+        Level 0 is inside a host.
         """
         regime = regime or self.regime_of(size)
         rate = self.path_bandwidth(level) * regime.bandwidth_factor
@@ -137,21 +136,21 @@ class Planted:
         return overhead + latency + (size + ENVELOPE) / rate
 
     def added_latency(self) -> float:
-        """Return the seconds that a slow host or link adds to a route."""
+        """Return the additional latency of a slow host or link in seconds."""
         regime = self.regime_of(SCANNED)
         longer = (1 / SLOW - 1) * self.seconds(1, SCANNED)
         return longer / regime.latency_factor
 
 
 def draw(seed: int) -> Planted:
-    """Draw a machine; the same one for the same seed."""
+    """Draw a machine; equal seeds give equal machines."""
     rng = Random(seed)
-    groups, depth = _groups(rng)
+    groups, depth = _draw_groups(rng)
     hosts = sum(1 for _ in leaves(groups))
-    host_of = _ranks(rng, hosts)
+    host_of = _draw_ranks(rng, hosts)
     while True:
-        made = _costs(rng, seed, host_of, groups, depth)
-        if _visible(made):
+        made = _draw_costs(rng, seed, host_of, groups, depth)
+        if _is_visible(made):
             break
     within = [g for g in smallest_groups(groups) if len(g) >= 4]
     slow: Slow | None = None
@@ -165,12 +164,12 @@ def draw(seed: int) -> Planted:
         if len(free) >= 4:
             a, b, c, d = rng.sample(free, 4)
             shared = ((min(a, b), max(a, b)), (min(c, d), max(c, d)))
-    trunk = _trunk(rng, groups) if not shared else None
+    trunk = _draw_trunk(rng, groups) if not shared else None
     return replace(made, slow=slow, shared=shared, trunk=trunk)
 
 
-def _trunk(rng: Random, groups: Group) -> Trunk | None:
-    """Draw one for a fifth of the machines."""
+def _draw_trunk(rng: Random, groups: Group) -> Trunk | None:
+    """Draw a trunk for a fifth of the machines."""
     within = [g for g in smallest_groups(groups) if len(g) >= 6]
     if not within or rng.random() >= 0.2:
         return None
@@ -184,10 +183,10 @@ def large(noise: float = 0.05) -> Planted:
     """Return a machine of 256 ranks on 64 hosts, to time a probe."""
     rng = Random(1)
     hosts = [host for host in range(64) for _ in range(4)]
-    groups = _nested(iter(range(64)), (4, 4, 4))
+    groups = _make_nested_groups(iter(range(64)), (4, 4, 4))
     while True:
-        made = _costs(rng, 0, tuple(hosts), groups, depth=3)
-        if _visible(made):
+        made = _draw_costs(rng, 0, tuple(hosts), groups, depth=3)
+        if _is_visible(made):
             return replace(made, noise=noise)
 
 
@@ -201,7 +200,7 @@ def leaves(group: Group) -> Iterator[int]:
 
 
 def smallest_groups(group: Group) -> Iterator[tuple[int, ...]]:
-    """Yield the groups that consist of hosts."""
+    """Yield the groups that contain hosts, not groups."""
     if all(isinstance(part, int) for part in group):
         yield tuple(leaves(group))
         return
@@ -210,58 +209,58 @@ def smallest_groups(group: Group) -> Iterator[tuple[int, ...]]:
         yield from smallest_groups(part)
 
 
-def _groups(rng: Random) -> tuple[Group, int]:
-    """Draw nested groups of 8 to 64 hosts, and how many levels they have."""
+def _draw_groups(rng: Random) -> tuple[Group, int]:
+    """Draw nested groups of 8 to 64 hosts, and their number of levels."""
     depth = rng.choice((1, 2, 2, 3, 3, 4))
     if rng.random() < 0.5:  # equal groups
         while True:
             counts = [rng.randint(2, 8 if depth > 2 else 16) for _ in range(depth)]
             if depth == 1:
-                counts = [_count(rng, 8)]
+                counts = [_draw_count(rng, 8)]
             if 8 <= math.prod(counts) <= 64:
                 break
-        return _nested(iter(range(math.prod(counts))), counts), depth
-    hosts = _count(rng, max(8, 2 * 2**depth))
-    return _ragged(rng, list(range(hosts)), depth), depth
+        return _make_nested_groups(iter(range(math.prod(counts))), counts), depth
+    hosts = _draw_count(rng, max(8, 2 * 2**depth))
+    return _draw_ragged_groups(rng, list(range(hosts)), depth), depth
 
 
-def _count(rng: Random, least: int) -> int:
-    """Draw a number up to 64: as often below the geometric mean as above."""
+def _draw_count(rng: Random, least: int) -> int:
+    """Draw a number up to 64, uniform on a logarithmic scale."""
     return round(math.exp(rng.uniform(math.log(least), math.log(64))))
 
 
-def _nested(hosts: Iterator[int], counts: Sequence[int]) -> Group:
+def _make_nested_groups(hosts: Iterator[int], counts: Sequence[int]) -> Group:
     if len(counts) == 1:
         return tuple(next(hosts) for _ in range(counts[0]))
-    return tuple(_nested(hosts, counts[1:]) for _ in range(counts[0]))
+    return tuple(_make_nested_groups(hosts, counts[1:]) for _ in range(counts[0]))
 
 
-def _ragged(rng: Random, hosts: list[int], depth: int) -> Group:
+def _draw_ragged_groups(rng: Random, hosts: list[int], depth: int) -> Group:
     if depth == 1:
         return tuple(hosts)
-    least = 2 ** (depth - 1)  # two of each level below
+    least = 2 ** (depth - 1)  # two parts on each level below
     parts = rng.randint(2, min(6, len(hosts) // least))
     spare = len(hosts) - parts * least
     cuts = sorted(rng.randint(0, spare) for _ in range(parts - 1))
     sizes = [least + b - a for a, b in pairwise([0, *cuts, spare])]
     made, begin = [], 0
     for size in sizes:
-        made.append(_ragged(rng, hosts[begin : begin + size], depth - 1))
+        made.append(_draw_ragged_groups(rng, hosts[begin : begin + size], depth - 1))
         begin += size
     return tuple(made)
 
 
-def _ranks(rng: Random, hosts: int) -> tuple[int, ...]:
+def _draw_ranks(rng: Random, hosts: int) -> tuple[int, ...]:
     most = min(4, _RANKS // hosts)
     each = rng.randint(2, most) if most >= 2 and rng.random() < 0.4 else 1
     host_of = [host for host in range(hosts) for _ in range(each)]
-    # Hosts have their numbers by their first ranks, as everywhere.
+    # Hosts are numbered by their first ranks.
     if rng.random() < 0.7:
         rng.shuffle(host_of)
     return tuple(host_of)
 
 
-def _costs(
+def _draw_costs(
     rng: Random, seed: int, host_of: tuple[int, ...], groups: Group, depth: int
 ) -> Planted:
     bandwidths = [rng.uniform(10e9, 40e9), rng.uniform(5e9, 25e9)]
@@ -272,14 +271,14 @@ def _costs(
         latencies.append(latencies[-1] * rng.uniform(1.1, 2.5))
     return Planted(
         *(seed, host_of, groups, tuple(latencies), tuple(bandwidths)),
-        _regimes(rng),
+        _draw_regimes(rng),
         sending=rng.uniform(0.05e-6, 0.4e-6),
         receiving=rng.uniform(0.05e-6, 0.4e-6),
         noise=rng.choice((0.0, 0.0, 0.02, 0.05, 0.1, 0.2)),
     )
 
 
-def _regimes(rng: Random) -> tuple[Regime, ...]:
+def _draw_regimes(rng: Random) -> tuple[Regime, ...]:
     breaks = rng.randint(1, 3)
     while True:
         low, high = math.log(_FIRST), math.log(_LAST)
@@ -295,8 +294,8 @@ def _regimes(rng: Random) -> tuple[Regime, ...]:
     return tuple(regimes)
 
 
-def _visible(machine: Planted) -> bool:
-    """Return whether levels and regimes are sufficiently different."""
+def _is_visible(machine: Planted) -> bool:
+    """Return whether levels and regimes differ enough to be found."""
     levels = range(0 if len(machine.host_of) > machine.hosts else 1, machine.depth + 1)
     short = [machine.seconds(level, SCANNED) for level in levels]
     if any(b < APART * a for a, b in pairwise(short)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A random machine for SimGrid: platform, hosts of ranks, settings."""
+"""A random machine in SimGrid: platform, hosts of ranks, settings."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _HEAD = """\
 <zone id="machine" routing="Full">
 """
 _NOISE = Path(__file__).with_name("noise.cpp")
-#: Longer than all messages: one protocol for all.
+#: Eager limit above all messages, so that one protocol is used.
 _EAGER = 1 << 28
 
 
 def platform(machine: Planted) -> str:
-    """Write the platform."""
+    """Format the platform of a machine."""
     lines = [f'<host id="h{host}" speed="1Gf"/>' for host in range(machine.hosts)]
-    lines += _links(machine)
+    lines += _format_links(machine)
     for host in range(machine.hosts):
         route = f'src="h{host}" dst="h{host}" symmetrical="NO"'
         lines.append(f'<route {route}><link_ctn id="inside{host}"/></route>')
     above = uplinks_above(machine.groups)
-    own = {pair: f"shared-{n}" for pair, n in _shared(machine)}
+    own = {pair: f"shared-{n}" for pair, n in _format_shared_links(machine)}
     trunk = machine.trunk.hosts if machine.trunk is not None else ()
     for b in range(machine.hosts):
         for a in range(b):
-            there = [f"host{a}", *_leaving(above[a], above[b])]
-            back = [f"host{b}", *_leaving(above[b], above[a])]
+            there = [f"host{a}", *_list_leaving_links(above[a], above[b])]
+            back = [f"host{b}", *_list_leaving_links(above[b], above[a])]
             links = [(name, "UP") for name in there]
             if (a, b) in own:
                 links.append((own[a, b], "UP"))
@@ -47,7 +47,7 @@ def platform(machine: Planted) -> str:
     return _HEAD + "\n".join(lines) + "\n</zone>\n</platform>\n"
 
 
-def _links(machine: Planted) -> Iterator[str]:
+def _format_links(machine: Planted) -> Iterator[str]:
     slow = machine.slow
     inside, first = machine.latencies[0], machine.latencies[1] / 2
     for host in range(machine.hosts):
@@ -55,28 +55,32 @@ def _links(machine: Planted) -> Iterator[str]:
         if slow is not None and slow.hosts == (host,):
             rate *= SLOW if slow.of == BANDWIDTH else 1
             latency += machine.added_latency() if slow.of == LATENCY else 0
-        yield _link(f"inside{host}", machine.bandwidths[0], inside, "FATPIPE")
-        yield _link(f"host{host}", rate, latency)
-    for group, level in _groups(machine.groups, machine.depth):
+        yield _format_link(f"inside{host}", machine.bandwidths[0], inside, "FATPIPE")
+        yield _format_link(f"host{host}", rate, latency)
+    for group, level in _format_groups(machine.groups, machine.depth):
         step = machine.latencies[level + 1] - machine.latencies[level]
-        yield _link(_name(group), machine.bandwidths[level + 1], step / 2)
-    for n, of in {n: pair for pair, n in _shared(machine)}.items():
+        yield _format_link(
+            _get_group_name(group), machine.bandwidths[level + 1], step / 2
+        )
+    for n, of in {n: pair for pair, n in _format_shared_links(machine)}.items():
         rate, latency = machine.bandwidths[1], 0.0
         if slow is not None and slow.hosts == of:
             rate *= SLOW if slow.of == BANDWIDTH else 1
             latency += machine.added_latency() if slow.of == LATENCY else 0
-        yield _link(f"shared-{n}", rate, latency)
+        yield _format_link(f"shared-{n}", rate, latency)
     if machine.trunk is not None:
-        yield _link("trunk", machine.trunk.lanes * machine.bandwidths[1], 0.0)
+        yield _format_link("trunk", machine.trunk.lanes * machine.bandwidths[1], 0.0)
 
 
-def _link(name: str, rate: float, latency: float, policy: str = "SPLITDUPLEX") -> str:
+def _format_link(
+    name: str, rate: float, latency: float, policy: str = "SPLITDUPLEX"
+) -> str:
     size = f'bandwidth="{rate:.9g}Bps" latency="{latency:.9g}s"'
     return f'<link id="{name}" {size} sharing_policy="{policy}"/>'
 
 
-def _shared(machine: Planted) -> Iterator[tuple[tuple[int, int], int]]:
-    """Yield pairs of hosts with a link of their own, and its number."""
+def _format_shared_links(machine: Planted) -> Iterator[tuple[tuple[int, int], int]]:
+    """Yield pairs of hosts with a separate link, and the number of that link."""
     for pair in machine.shared:
         yield pair, 0
     if machine.slow is not None and len(machine.slow.hosts) == 2:
@@ -84,36 +88,36 @@ def _shared(machine: Planted) -> Iterator[tuple[tuple[int, int], int]]:
         yield (a, b), 1
 
 
-def _name(group: Group) -> str:
+def _get_group_name(group: Group) -> str:
     hosts = list(leaves(group))
     return f"up{hosts[0]}-{hosts[-1]}"
 
 
-def _groups(group: Group, depth: int) -> Iterator[tuple[Group, int]]:
-    """Yield the groups inside, with their level: 1 of those that consist of hosts."""
+def _format_groups(group: Group, depth: int) -> Iterator[tuple[Group, int]]:
+    """Yield the nested groups with their level; 1 for groups of hosts."""
     for part in group:
         if not isinstance(part, int):
             yield part, depth - 1
-            yield from _groups(part, depth - 1)
+            yield from _format_groups(part, depth - 1)
 
 
 def uplinks_above(group: Group, above: tuple[str, ...] = ()) -> dict[int, list[str]]:
-    """Return the uplinks above each host, the nearest first."""
+    """Return the uplinks above each host, from the lowest to the highest."""
     found: dict[int, list[str]] = {}
     for part in group:
         if isinstance(part, int):
             found[part] = list(above)
         else:
-            found.update(uplinks_above(part, (_name(part), *above)))
+            found.update(uplinks_above(part, (_get_group_name(part), *above)))
     return found
 
 
-def _leaving(mine: list[str], other: list[str]) -> list[str]:
+def _list_leaving_links(mine: list[str], other: list[str]) -> list[str]:
     return [name for name in mine if name not in other]
 
 
 def settings(machine: Planted) -> dict[str, str]:
-    """Return the options of the simulation."""
+    """Return SimGrid's settings for a machine."""
     constant = {"smpi/os": machine.sending, "smpi/ois": machine.sending}
     made = {
         **{name: f"0:{value:.9g}:0" for name, value in constant.items()},
@@ -129,7 +133,7 @@ def settings(machine: Planted) -> dict[str, str]:
 
 
 def factors(machine: Planted, of: str) -> str:
-    """Write factors by the bytes above which they hold, as SMPI reads them."""
+    """Format factors in SMPI's syntax: BYTES:FACTOR for messages above BYTES."""
     longer, words = 0, []
     for regime in machine.regimes:
         factor = regime.latency_factor if of == LATENCY else regime.bandwidth_factor
@@ -154,7 +158,7 @@ def launcher(
     Parameters
     ----------
     noise
-        Of `build_noise`; None if the machine has none.
+        The library made by `build_noise`; None without noise.
     """
     file, hosts = folder / "machine.xml", folder / "hosts"
     file.write_text(platform(machine))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Samples of a scan, compared with fixed repetition."""
+"""Number of samples in a scan, compared with fixed repetition."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from topoloom.probe.stages.effort import Effort
 
 
 def samples_taken(samples: ProbeSamples) -> int:
-    """Count those of the scan, and of what was measured again for it."""
+    """Count the samples of the scan, including repeated measurements."""
     return sum(
         len(exchange.seconds)
         for how in ("circle", "pairs")
@@ -26,10 +26,10 @@ def samples_taken(samples: ProbeSamples) -> int:
 
 
 def samples_of_fixed(samples: ProbeSamples, effort: Effort, seed: int = 1) -> int:
-    """Return as many samples for every pair as the one needs that needs most.
+    """Return the number of samples if all pairs had as many as the worst pair needs.
 
-    That its own say that their median has the interval that is asked for. They are
-    drawn: normal values that deviate as much as those that were measured.
+    A pair needs samples until the confidence interval of its median is as narrow as
+    requested. The samples are random normal values with the measured deviations.
     """
     of_pairs: dict[tuple[int, int], list[Values]] = {}
     for how in ("circle", "pairs"):
@@ -44,19 +44,19 @@ def samples_of_fixed(samples: ProbeSamples, effort: Effort, seed: int = 1) -> in
     factors = 1 + sigma[:, None] * normal
     left = np.arange(len(factors))
     count = effort.least
-    for count in _counts(effort):
+    for count in _list_sample_counts(effort):
         own = factors[left, :count]
         middle = np.median(own, axis=1)
         deviation = SIGMA * np.median(np.abs(own - middle[:, None]), axis=1)
-        half = _student(count - 1) * MEDIAN * deviation / math.sqrt(count)
+        half = _get_t_quantile(count - 1) * MEDIAN * deviation / math.sqrt(count)
         left = left[half > effort.width * middle]
         if not len(left):
             break
     return len(factors) * count
 
 
-def _counts(effort: Effort) -> Iterator[int]:
-    """Yield after how many samples a pair looks whether there are enough."""
+def _list_sample_counts(effort: Effort) -> Iterator[int]:
+    """Yield the sample counts at which a pair checks its confidence interval."""
     count = effort.least
     while count < effort.most:
         yield count
@@ -64,7 +64,7 @@ def _counts(effort: Effort) -> Iterator[int]:
     yield effort.most
 
 
-def _student(n: float) -> float:
+def _get_t_quantile(n: float) -> float:
     """Return the 97.5 % quantile of Student's t (Hill, CACM 13(10), 1970)."""
     z = 1.959964
     return z + (z**3 + z) / (4 * n) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Times and placements of programs on a machine and on its probed model.
 
-The true time is that of SimGrid's MPI on the planted platform, without its noise. Of
-the probed machine nothing is used but its file: once our own simulation runs the steps
-of the program on it, and once the program itself runs in SimGrid's MPI on the platform
-to which the file is exported.
+The true time is that of SimGrid's MPI on the planted platform without noise. Two
+predictions use only the probed machine's file: our simulation of the program's steps,
+and SimGrid's MPI on the exported platform.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ from topoloom.model.model_names import load_model
 from topoloom.schedules import program_time
 from topoloom.tasks.machines.probe import load_cost_model, probe_machine
 
-#: Candidates of a search for a placement, for each rank.
+#: Candidates per rank in the search for a placement.
 _WORK = 20_000
-#: Settings of a simulation, in addition to the platform.
+#: Settings of a simulation in addition to the platform.
 _SETTINGS = {"smpi/simulate-computation": "no", **COLLECTIVES}
 
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of a program: true ones, and those on the probed machine."""
+    """Seconds of a program: true time, and two predictions on the probed machine."""
 
     program: str
     bytes: int
@@ -45,7 +44,7 @@ class Times:
 
 @dataclass(frozen=True)
 class PlacedPattern:
-    """Hop-bytes on the true machine of placements for the probed and the true one."""
+    """Hop-bytes on the true machine: placed by the probed and by the true machine."""
 
     pattern: str
     probed: float
@@ -54,7 +53,7 @@ class PlacedPattern:
 
 @dataclass
 class RoundTrip:
-    """The result of a round trip of a machine."""
+    """Results of a machine's round trip."""
 
     name: str
     seed: int
@@ -68,7 +67,7 @@ class RoundTrip:
 def round_trip(
     case: Case, programs: dict[str, Path], noise: Path, folder: Path
 ) -> RoundTrip:
-    """Probe a machine, then run programs and place patterns on the probed one."""
+    """Probe a machine, then run programs and place patterns on the probed machine."""
     file = folder / "probed.toml"
     words, variables = case.launcher(folder, noise if case.planted.noise else None)
     with environment(variables):
@@ -77,29 +76,33 @@ def round_trip(
     planted = case.planted
     about = (case.name, planted.seed, case.ranks, len(case.hosts), planted.noise)
     made = RoundTrip(*about)
-    slots = _slots(machine, hosts, case.host_of)
-    on_export = _export(file, machine, hosts, case, folder)
+    slots = _map_slots(machine, hosts, case.host_of)
+    on_export = _export_platform(file, machine, hosts, case, folder)
     words, _ = case.launcher(folder, None)
-    words += _options(COLLECTIVES)
+    words += _format_options(COLLECTIVES)
     allocation = Allocation.whole(machine)
     at = Placement(allocation, slots)
     model = load_model(str(file)).model
     for app in APPLICATIONS:
         command = app.words(programs[app.name], case.ranks, folder)
         ours = program_time(app.schedules(case.ranks), allocation, at, model)
-        true, exported = (_run([*of, *command]) for of in (words, on_export))
+        true, exported = (_run_simulation([*of, *command]) for of in (words, on_export))
         made.times.append(Times(app.name, app.bytes, true, ours, exported))
     for name, pattern in PATTERNS.items():
-        made.placed.append(_placed(name, pattern(case.ranks), machine, hosts, case))
+        made.placed.append(
+            _judge_placements(name, pattern(case.ranks), machine, hosts, case)
+        )
     return made
 
 
-def _options(settings: dict[str, str]) -> list[str]:
+def _format_options(settings: dict[str, str]) -> list[str]:
     return [f"--cfg={name}:{value}" for name, value in settings.items()]
 
 
-def _slots(machine: Machine, hosts: Sequence[str], host_of: Sequence[str]) -> list[int]:
-    """Return the slot of each rank: those of a host side by side, in their order."""
+def _map_slots(
+    machine: Machine, hosts: Sequence[str], host_of: Sequence[str]
+) -> list[int]:
+    """Return the slot of each rank; ranks of a host use its slots in order."""
     node = {host: number for number, host in enumerate(hosts)}
     taken: dict[str, int] = {}
     slots = []
@@ -109,29 +112,29 @@ def _slots(machine: Machine, hosts: Sequence[str], host_of: Sequence[str]) -> li
     return slots
 
 
-def _export(
+def _export_platform(
     file: Path, machine: Machine, hosts: Sequence[str], case: Case, folder: Path
 ) -> list[str]:
-    """Write the platform and its hosts; return the launcher."""
+    """Export the platform and its hosts; return the launcher."""
     platform, names = folder / "export.xml", folder / "export.hosts"
     save_machine(platform, machine, model=load_cost_model(str(file)))
     node = {host: number for number, host in enumerate(hosts)}
     names.write_text("".join(f"node-{node[h]}.topoloom\n" for h in case.host_of))
     words = [smpi.find("smpirun", "libsimgrid-dev"), "-np", str(case.ranks)]
     words += ["-platform", str(platform), "-hostfile", str(names)]
-    return [*words, *_options(_SETTINGS), "--log=root.thresh:error"]
+    return [*words, *_format_options(_SETTINGS), "--log=root.thresh:error"]
 
 
-def _run(words: Sequence[str]) -> float:
+def _run_simulation(words: Sequence[str]) -> float:
     """Run a program; return the seconds that it prints."""
     done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)
     return float(json.loads(done.stdout)["seconds"])
 
 
-def _placed(
+def _judge_placements(
     name: str, pattern: CommGraph, probed: Machine, hosts: Sequence[str], case: Case
 ) -> PlacedPattern:
-    found = _place(pattern, probed)
+    found = _place_pattern(pattern, probed)
     per_node = probed.slots_per_node
     node = {host: number for number, host in enumerate(case.hosts)}
     slots = [
@@ -141,12 +144,12 @@ def _placed(
     allocation = Allocation.whole(case.truth)
     both = (
         judge(pattern, allocation, Placement(allocation, where)).hop_bytes
-        for where in (slots, _place(pattern, case.truth))
+        for where in (slots, _place_pattern(pattern, case.truth))
     )
     return PlacedPattern(name, *both)
 
 
-def _place(pattern: CommGraph, machine: Machine) -> list[int]:
+def _place_pattern(pattern: CommGraph, machine: Machine) -> list[int]:
     allocation = Allocation.whole(machine)
     work = _WORK * pattern.rank_count
     done = place(pattern, allocation, objective="hop-bytes", work=work)

@@ -17,7 +17,7 @@ from probe.tables import Row
 TIME, HOP_BYTES = 0.1, 0.03
 
 
-def rows(trips: Sequence[RoundTrip]) -> Iterator[Row]:
+def make_rows(trips: Sequence[RoundTrip]) -> Iterator[Row]:
     """Summarize by program and shape."""
     every = [(trip.name, times) for trip in trips for times in trip.times]
     ways: dict[str, Callable[[Times], float]] = {
@@ -25,28 +25,30 @@ def rows(trips: Sequence[RoundTrip]) -> Iterator[Row]:
         "SimGrid, exported": lambda times: times.exported / times.true - 1,
     }
     for way, error in ways.items():
-        yield _within(way, [error(times) for _, times in every], TIME)
+        yield _summarize_errors(way, [error(times) for _, times in every], TIME)
         for program in dict.fromkeys(times.program for _, times in every):
             of = [error(times) for _, times in every if times.program == program]
-            yield _within(f"{way}, {program}", of, TIME)
+            yield _summarize_errors(f"{way}, {program}", of, TIME)
         for shape in dict.fromkeys(shape for shape, _ in every):
             of = [error(times) for name, times in every if name == shape]
-            yield _within(f"{way}, {shape}", of, TIME)
+            yield _summarize_errors(f"{way}, {shape}", of, TIME)
     placed = [each for trip in trips for each in trip.placed]
-    yield _within("hop-bytes of placements", list(map(_more, placed)), HOP_BYTES)
+    yield _summarize_errors(
+        "hop-bytes of placements", list(map(_compute_excess, placed)), HOP_BYTES
+    )
     for name in dict.fromkeys(each.pattern for each in placed):
-        of = [_more(each) for each in placed if each.pattern == name]
-        yield _within(f"hop-bytes of placements, {name}", of, HOP_BYTES)
+        of = [_compute_excess(each) for each in placed if each.pattern == name]
+        yield _summarize_errors(f"hop-bytes of placements, {name}", of, HOP_BYTES)
 
 
-def _more(placed: PlacedPattern) -> float:
-    """Return what it is more than that of the placement on the true machine."""
+def _compute_excess(placed: PlacedPattern) -> float:
+    """Return the relative excess over the placement on the true machine."""
     return placed.probed / placed.true - 1 if placed.true else 0.0
 
 
-def _within(what: str, errors: Sequence[float], most: float) -> Row:
+def _summarize_errors(what: str, errors: Sequence[float], most: float) -> Row:
     sizes = np.abs(errors)
-    if most == HOP_BYTES:  # which may also be less
+    if most == HOP_BYTES:  # negative errors are improvements
         sizes = np.maximum(errors, 0)
     good = int((sizes <= most).sum())
     worst = errors[int(sizes.argmax())]
@@ -63,7 +65,7 @@ def save(trip: RoundTrip, file: Path) -> None:
 
 
 def load(file: Path) -> list[RoundTrip]:
-    """Read saved results, the last of each machine."""
+    """Read saved results; the last one per machine counts."""
     found: dict[tuple[str, int], RoundTrip] = {}
     for text in file.read_text().splitlines():
         fields = json.loads(text)

@@ -16,26 +16,30 @@ from topoloom.probe.inference.shared_links import SLOWED_RATIO
 from topoloom.probe.measured_machine import describe_machine
 
 Pair = tuple[int, int]
-#: Bandwidths of links by their names.
+#: Bandwidths of a route's links by name.
 Links = Mapping[str, float]
 
-#: Random pairs of pairs of the whole machine.
+#: Number of random pairs of pairs of the whole machine.
 _DRAWN = 2000
 
 
 def compare_sharing(made: Outcome, machine: Planted, findings: Findings) -> None:
-    """Compare all pairs of pairs inside smallest groups, and drawn ones of all hosts.
+    """Compare all pairs of pairs inside smallest groups, and random ones of all hosts.
 
-    Outcomes are counted by whether they share a link, and whether that was found.
+    Outcomes are counted by whether the pairs share a link, and whether that was found.
     """
-    truth, found = _Planted(machine), _Found(findings)
-    for first, second in _near(machine):
-        made.sharing_near[truth.slow(first, second)][found.slow(first, second)] += 1
+    truth, found = _PlantedLinks(machine), _FoundLinks(findings)
+    for first, second in _list_near_pairs(machine):
+        made.sharing_near[truth.share_slow_link(first, second)][
+            found.share_slow_link(first, second)
+        ] += 1
     rng = Random(machine.seed)
     for _ in range(_DRAWN):
         a, b, c, d = rng.sample(range(machine.hosts), 4)
         pairs = (a, b), (c, d)
-        made.sharing_all[truth.slow(*pairs)][found.slow(*pairs)] += 1
+        made.sharing_all[truth.share_slow_link(*pairs)][
+            found.share_slow_link(*pairs)
+        ] += 1
     hosts = machine.hosts
     made.pairs_of_pairs = hosts * (hosts - 1) * (hosts - 2) * (hosts - 3) // 8
     made.pair_rounds = sum(
@@ -45,34 +49,34 @@ def compare_sharing(made: Outcome, machine: Planted, findings: Findings) -> None
     )
 
 
-def _near(machine: Planted) -> Iterator[tuple[Pair, Pair]]:
+def _list_near_pairs(machine: Planted) -> Iterator[tuple[Pair, Pair]]:
     for group in smallest_groups(machine.groups):
         for first, second in combinations(combinations(group, 2), 2):
             if not set(first) & set(second):
                 yield first, second
 
 
-def _slow(first: Links, second: Links) -> bool:
-    """Whether exchanges over these links need more than one has that they share."""
+def _share_a_tight_link(first: Links, second: Links) -> bool:
+    """Return whether a shared link is too slow for both exchanges at full speed."""
     needed = min(first.values()) + min(second.values())
     shared = first.keys() & second.keys()
     return any(first[link] * SLOWED_RATIO < needed for link in shared)
 
 
-class _Planted:
-    """The planted machine."""
+class _PlantedLinks:
+    """Shared links of the planted machine."""
 
     def __init__(self, machine: Planted) -> None:
         self._machine = machine
         self._above = uplinks_above(machine.groups)
 
-    def slow(self, first: Pair, second: Pair) -> bool:
+    def share_slow_link(self, first: Pair, second: Pair) -> bool:
         """Whether two pairs of hosts slow each other down."""
-        return _slow(self._links(*first), self._links(*second))
+        return _share_a_tight_link(self._list_links(*first), self._list_links(*second))
 
-    def _links(self, a: int, b: int) -> Links:
+    def _list_links(self, a: int, b: int) -> Links:
         machine = self._machine
-        found = {f"h{host}": self._of_host(host) for host in (a, b)}
+        found = {f"h{host}": self._get_host_bandwidth(host) for host in (a, b)}
         for mine, other in ((a, b), (b, a)):
             for level, name in enumerate(self._above[mine], start=2):
                 if name not in self._above[other]:
@@ -84,14 +88,14 @@ class _Planted:
             found["trunk"] = trunk.lanes * machine.bandwidths[1]
         return found
 
-    def _of_host(self, host: int) -> float:
+    def _get_host_bandwidth(self, host: int) -> float:
         slow = self._machine.slow
         is_slow = slow is not None and slow.hosts == (host,) and slow.of == BANDWIDTH
         return self._machine.bandwidths[1] * (SLOW if is_slow else 1)
 
 
-class _Found:
-    """The output of a probe: the machine, and other shared links."""
+class _FoundLinks:
+    """Shared links according to the findings of a probe."""
 
     def __init__(self, findings: Findings) -> None:
         described = describe_machine(findings)
@@ -101,11 +105,11 @@ class _Found:
         self._node = {int(name[1:]): node for node, name in enumerate(described.hosts)}
         self._shared = findings.shared
 
-    def slow(self, first: Pair, second: Pair) -> bool:
+    def share_slow_link(self, first: Pair, second: Pair) -> bool:
         """Whether two pairs of hosts slow each other down."""
-        return _slow(self._links(*first), self._links(*second))
+        return _share_a_tight_link(self._list_links(*first), self._list_links(*second))
 
-    def _links(self, a: int, b: int) -> Links:
+    def _list_links(self, a: int, b: int) -> Links:
         machine, nodes = self._machine, (self._node[a], self._node[b])
         found = {
             str(link): machine.bandwidth(link)

@@ -11,13 +11,13 @@ import numpy as np
 
 from probe.compare import Outcome
 
-#: Accepted error of constants, and the factor between sizes.
+#: Accepted relative error of constants, and accepted factor between sizes.
 ERROR = 0.05
 STEPS = {"quick": 4.0, "default": 2.0, "thorough": 1.5}
 
 
 class Row(NamedTuple):
-    """A line of the table."""
+    """A row of the table."""
 
     what: str
     target: str
@@ -25,33 +25,38 @@ class Row(NamedTuple):
     details: str = ""
 
 
-def rows(outcomes: Sequence[Outcome]) -> list[Row]:
+def make_rows(outcomes: Sequence[Outcome]) -> list[Row]:
     """Sum up."""
     done = [outcome for outcome in outcomes if not outcome.ended]
-    made = [_ended(outcomes)] if len(done) < len(outcomes) else []
+    made = [_summarize_ended(outcomes)] if len(done) < len(outcomes) else []
     for name in ("alpha", "beta"):
-        made += _constants(done, name)
-    made += _intervals(done)
-    made += _ends(done)
-    made += _groups(done)
-    made += _uplinks(done)
-    made += _sharing(done)
-    made += _suspects(done)
-    made += _samples(done)
+        made += _summarize_constants(done, name)
+    made += _summarize_intervals(done)
+    made += _summarize_regime_ends(done)
+    made += _summarize_groups(done)
+    made += _summarize_uplinks(done)
+    made += _summarize_sharing(done)
+    made += _summarize_suspects(done)
+    made += _summarize_samples(done)
     return made
 
 
-def _ended(outcomes: Sequence[Outcome]) -> Row:
+def _summarize_ended(outcomes: Sequence[Outcome]) -> Row:
     problems = [f"{o.seed}: {o.ended}" for o in outcomes if o.ended]
     return Row(
-        "ended early", "0", _share(len(problems), len(outcomes)), "; ".join(problems)
+        "ended early",
+        "0",
+        _format_share(len(problems), len(outcomes)),
+        "; ".join(problems),
     )
 
 
-def _constants(outcomes: Sequence[Outcome], name: str) -> list[Row]:
+def _summarize_constants(outcomes: Sequence[Outcome], name: str) -> list[Row]:
     made = []
-    for title, some in _by_noise(outcomes):
-        by_level = [errors for o in some for errors in _errors_by_level(o, name)]
+    for title, some in _group_by_noise(outcomes):
+        by_level = [
+            errors for o in some for errors in _collect_errors_by_level(o, name)
+        ]
         errors = [error for of in by_level for error in of if error < math.inf]
         if not errors:
             continue
@@ -61,8 +66,8 @@ def _constants(outcomes: Sequence[Outcome], name: str) -> list[Row]:
             Row(
                 f"{name} within {ERROR:.0%}{title}",
                 "all levels",
-                _share(levels, len(by_level)),
-                f"{_share(close, len(errors))} of regimes; median "
+                _format_share(levels, len(by_level)),
+                f"{_format_share(close, len(errors))} of regimes; median "
                 f"{np.median(errors):.2%}, 95th {np.percentile(errors, 95):.1%}, "
                 f"worst {max(errors):.0%}",
             )
@@ -70,8 +75,8 @@ def _constants(outcomes: Sequence[Outcome], name: str) -> list[Row]:
     return made
 
 
-def _intervals(outcomes: Sequence[Outcome]) -> list[Row]:
-    """Count true values in their intervals; without noise only rounding is left."""
+def _summarize_intervals(outcomes: Sequence[Outcome]) -> list[Row]:
+    """Count true constants inside their intervals, for machines with noise."""
     found = [
         inside
         for outcome in outcomes
@@ -79,11 +84,11 @@ def _intervals(outcomes: Sequence[Outcome]) -> list[Row]:
         for inside in (regime.alpha_inside, regime.beta_inside)
         if outcome.noise and inside is not None
     ]
-    share = _share(sum(found), len(found))
+    share = _format_share(sum(found), len(found))
     return [Row("95 % intervals that hold, with noise", "95 %", share)]
 
 
-def _errors_by_level(outcome: Outcome, name: str) -> list[list[float]]:
+def _collect_errors_by_level(outcome: Outcome, name: str) -> list[list[float]]:
     by_level: dict[int, list[float]] = {}
     for regime in outcome.regimes:
         error = getattr(regime, name)
@@ -92,7 +97,7 @@ def _errors_by_level(outcome: Outcome, name: str) -> list[list[float]]:
     return [*by_level.values(), *([math.inf] for _ in outcome.missed_levels)]
 
 
-def _by_noise(outcomes: Sequence[Outcome]) -> Iterable[tuple[str, list[Outcome]]]:
+def _group_by_noise(outcomes: Sequence[Outcome]) -> Iterable[tuple[str, list[Outcome]]]:
     yield "", list(outcomes)
     for title, low, high in (
         (", no noise", 0.0, 0.0),
@@ -102,7 +107,7 @@ def _by_noise(outcomes: Sequence[Outcome]) -> Iterable[tuple[str, list[Outcome]]
         yield title, [o for o in outcomes if low <= o.noise <= high]
 
 
-def _ends(outcomes: Sequence[Outcome]) -> list[Row]:
+def _summarize_regime_ends(outcomes: Sequence[Outcome]) -> list[Row]:
     near = total = 0
     for outcome in outcomes:
         step = STEPS[outcome.effort]
@@ -111,35 +116,37 @@ def _ends(outcomes: Sequence[Outcome]) -> list[Row]:
     missed = sum(end is None for o in outcomes for end in o.ends)
     more = sum(outcome.more_ends for outcome in outcomes)
     details = f"{missed} not found, {more} that were not planted"
-    return [Row("break points within a step", "all", _share(near, total), details)]
+    return [
+        Row("break points within a step", "all", _format_share(near, total), details)
+    ]
 
 
-def _groups(outcomes: Sequence[Outcome]) -> list[Row]:
+def _summarize_groups(outcomes: Sequence[Outcome]) -> list[Row]:
     made = []
-    for title, some in _by_noise(outcomes):
+    for title, some in _group_by_noise(outcomes):
         if not some:
             continue
         exact = sum(min(outcome.rand) == 1 for outcome in some)
         wrong = [str(o.seed) for o in some if min(o.rand) < 1]
         details = f"seeds {' '.join(wrong)}" if wrong and not title else ""
-        share = _share(exact, len(some))
+        share = _format_share(exact, len(some))
         made.append(Row(f"Rand index 1.0 at all levels{title}", "all", share, details))
     false = [outcome for outcome in outcomes if outcome.false_groups]
     seeds = " ".join(str(outcome.seed) for outcome in false)
     flat = [outcome for outcome in outcomes if outcome.depth == 1]
     split = sum(outcome.false_groups > 0 for outcome in flat)
-    share = _share(len(false), len(outcomes))
+    share = _format_share(len(false), len(outcomes))
     made.append(Row("false splits", "<= 1 %", share, f"seeds {seeds}" if seeds else ""))
-    made.append(Row("false splits, flat", "<= 1 %", _share(split, len(flat))))
+    made.append(Row("false splits, flat", "<= 1 %", _format_share(split, len(flat))))
     return made
 
 
-def _uplinks(outcomes: Sequence[Outcome]) -> list[Row]:
+def _summarize_uplinks(outcomes: Sequence[Outcome]) -> list[Row]:
     found = [ratio for outcome in outcomes for ratio in outcome.uplinks]
     errors = [abs(ratio - 1) for ratio in found if ratio is not None]
     if not errors:
         return []
-    share = _share(sum(error <= ERROR for error in errors), len(found))
+    share = _format_share(sum(error <= ERROR for error in errors), len(found))
     details = (
         f"{len(found) - len(errors)} not measured; median {np.median(errors):.1%}, "
         f"worst {max(errors):.0%}"
@@ -147,8 +154,8 @@ def _uplinks(outcomes: Sequence[Outcome]) -> list[Row]:
     return [Row(f"tight uplinks within {ERROR:.0%}", "all", share, details)]
 
 
-def _sharing(outcomes: Sequence[Outcome]) -> list[Row]:
-    """Sum up pairs of pairs that slow each other down."""
+def _summarize_sharing(outcomes: Sequence[Outcome]) -> list[Row]:
+    """Summarize which pairs of pairs slow each other down."""
     made = []
     for where, name in (("of a group", "near"), ("of all hosts", "all")):
         counts = np.sum([getattr(o, f"sharing_{name}") for o in outcomes], axis=0)
@@ -156,9 +163,9 @@ def _sharing(outcomes: Sequence[Outcome]) -> list[Row]:
         if not found + missed:
             continue
         what = f"pairs of pairs {where} that slow each other down"
-        precision = _share(found, found + false)
+        precision = _format_share(found, found + false)
         details = f"precision {precision}"
-        made.append(Row(what, ">= 95 %", _share(found, found + missed), details))
+        made.append(Row(what, ">= 95 %", _format_share(found, found + missed), details))
     rounds = sum(o.pair_rounds for o in outcomes)
     of = sum(o.pairs_of_pairs for o in outcomes)
     few = max((o.pair_rounds / o.pairs_of_pairs for o in outcomes), default=0)
@@ -168,28 +175,28 @@ def _sharing(outcomes: Sequence[Outcome]) -> list[Row]:
     return made
 
 
-def _suspects(outcomes: Sequence[Outcome]) -> list[Row]:
+def _summarize_suspects(outcomes: Sequence[Outcome]) -> list[Row]:
     made = []
     for kind in sorted({outcome.slow for outcome in outcomes} - {""}):
         some = [outcome for outcome in outcomes if outcome.slow == kind]
         missed = " ".join(str(outcome.seed) for outcome in some if not outcome.found)
         found = sum(outcome.found for outcome in some)
-        share = _share(found, len(some))
+        share = _format_share(found, len(some))
         details = f"missed in seeds {missed}" if missed else ""
         made.append(Row(f"slow {kind}: found", ">= 99 %", share, details))
     alarms = [f"{o.seed}: {alarm}" for o in outcomes for alarm in o.alarms]
     machines = sum(bool(outcome.alarms) for outcome in outcomes)
     hosts = sum(outcome.hosts for outcome in outcomes)
     summary = f"{len(alarms)} alarms on {hosts:,} hosts"
-    share = _share(machines, len(outcomes))
+    share = _format_share(machines, len(outcomes))
     details = "; ".join([summary, *alarms[:8]])
     made.append(Row("machines with false alarms", "<= 0.1 %", share, details))
     return made
 
 
-def _samples(outcomes: Sequence[Outcome]) -> list[Row]:
+def _summarize_samples(outcomes: Sequence[Outcome]) -> list[Row]:
     made = []
-    for title, some in _by_noise(outcomes):
+    for title, some in _group_by_noise(outcomes):
         if some:
             ratios = [outcome.samples / outcome.fixed for outcome in some]
             all_of_them = sum(o.samples for o in some) / sum(o.fixed for o in some)
@@ -205,5 +212,5 @@ def _samples(outcomes: Sequence[Outcome]) -> list[Row]:
     return made
 
 
-def _share(count: int, of: int) -> str:
+def _format_share(count: int, of: int) -> str:
     return f"{count} of {of} ({count / of:.1%})" if of else "none"

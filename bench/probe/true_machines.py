@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines of several shapes, as SimGrid platforms and as ours."""
+"""Machines of several shapes, as SimGrid platforms and as Topoloom machines."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _TORUS = """\
   sharing_policy="SPLITDUPLEX"/>
 </platform>
 """
-#: Maximum ranks of a machine: programs run several times.
+#: Maximum ranks of a machine, because programs run several times.
 _RANKS = 32
 _EXTENTS = ((3, 3, 3), (5, 5))
-#: Seconds of a link of a torus.
+#: Latency of a torus link in seconds.
 _LINK = 0.5e-6
 
 
@@ -37,9 +37,9 @@ class Case:
     planted
         Costs of messages.
     xml
-        Its platform.
+        SimGrid platform of the machine.
     truth, hosts
-        The same in our words, and the names of its nodes.
+        The machine in Topoloom, and the names of its nodes.
     host_of
         The name of the host of each rank.
     """
@@ -59,9 +59,10 @@ class Case:
     def launcher(
         self, folder: Path, noise: Path | None
     ) -> tuple[list[str], dict[str, str]]:
-        """Write its files; return the launcher and environment.
+        """Write the machine's files; return the launcher and environment.
 
-        Without `noise`, of `platforms.build_noise`, messages do not vary.
+        `noise` is the library of `platforms.build_noise`; without it, messages do not
+        vary.
         """
         planted = self.planted if noise else replace(self.planted, noise=0)
         words, variables = launcher(planted, folder, noise)
@@ -71,7 +72,7 @@ class Case:
 
 
 def cases(each: int) -> Iterator[Case]:
-    """Draw machines without slow hosts and links, this number of each shape."""
+    """Draw `each` machines of each shape, without slow hosts and links."""
     shapes: dict[str, Callable[[Planted], bool]] = {
         "flat": lambda m: m.depth == 1,
         "2 levels": lambda m: m.depth == 2 and is_even(m.groups),
@@ -82,13 +83,13 @@ def cases(each: int) -> Iterator[Case]:
         drawn = (draw(seed) for seed in count(1))
         fitting = (m for m in drawn if fits(m) and len(m.host_of) <= _RANKS)
         for machine, _ in zip(fitting, range(each), strict=False):
-            yield _drawn(name, replace(machine, slow=None, shared=(), trunk=None))
+            yield _make_case(name, replace(machine, slow=None, shared=(), trunk=None))
     for number in range(each):
-        yield _torus(draw(number + 1), _EXTENTS[number % len(_EXTENTS)])
+        yield _make_torus_case(draw(number + 1), _EXTENTS[number % len(_EXTENTS)])
 
 
 def is_even(group: Group) -> bool:
-    """Whether all groups of a level have as many parts."""
+    """Whether all groups of a level have the same number of parts."""
     level = [group]
     while not isinstance(level[0][0], int):
         if len({len(part) for part in level}) > 1:
@@ -97,7 +98,7 @@ def is_even(group: Group) -> bool:
     return len({len(part) for part in level}) == 1
 
 
-def _drawn(name: str, machine: Planted) -> Case:
+def _make_case(name: str, machine: Planted) -> Case:
     links: list[str] = []
     switches = count(machine.hosts)
 
@@ -126,8 +127,8 @@ def _drawn(name: str, machine: Planted) -> Case:
     )
 
 
-def _torus(costs: Planted, extents: tuple[int, ...]) -> Case:
-    """Make a torus of hosts with a rank each, dealt out as they come."""
+def _make_torus_case(costs: Planted, extents: tuple[int, ...]) -> Case:
+    """Make a torus of hosts with one rank each, in order."""
     last = 1
     for extent in extents:
         last *= extent

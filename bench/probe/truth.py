@@ -11,7 +11,7 @@ import numpy as np
 
 from probe.planted import ENVELOPE, Group, Planted, Regime, leaves
 
-#: Maximum share of the bandwidth below with which an uplink is visible.
+#: An uplink is visible if its bandwidth is at most this share of the links below.
 _TIGHT = 0.9
 
 Partition = frozenset[frozenset[int]]
@@ -21,7 +21,7 @@ Partition = frozenset[frozenset[int]]
 class Line:
     """Messages of `first` to `last` bytes take alpha + beta m seconds.
 
-    In the median of half a round trip.
+    The time is the median of half a round trip.
     """
 
     alpha: float
@@ -46,22 +46,24 @@ class Truth:
 
     @property
     def levels(self) -> range:
-        """Levels from the inside of a host (0) to the whole machine."""
+        """Levels from inside a host (0, if hosts have several ranks) to the machine."""
         several = len(self.machine.host_of) > self.machine.hosts
         return range(0 if several else 1, self.machine.depth + 1)
 
     def partition(self, level: int) -> Partition:
-        """Return the sets of ranks whose pairs are of a level or below."""
+        """Return the partition of ranks into groups of a level."""
         if level == 0:
             return frozenset(map(frozenset, self.ranks.values()))
-        groups = _at(self.machine.groups, self.machine.depth - level)
+        groups = _iterate_groups_at_depth(
+            self.machine.groups, self.machine.depth - level
+        )
         return frozenset(
             frozenset(rank for host in leaves(group) for rank in self.ranks[host])
             for group in groups
         )
 
     def level_of(self, a: int, b: int) -> int:
-        """Return that of two ranks."""
+        """Return the level that connects two ranks."""
         return next(
             level
             for level in range(self.machine.depth + 1)
@@ -72,15 +74,16 @@ class Truth:
         """Return the costs of the messages of a level."""
         first, made = 0, []
         for regime in self.machine.regimes:
-            made.append(self._line(level, regime, first))
+            made.append(self._make_line(level, regime, first))
             first = (regime.most or 0) + 1
         return made
 
     def tight_uplinks(self) -> dict[frozenset[int], float]:
-        """Return the bytes per second of uplinks that carry less than the links below.
+        """Return the bandwidths of uplinks that carry less than the links below.
 
-        The rates are those of long messages, by the ranks below. Groups must be equal,
-        so that a neighboring group can receive at the full rate.
+        Bandwidths are in bytes per second of long messages, by the ranks below the
+        uplink. Groups must be equal, so that a neighboring group can receive at the
+        full rate.
         """
         machine = self.machine
         found: dict[frozenset[int], float] = {}
@@ -97,7 +100,7 @@ class Truth:
             below = min(uplink, inside * below)
         return found
 
-    def _line(self, level: int, regime: Regime, first: int) -> Line:
+    def _make_line(self, level: int, regime: Regime, first: int) -> Line:
         machine = self.machine
         rate = machine.path_bandwidth(level) * regime.bandwidth_factor
         beta = typical_slowness(machine.noise) / rate
@@ -108,20 +111,20 @@ class Truth:
 
 @cache
 def typical_slowness(noise: float) -> float:
-    """Return the median of 1 / rate over a round trip, by the median rate.
+    """Return the median of 1 / rate over a round trip, relative to the median rate.
 
-    Rates vary, cut at three standard deviations: their inverses are skewed, and so is
-    the mean of two, that of a message there and one back.
+    Rates vary, clipped at three standard deviations. Their inverses are skewed, and so
+    is the mean over the two messages of a round trip.
     """
     normal = np.random.default_rng(1).standard_normal((1 << 20, 2)).clip(-3, 3)
     return float(np.median((1 / (1 + noise * normal)).mean(axis=1)))
 
 
-def _at(group: Group, depth: int) -> Iterator[Group]:
-    """Yield the groups that are so deep inside a group; 0: itself."""
+def _iterate_groups_at_depth(group: Group, depth: int) -> Iterator[Group]:
+    """Yield the groups at a depth inside a group; depth 0 is the group itself."""
     if depth == 0:
         yield group
         return
     for part in group:
         assert not isinstance(part, int)
-        yield from _at(part, depth - 1)
+        yield from _iterate_groups_at_depth(part, depth - 1)

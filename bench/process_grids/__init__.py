@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives on the lines of process grids, in tiles, simulated."""
+"""Simulated collectives on lines of process grids, in default order and in tiles."""

@@ -14,8 +14,9 @@ from process_grids.programs import Cell, Times, build, simulate
 
 MARKS = "<!-- bench-grids: begin -->", "<!-- bench-grids: end -->"
 MIB = 1 << 20
-#: By cores per node and dimensions, as on the machines of Karlsson 2012, tables 5.1 to
-#: 5.4; of the third, which had up to 46,656 processes and 64 MB, smaller grids.
+#: Grids and bytes by (cores per node, dimensions), as on the machines of Karlsson 2012,
+#: tables 5.1 to 5.4. Grids for the third machine are smaller: the source has up to
+#: 46,656 processes and 64 MB.
 GROUPS: dict[tuple[int, int], list[tuple[tuple[int, ...], int]]] = {
     (4, 2): [((4, 4), 8 * MIB), ((6, 6), 8 * MIB), ((6, 8), 8 * MIB)],
     (8, 2): [((6, 8), 16 * MIB), ((8, 8), 16 * MIB), ((8, 12), 16 * MIB)],
@@ -23,7 +24,7 @@ GROUPS: dict[tuple[int, int], list[tuple[tuple[int, ...], int]]] = {
     (8, 3): [((2, 4, 6), 16 * MIB), ((4, 4, 4), 16 * MIB), ((4, 4, 6), 16 * MIB)],
     (12, 3): [((4, 4, 6), 16 * MIB)],
 }
-#: Theta of rows that were measured there: on Alamode, RA and Jaguar.
+#: Theta of measured rows by cores per node: Alamode, RA and Jaguar.
 PUBLISHED = {
     ("library broadcast", 2): {4: 1.35, 8: 1.10, 12: 1.64},
     ("pipeline", 2): {4: 1.24, 8: 1.17, 12: 1.40},
@@ -54,19 +55,19 @@ def main(argv: Sequence[str] | None = None) -> None:
             for grid, size in group if args.cores in (None, cores) else ():
                 cell = Cell(grid, cores, size)
                 found[cell] = simulate(program, cell)
-                for line in rows({cell: found[cell]}):
+                for line in format_rows({cell: found[cell]}):
                     print(line, file=sys.stderr, flush=True)
-    print(table(found))
+    print(format_table(found))
     if args.docs:
         paste(
             args.docs / "reference" / "benchmarks" / "collectives.md",
-            table(found),
+            format_table(found),
             *MARKS,
         )
 
 
-def rows(found: dict[Cell, dict[str, Times]]) -> Iterator[str]:
-    """Write the times of the cells of a group, in milliseconds."""
+def format_rows(found: dict[Cell, dict[str, Times]]) -> Iterator[str]:
+    """Format the times of a group's cells in milliseconds."""
     first = next(iter(found))
     cores, dimensions = first.cores, len(first.grid)
     for way in found[first]:
@@ -82,8 +83,8 @@ def rows(found: dict[Cell, dict[str, Times]]) -> Iterator[str]:
         yield f"| {' | '.join(words)} |"
 
 
-def table(found: dict[Cell, dict[str, Times]]) -> str:
-    """Write all cells as Markdown."""
+def format_table(found: dict[Cell, dict[str, Times]]) -> str:
+    """Format all cells as Markdown."""
     lines = [
         "| cores | grid | collective | row-major, ms | tiled, ms | Theta | published |",
         "| ---: | --- | --- | ---: | ---: | ---: | ---: |",
@@ -95,7 +96,7 @@ def table(found: dict[Cell, dict[str, Times]]) -> str:
             if (cell.cores, len(cell.grid)) == group
         }
         if cells:
-            lines += rows(cells)
+            lines += format_rows(cells)
     return "\n".join(lines)
 
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times collectives on all lines of a grid, dimension after dimension, in the default order and in tiles, and writes JSON
-// Lines.
+// Times collectives on all lines of a grid, dimension after dimension, in the default order and in tiles;
+// writes JSON Lines.
 //
-// Usage: lines BYTES MACHINE all|broadcast EXTENT..., a machine file. Each line has BYTES in all at its first rank. The
-// library's own collectives run on communicators that are split; ours, by schedules that are named and by our choice, on
-// the grid. All ranks start at the same time of MPI's clock, which must be the same everywhere, and a collective takes
-// until the last of them has ended.
+// Usage: lines BYTES MACHINE all|broadcast EXTENT...; MACHINE is a machine file. The first rank of each line
+// has BYTES in total. MPI's collectives run on split communicators; ours run on the grid, by named schedules
+// and by our choice. All ranks start at the same time of MPI's clock, which must be synchronized; the time of
+// a collective ends on the last rank.
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,8 +26,8 @@ struct grid {
     MPI_Comm lines[most_dimensions];
 };
 
-/// Number of the line that the rank is on.
-static int number_of_line(const struct grid* grid, int dimension) {
+/// Returns the number of this rank's line.
+static int compute_line_number(const struct grid* grid, int dimension) {
     int number = 0;
     for (int d = 0; d < grid->dimensions; ++d)
         if (d != dimension) number = number * grid->extents[d] + grid->coords[d];
@@ -45,7 +45,7 @@ static struct grid make_grid(int dimensions, const int extents[], const int orde
     topoloom_grid_create(MPI_COMM_WORLD, dimensions, extents, order, &grid.made);
     topoloom_grid_coords(grid.made, rank, grid.coords);
     for (int d = 0; d < dimensions; ++d)
-        MPI_Comm_split(MPI_COMM_WORLD, number_of_line(&grid, d), grid.coords[d], &grid.lines[d]);
+        MPI_Comm_split(MPI_COMM_WORLD, compute_line_number(&grid, d), grid.coords[d], &grid.lines[d]);
     return grid;
 }
 
@@ -61,8 +61,8 @@ struct buffers {
     int bytes;
 };
 
-static void call(enum operation operation, bool library, const struct grid* grid, int d,
-                 const struct buffers* at) {
+static void call_collective(enum operation operation, bool library, const struct grid* grid, int d,
+                            const struct buffers* at) {
     const int part = at->bytes / grid->extents[d];
     const MPI_Comm line = grid->lines[d];
     if (operation == broadcast) {
@@ -83,11 +83,11 @@ static void call(enum operation operation, bool library, const struct grid* grid
     }
 }
 
-static double seconds_of(enum operation operation, bool library, const struct grid* grid,
-                         const struct buffers* at) {
-    const double start = common_start();
-    for (int d = 0; d < grid->dimensions; ++d) call(operation, library, grid, d, at);
-    return latest(MPI_Wtime()) - start;
+static double measure_seconds(enum operation operation, bool library, const struct grid* grid,
+                              const struct buffers* at) {
+    const double start = wait_for_common_start();
+    for (int d = 0; d < grid->dimensions; ++d) call_collective(operation, library, grid, d, at);
+    return find_latest(MPI_Wtime()) - start;
 }
 
 struct way {
@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
         double seconds[2];
         for (int tiled = 0; tiled < 2; ++tiled) {
             struct grid grid = make_grid(dimensions, extents, orders[tiled], way->schedule, machine);
-            seconds[tiled] = seconds_of(way->operation, way->library, &grid, &at);
+            seconds[tiled] = measure_seconds(way->operation, way->library, &grid, &at);
             free_grid(&grid);
         }
         if (rank == 0)

@@ -11,8 +11,8 @@ import smpi
 from topoloom.model.message_lines import format_model
 from topoloom.model.model_names import load_model
 
-#: Nodes with 10 GB/s and 1 us per link, two links between any two; inside a node
-#: 40 GB/s for each pair of ranks.
+#: Links of 10 GB/s and 1 us, two between any two nodes; 40 GB/s per pair of ranks in a
+#: node.
 PLATFORM = """\
 <?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -24,7 +24,7 @@ PLATFORM = """\
 
 SETTINGS = smpi.SETTINGS | {
     "smpi/auto-shared-malloc-thresh": "1000000",
-    # The choice of MPICH; its broadcasts end some of these simulations.
+    # Do not use MPICH's broadcasts, which abort some of these simulations.
     "smpi/bcast": "scatter_LR_allgather",
     "smpi/gather": "mpich",
     "smpi/scatter": "mpich",
@@ -33,7 +33,7 @@ SETTINGS = smpi.SETTINGS | {
 
 @dataclass(frozen=True)
 class Cell:
-    """A grid of processes, of which each node has `cores`, and bytes per line."""
+    """A grid of processes with `cores` cells per node, and bytes per line."""
 
     grid: tuple[int, ...]
     cores: int
@@ -46,7 +46,7 @@ class Cell:
 
     @property
     def operations(self) -> str:
-        """Names of the operations in `lines.c`."""
+        """Operations argument of `lines.c`."""
         return "all" if len(self.grid) == 2 else "broadcast"
 
 
@@ -65,11 +65,11 @@ def build(folder: Path) -> Path:
 
 
 def simulate(program: Path, cell: Cell) -> dict[str, Times]:
-    """Run a grid; several segments give the best time."""
+    """Simulate a grid; times are minima over segment sizes."""
     home, nodes = program.parent, cell.ranks // cell.cores
     platform, machine = home / "platform.xml", home / "machine"
     platform.write_text(PLATFORM.format(last=nodes - 1))
-    machine.write_text(machine_text(nodes, cell.cores))
+    machine.write_text(format_machine_file(nodes, cell.cores))
     hosts = [f"n{rank // cell.cores}" for rank in range(cell.ranks)]
     words = [program, cell.bytes, machine, cell.operations, *cell.grid]
     times: dict[str, Times] = {}
@@ -81,8 +81,8 @@ def simulate(program: Path, cell: Cell) -> dict[str, Times]:
     return times
 
 
-def machine_text(nodes: int, cores: int) -> str:
-    """Write the machine file of a cell."""
+def format_machine_file(nodes: int, cores: int) -> str:
+    """Format the machine file of a grid's nodes."""
     inside = f"node:{cores},memory-startup=2us"
     lines = [f"machine tree:{nodes},bandwidth=10GB/s,latency=1us+{inside}"]
     lines += [f"node {node} n{node}" for node in range(nodes)]

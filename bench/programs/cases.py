@@ -30,8 +30,8 @@ TORUS = f"torus:64x32x32,bandwidth=10GB/s,latency=100ns{FREE}"
 Simulation = Callable[[SwitchWiring, SwitchSettings, int], Iterator[ProgramMeasure]]
 
 
-def schedules(*names: tuple[str, str]) -> Simulation:
-    """Simulate collectives of 1 MiB, one after the other, by schedule and operation."""
+def make_simulation(*names: tuple[str, str]) -> Simulation:
+    """Return a simulation of several collectives of 1 MiB: (schedule, operation)."""
 
     def run(
         wiring: SwitchWiring, settings: SwitchSettings, threads: int
@@ -45,10 +45,10 @@ def schedules(*names: tuple[str, str]) -> Simulation:
     return run
 
 
-def halo(
+def simulate_halo(
     wiring: SwitchWiring, settings: SwitchSettings, threads: int
 ) -> Iterator[ProgramMeasure]:
-    """Exchange 8 KiB with six neighbors, all ranks where the grid has them."""
+    """Simulate an exchange of 8 KiB with six neighbors; ranks are in grid order."""
     shape = (64, 32, 32)
     rank = np.arange(np.prod(shape)).reshape(shape)
     to = np.stack([np.roll(rank, by, axis) for axis in range(3) for by in (1, -1)])
@@ -60,14 +60,17 @@ def halo(
     )
 
 
-#: name -> machine, and its simulation
+#: name -> (machine, simulation)
 CASES: dict[str, tuple[str, Simulation]] = {
-    "all-reduce by a ring, 4,096 hosts": (TREE, schedules(("ring", "all-reduce"))),
+    "all-reduce by a ring, 4,096 hosts": (
+        TREE,
+        make_simulation(("ring", "all-reduce")),
+    ),
     "all-reduce by binomial trees, 4,096 hosts": (
         TREE,
-        schedules(("binomial", "reduce"), ("binomial", "broadcast")),
+        make_simulation(("binomial", "reduce"), ("binomial", "broadcast")),
     ),
-    "halo of a 3-D stencil, 65,536 hosts": (TORUS, halo),
+    "halo of a 3-D stencil, 65,536 hosts": (TORUS, simulate_halo),
 }
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints every published value that one of our models computes, with ours."""
+"""Prints all published values that our models compute, and our values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from published.table import Pair, pair_up, read_published
 from topoloom.cli.console import print_table
 
 PAGE = Path("docs/reference/published.md")
-#: The modules beside this one that compute values.
+#: Modules of this package that compute values.
 SECTIONS = sorted(
     module.name
     for module in pkgutil.iter_modules(published.__path__)
@@ -36,7 +36,7 @@ SECTIONS = sorted(
 
 
 def print_pairs(pairs: Sequence[Pair]) -> None:
-    """Print a table of each table."""
+    """Print one table per published table."""
     for (source, table), rows in groupby(
         pairs, lambda pair: (pair.ours.source, pair.ours.table)
     ):
@@ -59,7 +59,7 @@ def print_pairs(pairs: Sequence[Pair]) -> None:
 
 
 def find_faults(pairs: Sequence[Pair], everything: bool) -> list[str]:
-    """List the values without explanation, and those that got worse."""
+    """List unexplained differences, and values with a worse standing than recorded."""
     recorded = read_standings()
     return [
         *(
@@ -73,7 +73,7 @@ def find_faults(pairs: Sequence[Pair], everything: bool) -> list[str]:
 
 
 def main() -> None:
-    """Run the command line; fail if a value stands worse than recorded."""
+    """Run the command line; fail if a value's standing is worse than recorded."""
     parser = argparse.ArgumentParser("published", description=__doc__)
     parser.add_argument("values", type=Path, help="CSV of published values")
     parser.add_argument(
@@ -96,7 +96,7 @@ def main() -> None:
     found = [
         ours
         for name in track(args.sections or SECTIONS, "computing", console=console)
-        for ours in importlib.import_module(f"published.{name}").rows()
+        for ours in importlib.import_module(f"published.{name}").compute_values()
     ]
     pairs = pair_up(found, read_published(args.values))
     print_pairs(pairs)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Karlsson 2012, chapter 4: processes of a node in the order of binomial trees."""
+"""Karlsson 2012, chapter 4: orders of a node's processes for binomial trees."""
 
 from __future__ import annotations
 
@@ -29,35 +29,35 @@ RA: Matrix = np.array(
         (32.91, 30.63, 32.87, 32.72, 30.5, 32.97, 30.67, 0),
     ]
 )
-#: Seconds between groups, long enough to distinguish sums.
+#: Cost between groups, large enough to separate digits in sums.
 OUTSIDE = 1000.0
 
 
-def rows() -> Iterator[Ours]:
-    """Compute the known values of the chapter, table by table."""
+def compute_values() -> Iterator[Ours]:
+    """Compute the values of the chapter, table by table."""
     found = [
-        *scatter_costs(),
-        *statistics(),
-        *orders(),
-        *coefficients(),
-        *scatters_measured(),
+        *compute_scatter_costs(),
+        *compute_statistics(),
+        *compute_orders(),
+        *count_coefficients(),
+        *predict_measured_scatters(),
     ]
     yield from sorted(found, key=lambda ours: ours.table)
 
 
-def between(groups: list[int]) -> Matrix:
+def make_group_costs(groups: list[int]) -> Matrix:
     """Return costs of 1 inside a group and OUTSIDE between groups."""
     same = np.equal.outer(groups, groups)
     return np.where(same, 1.0, OUTSIDE)
 
 
-def ordered(costs: Matrix, method: str) -> list[int]:
-    """Return an order from process 0 on, with two channels."""
+def compute_order(costs: Matrix, method: str) -> list[int]:
+    """Return an order with process 0 first, for two channels."""
     return schedules.binomial_order(costs, method, channels=2)
 
 
-def scatter_costs() -> Iterator[Ours]:
-    """Add up the steps of a scatter among equals, in m beta."""
+def compute_scatter_costs() -> Iterator[Ours]:
+    """Compute the cost of a scatter among equal processes in units of m beta."""
     for ranks in (8, 32):
         costs = np.ones((ranks, ranks))
         for channels, called in ((ranks, "unlimited"), (2, "c=2")):
@@ -69,8 +69,8 @@ def scatter_costs() -> Iterator[Ours]:
             yield Ours(SOURCE, TEXT, row, "value", sum(steps))
 
 
-def statistics() -> Iterator[Ours]:
-    """Find the groups of RA, and report on them."""
+def compute_statistics() -> Iterator[Ours]:
+    """Find the groups of RA, and yield their statistics."""
     table = "Table 4.7 (cost-matrix statistics)"
     for number, group in enumerate(schedules.find_cost_groups(RA).groups, start=1):
         other = 3 - number
@@ -84,23 +84,23 @@ def statistics() -> Iterator[Ours]:
             yield Ours(SOURCE, table, f"RA {name}", "std", sample.sigma)
             yield Ours(SOURCE, table, f"RA {name}", "n", sample.n)
         row = f"p-value H0 t{number}{number}=t{number}{other}"
-        # As printed: its exponent has no decimals.
+        # The exponent is formatted as in print, without decimals.
         yield Ours(SOURCE, TEXT, row, "value", f"{group.p:.1e}")
         if number == 1:
             yield Ours(SOURCE, TEXT, "sample size within", "value", group.inside.n)
             yield Ours(SOURCE, TEXT, "sample size cross", "value", group.into.n)
 
 
-def orders() -> Iterator[Ours]:
-    """Order two quad-cores whose processes are numbered as on RA."""
+def compute_orders() -> Iterator[Ours]:
+    """Compute orders of two quad-cores whose processes are numbered as on RA."""
     groups = schedules.find_cost_groups(RA).of
-    costs = between(groups)
+    costs = make_group_costs(groups)
     for name, table, method in (
         ("", "Table 4.3 (binomial scatter of 8m)", "standard"),
         ("FEF", "Table 4.4 (FEF)", "fastest-edge-first"),
         ("CAO", "Table 4.5 (CAO; caption says FFE)", "channel-aware"),
     ):
-        order = ordered(costs, method)
+        order = compute_order(costs, method)
         if name:
             vector = ",".join(map(str, order))
             yield Ours(SOURCE, TEXT, f"{name} rank vector", "value", vector)
@@ -116,16 +116,16 @@ def orders() -> Iterator[Ours]:
             yield Ours(SOURCE, table, row, "message size", blocks)
 
 
-def coefficients() -> Iterator[Ours]:
+def count_coefficients() -> Iterator[Ours]:
     """Count the messages of a scatter on two quad-cores, inside and between them."""
     table = "Table 4.6 (scatter cost, two quad-core groups, c=2)"
-    costs = between([0, 0, 0, 0, 1, 1, 1, 1])
+    costs = make_group_costs([0, 0, 0, 0, 1, 1, 1, 1])
     for name, method in (
         ("Standard", "standard"),
         ("FEF", "fastest-edge-first"),
         ("CAO", "channel-aware"),
     ):
-        outside, inside = divmod(printed_time(costs, method), OUTSIDE)
+        outside, inside = divmod(compute_printed_time(costs, method), OUTSIDE)
         yield Ours(SOURCE, table, name, "coefficient beta_1", inside)
         yield Ours(SOURCE, table, name, "coefficient beta_2", outside)
     low, high = 1.01, 3.0
@@ -133,23 +133,24 @@ def coefficients() -> Iterator[Ours]:
         ratio = (low + high) / 2
         uneven = np.where(costs == OUTSIDE, ratio, costs)
         times = (
-            printed_time(uneven, one) for one in ("fastest-edge-first", "standard")
+            compute_printed_time(uneven, one)
+            for one in ("fastest-edge-first", "standard")
         )
         low, high = (low, ratio) if next(times) < next(times) else (ratio, high)
     row = "FEF faster than standard when beta_2/beta_1 exceeds"
     yield Ours(SOURCE, "in text: 4.6.1", row, "value", low)
 
 
-def printed_time(costs: Matrix, method: str) -> float:
-    """Return seconds of a scatter with two channels, as the source counts."""
+def compute_printed_time(costs: Matrix, method: str) -> float:
+    """Return seconds of a scatter with two channels, by the source's formula."""
     return sum(
         schedules.binomial_scatter_steps(
-            costs, ordered(costs, method), channels=2, reading="printed"
+            costs, compute_order(costs, method), channels=2, reading="printed"
         )
     )
 
 
-#: Why measured scatters differ from ours.
+#: Reasons why measured scatters differ from ours.
 SCATTER_NOTES = {
     "RA": "measured 5 times as long as the bytes of the root at the speed of Table 3.4 "
     "take, in every order alike: something that no table has bounds it",
@@ -161,8 +162,8 @@ SCATTER_NOTES = {
 STEP_NOTE = "sharing is modeled with channels and groups only, speeds are of 3.7.4"
 
 
-def scatters_measured() -> Iterator[Ours]:
-    """Time scatters of 10 MB per process from speeds and channels of chapters 3, 4."""
+def predict_measured_scatters() -> Iterator[Ours]:
+    """Predict scatters of 10 MB per process by speeds and channels of ch. 3 and 4."""
     for node in scatters.NODES:
         for order in scatters.ORDERS:
             value = scatters.time(node, order)

@@ -16,7 +16,7 @@ from topoloom.schedules.joint_search import make_block_order
 SOURCE = "Kumar 2005"
 TABLE = "in text: 3 all-to-all"
 QSNET = load_model("qsnet").model
-#: QsNet below 288 bytes and above 2 KB, and between.
+#: Costs of QsNet: below 288 bytes and above 2 KB; and between.
 SMALL, LARGE = (
     schedules.CombiningCosts(alpha=alpha, beta=beta)
     for alpha, beta, _ in QSNET.lines[:2]
@@ -25,28 +25,31 @@ SMALL, LARGE = (
 MACHINE = "fattree:4:4:4:4:4,bandwidth=340MB/s+node:4"
 
 
-def rows() -> Iterator[Ours]:
-    """Compute the known values of the chapter."""
-    size = crossing(lambda m: over_mesh(1024, m))
+def compute_values() -> Iterator[Ours]:
+    """Compute the values of the chapter."""
+    size = find_zero(lambda m: compute_excess_over_mesh(1024, m))
     row = "direct = 2-D mesh crossover message size"
     yield Ours(SOURCE, TABLE, row, "value", size, stated="1375")
     for direct in (2, 3):
         row = f"Hypercube extra messages zeta={direct}"
-        yield Ours(SOURCE, TABLE, row, "value", extra_messages(direct))
-    degree = crossing(lambda d: over_grid(2048, d, 476))
+        yield Ours(SOURCE, TABLE, row, "value", count_extra_messages(direct))
+    degree = find_zero(lambda d: compute_excess_over_grid(2048, d, 476))
     row = "3-D vs 2-D cross-over degree at 476 B, 2048 processors"
     note = "by the equations, with 16 us and 5 ns/B; the source measured it"
     yield Ours(SOURCE, TABLE, row, "value", degree, note)
-    yield from all_to_all()
-    yield from holes()
+    yield from compute_all_to_alls()
+    yield from count_hole_messages()
 
 
-def all_to_all() -> Iterator[Ours]:
-    """Cost the all-to-alls of the text on its machine, four processes per node."""
-    short, long = ranked(2048, 76), ranked(1024, 8192)
+def compute_all_to_alls() -> Iterator[Ours]:
+    """Compute the all-to-alls of the text on its machine, four processes per node."""
+    short, long = (
+        rank_schedules_of_all_to_all(2048, 76),
+        rank_schedules_of_all_to_all(1024, 8192),
+    )
     note = (
         f"the best, {short[0].name}; direct messages take "
-        f"{1e3 * time_of(short, 'at-once'):.1f} ms, and MPI took 55"
+        f"{1e3 * find_time(short, 'at-once'):.1f} ms, and MPI took 55"
     )
     row = "MPI vs best strategy 76 B, 2048 processors"
     yield Ours(SOURCE, TABLE, row, "value", 1e3 * short[0].cost.time, note, stated="32")
@@ -56,8 +59,10 @@ def all_to_all() -> Iterator[Ours]:
     yield Ours(SOURCE, TABLE, row, "value", 1e3 * long[0].cost.time, note, stated="800")
 
 
-def ranked(ranks: int, size: int) -> list[schedules.RankedSchedule]:
-    """Rank the schedules of an all-to-all, four processes on each node."""
+def rank_schedules_of_all_to_all(
+    ranks: int, size: int
+) -> list[schedules.RankedSchedule]:
+    """Rank the schedules of an all-to-all with four processes per node."""
     machine = Machine(MACHINE)
     allocation = Allocation(machine, range(ranks // 4))
     call = schedules.Call("all-to-all", ranks, size)
@@ -65,19 +70,19 @@ def ranked(ranks: int, size: int) -> list[schedules.RankedSchedule]:
     return rank_schedules(call, QSNET, slots)
 
 
-def time_of(found: list[schedules.RankedSchedule], name: str) -> float:
-    """Return the seconds of a schedule."""
+def find_time(found: list[schedules.RankedSchedule], name: str) -> float:
+    """Return the seconds of a schedule by name."""
     return next(one.cost.time for one in found if one.name == name)
 
 
-def crossing(difference: Callable[[float], float]) -> float:
-    """Return where a linear function is 0."""
+def find_zero(difference: Callable[[float], float]) -> float:
+    """Return the zero of a linear function."""
     start = difference(0.0)
     return start / (start - difference(1.0))
 
 
-def over_mesh(ranks: int, size: float) -> float:
-    """Return how much longer direct messages take than those of a mesh."""
+def compute_excess_over_mesh(ranks: int, size: float) -> float:
+    """Return the time of direct messages minus the time of a mesh."""
     direct, mesh = (
         schedules.all_to_all_time(strategy, ranks, size, SMALL)
         for strategy in ("direct", "mesh")
@@ -85,8 +90,8 @@ def over_mesh(ranks: int, size: float) -> float:
     return direct - mesh
 
 
-def over_grid(ranks: int, degree: float, size: float) -> float:
-    """Return how much longer a many-to-many takes on two axes than on three."""
+def compute_excess_over_grid(ranks: int, degree: float, size: float) -> float:
+    """Return the time of a many-to-many on two axes minus that on three."""
     mesh, grid = (
         schedules.many_to_many_time(strategy, ranks, degree, size, LARGE)
         for strategy in ("mesh", "grid")
@@ -94,8 +99,8 @@ def over_grid(ranks: int, degree: float, size: float) -> float:
     return mesh - grid
 
 
-def extra_messages(direct: int) -> float:
-    """Count the further messages of a hypercube with some dimensions direct."""
+def count_extra_messages(direct: int) -> float:
+    """Count the additional messages of a hypercube with some direct dimensions."""
     call = schedules.Call("all-gather", 256, 1)
     some, none = (
         call.schedule(f"hypercube-direct(direct={dimensions})").cost(QSNET).messages
@@ -104,9 +109,9 @@ def extra_messages(direct: int) -> float:
     return some - none
 
 
-def holes() -> Iterator[Ours]:
-    """Count the messages that holes of the mesh bring a rank."""
-    square = {ranks: most_extra(ranks, 2) for ranks in range(3, 300)}
+def count_hole_messages() -> Iterator[Ours]:
+    """Count the additional messages per rank due to holes of the mesh."""
+    square = {ranks: count_most_extra_messages(ranks, 2) for ranks in range(3, 300)}
     two = [ranks for ranks, extra in square.items() if extra == 2]
     assert max(square.values()) == 2
     sides = (isqrt(ranks - 1) + 1 for ranks in two)
@@ -115,14 +120,18 @@ def holes() -> Iterator[Ours]:
     usual = max(extra for extra in square.values() if extra < 2)
     row = "2-D mesh holes: extra messages received"
     yield Ours(SOURCE, TABLE, row, "value", usual, stated="1")
-    cube = [most_extra(ranks, 3) for ranks in range(10, 300) if ranks not in (30, 31)]
+    cube = [
+        count_most_extra_messages(ranks, 3)
+        for ranks in range(10, 300)
+        if ranks not in (30, 31)
+    ]
     row = "3-D mesh holes: extra messages bound"
     note = "but 5 and 6 for 30 and 31 ranks"
     yield Ours(SOURCE, TABLE, row, "value", max(cube), note)
 
 
-def most_extra(ranks: int, axes: int) -> int:
-    """Count what comes to the worst rank from another plane before the last phase."""
+def count_most_extra_messages(ranks: int, axes: int) -> int:
+    """Return the maximum number of messages from other planes before the last phase."""
     side = next(side for side in range(1, ranks) if side**axes >= ranks)
     plane = side ** (axes - 1)
     extra: Counter[int] = Counter()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kumar 2005: contention-free permutations of fat trees, chapter 4, and switches, 8."""
+"""Kumar 2005: contention-free permutations of fat trees (chapter 4), switches (8)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ PERMUTATIONS = "in text: 4 permutations"
 BANDWIDTHS = "Table 4.1 (all-to-all multicast effective bandwidth per node, 256 KB)"
 LEVELS = "Table 2.8 (QsNet bandwidth vs fat-tree size)"
 SWITCHES = "in text: 8"
-#: The nodes of its machine are those of a 4-ary 5-tree, numbered as it is wired. A link
-#: carries 340 MB/s; its latency is what 292 MB/s among 16 nodes leave, table 2.8: a
-#: sender waits for the word that each packet has come, on 4 links there and back.
+#: Nodes of the source's machine are nodes of a 4-ary 5-tree in wiring order. Links have
+#: 340 MB/s. The latency follows from 292 MB/s among 16 nodes (table 2.8): a sender
+#: waits for the acknowledgment of each packet over 4 links in each direction.
 LINK, AMONG_16 = 340e6, 292e6
 LATENCY = 320 * (1 / AMONG_16 - 1 / LINK) / 8
 QSNET = (
@@ -41,17 +41,17 @@ FULL = "by the levels that messages climb, and as if all met that may"
 HOLES = "as if all messages met that may; which nodes were missing is not known"
 
 
-def rows() -> Iterator[Ours]:
-    """Compute the known values of both chapters."""
-    yield from levels()
-    yield from permutations()
-    yield from curves()
-    yield from bandwidths()
-    yield from switches()
+def compute_values() -> Iterator[Ours]:
+    """Compute the values of both chapters."""
+    yield from predict_levels()
+    yield from find_permutations()
+    yield from compute_curve_levels()
+    yield from predict_bandwidths()
+    yield from count_switches()
 
 
-def levels() -> Iterator[Ours]:
-    """Predict the bandwidth in trees of other heights than that of 16 nodes."""
+def predict_levels() -> Iterator[Ours]:
+    """Predict the bandwidth in trees of other heights from that of 16 nodes."""
     machine = Machine(QSNET)
     for count in (4, 64, 256):
         far = Step([(0, count - 1)])
@@ -60,19 +60,22 @@ def levels() -> Iterator[Ours]:
         yield Ours(SOURCE, LEVELS, str(count), "Elan-Main", rate, note, 0.1)
 
 
-def meets(machine: Machine, step: Step, nodes: Sequence[int]) -> bool:
-    """Whether messages can share a link for any choice of uplinks."""
+def can_share_a_link(machine: Machine, step: Step, nodes: Sequence[int]) -> bool:
+    """Return whether messages can share a link for any choice of uplinks."""
     return meetings_any_ascent(machine, step, nodes).places > 0
 
 
-def permutations() -> Iterator[Ours]:
-    """Try all shifts; the lemma names those by 1, 2 and 3 times a power of 4."""
+def find_permutations() -> Iterator[Ours]:
+    """Find contention-free shifts and k, and compare with the lemma.
+
+    Lemma 6 names shifts by 1, 2 and 3 times a power of 4.
+    """
     for count in (64, 256):
         machine, nodes = Machine(QSNET), list(range(count))
         free = {
             by
             for by in range(1, count)
-            if not meets(machine, Step.shift(count, by), nodes)
+            if not can_share_a_link(machine, Step.shift(count, by), nodes)
         }
         lemma = sorted(
             free & {times * 4**power for times in (1, 2, 3) for power in range(5)}
@@ -85,33 +88,33 @@ def permutations() -> Iterator[Ours]:
     free_k = [
         k
         for k, taken in steps.items()
-        if not any(meets(machine, step, nodes) for step in taken)
+        if not any(can_share_a_link(machine, step, nodes) for step in taken)
     ]
     row = "k-shift contention free k"
     yield Ours(SOURCE, PERMUTATIONS, row, "value", ",".join(map(str, free_k)))
 
 
-def curves() -> Iterator[Ours]:
-    """Take the levels of figures 4.3 and 4.4 from the curves of all distances."""
+def compute_curve_levels() -> Iterator[Ours]:
+    """Derive the levels of figures 4.3 and 4.4 from the curves of all distances."""
 
-    def value(row: str, rate: float, stated: str = "") -> Ours:
+    def make_value(row: str, rate: float, stated: str = "") -> Ours:
         note = "by the levels that messages climb, with one packet in flight"
         return Ours(SOURCE, PERMUTATIONS, row, "value", rate / 1e6, note, 0.15, stated)
 
     for count, stated in ((64, "560"), (256, "460")):
-        rates = curve("shift", count)
+        rates = compute_curve("shift", count)
         row = f"cyclic-shift peaks, {count} nodes"
-        yield value(row, max(rates.values()), stated)
-    rates = curve("prefix", 256)
-    yield value("prefix-send below k=16", max(rates[k] for k in range(1, 16)))
-    yield value("prefix-send k>=16", max(rates[k] for k in range(16, 64)))
-    yield value("prefix-send k>=64", max(rates[k] for k in range(64, 256)))
+        yield make_value(row, max(rates.values()), stated)
+    rates = compute_curve("prefix", 256)
+    yield make_value("prefix-send below k=16", max(rates[k] for k in range(1, 16)))
+    yield make_value("prefix-send k>=16", max(rates[k] for k in range(16, 64)))
+    yield make_value("prefix-send k>=64", max(rates[k] for k in range(64, 256)))
     main = 2 * MESSAGE / MODEL.time(MESSAGE)
-    yield value("main-memory cyclic shift", main)
+    yield make_value("main-memory cyclic shift", main)
 
 
-def curve(kind: str, count: int) -> dict[int, float]:
-    """Bytes per second in and out of a node, by the distance of all messages."""
+def compute_curve(kind: str, count: int) -> dict[int, float]:
+    """Return bytes per second in and out of a node by the distance of all messages."""
     machine, nodes = Machine(QSNET), range(count)
     rates = StepRates(machine, nodes, MESSAGE, MODEL)
     make = {"shift": Step.shift, "prefix": Step.prefix}[kind]
@@ -123,15 +126,15 @@ def curve(kind: str, count: int) -> dict[int, float]:
     return found
 
 
-def bandwidths() -> Iterator[Ours]:
-    """Predict Table 4.1 from what each step may meet."""
+def predict_bandwidths() -> Iterator[Ours]:
+    """Predict Table 4.1 from the possible contention of each step."""
     machine = Machine(QSNET)
     for row, (count, missing) in NODES.items():
         nodes = [node for node in range(count + len(missing)) if node not in missing]
         for column, schedule in SCHEDULES.items():
             if column == "Prefix-Send" and (count & (count - 1) or len(missing) > 1):
                 continue
-            mbs = bandwidth(machine, schedule, nodes) / 1e6
+            mbs = predict_bandwidth(machine, schedule, nodes) / 1e6
             note = HOLES if missing else FULL
             yield Ours(SOURCE, BANDWIDTHS, row, column, mbs, note, 0.1)
 
@@ -145,8 +148,8 @@ def bandwidths() -> Iterator[Ours]:
         yield Ours(SOURCE, BANDWIDTHS, row, "Native MPI", rate, note, 0.15)
 
 
-def bandwidth(machine: Machine, schedule: str, nodes: list[int]) -> float:
-    """Bytes per second in and out of a node while all multicast to all others."""
+def predict_bandwidth(machine: Machine, schedule: str, nodes: list[int]) -> float:
+    """Return bytes per second in and out of a node during an all-to-all multicast."""
     count = len(nodes)
     rates = StepRates(machine, nodes, MESSAGE, MODEL)
     is_relay = schedule.startswith("k-")
@@ -161,7 +164,7 @@ def bandwidth(machine: Machine, schedule: str, nodes: list[int]) -> float:
     return 2 * (count - 1) * MESSAGE / seconds
 
 
-def switches() -> Iterator[Ours]:
+def count_switches() -> Iterator[Ours]:
     """Count the switches of the simulated network, and those on the longest route."""
     tree = Machine("fattree:16:16")
     ends = {end for link in range(tree.link_count) for end in tree.link_ends(link)}

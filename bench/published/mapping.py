@@ -24,9 +24,9 @@ NEAR = {
     "GRASP": "grasp",
 }
 ON_LINKS = {**NEAR, "LocalOpt": "emahd,local-opt"}
-NEAR_SIZES = TABLE_SIZES[1:]  # from 8 ranks on
+NEAR_SIZES = TABLE_SIZES[1:]  # at least 8 ranks
 LINK_SIZES = TABLE_SIZES[:-2]  # up to 216
-#: Mean spread of hops per byte of GRASP on our three ragged allocations.
+#: Mean spread of GRASP's hops per byte on our three ragged allocations.
 SPREAD = 0.27
 UNKNOWN = (
     "mesh, allocation and numbering of the source are not known; ours: random "
@@ -36,14 +36,14 @@ UNITS = f"{UNKNOWN}; so is its unit; ours: an edge of the mesh"
 
 
 @dataclass(frozen=True)
-class Found:
-    """Measures of a placement: hops per byte, and edges of the mesh per link."""
+class PlacementMeasures:
+    """Measures of a placement: hops per byte, and mesh edges on the busiest link."""
 
     hops: float
     load: float
 
 
-def rows() -> Iterator[Ours]:
+def compute_values() -> Iterator[Ours]:
     """Yield the values of Tables 6.1 and 7.1, and of the text."""
     table = "Table 6.1 (hops per byte, Mesh pattern)"
     for ranks in NEAR_SIZES:
@@ -64,31 +64,31 @@ def rows() -> Iterator[Ours]:
                 )
             )
             yield Ours(SOURCE, table, str(ranks), column, value, UNITS)
-    yield from _in_text()
+    yield from _compute_text_values()
 
 
 @cache
-def problems(ranks: int) -> list[tuple[CommGraph, Allocation]]:
-    """Make meshes, and ragged pieces of the torus for them."""
+def make_problems(ranks: int) -> list[tuple[CommGraph, Allocation]]:
+    """Make meshes, and ragged pieces of the torus of their size."""
     cases = [Case("published", RAGGED, "Mesh", ranks, s) for s in SEEDS]
     return [(case.graph(), case.allocation()) for case in cases]
 
 
-def judge_meshes(ranks: int, mapper: str, objective: str) -> list[Found]:
-    """Place the meshes."""
+def judge_meshes(ranks: int, mapper: str, objective: str) -> list[PlacementMeasures]:
+    """Place the meshes by a mapper, and measure the placements."""
     every = []
-    for graph, allocation in problems(ranks):
+    for graph, allocation in make_problems(ranks):
         placed = place(graph, allocation, mapper, objective=objective).placement
         hop_bytes, seconds = (
             objective_value(graph, allocation, placed, objective=name)
             for name in ("hop-bytes", "congestion")
         )
         load = seconds * BANDWIDTH / UNIT
-        every.append(Found(hop_bytes / graph.total_bytes, load))
+        every.append(PlacementMeasures(hop_bytes / graph.total_bytes, load))
     return every
 
 
-def _in_text() -> Iterator[Ours]:
+def _compute_text_values() -> Iterator[Ours]:
     table = "in text: Ch.6-7"
     grasp, exact = (
         judge_meshes(8, mapper, "hop-bytes") for mapper in ("grasp", "exact")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Molecular dynamics on Blue Gene/L: A. Bhatele, L. V. Kale, PPL 18(4), 2008.
 
-A system of the size of ApoA1, in patches as wide as the cutoff asks for. A patch is
-sent once to each process. Naive is a balancer that knows loads, patches and proxies,
-but no distances.
+The system has the size of ApoA1; patches have the width that the cutoff requires. A
+patch is sent once to each process. Naive is a balancer that considers loads, patches
+and proxies, but no distances.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from topoloom.graphs import molecular_cells, molecular_dynamics
 
 SOURCE = "Bhatele 2008"
 TABLE = "Table 6 (NAMD ApoA1 hop-bytes, BG/L)"
-#: Nodes of the torus; CO: a process each, VN: two.
+#: Nodes of the torus; CO: one process per node, VN: two.
 TORI = {
     256: "8x8x4",
     512: "8x8x8",
@@ -27,7 +27,7 @@ TORI = {
     4096: "8x32x16",
     8192: "16x32x16",
 }
-#: At least 15 angstrom wide: the cutoff of 12 and a margin.
+#: Cells at least 15 angstrom wide: the cutoff of 12 angstrom and a margin.
 CELLS = molecular_cells(15)
 NAIVE = "bricks(computes=anywhere)"
 AWARE = "bricks"
@@ -41,13 +41,13 @@ OF_AWARE = (
 )
 
 
-def rows() -> Iterator[Ours]:
-    """Yield the values of Table 6, and the saving that the text names."""
+def compute_values() -> Iterator[Ours]:
+    """Yield the values of Table 6, and the saving in the text."""
     graph = molecular_dynamics(CELLS)
     for processes in (512, 1024, 2048, 4096, 8192):
         for mode, nodes in (("CO", processes), ("VN", processes // 2)):
             naive, aware = (
-                hop_bytes(graph, nodes, processes // nodes, mapper)
+                place_and_count_hop_bytes(graph, nodes, processes // nodes, mapper)
                 for mapper in (NAIVE, AWARE)
             )
             row = str(processes)
@@ -60,16 +60,18 @@ def rows() -> Iterator[Ours]:
     yield Ours(SOURCE, "in text: machines and claims", row, "value", saved, OF_AWARE)
 
 
-def hop_bytes(graph: CommGraph, nodes: int, processes: int, mapper: str) -> int:
-    """Place on a torus with that number of processes on each node."""
+def place_and_count_hop_bytes(
+    graph: CommGraph, nodes: int, processes: int, mapper: str
+) -> int:
+    """Return hop-bytes on a torus with this number of processes per node."""
     torus = Machine(f"torus:{TORI[nodes]}+node:{processes}")
     where = Allocation(torus, list(range(nodes)))
-    sharing = Sharing(imbalance(graph, torus.slot_count))
+    sharing = Sharing(compute_imbalance_limit(graph, torus.slot_count))
     placement = place(graph, where, mapper, sharing=sharing).placement
     return judge(graph, where, placement).hop_bytes
 
 
-def imbalance(graph: CommGraph, slots: int) -> float:
-    """Half the average load more; if that is little, the heaviest compute."""
+def compute_imbalance_limit(graph: CommGraph, slots: int) -> float:
+    """Return 0.5, or the heaviest compute's excess over the mean load, if larger."""
     load = np.asarray(graph.load)
     return max(0.5, float(1.1 * load.max() / (load.sum() / slots)) - 1)

@@ -18,7 +18,7 @@ PRINTED = "of round trips as they are printed, to four or five digits"
 #: Their accuracy.
 ROUNDED = 5e-4
 
-#: Microseconds a message of 16 B, 64 B, ..., 256 KB, among 128 of them.
+#: Microseconds per message of 16 B, 64 B, ..., 256 KB, in series of 128 messages.
 MULTI_PING: dict[str, Times] = {
     "Table 2.7 (QsNet multi-ping, two-way)": (
         9.8,
@@ -42,7 +42,7 @@ MULTI_PING: dict[str, Times] = {
     ),
 }
 PINGED = [16 * 4**i for i in range(8)]
-#: The tables of the models of the thesis.
+#: Models of the thesis for these tables.
 MODELS = {
     "Table 2.7 (QsNet multi-ping, two-way)": "qsnet",
     "Table 2.13 (Myrinet two-way multi-ping)": "myrinet",
@@ -89,17 +89,17 @@ PAIRS: dict[str, tuple[str, dict[str, str]]] = {
 PAIR_BYTES = 8 * 1024**2
 
 
-def rows() -> Iterator[Ours]:
-    """Compute the known values of both chapters."""
-    yield from multi_pings()
-    yield from overheads()
-    yield from parameters()
-    yield from regressions()
-    yield from pair_bandwidths()
+def compute_values() -> Iterator[Ours]:
+    """Compute the values of both chapters."""
+    yield from predict_multi_pings()
+    yield from predict_overheads()
+    yield from fit_parameters()
+    yield from fit_regressions()
+    yield from compute_pair_bandwidths()
 
 
-def multi_pings() -> Iterator[Ours]:
-    """Predict times from the lines that the text has for them."""
+def predict_multi_pings() -> Iterator[Ours]:
+    """Predict times from the regression lines of the text."""
     for table, name in MODELS.items():
         model = load_model(name).model
         for size in PINGED:
@@ -110,11 +110,11 @@ def multi_pings() -> Iterator[Ours]:
             )
 
 
-def overheads() -> Iterator[Ours]:
-    """Predict CPU times, and processes of a node that send at once.
+def predict_overheads() -> Iterator[Ours]:
+    """Predict CPU times, and times of a node's concurrently sending processes.
 
-    The CPU time of an end is from the two-way table of QsNet with four processes per
-    node and the one-way tables of the others; the other tables are predicted from it.
+    The overhead per end is from the two-way table of QsNet with four processes per
+    node, and from the one-way tables of the others; the other tables are predicted.
     """
     qsnet, myrinet = load_model("qsnet").model, load_model("myrinet").model
     infiniband = load_model("infiniband-4x").model
@@ -133,7 +133,7 @@ def overheads() -> Iterator[Ours]:
         note = "by the gaps of a stream; a ping-pong takes longer"
         found = 1e6 * qsnet.time(size)
         yield Ours(KUMAR, two_way, str(size), "latency PPN=1", found, note, 0.2)
-        if size > PINGED[0]:  # 16 B show the time of the NIC per message
+        if size > PINGED[0]:  # the NIC's time per message dominates at 16 B
             found = 1e6 * qsnet.time(size, 4)
             yield Ours(KUMAR, two_way, str(size), "latency PPN=4", found, note, 0.25)
     for size in PINGED:
@@ -148,34 +148,34 @@ def overheads() -> Iterator[Ours]:
         yield Ours(KUMAR, table, str(size), "CPU overhead", found, note, 0.2)
 
 
-def parameters() -> Iterator[Ours]:
-    """Fit the constants of the text to the times that it has."""
+def fit_parameters() -> Iterator[Ours]:
+    """Fit the constants of the text to its times."""
 
-    def value(row: str, ours: float, note: str, stated: str = "") -> Ours:
+    def make_value(row: str, ours: float, note: str, stated: str = "") -> Ours:
         table = "in text: 2.4 model parameters"
         return Ours(KUMAR, table, row, "value", ours, note, 0.1, stated)
 
-    fits = {name: _fitted(table) for table, name in MODELS.items()}
+    fits = {name: _fit_table(table) for table, name in MODELS.items()}
     worst = {name: 100 * abs(fit.errors).max() for name, fit in fits.items()}
     alpha, beta, _ = fits["qsnet"].model.lines[-1]
     note = (
         f"of the long messages in our fit, which errs by {worst['qsnet']:.0f} % at most"
     )
-    yield value("QsNet alpha, m<288 B or m>2 KB", 1e6 * alpha, note)
-    yield value("QsNet beta, m<288 B or m>2 KB", 1e9 * beta, note)
+    yield make_value("QsNet alpha, m<288 B or m>2 KB", 1e6 * alpha, note)
+    yield make_value("QsNet beta, m<288 B or m>2 KB", 1e9 * beta, note)
     note = f"our fit has two regimes and errs by {worst['myrinet']:.1f} % at most"
     for name, stated, (alpha, beta, _) in zip(
         "AB", ("9.2", "5.7"), fits["myrinet"].model.lines, strict=True
     ):
         slope = f"{note}; the slope is {1e9 * beta:.1f} ns/B"
-        yield value(f"Myrinet line {name}", 1e6 * alpha, slope, stated)
+        yield make_value(f"Myrinet line {name}", 1e6 * alpha, slope, stated)
 
 
-def _fitted(table: str) -> Fit:
+def _fit_table(table: str) -> Fit:
     return fit_model(PINGED, np.array(MULTI_PING[table]) / 1e6)
 
 
-def regressions() -> Iterator[Ours]:
+def fit_regressions() -> Iterator[Ours]:
     """Fit alpha and beta to round trips."""
     sizes = [1024 << i for i in range(15)]
     slips = {
@@ -184,7 +184,7 @@ def regressions() -> Iterator[Ours]:
     }
     for machine, ways in ROUND_TRIPS.items():
         for side, way in (("E", "inter"), ("I", "intra")):
-            one_way = np.array(numbers(ways[way])) / 2e6
+            one_way = np.array(parse_numbers(ways[way])) / 2e6
             alpha, beta, _ = fit_split(sizes, one_way, SPLIT).model.lines[0]
             for column, ours in (
                 (f"alpha_{side}", 1e6 * alpha),
@@ -195,12 +195,12 @@ def regressions() -> Iterator[Ours]:
                 yield Ours(KARLSSON, table, machine, column, ours, note, ROUNDED)
 
 
-def pair_bandwidths() -> Iterator[Ours]:
-    """Take totals from the curves of round trips."""
+def compute_pair_bandwidths() -> Iterator[Ours]:
+    """Compute total bandwidths from the curves of round trips."""
     swapped = "rows 2 and 3 are swapped in print"
     for machine, (table, sides) in PAIRS.items():
         for side, printed in sides.items():
-            trips = np.array(numbers(printed))
+            trips = np.array(parse_numbers(printed))
             counts = np.arange(len(trips)) + 1
             curve = make_pair_curve(counts, trips / 2e3, PAIR_BYTES)
             for pairs, total in zip(counts.tolist(), curve.totals / 1e6, strict=True):
@@ -209,6 +209,6 @@ def pair_bandwidths() -> Iterator[Ours]:
                 yield Ours(KARLSSON, table, row, side, float(total), note, ROUNDED)
 
 
-def numbers(printed: str) -> list[float]:
-    """Read what a column shows."""
+def parse_numbers(printed: str) -> list[float]:
+    """Parse the numbers of a column."""
     return [float(word) for word in printed.split()]

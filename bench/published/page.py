@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of all published values that we compute, with ours."""
+"""The documentation page of all published values that we compute."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ it writes the page.
 
 
 def format_value(value: float | str) -> str:
-    """Return a number without insignificant digits."""
+    """Format a number without insignificant digits."""
     return value if isinstance(value, str) else f"{value:,.6g}"
 
 
 def counts(pairs: Sequence[Pair]) -> Iterator[tuple[str, ...]]:
-    """Count the standings of each source, and of all."""
+    """Count the standings by source, and in total."""
     named = sorted({pair.ours.source for pair in pairs})
     for source in (*named, "all"):
         of = Counter(
@@ -37,17 +37,17 @@ def counts(pairs: Sequence[Pair]) -> Iterator[tuple[str, ...]]:
         yield source, str(of.total()), *(str(of[name]) for name in STANDINGS)
 
 
-def _line(cells: Sequence[str]) -> str:
+def _format_row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> Iterator[str]:
-    yield _line(head)
-    yield _line(["---"] * len(head))
-    yield from map(_line, rows)
+def _format_table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> Iterator[str]:
+    yield _format_row(head)
+    yield _format_row(["---"] * len(head))
+    yield from map(_format_row, rows)
 
 
-def _row(pair: Pair) -> tuple[str, ...]:
+def _list_cells(pair: Pair) -> tuple[str, ...]:
     ours = pair.ours
     near = f" {100 * ours.within:g} %" if pair.standing == "within" else ""
     words = f"{pair.standing}{near}"
@@ -60,11 +60,16 @@ def page(pairs: Sequence[Pair]) -> str:
     """Return the page in Markdown."""
     lines = [
         HEAD,
-        *_table(("source", "computed", *STANDINGS), counts(pairs)),
+        *_format_table(("source", "computed", *STANDINGS), counts(pairs)),
     ]
     for source, of_source in groupby(pairs, lambda pair: pair.ours.source):
         lines += ["", f"## {source}"]
         for table, of_table in groupby(of_source, lambda pair: pair.ours.table):
             head = ("row", "column", "published", "ours", "")
-            lines += ["", f"### {table}", "", *_table(head, map(_row, of_table))]
+            lines += [
+                "",
+                f"### {table}",
+                "",
+                *_format_table(head, map(_list_cells, of_table)),
+            ]
     return "\n".join(lines) + "\n"

@@ -20,7 +20,7 @@ SOURCE = "Sudheer 2012"
 MACHINES = "in text: Ch.3 machines"
 COUNTS = "derived from Ch.4.4 (affinity x pattern, verbal claims made numeric)"
 BLADE = "Table 4.3 (16 SPEs on a blade, ring pattern, 64 KB)"
-#: Names of the source, and ours.
+#: Names in the source, and our names.
 PATTERNS = {
     "Ring": "ring",
     "Recursive doubling 1": "rd1",
@@ -50,8 +50,8 @@ BLADE_NOTE = (
 )
 
 
-def rows() -> Iterator[Ours]:
-    """Yield counts of messages, the blade's ring, limits of bus and memory."""
+def compute_values() -> Iterator[Ours]:
+    """Yield counts of messages, the blade's ring, and limits of bus and memory."""
     cell = load_machine("cell-eib")
     allocation = Allocation.whole(cell)
     slowest = []
@@ -64,7 +64,7 @@ def rows() -> Iterator[Ours]:
             counts = threads.directions(elements)
             for column, count in zip(COLUMNS, counts, strict=True):
                 yield Ours(SOURCE, COUNTS, f"{pattern} / {affinity}", column, count)
-    yield from blade(allocation)
+    yield from compute_blade_values(allocation)
     text = "in text: Ch.4"
     ranked = rank_bus_affinities(allocation, ring(8, SIZE))
     row = "affinities examined without symmetry"
@@ -87,8 +87,8 @@ def rows() -> Iterator[Ours]:
     yield Ours(SOURCE, text, row, "value", share, note, within=0.05)
 
 
-def blade(allocation: Allocation) -> Iterator[Ours]:
-    """Yield table 4.3: a ring of 16, in the best halves and in the worst."""
+def compute_blade_values(allocation: Allocation) -> Iterator[Ours]:
+    """Yield table 4.3: a ring of 16 threads, in the best and in the worst halves."""
     graph = ring(16, SIZE)
     best, worst = (
         split_blade(graph, allocation, halves=halves) for halves in ("best", "worst")

@@ -10,7 +10,7 @@ from pathlib import Path
 from published.table import Key, Pair
 
 FILE = Path(__file__).with_suffix(".csv")
-#: From best to worst.
+#: Standings from best to worst.
 STANDINGS = ("equal", "within", "off")
 HEAD = (*Key._fields, "standing")
 
@@ -33,7 +33,7 @@ def record_standings(pairs: Sequence[Pair]) -> None:
 
 
 def fallen(pairs: Sequence[Pair], recorded: dict[Key, str]) -> Iterator[str]:
-    """List the values that stand worse than recorded."""
+    """List the values whose standing is worse than recorded."""
     for pair in pairs:
         before = recorded.get(pair.ours.key, "off")
         if STANDINGS.index(pair.standing) > STANDINGS.index(before):

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Bhatele and Kale 2008: hops of stencils of many objects on meshes and tori.
 
-Hops are counted as theirs: every directed message of one iteration, between nodes.
-The times of their tables depend on processors and a runtime that no count of hops
-knows, and are left out.
+Hops are counted as in the source: every directed message of one iteration, between
+nodes. Times of the tables are omitted, because they depend on processors and a runtime.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ PLANE = "Table 5 (2-D stencil BG/L CO, 2^30 elements)"
 CLAIMS = "in text: machines and claims"
 #: Nodes of two processors each, in the reserved mesh of 8x8x16.
 XT3_NODES = {"256": "4x4x8", "512": "4x8x8", "1024": "8x8x8", "2048": "8x8x16"}
-#: Tori by processors, one per node; the plane's short axis lies on the first.
+#: Tori by number of processors, one per node; the plane's short axis is on axis x.
 BGL_NODES = {
     "512": "8x8x8",
     "1024": "8x8x16",
@@ -30,23 +29,23 @@ BGL_NODES = {
     "16384": "32x32x16",
 }
 ELEMENTS = (8192, 131072)
-#: Times of an iteration on 1,024 processors, from Table 1, in ms.
+#: Milliseconds per iteration on 1,024 processors, from Table 1.
 TIMES = {"random": 2705.6, "round-robin": 964.8, "fold": 821.9}
 UNKNOWN_ORDER = "the order of ranks in that reservation is unknown; ours is x first"
-#: Slots keep more than their share if the hash assigns it.
+#: Imbalance without limit, because the hash may assign any number to a slot.
 ANY = 99.0
 
 
 @dataclass(frozen=True)
 class Stencil:
-    """Periodic star stencil of objects on a machine: hops by mapper."""
+    """Periodic star stencil of objects on a machine."""
 
     machine: str
     grid: tuple[int, ...]
 
     def hops(self, mapper: str) -> int:
-        """Sum over all messages of the hops between the nodes of their ends."""
-        slots = x_first(topoloom.load_machine(self.machine))
+        """Return the total hops of all messages between nodes."""
+        slots = allocate_along_x(topoloom.load_machine(self.machine))
         objects = topoloom.graphs.stencil(
             list(self.grid), points=2 * len(self.grid) + 1
         )
@@ -56,16 +55,16 @@ class Stencil:
         return topoloom.judge(objects, slots, placement).hop_bytes
 
 
-def x_first(machine: topoloom.Machine) -> topoloom.Allocation:
-    """All nodes as the runtime numbers them: neighbors along x follow each other."""
+def allocate_along_x(machine: topoloom.Machine) -> topoloom.Allocation:
+    """Return all nodes in the runtime's order: neighbors along x are consecutive."""
     nodes = sorted(
         range(machine.node_count), key=lambda node: machine.coordinates(node)[::-1]
     )
     return topoloom.Allocation(machine, nodes)
 
 
-def space() -> Iterator[Ours]:
-    """Table 4: 512^3 elements on meshes."""
+def compute_table_4() -> Iterator[Ours]:
+    """Yield Table 4: 512^3 elements on meshes."""
     for processors, nodes in XT3_NODES.items():
         for side in (16, 32):
             chares = 512 // side
@@ -78,23 +77,23 @@ def space() -> Iterator[Ours]:
                 yield Ours(SOURCE, XT3, processors, name, stencil.hops(mapper), note)
 
 
-def plane() -> Iterator[Ours]:
-    """Table 5: 8192 x 131072 elements on tori."""
+def compute_table_5() -> Iterator[Ours]:
+    """Yield Table 5: 8192 x 131072 elements on tori."""
     for processors, nodes in BGL_NODES.items():
         for side in (128, 256):
             short, long = (extent // side for extent in ELEMENTS)
             stencil = Stencil(f"torus:{nodes}", (short, long))
             hops = stencil.hops(f"fold(grid={short}x{long};onto=x+zy;reflect=no)")
             yield Ours(SOURCE, PLANE, processors, f"{side}^2 hops TO", hops)
-            # With one object per processor the runtime does not hash.
+            # With one object per processor, the runtime does not hash.
             flat = side == 128 or int(processors) == short * long
             dealt = "round-robin" if flat else f"hashed(grid={short}x{long})"
             hops = stencil.hops(dealt)
             yield Ours(SOURCE, PLANE, processors, f"{side}^2 hops RR", hops)
 
 
-def claims() -> Iterator[Ours]:
-    """Hop-bytes per link and second (Figure 2), of an object for every processor."""
+def compute_figure_2() -> Iterator[Ours]:
+    """Yield hop-bytes per link and second (Figure 2), with one object per processor."""
     cube = Stencil("torus:8x8x16", (8, 8, 16))
     rates = {mapper: cube.hops(mapper) / time for mapper, time in TIMES.items()}
     for mapper in ("random", "round-robin"):
@@ -109,8 +108,8 @@ def claims() -> Iterator[Ours]:
         )
 
 
-def rows() -> Iterator[Ours]:
-    """Compute all that is compared."""
-    yield from space()
-    yield from plane()
-    yield from claims()
+def compute_values() -> Iterator[Ours]:
+    """Compute all values of the paper."""
+    yield from compute_table_4()
+    yield from compute_table_5()
+    yield from compute_figure_2()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Published values and ours, side by side."""
+"""Pairs of a published value and our value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Key(NamedTuple):
-    """Names one value of a paper."""
+    """Identifies one value of a paper."""
 
     source: str
     table: str
@@ -23,10 +23,10 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Ours:
-    """One value that our models computed, named as in the list of published ones.
+    """A value that our models computed, with the key of the published value.
 
-    Nothing that it was computed from is the published value itself, nor another one of
-    which it is a sum, a ratio or a spelling.
+    It is never computed from the published value itself, nor from another value of
+    which the published one is a sum, a ratio or a spelling.
     """
 
     source: str
@@ -34,33 +34,33 @@ class Ours:
     row: str
     column: str
     value: float | str
-    note: str = ""  # why it differs
+    note: str = ""  # reason for a difference
     #: Tolerated relative difference of a roughly known value.
     within: float = 0.0
-    #: The number in the published text, if it has other words.
+    #: The number in the published text, if the text has further words.
     stated: str = ""
 
     @property
     def key(self) -> Key:
-        """The key of the value."""
+        """The key of the published value."""
         return Key(self.source, self.table, self.row, self.column)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A published value and ours."""
+    """A published value and our value."""
 
     ours: Ours
     text: str
 
     @property
     def published(self) -> str:
-        """The compared text, or the number stated in it."""
+        """The compared text, or the number in the text."""
         return self.ours.stated or self.text
 
     @property
     def standing(self) -> str:
-        """Equal to the printed digits, within the stated tolerance, or off."""
+        """``equal`` to the printed digits, ``within`` the tolerance, or ``off``."""
         if isinstance(self.ours.value, str):
             return "equal" if self.ours.value == self.published else "off"
         try:
@@ -80,7 +80,7 @@ class Pair:
 
 
 def read_published(file: Path) -> dict[Key, str]:
-    """Return the published values."""
+    """Read the published values by key."""
     with file.open(newline="") as lines:
         return {
             Key(*(line[name] for name in Key._fields)): line["value"]

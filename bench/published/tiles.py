@@ -20,7 +20,7 @@ from readings.grids import (
 from topoloom import placements, schedules
 
 SOURCE = "Karlsson 2012"
-#: Tolerance of predictions from a ping-pong of another day.
+#: Tolerance of predictions from ping-pong times of another day.
 GAIN = 0.25
 GAIN_NOTE = (
     "the grids are ours, speeds those of Table 3.4, and a node has nothing but its "
@@ -52,17 +52,17 @@ SOLID_NOTE = (
 )
 
 
-def rows() -> Iterator[Ours]:
-    """Compute the known values of the chapter."""
-    yield from node_maps()
-    yield from external_links()
-    yield from bounds()
-    yield from broadcasts()
-    yield from improvements()
+def compute_values() -> Iterator[Ours]:
+    """Compute the values of the chapter."""
+    yield from compute_node_map()
+    yield from count_external_links()
+    yield from predict_bounds()
+    yield from predict_broadcasts()
+    yield from compute_mean_gains()
 
 
-def node_maps() -> Iterator[Ours]:
-    """Make the example, by rows and in tiles; the first axis is along rows."""
+def compute_node_map() -> Iterator[Ours]:
+    """Compute the example, by rows and in tiles; the first axis is along rows."""
     table = "in text: 5.2.1 node-map example (4 nodes x 4 cores, 4x4 grid)"
     best = placements.node_tiles([4, 4], 4)[0]
     for name, tile in (("std", [1, 4]), ("tiled", best)):
@@ -72,8 +72,8 @@ def node_maps() -> Iterator[Ours]:
             yield Ours(SOURCE, table, f"{name} f_{{i,{axis}}}", "vector", text)
 
 
-def external_links() -> Iterator[Ours]:
-    """Count the links of every tile inside a grid of 3x3 tiles."""
+def count_external_links() -> Iterator[Ours]:
+    """Count the links of every tile in a grid of 3x3 tiles."""
     table = "in text: 5.3.2 external links k1+k2"
     slips = {(12, 1): "printed 12 where 12 + 1 is meant"}
     for cores in (8, 12):
@@ -85,8 +85,8 @@ def external_links() -> Iterator[Ours]:
             yield Ours(SOURCE, table, row, "external links", links, note)
 
 
-def bounds() -> Iterator[Ours]:
-    """Time pipelines in lines and in tiles where only bytes between nodes count."""
+def predict_bounds() -> Iterator[Ours]:
+    """Predict pipelines on lines and tiles, considering only inter-node bytes."""
     table = "in text: Theta bounds (5.4)"
     links = schedules.GridLinks(outer_s_per_byte=1e-9)
     for machine, cores, axes in (
@@ -109,8 +109,8 @@ def bounds() -> Iterator[Ours]:
         yield Ours(SOURCE, table, f"{machine} {axes}-D", "Theta", line / tile)
 
 
-def broadcasts() -> Iterator[Ours]:
-    """Time broadcasts, and divide the sums of our times, table by table."""
+def predict_broadcasts() -> Iterator[Ours]:
+    """Predict broadcasts, and the ratios of the sums of our times, table by table."""
     totals: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for case in cases():
         if len(case.grid) == 3:
@@ -134,10 +134,13 @@ def broadcasts() -> Iterator[Ours]:
         yield Ours(SOURCE, table, name, "Theta", order / tiles, GAIN_NOTE, within=GAIN)
 
 
-def improvements() -> Iterator[Ours]:
-    """Average what tiles gain in our binomial trees in three dimensions."""
+def compute_mean_gains() -> Iterator[Ours]:
+    """Average the gains of tiles for our binomial trees in three dimensions."""
     for cluster in (RA, JAGUAR):
-        ratios = [order / tiles for order, tiles in map(binomial, _solids(cluster))]
+        ratios = [
+            order / tiles
+            for order, tiles in map(binomial, _list_three_dimensional_cases(cluster))
+        ]
         row = f"3-D average improvement {cluster.name}"
         percent = 100 * (mean(ratios) - 1)
         yield Ours(
@@ -145,5 +148,5 @@ def improvements() -> Iterator[Ours]:
         )
 
 
-def _solids(cluster: Cluster) -> list[GridCase]:
+def _list_three_dimensional_cases(cluster: Cluster) -> list[GridCase]:
     return [case for case in cases() if len(case.grid) == 3 and case.cluster == cluster]

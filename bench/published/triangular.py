@@ -18,13 +18,13 @@ from topoloom.graphs import (
 
 SOURCE = "Aktulga 2012"
 ROUTERS = (17, 8, 24)
-#: Only links between routers count.
+#: Hopper; only links between routers limit the bandwidth.
 HOPPER = (
     "torus:17x8x24,nodes=2,hosts=free,bandwidth=9.4GB/s,bandwidth.y=half+node:6:2:2"
 )
-#: A rank has 6 of a node's 24 cores.
+#: Four ranks per node, each on 6 of 24 cores.
 HYBRID = HOPPER.partition("+")[0] + "+node:4"
-#: Rows of the grid and unknowns, by test problem (Table 1).
+#: Rows of the grid, and unknowns, by test problem (Table 1).
 PROBLEMS = {
     "test_276": (23, 4.66e7),
     "test_1128": (47, 1.60e8),
@@ -37,21 +37,21 @@ TABLES = {
 }
 THREADED = "Table 5 (multi-threaded BCM)"
 GROUPS = {"C_col": "column", "C_row": "row"}
-#: Measured with dm, which the times of the other orders are predicted from: seconds in
-#: all, the share of communication, seconds of columns and of rows (Tables 2 to 4).
+#: Measured times with dm, from which other orders are predicted: total seconds, share
+#: of communication, seconds of columns and of rows (Tables 2 to 4).
 DIAGONALS = {
     "test_276": (211, 0.24, {"column": 19, "row": 21}),
     "test_1128": (410, 0.47, {"column": 89, "row": 78}),
     "test_4560": (567, 0.56, {"column": 145, "row": 125}),
     "test_18336": (1260, 0.80, {"column": 500, "row": 400}),
 }
-#: Sequence of messages of an iteration, by group.
+#: Messages of an iteration in sequence, by group.
 STEPS = {
     "column": ("column", "column-reduction"),
     "row": ("row", "row-reduction"),
     "orthogonalization": ("orthogonalization", "gather"),
 }
-#: Bytes of a message that counts as 1, so that sizes are whole with one decimal.
+#: Bytes of a message of size 1; sizes with one decimal are then whole bytes.
 UNIT = 10
 NODES = (
     "which nodes the job had is not known; of 24 orders of nodes tried, ours come "
@@ -69,7 +69,7 @@ IN_NODE = f"{RELATIVE}, and what stays inside a router costs nothing"
 OF_LOADS = "ours of our loads of the busiest link; ranks also wait for each other"
 
 
-def rows() -> Iterator[Ours]:
+def compute_values() -> Iterator[Ours]:
     """Yield the values of Figure 4, of Tables 1 to 5, and of the text."""
     for name, (n, _) in PROBLEMS.items():
         table = "Table 1 (test problems 10B)"
@@ -77,31 +77,31 @@ def rows() -> Iterator[Ours]:
     for table, (names, orders) in TABLES.items():
         for name, order in product(names, orders):
             row = f"{name} {order.upper()}"
-            yield from _measured(table, row, HOPPER, name, order)
+            yield from _measure_group_values(table, row, HOPPER, name, order)
             if order != "dm":
-                yield from _times(table, row, HOPPER, name, order)
+                yield from _compute_times(table, row, HOPPER, name, order)
     for name in ("test_4560", "test_18336"):
-        yield from _measured(THREADED, name, HYBRID, name, "bcm")
-        yield from _times(THREADED, name, HYBRID, name, "bcm")
-    yield from _speed_ups()
-    yield from _shares()
+        yield from _measure_group_values(THREADED, name, HYBRID, name, "bcm")
+        yield from _compute_times(THREADED, name, HYBRID, name, "bcm")
+    yield from _compute_speedups()
+    yield from _compute_shares()
     for order in ("dm", "cm", "bdm", "bcm"):
         table = "Figure 4 (orderings for nd=5, rows separated by |)"
-        yield Ours(SOURCE, table, order.upper(), "grid", _figure(order))
+        yield Ours(SOURCE, table, order.upper(), "grid", _format_order(order))
 
 
 def measure(machine: Machine, n: int, order: str, group: str, size: float) -> Judgement:
-    """Judge the groups of one kind on the job's nodes, messages of the given units."""
-    where = job(machine, n)
+    """Score the messages of one kind of groups on the job's nodes; `size` in units."""
+    where = allocate_job(machine, n)
     graph = triangular_messages(n, order, group, round(UNIT * size))
     return judge(graph, where, place(graph, where, mapper="block").placement)
 
 
-def job(machine: Machine, n: int) -> Allocation:
+def allocate_job(machine: Machine, n: int) -> Allocation:
     """Allocate the nodes of a grid: blocks of 2x2x2 routers along x, then y, then z.
 
-    The first router's other node is another job's, as where columns of two nodes need
-    a link.
+    The other node of the first router belongs to another job, so that columns of two
+    nodes need a link.
     """
     x, y, z = (range(0, extent, 2) for extent in ROUTERS)
     inside = list(product(range(2), repeat=3))
@@ -120,16 +120,18 @@ def job(machine: Machine, n: int) -> Allocation:
     return Allocation(machine, nodes[1 : 1 + count])
 
 
-def message_size(problem: str, n: int) -> float:
-    """Tell the size of a message in units of those of test_276."""
+def compute_message_size(problem: str, n: int) -> float:
+    """Return the size of a message in units of test_276's messages."""
     first_rows, first_unknowns = PROBLEMS["test_276"]
     return round(PROBLEMS[problem][1] / n / (first_unknowns / first_rows), 1)
 
 
-def predict(machine: Machine, problem: str, n: int, order: str, group: str) -> float:
-    """Add up the busiest link's load over the levels of the trees, down and up."""
-    where = job(machine, n)
-    size = round(100 * UNIT * message_size(problem, n))
+def predict_load(
+    machine: Machine, problem: str, n: int, order: str, group: str
+) -> float:
+    """Sum the busiest link's load over the levels of the trees, down and up."""
+    where = allocate_job(machine, n)
+    size = round(100 * UNIT * compute_message_size(problem, n))
     levels = [
         level
         for what in STEPS[group]
@@ -140,22 +142,22 @@ def predict(machine: Machine, problem: str, n: int, order: str, group: str) -> f
 
 
 @cache
-def _predicted(text: str, problem: str, order: str, group: str) -> float:
-    n = _rows_of(text, problem)
-    return predict(Machine(text), problem, n, order, group)
+def _predict_load(text: str, problem: str, order: str, group: str) -> float:
+    n = _count_rows(text, problem)
+    return predict_load(Machine(text), problem, n, order, group)
 
 
-def _rows_of(machine: str, problem: str) -> int:
+def _count_rows(machine: str, problem: str) -> int:
     n = PROBLEMS[problem][0]
     return hybrid_rows(n, 6) if machine == HYBRID else n
 
 
-def _measured(
+def _measure_group_values(
     table: str, row: str, text: str, problem: str, order: str
 ) -> Iterator[Ours]:
-    machine, n = Machine(text), _rows_of(text, problem)
-    size = message_size(problem, n)
-    capacity = 9.4e9 / UNIT  # of a link along x or z, in messages of size 1
+    machine, n = Machine(text), _count_rows(text, problem)
+    size = compute_message_size(problem, n)
+    capacity = 9.4e9 / UNIT  # per link along x or z, in messages of size 1
     for column, group in GROUPS.items():
         it = measure(machine, n, order, group, size)
         for name, value in (
@@ -168,38 +170,40 @@ def _measured(
             yield Ours(SOURCE, table, row, f"{name} {column}", value, note, within=0.2)
 
 
-def _times(table: str, row: str, text: str, problem: str, order: str) -> Iterator[Ours]:
+def _compute_times(
+    table: str, row: str, text: str, problem: str, order: str
+) -> Iterator[Ours]:
     for column, group in GROUPS.items():
-        ours = round(_seconds(text, problem, order, group), 1)
+        ours = round(_scale_seconds(text, problem, order, group), 1)
         note = IN_NODE if group == "column" else RELATIVE
         yield Ours(SOURCE, table, row, f"t_comm {column}", ours, note, within=0.2)
 
 
-def _seconds(text: str, problem: str, order: str, group: str) -> float:
-    """Scale what was measured with dm by the predicted loads."""
-    of_diagonals = _predicted(HOPPER, problem, "dm", group)
+def _scale_seconds(text: str, problem: str, order: str, group: str) -> float:
+    """Return measured seconds with dm, scaled by the ratio of predicted loads."""
+    of_diagonals = _predict_load(HOPPER, problem, "dm", group)
     measured = DIAGONALS[problem][2][group]
-    return measured * _predicted(text, problem, order, group) / of_diagonals
+    return measured * _predict_load(text, problem, order, group) / of_diagonals
 
 
-def _communication(problem: str, order: str) -> float:
-    """Predict the seconds of all communication from those of dm."""
+def _predict_communication_seconds(problem: str, order: str) -> float:
+    """Predict the total seconds of communication from those with dm."""
     total, share, _ = DIAGONALS[problem]
     ours, of_diagonals = (
-        sum(_predicted(HOPPER, problem, each, group) for group in STEPS)
+        sum(_predict_load(HOPPER, problem, each, group) for group in STEPS)
         for each in (order, "dm")
     )
     return total * share * ours / of_diagonals
 
 
-def _speed_ups() -> Iterator[Ours]:
+def _compute_speedups() -> Iterator[Ours]:
     table = "Table 2 (single-threaded)"
     best = 0.0
     for order, problem in product(("bdm", "cm", "bcm"), PROBLEMS):
         if order == "bdm" and problem not in TABLES["Table 3"][0]:
             continue
         total, share, _ = DIAGONALS[problem]
-        sent = _communication(problem, order)
+        sent = _predict_communication_seconds(problem, order)
         took = total * (1 - share) + sent
         best = max(best, total / took)
         name, note = order.upper(), IN_NODE
@@ -213,9 +217,9 @@ def _speed_ups() -> Iterator[Ours]:
     yield Ours(SOURCE, table, up_to, "value", round(best, 2), IN_NODE, within=0.2)
 
 
-def _shares() -> Iterator[Ours]:
-    """Yield what the groups have of the communication of the largest run, with dm."""
-    sent = [_predicted(HOPPER, "test_18336", "dm", group) for group in STEPS]
+def _compute_shares() -> Iterator[Ours]:
+    """Yield the groups' shares of the largest run's communication, with dm."""
+    sent = [_predict_load(HOPPER, "test_18336", "dm", group) for group in STEPS]
     for name, part in zip(
         ("column share of communication", "row share", "orthogonalisation share"),
         sent,
@@ -226,10 +230,10 @@ def _shares() -> Iterator[Ours]:
         yield Ours(SOURCE, table, name, "value", share, OF_LOADS, within=0.2)
 
 
-def _figure(order: str) -> str:
+def _format_order(order: str) -> str:
     grid = [["." for _ in range(5)] for _ in range(5)]
     for rank, (row, column) in enumerate(triangular_grid(5, order), start=1):
         grid[row][column] = str(rank)
-    if order in ("dm", "cm"):  # printed without the empty half
+    if order in ("dm", "cm"):  # print omits the empty half
         return "|".join(" ".join(c for c in line if c != ".") for line in grid)
     return "|".join(" ".join(line) for line in grid)

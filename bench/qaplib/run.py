@@ -2,14 +2,13 @@
 """Solves QAPLIB instances and compares with the best known values.
 
 The folder holds the instances as ``*.dat`` and ``best_known.csv`` with the columns
-``name`` and ``best_known``. Every instance gets a time limit by its order n and ends
+``name`` and ``best_known``. Every instance has a time limit by its order n, and ends
 early at the best known value:
 
-    n <= 40   5 s, to reach the best known value exactly
-    n <= 100  60 s, to come within 0.1 %
-    larger    120 s; tho150 at most 8,140,000, tai256c at most 44,800,000
+n <= 40 5 s, to reach the best known value exactly n <= 100 60 s, to come within 0.1 %
+larger 120 s; tho150 at most 8,140,000, tai256c at most 44,800,000
 
-Prints one table and the targets that were missed; a miss is not a failure.
+Prints a table and the missed targets; a miss is not a failure.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ HEAD = (
 
 
 class Run(NamedTuple):
-    """One instance, solved."""
+    """Result of an instance."""
 
     instance: str
     n: int
@@ -48,7 +47,7 @@ class Run(NamedTuple):
 
 
 def main() -> None:
-    """Solve, print, and write the requested files."""
+    """Solve the instances, print results, and write the requested files."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -74,7 +73,7 @@ def main() -> None:
         if options.up_to and len(problem.a) > options.up_to:
             continue
         run = solve(name, problem, best_known[name], options)
-        print(line(run), flush=True)
+        print(format_row(run), flush=True)
         if options.json:
             with options.json.open("a") as stream:
                 stream.write(json.dumps(run._asdict()) + "\n")
@@ -86,13 +85,13 @@ def main() -> None:
 
 
 def read_best_known(path: Path) -> dict[str, int]:
-    """Read the values by name, in the order of the file."""
+    """Read the best known values by name, in the order of the file."""
     with path.open(newline="") as stream:
         return {row["name"]: int(row["best_known"]) for row in csv.DictReader(stream)}
 
 
-def limits(name: str, n: int, best_known: int) -> tuple[float, float]:
-    """Return seconds, and the value to reach."""
+def get_search_limits(name: str, n: int, best_known: int) -> tuple[float, float]:
+    """Return the time limit in seconds, and the target value."""
     if n <= 40:
         return 5, best_known
     if n <= 100:
@@ -105,7 +104,7 @@ def solve(
 ) -> Run:
     """Solve one instance and check the answer."""
     n = len(problem.a)
-    seconds, target = limits(name, n, best_known)
+    seconds, target = get_search_limits(name, n, best_known)
     wall, cpu = time.perf_counter(), time.process_time()
     permutation, value, work = solve_qap(
         problem.a,
@@ -117,7 +116,7 @@ def solve(
     )
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     if sorted(permutation) != list(range(n)) or problem.value(permutation) != value:
-        raise SystemExit(f"{name}: the answer is not what it says it is")
+        raise SystemExit(f"{name}: the solver returned a wrong permutation or value")
     gap = 100 * (value - best_known) / max(1, best_known)
     return Run(
         instance=name,
@@ -134,8 +133,8 @@ def solve(
     )
 
 
-def line(run: Run) -> str:
-    """Return the row of the table; a miss is marked."""
+def format_row(run: Run) -> str:
+    """Format a row of the table; misses are marked."""
     to_best = (
         f"{run.seconds_to_best:9.2f}" if run.value <= run.best_known else f"{'-':>9}"
     )

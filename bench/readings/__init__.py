@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Readings of models whose source contradicts itself, compared with measurements."""
+"""Alternative readings of contradictory models, compared with measurements."""

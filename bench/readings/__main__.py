@@ -28,9 +28,10 @@ def main() -> None:
 
 
 def compare_grids(published: Published) -> None:
-    """Compare gains of tiles: time in default order over that in tiles.
+    """Compare gains of tiles: time in default order over time in tiles.
 
-    The source omits the axes of the three-dimensional broadcasts; all are shown.
+    The source omits the axes of the three-dimensional broadcasts; all readings are
+    shown.
     """
     pipelines = {
         reading: partial(grids.pipelined, reading=reading) for reading in grids.READINGS
@@ -59,14 +60,16 @@ def compare_grids(published: Published) -> None:
                 gains[name] = f"{before / after:.2f}"
                 errors[name].append(math.log(before / after * tiles / order))
             rows.append([case.name, kind, f"{order / tiles:.2f}", *gains.values()])
-    rows.append(["error", "", "", *(f"{_error(errors[one]):.0%}" for one in columns)])
+    rows.append(
+        ["error", "", "", *(f"{_compute_rms(errors[one]):.0%}" for one in columns)]
+    )
     print_table(
         ["grid", "", "measured", *columns], rows, title="default order / tiles", left=2
     )
 
 
 def compare_scatters(published: Published) -> None:
-    """Compare scatters: times against the standard order, and the steps of one."""
+    """Compare scatters: times relative to the standard order, and times of steps."""
     rows = []
     errors: dict[str, list[list[float]]] = {one: [] for one in scatters.READINGS}
     for node in (*scatters.NODES, scatters.ALTERNATING):
@@ -84,7 +87,7 @@ def compare_scatters(published: Published) -> None:
                 wrong[reading].append(math.log(found[-1] / ratio))
             cells = (f"{100 * (one - 1):+.1f} %" for one in (ratio, *found))
             rows.append([node.name, order, *cells])
-        rows.append(_errors("error", wrong))
+        rows.append(_format_errors("error", wrong))
         if node is not scatters.ALTERNATING:
             for reading in scatters.READINGS:
                 errors[reading].append(wrong[reading])
@@ -95,19 +98,19 @@ def compare_scatters(published: Published) -> None:
             float(published[Key(SOURCE, scatters.STEPS, f"{order} step {n}", "time")])
             for n in range(1, count + 1)
         ]
-        cells = [_times(times)]
+        cells = [_format_times(times)]
         for reading in scatters.READINGS:
             ours = scatters.steps(scatters.BLUEDROP, order, reading)
-            cells.append(_times(ours))
+            cells.append(_format_times(ours))
             wrong[reading] += [
                 math.log(a / b) for a, b in zip(ours, times, strict=True)
             ]
         rows.append(["BlueDrop, ms", order, *cells])
-    rows.append(_errors("error", wrong))
+    rows.append(_format_errors("error", wrong))
     for reading in scatters.READINGS:
         errors[reading].append(wrong[reading])
-    means = {one: [_error(of) for of in errors[one]] for one in scatters.READINGS}
-    rows.append(_errors("error of the four tables", means))
+    means = {one: [_compute_rms(of) for of in errors[one]] for one in scatters.READINGS}
+    rows.append(_format_errors("error of the four tables", means))
     print_table(
         ["node", "order", "measured", *scatters.READINGS],
         rows,
@@ -116,16 +119,16 @@ def compare_scatters(published: Published) -> None:
     )
 
 
-def _error(logarithms: Sequence[float]) -> float:
-    """Return the root of the mean square."""
+def _compute_rms(logarithms: Sequence[float]) -> float:
+    """Return the root mean square of logarithmic errors."""
     return math.sqrt(sum(one * one for one in logarithms) / len(logarithms))
 
 
-def _errors(name: str, of: dict[str, list[float]]) -> list[str]:
-    return [name, "", "", *(f"{_error(one):.1%}" for one in of.values())]
+def _format_errors(name: str, of: dict[str, list[float]]) -> list[str]:
+    return [name, "", "", *(f"{_compute_rms(one):.1%}" for one in of.values())]
 
 
-def _times(values: Sequence[float]) -> str:
+def _format_times(values: Sequence[float]) -> str:
     return "/".join(f"{one:.0f}" for one in values)
 
 

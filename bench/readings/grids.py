@@ -20,7 +20,7 @@ READINGS = ("printed", "counted")
 
 @dataclass(frozen=True)
 class Cluster:
-    """Speeds by Table 3.4, channels by section 3.7 (of Jaguar as Table 3.10 has it)."""
+    """A cluster: speeds by Table 3.4, channels by section 3.7 (Jaguar: Table 3.10)."""
 
     name: str
     cores: int
@@ -31,7 +31,7 @@ class Cluster:
 
     @property
     def links(self) -> schedules.GridLinks:
-        """The model of its links."""
+        """The model of the cluster's links."""
         return schedules.GridLinks(
             latency_s=self.latency_us * 1e-6,
             outer_s_per_byte=1e-6 / self.between_mbs,
@@ -49,13 +49,13 @@ JAGUAR = Cluster("Jaguar", 12, 1.33, 1627.5, 2218.8, 2)
 class GridCase:
     """A broadcast measured in default order and in tiles.
 
-    The source gives numbers of processes, no grids. These are the most nearly square or
-    cubic ones, of which its tile takes whole nodes; nodes do not divide 20,000 and
-    40,000 processes.
+    The source states numbers of processes, not grids. The grids here are the most
+    nearly square or cubic ones whose tiles fill whole nodes; nodes do not divide 20,000
+    and 40,000 processes.
     """
 
     table: str
-    processes: str  # as the table has it
+    processes: str  # as printed in the table
     cluster: Cluster
     grid: tuple[int, ...]
     megabytes: int
@@ -83,7 +83,7 @@ _3D = (
 
 
 def cases() -> Iterator[GridCase]:
-    """List those of Tables 5.2 to 5.4, and then those of 5.1."""
+    """List the cases of Tables 5.2 to 5.4, then those of 5.1."""
     for table, cluster, megabytes, grids in _2D:
         for grid in grids:
             count = "94 (96?)" if grid == (8, 12) else str(math.prod(grid))
@@ -96,13 +96,15 @@ def cases() -> Iterator[GridCase]:
 
 @cache
 def node_maps(case: GridCase) -> tuple[schedules.NodeMap, schedules.NodeMap]:
-    """Return those of the default order and of the tiles."""
+    """Return the node maps of the default order and of tiles."""
     grid, cores = list(case.grid), case.cluster.cores
     order = np.arange(math.prod(grid), dtype=np.uint32) // cores
-    return schedules.NodeMap(grid, order), schedules.NodeMap(grid, _tiled(grid, cores))
+    return schedules.NodeMap(grid, order), schedules.NodeMap(
+        grid, _make_tiled_map(grid, cores)
+    )
 
 
-def _tiled(grid: list[int], cores: int) -> NDArray[np.uint32]:
+def _make_tiled_map(grid: list[int], cores: int) -> NDArray[np.uint32]:
     ranks = math.prod(grid)
     if ranks % cores == 0:
         return nodes_in_tiles(grid, placements.node_tiles(grid, cores)[0])
@@ -115,7 +117,7 @@ def _tiled(grid: list[int], cores: int) -> NDArray[np.uint32]:
 
 
 def nodes_in_tiles(grid: list[int], tile: list[int]) -> NDArray[np.uint32]:
-    """Return the node of every cell where each takes one tile."""
+    """Return the node of every cell if each node gets one tile."""
     node = np.zeros(grid, np.uint32)
     for at, extent, side in zip(np.indices(grid), grid, tile, strict=True):
         node = node * np.uint32(extent // side) + at.astype(np.uint32) // side
@@ -123,7 +125,7 @@ def nodes_in_tiles(grid: list[int], tile: list[int]) -> NDArray[np.uint32]:
 
 
 def pipelined(case: GridCase, reading: str = "counted") -> tuple[float, float]:
-    """Return milliseconds in default order and in tiles, in the best segments."""
+    """Return milliseconds in default order and in tiles, with the best segments."""
     links = case.cluster.links
 
     def time(node_map: schedules.NodeMap) -> float:

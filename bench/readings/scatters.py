@@ -20,7 +20,7 @@ ORDERS = {
     "CAO": "channel-aware",
 }
 STEPS = "Table 4.12 (BlueDrop step times)"
-#: Number of random orders that are averaged.
+#: Number of random orders to average.
 DRAWN = 50
 
 
@@ -28,20 +28,21 @@ DRAWN = 50
 class Node:
     """Two groups of processes, and speeds inside and between them.
 
-    Channels by Table 4.8; RA's and Kraken's speed inside by Table 3.4 (Kraken is of
-    Jaguar's kind), between by Table 4.8; BlueDrop's by section 3.7.4.
+    Channels are from Table 4.8. Speeds inside are from Table 3.4 for RA and Kraken (as
+    for Jaguar, which is similar), speeds between from Table 4.8. BlueDrop's speeds are
+    from section 3.7.4.
     """
 
     name: str
     table: str
-    second: tuple[int, ...]  # processes that are not in the first group
+    second: tuple[int, ...]  # processes outside the first group
     processes: int
     inside_mbs: float
     between_mbs: float
     channels: int
 
     def costs(self) -> NDArray[np.float64]:
-        """Return the milliseconds of 10 MB from each process to each."""
+        """Return the milliseconds of 10 MB between each pair of processes."""
         group = np.isin(np.arange(self.processes), self.second)
         same = np.equal.outer(group, group)
         return np.asarray(
@@ -67,7 +68,8 @@ KRAKEN = Node(
     2113.0,
     1,
 )
-#: The source does not say who is in which socket of Kraken: these two are alike.
+#: The source does not state the sockets of Kraken's processes; both guesses give
+#: similar results.
 ALTERNATING = Node(
     "Kraken, even and odd", KRAKEN.table, (1, 3, 5, 7, 9, 11), 12, 2218.8, 2113.0, 1
 )
@@ -85,7 +87,7 @@ NODES = (RA, KRAKEN, BLUEDROP)
 
 @cache
 def steps(node: Node, order: str, reading: str = "growing") -> tuple[float, ...]:
-    """Return milliseconds of the steps of a scatter of 10 MB to each process."""
+    """Return milliseconds per step of a scatter of 10 MB per process."""
     costs = node.costs()
     found = [
         schedules.binomial_scatter_steps(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measures the cost of the recorder, or of ``--world``, per call and MPI.
 
-Usage: ``python bench/record/run.py [world]``. Runs with and without it alternate; each
-line shows medians over 9 runs in nanoseconds of CPU time a call and, as the cost,
-the median of the 9 differences with the smallest and the largest of them.
+Usage: ``python bench/record/run.py [world]``. Runs with and without the library
+alternate. Each line shows medians over 9 runs in nanoseconds of CPU time per call. The
+cost is the median of the 9 differences, shown with minimum and maximum.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ AS_ROOT = {
 
 
 def main() -> None:
-    """Print one table."""
+    """Print one table for all MPIs."""
     shim = "world" if sys.argv[1:] == ["world"] else "record"
     print(f"{'MPI':20} {'call':34} {'without':>8} {'with':>8}  cost (range)")
     for name in LAUNCHERS:
@@ -43,8 +43,10 @@ def main() -> None:
             measure(name, shim)
 
 
-def prepared(shim: str, compiler: Path, folder: str) -> tuple[Path, dict[str, str]]:
-    """Build the preloaded library; return it with its environment."""
+def build_preloaded_library(
+    shim: str, compiler: Path, folder: str
+) -> tuple[Path, dict[str, str]]:
+    """Build the preloaded library; return the library and its environment."""
     if shim == "record":
         return build_recorder(compiler), {"TOPOLOOM_RECORD": folder}
     plan = Path(folder) / "plan"
@@ -53,14 +55,14 @@ def prepared(shim: str, compiler: Path, folder: str) -> tuple[Path, dict[str, st
 
 
 def measure(name: str, shim: str) -> None:
-    """Print the lines of one MPI."""
+    """Print the times of one MPI, a line per call."""
     launcher = find_launcher([name])
     compiler = find_compiler(launcher)
     with tempfile.TemporaryDirectory() as folder:
         program = f"{folder}/calls"
         compile_it = [compiler, "-O2", "-w", HERE / "calls.c", "-o", program]
         subprocess.run(compile_it, check=True)
-        library, variables = prepared(shim, compiler, folder)
+        library, variables = build_preloaded_library(shim, compiler, folder)
         label = f"{launcher.path.name} {launcher.path.parent.parent.name}"
         for threads in ([], ["threads"]):
             plain = [name, "-n", "1", program, CALLS, *threads]

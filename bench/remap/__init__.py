@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scatters on communicators in several orders, on nodes of two groups, simulated."""
+"""Simulated scatters on communicators in several orders, on nodes of two groups."""

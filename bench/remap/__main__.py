@@ -15,10 +15,10 @@ from readings import scatters
 from remap.nodes import Speeds, TwoGroups, platform
 
 MARKS = "<!-- bench-remap: begin -->", "<!-- bench-remap: end -->"
-#: Every process gets 10 MB.
+#: Bytes per process (10 MB).
 BYTES = 10 << 20
 ORDERS = ("standard", "fastest-edge-first", "channel-aware")
-#: Bytes of the messages whose round trips are in table 4.7.
+#: Bytes of the round-trip messages in table 4.7.
 SCANNED = 16384
 SETTINGS = smpi.SETTINGS | {
     "smpi/auto-shared-malloc-thresh": "100000",
@@ -30,34 +30,35 @@ SETTINGS = smpi.SETTINGS | {
 class Machine:
     """Measurements of a node by Karlsson 2012, and the compared scatters.
 
-    Totals are the most that any number of pairs have reached: inside a group by
-    tables 3.9, 3.10 (of Jaguar, of whose kind Kraken is) and 3.13, between groups by
-    table 4.8.
+    Totals are maximum bandwidths of any number of pairs. Inside a group they are from
+    tables 3.9, 3.10 (Jaguar's, for Kraken) and 3.13, between groups from table 4.8.
     """
 
     node: scatters.Node
-    inside_us: float  # round trip, table 4.7
+    inside_us: float  # microseconds of a round trip, table 4.7
     between_us: float
     inside_total_mbs: float
     between_total_mbs: float
-    measured_ms: tuple[float, float, float]  # tables 4.9 to 4.11, in ORDERS
+    measured_ms: tuple[float, float, float]  # by ORDERS, tables 4.9 to 4.11
 
     def channels(self) -> TwoGroups:
-        """Limit concurrent messages by channels, as the source assumes."""
+        """Return speeds; channels limit concurrent messages, as in the paper."""
         count = self.node.channels
-        return self._groups(count * self.node.inside_mbs, count * self.node.between_mbs)
+        return self._make_groups(
+            count * self.node.inside_mbs, count * self.node.between_mbs
+        )
 
     def totals(self) -> TwoGroups:
-        """Limit the total bandwidth by that of many pairs."""
-        return self._groups(self.inside_total_mbs, self.between_total_mbs)
+        """Return speeds; the total bandwidth is limited as measured for many pairs."""
+        return self._make_groups(self.inside_total_mbs, self.between_total_mbs)
 
-    def _groups(self, inside_mbs: float, between_mbs: float) -> TwoGroups:
-        inside = _speeds(self.inside_us, self.node.inside_mbs, inside_mbs)
-        between = _speeds(self.between_us, self.node.between_mbs, between_mbs)
+    def _make_groups(self, inside_mbs: float, between_mbs: float) -> TwoGroups:
+        inside = _make_speeds(self.inside_us, self.node.inside_mbs, inside_mbs)
+        between = _make_speeds(self.between_us, self.node.between_mbs, between_mbs)
         return TwoGroups(self.node.processes, self.node.second, inside, between)
 
 
-def _speeds(trip_us: float, one_mbs: float, all_mbs: float) -> Speeds:
+def _make_speeds(trip_us: float, one_mbs: float, all_mbs: float) -> Speeds:
     return Speeds(trip_us / 2 - SCANNED / one_mbs, one_mbs, all_mbs)
 
 
@@ -80,37 +81,37 @@ def main(argv: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         compiler = smpi.find("smpicc", "libsimgrid-dev")
         source = Path(__file__).with_name("scatter.c")
-        found = table(smpi.build(source, compiler, Path(folder)))
+        found = simulate_table(smpi.build(source, compiler, Path(folder)))
     print(found)
     if args.docs:
         paste(args.docs / "reference" / "benchmarks" / "programs.md", found, *MARKS)
 
 
-def table(program: Path) -> str:
-    """Simulate all machines, and write them as Markdown."""
+def simulate_table(program: Path) -> str:
+    """Simulate all machines; return Markdown."""
     return "\n".join(
         [
             "| node | bounded by | standard, ms | FEF | CAO | measured: standard, ms "
             "| FEF | CAO |",
             "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-            *(row for machine in MACHINES for row in rows(program, machine)),
+            *(row for machine in MACHINES for row in format_rows(program, machine)),
         ]
     )
 
 
-def rows(program: Path, machine: Machine) -> Iterator[str]:
-    """Write the rows of a machine."""
-    measured = " | ".join(against_standard(machine.measured_ms))
+def format_rows(program: Path, machine: Machine) -> Iterator[str]:
+    """Format the rows of a machine."""
+    measured = " | ".join(format_differences(machine.measured_ms))
     for name, node in (
         ("channels", machine.channels()),
         ("totals", machine.totals()),
     ):
-        times = " | ".join(against_standard(simulate(program, machine, node)))
+        times = " | ".join(format_differences(simulate(program, machine, node)))
         yield f"| {machine.node.name} | {name} | {times} | {measured} |"
 
 
-def against_standard(times: Sequence[float]) -> list[str]:
-    """Write milliseconds in standard order, and the differences of others."""
+def format_differences(times: Sequence[float]) -> list[str]:
+    """Format milliseconds in standard order, and differences of other orders."""
     standard = times[0]
     return [
         f"{standard:.2f}",
@@ -119,7 +120,7 @@ def against_standard(times: Sequence[float]) -> list[str]:
 
 
 def simulate(program: Path, machine: Machine, node: TwoGroups) -> list[float]:
-    """Return the milliseconds of a scatter in all ORDERS."""
+    """Return the milliseconds of a scatter in each of ORDERS."""
     file = program.with_name("node.xml")
     file.write_text(platform(node))
     hosts = [f"p{process}" for process in range(node.processes)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes of two groups of processes as platforms of SimGrid."""
+"""Nodes with two groups of processes as SimGrid platforms."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ class Speeds:
     """Speeds of messages inside a group, or between groups."""
 
     latency_us: float
-    one_mbs: float  # of a single message
-    all_mbs: float  # of any number of messages at once
+    one_mbs: float  # bandwidth of a single message
+    all_mbs: float  # total bandwidth of concurrent messages
 
 
 @dataclass(frozen=True)
 class TwoGroups:
-    """Processes of one node."""
+    """The two groups of a node's processes."""
 
     processes: int
-    second: tuple[int, ...]  # processes that are not in the first group
+    second: tuple[int, ...]  # processes outside the first group
     inside: Speeds
     between: Speeds
 
@@ -33,10 +33,10 @@ class TwoGroups:
 
 def platform(node: TwoGroups) -> str:
     """Write a platform with one host ``p0``, ``p1``, ... for each process."""
-    return "\n".join(_lines(node)) + "\n"
+    return "\n".join(_format_lines(node)) + "\n"
 
 
-def _lines(node: TwoGroups) -> Iterator[str]:
+def _format_lines(node: TwoGroups) -> Iterator[str]:
     yield "<?xml version='1.0'?>"
     yield '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">'
     yield '<platform version="4.1">'

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times a binomial scatter on MPI_COMM_WORLD re-mapped in several orders, and writes JSON Lines.
+// Times a binomial scatter on MPI_COMM_WORLD re-mapped in several orders; writes JSON Lines.
 //
-// Usage: scatter BYTES CHANNELS ORDER..., an order as topoloom_comm_order takes it. All ranks start at the same time of
-// MPI's clock, which must be the same everywhere, and a scatter takes until the last of them has ended; `setup` is what
-// making the communicator took.
+// Usage: scatter BYTES CHANNELS ORDER..., orders as for topoloom_comm_order. All ranks start at the same time
+// of MPI's clock, which must be synchronized; the time of a scatter ends on the last rank. `setup`
+// is the time to create the communicator.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,13 +25,13 @@ int main(int argc, char** argv) {
         char options[256];
         snprintf(options, sizeof options, "order=%s,channels=%s", argv[order], argv[2]);
         MPI_Comm comm;
-        const double setup_start = common_start();
+        const double setup_start = wait_for_common_start();
         topoloom_comm_order(MPI_COMM_WORLD, options, &comm);
-        const double setup = latest(MPI_Wtime()) - setup_start;
-        topoloom_scatter(in, 1, MPI_BYTE, out, 1, MPI_BYTE, 0, comm);  // sets the communicator up
-        const double start = common_start();
+        const double setup = find_latest(MPI_Wtime()) - setup_start;
+        topoloom_scatter(in, 1, MPI_BYTE, out, 1, MPI_BYTE, 0, comm);  // initializes the communicator
+        const double start = wait_for_common_start();
         topoloom_scatter(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, 0, comm);
-        const double seconds = latest(MPI_Wtime()) - start;
+        const double seconds = find_latest(MPI_Wtime()) - start;
         if (rank == 0)
             printf("{\"order\": \"%s\", \"seconds\": %.9g, \"setup\": %.9g}\n", argv[order], seconds, setup);
         fflush(stdout);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Put before the sources of libtopoloom-mpi: counts what they allocate and how often they communicate.
+// Included before the sources of libtopoloom-mpi: counts their allocated bytes and communication calls.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdlib.h>

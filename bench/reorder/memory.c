@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that reordering allocates outside rank 0, and its number of communication calls, with 26 neighbors per rank.
+// Bytes that reordering allocates outside rank 0, and its number of communication calls, with 26 neighbors
+// per rank.
 #include <stdint.h>
 #include <stdio.h>
 

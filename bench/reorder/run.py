@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measures the cost and the gain of reordering inside a job.
 
-Usage: ``python bench/reorder/run.py``. First, 100,000 ranks whose lists rank 0 has
-gathered, through the C face of libtopoloom: the median of 3 runs. Then what a rank
-outside rank 0 allocates among 64 real ones, and what passing the preloaded wrapper
-costs a call: medians of 9 runs with and without, in turns.
+Usage: ``python bench/reorder/run.py``. First, 100,000 ranks are ordered from gathered
+lists, by the C API of libtopoloom: the median of 3 runs. Then, the memory per rank
+outside rank 0 is measured with 64 real ranks. Last, the overhead of the preloaded
+wrapper per call: medians of 9 alternating runs with and without.
 """
 
 from __future__ import annotations
@@ -58,18 +58,20 @@ class Gain(ctypes.Structure):
     )
 
 
-def address(array: NDArray[np.generic]) -> ctypes.c_void_p:
-    """Return a pointer to the first element."""
+def get_address(array: NDArray[np.generic]) -> ctypes.c_void_p:
+    """Return a pointer to an array's first element."""
     return array.ctypes.data_as(ctypes.c_void_p)
 
 
 def check(status: int, error: ctypes.Array[ctypes.c_char]) -> None:
-    """Raise the error of the library."""
+    """Exit with the library's error message if the status is an error."""
     if status:
         raise SystemExit(error.value.decode())
 
 
-def order(graph: CommGraph, machine: str | None, groups: NDArray[np.int64]) -> Gain:
+def compute_order(
+    graph: CommGraph, machine: str | None, groups: NDArray[np.int64]
+) -> Gain:
     """Order the ranks on a described machine, or on one inferred from the groups."""
     library = ctypes.CDLL(str(LIBRARY))
     process_map, error, gain = (
@@ -82,15 +84,15 @@ def order(graph: CommGraph, machine: str | None, groups: NDArray[np.int64]) -> G
     if machine is None:
         node = ctypes.c_size_t(1)
         status = library.topoloom_process_map_from_groups(
-            processes, levels, node, address(groups), *error_arguments
+            processes, levels, node, get_address(groups), *error_arguments
         )
     else:
         text = machine.encode()
         status = library.topoloom_process_map_on_machine(
-            text, processes, levels, address(groups), *error_arguments
+            text, processes, levels, get_address(groups), *error_arguments
         )
     check(status, error)
-    first, peers, amounts = (np.ascontiguousarray(x) for x in csr(graph))
+    first, peers, amounts = (np.ascontiguousarray(x) for x in make_csr_arrays(graph))
     arrays = (first.ctypes.data, peers.ctypes.data, amounts.ctypes.data)
     pattern = Pattern(graph.rank_count, *arrays)
     result = np.empty(graph.rank_count, np.uint32)
@@ -98,7 +100,7 @@ def order(graph: CommGraph, machine: str | None, groups: NDArray[np.int64]) -> G
         process_map,
         ctypes.byref(pattern),
         None,
-        address(result),
+        get_address(result),
         ctypes.byref(gain),
         *error_arguments[1:],
     )
@@ -107,15 +109,15 @@ def order(graph: CommGraph, machine: str | None, groups: NDArray[np.int64]) -> G
     return gain
 
 
-def csr(
+def make_csr_arrays(
     graph: CommGraph,
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.int64]]:
-    """Return the rows of a graph."""
+    """Return the compressed sparse rows of a graph."""
     return graph.first, graph.peer, graph.bytes
 
 
-def mapping() -> None:
-    """Time 100,000 ranks on scrambled slots."""
+def time_mapping() -> None:
+    """Time the ordering of 100,000 ranks on scrambled slots."""
     seats = np.random.default_rng(1).permutation(RANKS)
     nodes = seats // 25  # 4,000 nodes of 25 processes
     torus = np.stack([nodes, seats], axis=1).astype(np.int64)
@@ -133,22 +135,22 @@ def mapping() -> None:
         seconds = []
         for _ in range(3):
             start = time.perf_counter()
-            gain = order(graph, machine, groups)
+            gain = compute_order(graph, machine, groups)
             seconds.append(time.perf_counter() - start)
         saved = 1 - gain.after / gain.before
         print(f"{name:45} {statistics.median(seconds):6.2f}  {saved:.1%}")
 
 
-def each_mpi(use: Callable[[str, Path, Path], None]) -> None:
-    """Call ``use(launcher, compiler, folder)`` for each MPI that is installed."""
+def run_for_each_mpi(use: Callable[[str, Path, Path], None]) -> None:
+    """Call ``use(launcher, compiler, folder)`` for each installed MPI."""
     for name in LAUNCHERS:
         if shutil.which(name):
             with tempfile.TemporaryDirectory() as folder:
                 use(name, find_compiler(find_launcher([name])), Path(folder))
 
 
-def memory(name: str, compiler: Path, folder: Path) -> None:
-    """Measure memory with 64 ranks, or 8 if they do not yield."""
+def measure_memory(name: str, compiler: Path, folder: Path) -> None:
+    """Measure memory with 64 ranks, or with 8 if waiting ranks do not yield."""
     mpi, shims = ROOT / "mpi", ("preload", "start")
     files = sorted([*(mpi / "reorder").glob("*.c"), *(mpi / "process_map").glob("*.c")])
     sources = [file for file in files if not file.name.startswith(shims)]
@@ -176,8 +178,8 @@ def memory(name: str, compiler: Path, folder: Path) -> None:
     print(f"{name:20} outside rank 0, of {done.stdout.strip()}")
 
 
-def calls(name: str, compiler: Path, folder: Path) -> None:
-    """Compare calls with and without the wrapper."""
+def time_calls(name: str, compiler: Path, folder: Path) -> None:
+    """Time calls with and without the wrapper."""
     program = folder / "calls"
     subprocess.run([compiler, "-O2", "-w", HERE / "calls.c", "-o", program], check=True)
     library = build_reorder_library(compiler)
@@ -198,6 +200,6 @@ def calls(name: str, compiler: Path, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    mapping()
-    each_mpi(memory)
-    each_mpi(calls)
+    time_mapping()
+    run_for_each_mpi(measure_memory)
+    run_for_each_mpi(time_calls)

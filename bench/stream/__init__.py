@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Streams of small messages: cost of an item, and termination."""
+"""Streams of small messages: cost per item, and termination detection."""

@@ -85,32 +85,46 @@ def main(argv: Sequence[str] | None = None) -> None:
             try_model(Path(folder) / "model", args.model)
             return
         if args.shapes:
-            renew(args.docs, shapes.table(Path(folder)), SHAPES)
+            print_and_write_table(
+                args.docs, shapes.simulate_table(Path(folder)), SHAPES
+            )
             return
         if args.beside:
             words = Path(folder), args.beside, args.items, args.repeats
-            renew(args.docs, other_libraries.table(*words), BESIDE)
+            print_and_write_table(
+                args.docs, other_libraries.simulate_table(*words), BESIDE
+            )
             return
         if args.large:
             program = build("openmpi", Path(folder))
-            renew(args.docs, large(program, args.items, args.repeats), LARGE)
+            print_and_write_table(
+                args.docs,
+                compare_with_alltoallv(program, args.items, args.repeats),
+                LARGE,
+            )
             return
         if args.laid:
-            renew(args.docs, aligned_meshes.table(Path(folder)), LAID)
+            print_and_write_table(
+                args.docs, aligned_meshes.simulate_table(Path(folder)), LAID
+            )
             return
         if args.places:
-            renew(args.docs, node_positions.table(Path(folder), args.places), PLACES)
+            print_and_write_table(
+                args.docs,
+                node_positions.simulate_table(Path(folder), args.places),
+                PLACES,
+            )
             return
         rows = []
         for name, suffix in MPIS.items():
             program = build(suffix, Path(folder))
             read = measure(suffix, program, args.items, args.repeats)
-            rows.append(row(name, read))
+            rows.append(format_row(name, read))
             print(rows[-1], file=sys.stderr, flush=True)
-    renew(args.docs, "\n".join([HEAD, *rows]), MARKS)
+    print_and_write_table(args.docs, "\n".join([HEAD, *rows]), MARKS)
 
 
-def renew(docs: Path | None, text: str, marks: tuple[str, str]) -> None:
+def print_and_write_table(docs: Path | None, text: str, marks: tuple[str, str]) -> None:
     """Print a table, and write it to the documentation if a folder is given."""
     print(text)
     if docs:
@@ -118,7 +132,7 @@ def renew(docs: Path | None, text: str, marks: tuple[str, str]) -> None:
 
 
 def build(suffix: str, folder: Path) -> Path:
-    """Compile the program together with the library."""
+    """Compile the program together with libtopoloom-stream."""
     program, library = folder / f"rates.{suffix}", MPI / "stream"
     errors = MPI / "errors"
     objects = []
@@ -134,7 +148,7 @@ def build(suffix: str, folder: Path) -> Path:
 
 
 def measure(suffix: str, program: Path, *words: int, ranks: int = 2) -> list[Any]:
-    """Run the program."""
+    """Run the program; return its JSON lines."""
     launcher = find(f"mpirun.{suffix}", suffix)
     root = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
     shared = ["--oversubscribe"] if ranks > 2 else []
@@ -148,8 +162,8 @@ def measure(suffix: str, program: Path, *words: int, ranks: int = 2) -> list[Any
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def row(name: str, read: Sequence[Any]) -> str:
-    """Write medians, also of ratios, and ranges."""
+def format_row(name: str, read: Sequence[Any]) -> str:
+    """Format a row: medians of times and of ratios, and ranges."""
     middle = {way: median(one[way] for one in read) for way in WAYS}
     words = [f"{middle['messages']:.0f}"]
     for way in ("buffers", "delivered", "pushed", "stream"):
@@ -163,8 +177,8 @@ def row(name: str, read: Sequence[Any]) -> str:
     return f"| {' | '.join([name, *words, *ratios, kilobytes])} |"
 
 
-def large(program: Path, items: int, repeats: int) -> str:
-    """Compare streams and all-to-all-vs with equal buffers for each rank."""
+def compare_with_alltoallv(program: Path, items: int, repeats: int) -> str:
+    """Compare streams and MPI_Alltoallv with equal buffers per rank."""
     rows = [LARGE_HEAD]
     for ranks in (2, 4, 8):
         read = measure("openmpi", program, items, repeats, *BUCKETS, ranks=ranks)

@@ -9,7 +9,7 @@ from pathlib import Path
 from smpi import QUICK, simulate
 from stream.shapes import build, write_row
 
-#: A microsecond of CPU per message, and a tenth for a call that finds nothing.
+#: 1 us of CPU time per message, and 0.1 us per unsuccessful poll.
 SETTINGS = QUICK | {
     "smpi/os": "0:1e-6:0",
     "smpi/ois": "0:1e-6:0",
@@ -19,7 +19,7 @@ SETTINGS = QUICK | {
     "smpi/grow-injected-times": "no",
     "smpi/simulate-computation": "no",
 }
-#: Platforms of 16 nodes, with links of 10 GB/s.
+#: SimGrid clusters of 16 nodes with links of 10 GB/s.
 MACHINES = {
     "fat tree": 'lat="500ns" topology="FAT_TREE" topo_parameters="2;4,4;1,2;1,1"',
     "torus": 'lat="100ns" topology="TORUS" topo_parameters="4,2,2"',
@@ -39,18 +39,18 @@ HEAD = (
 )
 
 
-def table(folder: Path) -> str:
-    """Simulate meshes of two dimensions among scattered ranks, as Markdown."""
+def simulate_table(folder: Path) -> str:
+    """Simulate two-dimensional meshes of scattered ranks; return Markdown."""
     program = build(folder)
-    rows = [row(program, name, k) for name in MACHINES for k in (1, 10)]
+    rows = [simulate_row(program, name, k) for name in MACHINES for k in (1, 10)]
     return "\n".join([HEAD, *rows])
 
 
-def row(program: Path, name: str, per_pair: int) -> str:
-    """Simulate both meshes."""
+def simulate_row(program: Path, name: str, per_pair: int) -> str:
+    """Simulate both meshes; return a table row."""
     platform = program.with_name("machine.xml")
     platform.write_text(CLUSTER.format(last=NODES - 1, what=MACHINES[name]))
-    hosts = scattered(NODES, SHARE)
+    hosts = shuffle_hosts(NODES, SHARE)
     words = ("all-to-all", per_pair, BUCKET, -2, 2)
     read = simulate(platform, hosts, SETTINGS, program, *words)
     by_rank, laid = (1e6 * one["seconds"] for one in read)
@@ -58,8 +58,8 @@ def row(program: Path, name: str, per_pair: int) -> str:
     return write_row(name, per_pair, *times, f"{by_rank / laid:.2f}")
 
 
-def scattered(nodes: int, share: int) -> list[str]:
-    """Put ranks on nodes in a fixed random order."""
+def shuffle_hosts(nodes: int, share: int) -> list[str]:
+    """Return the hosts of ranks in a fixed random order."""
     hosts = [f"n{i % nodes}" for i in range(nodes * share)]
     random.Random(1).shuffle(hosts)
     return hosts

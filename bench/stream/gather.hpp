@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An index-gather: every rank draws ITEMS entries of tables on other ranks, asks for each, and writes what comes to a place of
-// its own. A request is 8 bytes, entry, rank and place, and a reply is 8 bytes, value and place. Included by other_libraries.cpp.
+// An index-gather: every rank requests ITEMS random entries of other ranks' tables, and stores each reply at
+// the request's position. Requests have 8 bytes (entry, rank, position), replies 8 bytes (value, position).
+// Included by other_libraries.cpp.
 #pragma once
 
 #include <vector>
@@ -10,27 +11,28 @@
 class Gather {
    public:
     explicit Gather(long items) : items_(items), table_(entries), values_(static_cast<size_t>(items)) {
-        for (uint32_t i = 0; i < entries; ++i) table_[i] = value_at(rank, i);
+        for (uint32_t i = 0; i < entries; ++i) table_[i] = compute_value(rank, i);
     }
 
-    void by_nothing(Draw draw) {
+    void draw_targets(Draw draw) {
         for (long i = 0; i < items_; ++i) {
-            const uint64_t request = request_for(draw(), i);
-            take(reply_to(request ^ static_cast<uint64_t>(other_rank(request)) << 32));
+            const uint64_t request = make_request(draw(), i);
+            take(make_reply(request ^ static_cast<uint64_t>(choose_other_rank(request)) << 32));
         }
     }
 
-    void by_streams(topoloom::Stream<uint64_t>& requests, topoloom::Stream<uint64_t>& replies, Draw draw) {
+    void request_by_streams(topoloom::Stream<uint64_t>& requests, topoloom::Stream<uint64_t>& replies,
+                            Draw draw) {
         for (long i = 0; i < items_; ++i) {
             const uint64_t random = draw();
-            requests.push(request_for(random, i), other_rank(random));
+            requests.push(make_request(random, i), choose_other_rank(random));
         }
         requests.wait();
         replies.wait();
     }
 
 #ifdef CONVEYORS
-    void by_conveyors(convey_t* requests, convey_t* replies, Draw draw) {
+    void request_by_conveyors(convey_t* requests, convey_t* replies, Draw draw) {
         convey_begin(requests, sizeof(uint64_t), alignof(uint64_t));
         convey_begin(replies, sizeof(uint64_t), alignof(uint64_t));
         long i = 0;
@@ -39,14 +41,14 @@ class Gather {
             const bool more = convey_advance(requests, i == items_) != 0;
             if (convey_advance(replies, !more) == 0 && !more) break;
             while (i < items_) {
-                const uint64_t request = request_for(random, i);
-                if (convey_push(requests, &request, other_rank(random)) != convey_OK) break;
+                const uint64_t request = make_request(random, i);
+                if (convey_push(requests, &request, choose_other_rank(random)) != convey_OK) break;
                 random = draw();
                 ++i;
             }
             int64_t from = 0;
             while (convey_pull(requests, &come, &from) == convey_OK) {
-                const uint64_t reply = reply_to(come);
+                const uint64_t reply = make_reply(come);
                 if (convey_push(replies, &reply, from) == convey_OK) continue;
                 convey_unpull(requests);
                 break;
@@ -59,8 +61,9 @@ class Gather {
 #endif
 
 #ifdef BRIEFKASTEN
-    /// Handlers of requests only note them, as its tests do: one that waits to send deadlocks now and then.
-    void by_queues(auto& requests, auto& replies, Draw draw) {
+    /// Handlers only append requests to a list, as in BriefKAsten's tests: a handler that waits to send may
+    /// deadlock.
+    void request_by_queues(auto& requests, auto& replies, Draw draw) {
         std::vector<uint64_t> pending;
         const auto on_reply = [&](auto envelope) {
             for (const uint64_t reply : envelope.message) take(reply);
@@ -74,15 +77,15 @@ class Gather {
             for (; !pending.empty();) {
                 const uint64_t request = pending.back();
                 pending.pop_back();
-                const int to = asker_of(request);
-                replies.post_message_blocking(std::ranges::views::single(reply_to(request)), to, rank, to, 0,
-                                              on_reply, take_requests);
+                const int to = decode_asker(request);
+                replies.post_message_blocking(std::ranges::views::single(make_reply(request)), to, rank, to,
+                                              0, on_reply, take_requests);
             }
         };
         for (long i = 0; i < items_; ++i) {
             const uint64_t random = draw();
-            const int to = other_rank(random);
-            requests.post_message_blocking(std::ranges::views::single(request_for(random, i)), to, rank, to,
+            const int to = choose_other_rank(random);
+            requests.post_message_blocking(std::ranges::views::single(make_request(random, i)), to, rank, to,
                                            0, on_request, take_replies);
             answer();
         }
@@ -92,8 +95,8 @@ class Gather {
     }
 #endif
 
-    static int asker_of(uint64_t request) { return static_cast<int>(request >> 32 & 0xffff); }
-    [[nodiscard]] uint64_t reply_to(uint64_t request) const {
+    static int decode_asker(uint64_t request) { return static_cast<int>(request >> 32 & 0xffff); }
+    [[nodiscard]] uint64_t make_reply(uint64_t request) const {
         return static_cast<uint64_t>(table_[request >> 48]) << 32 | (request & 0xffffffff);
     }
     void take(uint64_t reply) {
@@ -101,12 +104,12 @@ class Gather {
         ++taken;
     }
 
-    /// Whether each place has what was asked for; forgets it.
+    /// Checks the value at each position, and clears the values.
     bool is_right(Draw draw) {
         bool right = true;
         for (uint32_t& value : values_) {
             const uint64_t random = draw();
-            right = right && value == value_at(other_rank(random), entry_of(random));
+            right = right && value == compute_value(choose_other_rank(random), decode_entry(random));
             value = 0;
         }
         return right;
@@ -117,13 +120,13 @@ class Gather {
    private:
     static constexpr uint32_t entries = 1 << 16;
 
-    static uint32_t value_at(int owner, uint32_t entry) {
+    static uint32_t compute_value(int owner, uint32_t entry) {
         return (static_cast<uint32_t>(owner) << 16 | entry) * 2654435761U + 1;
     }
-    /// The entry, from bits that are independent of the rank.
-    static uint32_t entry_of(uint64_t random) { return static_cast<uint32_t>(random >> 12) % entries; }
-    static uint64_t request_for(uint64_t random, long place) {
-        return static_cast<uint64_t>(entry_of(random)) << 48 | static_cast<uint64_t>(rank) << 32 |
+    /// Returns the entry, from bits that do not affect the rank.
+    static uint32_t decode_entry(uint64_t random) { return static_cast<uint32_t>(random >> 12) % entries; }
+    static uint64_t make_request(uint64_t random, long place) {
+        return static_cast<uint64_t>(decode_entry(random)) << 48 | static_cast<uint64_t>(rank) << 32 |
                static_cast<uint64_t>(place);
     }
 

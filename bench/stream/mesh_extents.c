@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Seconds per message of single messages, streams and mesh streams: `mesh_extents PATTERN K BUCKET DIMENSIONS...`, with
-// PATTERN ring or all-to-all, K messages per pair, and DIMENSIONS 0 for single messages, below 0 for a mesh that is numbered
-// by rank, not aligned with nodes, extents such as 4x8x16 for one that is numbered by place, and auto for one that is chosen
-// when it has seen a phase. Rank 0 prints JSON: until the last message is delivered on any rank, and until all ranks know
-// it.
+// Seconds per message of single messages, streams and mesh streams: `mesh_extents PATTERN K BUCKET
+// DIMENSIONS...`. PATTERN is ring or all-to-all, with K messages per pair.
+// DIMENSIONS: 0 for single messages; negative for a mesh in rank order; positive for a mesh aligned with
+// nodes; extents such as 4x8x16 for a mesh in the order of node positions; auto for a mesh that is chosen
+// after a phase.
+// Rank 0 prints JSON: time until the last message is delivered on any rank, and until all ranks detect the
+// end.
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,9 +20,9 @@ typedef struct message {
 } message;
 
 static int rank, ranks;
-static int targets;  // of each rank: the next, or all others
+static int targets;  // targets per rank: one (the next rank), or all other ranks
 static long long taken;
-static double last;  // when the last message was delivered here
+static double last;  // time of the last delivery on this rank
 
 static void check_message(const message* one) {
     if (one->target != rank || one->number != 7 * one->source + one->target) {
@@ -30,20 +32,20 @@ static void check_message(const message* one) {
     ++taken;
 }
 
-static int take(void* context, const void* items, int count) {
+static int handle_items(void* context, const void* items, int count) {
     (void)context;
     for (int i = 0; i < count; ++i) check_message((const message*)items + i);
     last = MPI_Wtime();
     return count;
 }
 
-/// Number i of a round, whose ranks begin with different targets.
-static message message_to(int i) {
+/// Returns message i of a round; ranks begin with different targets.
+static message make_message(int i) {
     const int target = (rank + 1 + i) % ranks;
     return (message){rank, 7 * rank + target, target, 0};
 }
 
-static void send_singly(int k) {
+static void send_one_by_one(int k) {
     const int count = k * targets;
     MPI_Request* requests = malloc(2 * (size_t)count * sizeof *requests);
     message* sent = malloc(2 * (size_t)count * sizeof *sent);
@@ -53,7 +55,7 @@ static void send_singly(int k) {
         MPI_Irecv(&received[i], sizeof *received, MPI_BYTE, source, 0, MPI_COMM_WORLD, &requests[i]);
     }
     for (int i = 0; i < count; ++i) {
-        sent[i] = message_to(i % targets);
+        sent[i] = make_message(i % targets);
         MPI_Isend(&sent[i], sizeof *sent, MPI_BYTE, sent[i].target, 0, MPI_COMM_WORLD, &requests[count + i]);
     }
     MPI_Waitall(2 * count, requests, MPI_STATUSES_IGNORE);
@@ -63,16 +65,17 @@ static void send_singly(int k) {
     free(requests);
 }
 
-static void stream_them(topoloom_stream stream, int k) {
+static void send_by_stream(topoloom_stream stream, int k) {
     for (int i = 0; i < k * targets; ++i) {
-        const message one = message_to(i % targets);
+        const message one = make_message(i % targets);
         topoloom_stream_push(stream, &one, one.target);
     }
     topoloom_stream_wait(stream);
 }
 
-/// Simulated ranks have one clock, and barriers let them go one by one.
-static double begin_together(void) {
+/// Starts all ranks at the same time: simulated clocks are synchronized, but ranks leave a barrier one by
+/// one.
+static double wait_for_all_ranks(void) {
     const double margin = 1e-3;
     double now = MPI_Wtime(), begin = 0;
     MPI_Allreduce(&now, &begin, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -85,33 +88,33 @@ struct place {
     int host, rank;
 };
 
-static int by_host(const void* a, const void* b) {
+static int compare_hosts(const void* a, const void* b) {
     const struct place *left = a, *right = b;
     return left->host != right->host ? left->host - right->host : left->rank - right->rank;
 }
 
-/// Ranks by the number in their host's name, which is its place in the machine.
-static int* number_by_place(void) {
+/// Returns ranks sorted by the number in their host's name, which is the position in the machine.
+static int* number_ranks_by_place(void) {
     char name[MPI_MAX_PROCESSOR_NAME] = "";
     int length = 0;
     MPI_Get_processor_name(name, &length);
     const struct place own = {atoi(name + strcspn(name, "0123456789")), rank};
     struct place* all = malloc((size_t)ranks * sizeof *all);
     MPI_Allgather(&own, 2, MPI_INT, all, 2, MPI_INT, MPI_COMM_WORLD);
-    qsort(all, (size_t)ranks, sizeof *all, by_host);
+    qsort(all, (size_t)ranks, sizeof *all, compare_hosts);
     int* numbered = malloc((size_t)ranks * sizeof *numbered);
     for (int i = 0; i < ranks; ++i) numbered[i] = all[i].rank;
     free(all);
     return numbered;
 }
 
-static int* number_by_rank(void) {
+static int* number_ranks_by_rank(void) {
     int* numbered = malloc((size_t)ranks * sizeof *numbered);
     for (int i = 0; i < ranks; ++i) numbered[i] = i;
     return numbered;
 }
 
-enum { chosen = 100 };  // a way; others are numbers of dimensions
+enum { chosen = 100 };  // a method; other arguments are numbers of dimensions
 
 static void measure(const char* pattern, int k, int bucket, const char* shape) {
     int extents[4];
@@ -119,7 +122,7 @@ static void measure(const char* pattern, int k, int bucket, const char* shape) {
     const bool is_by_place = given > 1;
     const int way = strcmp(shape, "auto") == 0 ? chosen : is_by_place ? given : atoi(shape);
     const int dimensions = way == chosen ? TOPOLOOM_STREAM_AUTO : abs(way);
-    int* numbered = is_by_place ? number_by_place() : number_by_rank();
+    int* numbered = is_by_place ? number_ranks_by_place() : number_ranks_by_rank();
     const topoloom_stream_options options = {
         .bucket_bytes = 16 + bucket * (int)(sizeof(message) + (dimensions == 1 ? 0 : 4)),
         .dimensions = dimensions,
@@ -127,14 +130,14 @@ static void measure(const char* pattern, int k, int bucket, const char* shape) {
         .order = way < 0 || is_by_place ? numbered : NULL};
     topoloom_stream stream = NULL;
     if (dimensions != 0)
-        topoloom_stream_create(MPI_COMM_WORLD, sizeof(message), take, NULL, &options, &stream);
-    if (way == chosen) stream_them(stream, k);
+        topoloom_stream_create(MPI_COMM_WORLD, sizeof(message), handle_items, NULL, &options, &stream);
+    if (way == chosen) send_by_stream(stream, k);
     taken = 0;
-    const double begin = begin_together();
+    const double begin = wait_for_all_ranks();
     if (dimensions != 0)
-        stream_them(stream, k);
+        send_by_stream(stream, k);
     else
-        send_singly(k);
+        send_one_by_one(k);
     const double spent[] = {last - begin, MPI_Wtime() - begin};
     double most[2];
     MPI_Reduce(spent, most, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);

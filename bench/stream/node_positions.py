@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Meshes by node positions compared with meshes by rank, simulated.
 
-None takes more processor time than a limit, however busy the machine is.
+Each simulation has a limit of CPU time, so that the load of the machine does not
+matter.
 """
 
 from __future__ import annotations
@@ -9,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from objects.programs import DID_NOT_END, LIMIT, processor_seconds
+from objects.programs import DID_NOT_END, LIMIT, read_cpu_seconds
 from smpi import simulate
-from stream.aligned_meshes import BUCKET, CLUSTER, MACHINES, SETTINGS, scattered
+from stream.aligned_meshes import BUCKET, CLUSTER, MACHINES, SETTINGS, shuffle_hosts
 from stream.shapes import build, write_row
 
-#: Tori, and fat trees of two levels, of nodes with 4 or 16 cores, by ranks.
+#: Machines by number of ranks: tori and two-level fat trees of nodes with 4 or 16
+#: cores.
 TORI = {64: (4, 2, 2), 256: (4, 2, 2), 512: (4, 4, 2), 1024: (4, 4, 4)}
 TREES = {64: (4, 4), 256: (4, 4), 512: (8, 4), 1024: (8, 8)}
-#: Without SimGrid's factors for TCP.
+#: SimGrid settings without its correction factors for TCP.
 PLAIN = {"smpi/lat-factor": "0:1", "smpi/bw-factor": "0:1"}
 HEAD = (
     "| machine | ranks | by rank | by place | by rank / by place |\n"
@@ -25,17 +27,17 @@ HEAD = (
 )
 
 
-def table(folder: Path, sizes: Sequence[int]) -> str:
-    """Simulate meshes of three dimensions, one message per pair, as Markdown."""
+def simulate_table(folder: Path, sizes: Sequence[int]) -> str:
+    """Simulate three-dimensional meshes with one message per pair; return Markdown."""
     program = build(folder)
-    rows = [row(program, name, ranks) for ranks in sizes for name in MACHINES]
+    rows = [simulate_row(program, name, ranks) for ranks in sizes for name in MACHINES]
     return "\n".join([HEAD, *rows])
 
 
-def row(program: Path, name: str, ranks: int) -> str:
-    """Simulate a mesh of equal extents by rank, and one by the places of nodes.
+def simulate_row(program: Path, name: str, ranks: int) -> str:
+    """Simulate a mesh of equal extents by rank, and one by node positions.
 
-    The last axis of the latter is a node, and the one before two lines of nodes.
+    In the latter, the last axis is a node, and the second last two lines of nodes.
     """
     x, y, z = TORI[ranks]
     nodes = x * y * z
@@ -46,7 +48,7 @@ def row(program: Path, name: str, ranks: int) -> str:
     )
     ways = -3, f"{nodes // (2 * x)}x{2 * x}x{share}"
     times = [
-        run_bounded(platform, scattered(nodes, share), program, way) for way in ways
+        run_bounded(platform, shuffle_hosts(nodes, share), program, way) for way in ways
     ]
     cells = [DID_NOT_END if time is None else f"{1e6 * time:.3f}" for time in times]
     by_rank, by_place = times
@@ -55,7 +57,7 @@ def row(program: Path, name: str, ranks: int) -> str:
 
 
 def describe_platform(name: str, ranks: int) -> str:
-    """Describe a machine of nodes with a core for each rank."""
+    """Format a SimGrid cluster whose nodes have a core per rank."""
     (x, y, z), (low, high) = TORI[ranks], TREES[ranks]
     if name == "torus":
         topology = f'lat="100ns" topology="TORUS" topo_parameters="{x},{y},{z}"'
@@ -68,15 +70,15 @@ def describe_platform(name: str, ranks: int) -> str:
 def run_bounded(
     platform: Path, hosts: list[str], program: Path, way: object
 ) -> float | None:
-    """Return seconds per message, or None after a CPU timeout."""
+    """Return seconds per message, or None after a timeout of CPU time."""
     limited = ("-wrapper", f"prlimit --cpu={LIMIT}", program)
-    before = processor_seconds()
+    before = read_cpu_seconds()
     try:
         (read,) = simulate(
             *(platform, hosts, SETTINGS | PLAIN), *limited, "all-to-all", 1, BUCKET, way
         )
     except SystemExit:
-        if processor_seconds() - before < 0.95 * LIMIT:
+        if read_cpu_seconds() - before < 0.95 * LIMIT:
             raise
         return None
     return float(read["seconds"])

@@ -22,8 +22,8 @@ HEAD = (
 _WAYS = ("stream", "Conveyors", "BriefKAsten")
 
 
-def table(folder: Path, sources: Path, items: int, repeats: int) -> str:
-    """Build all three for Open MPI, and measure them in one run for each size."""
+def simulate_table(folder: Path, sources: Path, items: int, repeats: int) -> str:
+    """Build all three libraries for Open MPI, and measure them in one run per size."""
     program = build(folder, sources.resolve())
     launcher = find("mpirun.openmpi", "openmpi-bin")
     root = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
@@ -38,12 +38,12 @@ def table(folder: Path, sources: Path, items: int, repeats: int) -> str:
             env={**os.environ, **dict.fromkeys(root, "1")},
         )
         read = [json.loads(line) for line in done.stdout.splitlines()]
-        rows += [row(name, ranks, read) for name in PROGRAMS]
+        rows += [format_row(name, ranks, read) for name in PROGRAMS]
     return "\n".join([HEAD, *sorted(rows)])
 
 
-def row(program: str, ranks: int, read: Sequence[dict[str, Any]]) -> str:
-    """Write medians and ranges."""
+def format_row(program: str, ranks: int, read: Sequence[dict[str, Any]]) -> str:
+    """Format medians and ranges of the times as a row."""
     cells = [program, f"{ranks}"]
     for way in _WAYS:
         of = [one[way] for one in read if one["program"] == program]
@@ -52,7 +52,7 @@ def row(program: str, ranks: int, read: Sequence[dict[str, Any]]) -> str:
 
 
 def build(folder: Path, sources: Path) -> Path:
-    """Build Conveyors upon MPI, configure BriefKAsten, and compile with the library."""
+    """Build Conveyors on MPI, configure BriefKAsten, and compile the program."""
     convey, queues = folder / "convey", folder / "briefkasten"
     convey.mkdir()
     source = sources / "bale" / "src" / "bale_classic" / "convey"

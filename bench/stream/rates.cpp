@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an item costs: `rates ITEMS REPEATS`. Every rank draws ITEMS numbers of 8 bytes and sends each to another rank, by a
-// stream, by all-to-all-vs of buffers that it fills itself, of the best of four sizes, and by single messages. With `BUCKET...`
-// in bytes behind them: by streams with such buckets, and by all-to-all-vs of as much for each rank. Rank 0 prints JSON.
+// Cost per item: `rates ITEMS REPEATS [BUCKET...]`. Every rank draws ITEMS numbers of 8 bytes and sends each
+// to another rank: by a stream, by MPI_Alltoallv of its own buffers (the best of four sizes), and by single
+// messages.
+// With BUCKET in bytes: by streams with such buckets, and by MPI_Alltoallv with equal buffers per rank. Rank
+// 0 prints JSON.
 #include <mpi.h>
 
 #include <algorithm>
@@ -15,41 +17,41 @@
 
 namespace {
 
-/// To take a number is to add it up, in all three.
+/// Received numbers are summed in all three methods.
 uint64_t sum;
 
-void by_stream(topoloom::Stream<uint64_t>& stream, long items, Draw draw) {
+void send_by_stream(topoloom::Stream<uint64_t>& stream, long items, Draw draw) {
     for (long i = 0; i < items; ++i) {
         const uint64_t random = draw();
-        stream.push(random, other_rank(random));
+        stream.push(random, choose_other_rank(random));
     }
     stream.wait();
 }
 
-/// Seconds of CPU time: rank 0's of pushing, and the others' in calls that deliver.
-double apart(topoloom::Stream<uint64_t>& stream, long items, Draw draw) {
+/// Returns CPU seconds: on rank 0 for pushes, on other ranks for calls that deliver items.
+double time_computation_apart(topoloom::Stream<uint64_t>& stream, long items, Draw draw) {
     double spent = 0;
     if (rank == 0) {
-        const double begin = cpu_seconds();
+        const double begin = read_cpu_seconds();
         for (long i = 0; i < items; ++i) {
             const uint64_t random = draw();
-            stream.push(random, other_rank(random));
+            stream.push(random, choose_other_rank(random));
         }
-        spent = cpu_seconds() - begin;
+        spent = read_cpu_seconds() - begin;
         stream.wait();
         return spent;
     }
     stream.done();
     for (bool ended = false; !ended;) {
         const uint64_t before = sum;
-        const double begin = cpu_seconds();
+        const double begin = read_cpu_seconds();
         ended = stream.progress();
-        if (sum != before) spent += cpu_seconds() - begin;
+        if (sum != before) spent += read_cpu_seconds() - begin;
     }
     return spent;
 }
 
-/// Room for as many items for each rank; when one is full all ranks exchange.
+/// Buffers with equal capacity per rank; all ranks exchange when a buffer is full.
 struct Buffers {
     long room;
     std::vector<uint64_t> sent, received;
@@ -79,12 +81,12 @@ struct Buffers {
     }
 };
 
-void by_buffers(Buffers& buffers, long items, Draw draw) {
+void send_by_alltoallv(Buffers& buffers, long items, Draw draw) {
     int working = 1;
     for (long i = 0; working != 0;) {
         for (; i < items; ++i) {
             const uint64_t random = draw();
-            const int to = other_rank(random);
+            const int to = choose_other_rank(random);
             int& count = buffers.counts[to];
             buffers.sent[buffers.offsets[to] + count++] = random;
             if (count == buffers.room) {
@@ -98,14 +100,14 @@ void by_buffers(Buffers& buffers, long items, Draw draw) {
     }
 }
 
-/// With a window of sends, and a receive that is always there.
-void by_messages(long items, Draw draw) {
+/// Uses a window of sends, and a receive that is always posted.
+void send_by_isend(long items, Draw draw) {
     constexpr int window = 64;
     std::vector<MPI_Request> sends(window, MPI_REQUEST_NULL);
     std::vector<uint64_t> sent(window);
     std::vector<long> expected(ranks);
     Draw again = draw;
-    for (long i = 0; i < items; ++i) ++expected[other_rank(again())];
+    for (long i = 0; i < items; ++i) ++expected[choose_other_rank(again())];
     long coming = 0;
     std::vector<int> ones(ranks, 1);
     MPI_Reduce_scatter(expected.data(), &coming, ones.data(), MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
@@ -132,27 +134,27 @@ void by_messages(long items, Draw draw) {
             if (free == 0) take();
         }
         sent[slot] = random;
-        MPI_Isend(&sent[slot], 1, MPI_UINT64_T, other_rank(random), 0, MPI_COMM_WORLD, &sends[slot]);
+        MPI_Isend(&sent[slot], 1, MPI_UINT64_T, choose_other_rank(random), 0, MPI_COMM_WORLD, &sends[slot]);
         if (i % 16 == 0) take();
     }
     while (coming > 0) take();
     MPI_Waitall(window, sends.data(), MPI_STATUSES_IGNORE);
 }
 
-/// The same random numbers and nothing else, to be subtracted.
-void by_nothing(long items, Draw draw) {
+/// Draws the same random numbers without sending; the time is subtracted.
+void draw_targets(long items, Draw draw) {
     for (long i = 0; i < items; ++i) {
         const uint64_t random = draw();
-        sum += random + static_cast<uint64_t>(other_rank(random));
+        sum += random + static_cast<uint64_t>(choose_other_rank(random));
     }
 }
 
 template <typename Way>
-double nanoseconds(Way way, long items) {
+double measure_nanoseconds(Way way, long items) {
     MPI_Barrier(MPI_COMM_WORLD);
-    const double begin = cpu_seconds();
+    const double begin = read_cpu_seconds();
     way();
-    double spent = cpu_seconds() - begin, all = 0;
+    double spent = read_cpu_seconds() - begin, all = 0;
     MPI_Allreduce(&spent, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     return 1e9 * all / ranks / static_cast<double>(items);
 }
@@ -163,17 +165,18 @@ void measure(topoloom::Stream<uint64_t>& stream, long items, int repeats) {
     for (const long room : {1024, 4096, 16384, 65536}) all_buffers.emplace_back(room);
     for (int i = 0; i < repeats; ++i) {
         const Draw draw{static_cast<uint64_t>(rank + 1) * 7919 + static_cast<uint64_t>(i)};
-        const double nothing = nanoseconds([&] { by_nothing(items, draw); }, items);
-        const double streamed = nanoseconds([&] { by_stream(stream, items, draw); }, items);
+        const double nothing = measure_nanoseconds([&] { draw_targets(items, draw); }, items);
+        const double streamed = measure_nanoseconds([&] { send_by_stream(stream, items, draw); }, items);
         MPI_Barrier(MPI_COMM_WORLD);
-        const double own = 1e9 * apart(stream, items, draw) / static_cast<double>(items);
+        const double own = 1e9 * time_computation_apart(stream, items, draw) / static_cast<double>(items);
         const double delivering = rank == 0 ? 0 : own;
         double delivered = 0;
         MPI_Reduce(&delivering, &delivered, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
         double buffered = 1e9;
         for (Buffers& buffers : all_buffers)
-            buffered = std::min(buffered, nanoseconds([&] { by_buffers(buffers, items, draw); }, items));
-        const double single = nanoseconds([&] { by_messages(singles, draw); }, singles);
+            buffered = std::min(buffered,
+                                measure_nanoseconds([&] { send_by_alltoallv(buffers, items, draw); }, items));
+        const double single = measure_nanoseconds([&] { send_by_isend(singles, draw); }, singles);
         long long bytes = 0, most = 0;
         topoloom_stream_get_memory(stream.c_stream(), &bytes, &most);
         if (rank == 0)
@@ -186,14 +189,14 @@ void measure(topoloom::Stream<uint64_t>& stream, long items, int repeats) {
     }
 }
 
-/// Both with the same room for each rank.
+/// Compares both methods with equal buffers per rank.
 void compare(topoloom::Stream<uint64_t>& stream, int bucket, long items, int repeats) {
     Buffers buffers(bucket / static_cast<int>(sizeof(uint64_t)));
     for (int i = 0; i < repeats; ++i) {
         const Draw draw{static_cast<uint64_t>(rank + 1) * 7919 + static_cast<uint64_t>(i)};
-        const double nothing = nanoseconds([&] { by_nothing(items, draw); }, items);
-        const double streamed = nanoseconds([&] { by_stream(stream, items, draw); }, items);
-        const double buffered = nanoseconds([&] { by_buffers(buffers, items, draw); }, items);
+        const double nothing = measure_nanoseconds([&] { draw_targets(items, draw); }, items);
+        const double streamed = measure_nanoseconds([&] { send_by_stream(stream, items, draw); }, items);
+        const double buffered = measure_nanoseconds([&] { send_by_alltoallv(buffers, items, draw); }, items);
         if (rank == 0)
             std::printf("{\"bucket\": %d, \"stream\": %.3f, \"buffers\": %.3f, \"sum\": %llu}\n", bucket,
                         streamed - nothing, buffered - nothing, static_cast<unsigned long long>(sum));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs ``mesh_extents.c`` in SimGrid's MPI; prints its times with published ones."""
+"""Runs ``mesh_extents.c`` in SimGrid's MPI; prints simulated and published times."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from exchange.programs import PLATFORM
 from smpi import MPI, find, run, simulate
 
 BUCKET = 50
-#: CPU of a message, 9 us, and of each item of 16 B in it, 2 us: all at the sender,
-#: as SMPI takes none of a receiver that has probed. To look for messages is cheap.
+#: CPU time: 9 us per message, and 2 us per item of 16 B, all on the sender, because
+#: SMPI takes none on a receiver that has probed. Polls are cheap.
 SETTINGS = {
     "smpi/os": "0:9e-6:1.25e-7",
     "smpi/ois": "0:9e-6:1.25e-7",
@@ -21,8 +21,8 @@ SETTINGS = {
     "smpi/grow-injected-times": "no",
     "smpi/simulate-computation": "no",
 }
-#: Kumar 2005, T5.9, us per message by ranks and messages per pair: single messages,
-#: streams, mesh streams.
+#: Kumar 2005, T5.9: us per message by (ranks, messages per pair), for single messages,
+#: streams and mesh streams.
 PUBLISHED = {
     (4, 1): (10.1, 11.3, 14.1),
     (4, 2): (9.4, 6.5, 12.2),
@@ -44,7 +44,7 @@ HEAD = (
     "| end of the phase | published: single | stream | mesh |\n"
     "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
 )
-#: T5.2 to T5.8, by ranks and bucket: single messages, and streams; -: not readable.
+#: T5.2 to T5.8: by (ranks, bucket), for single messages and streams; -: not readable.
 RING = {
     (2, 1): ("9.4", "7.7"),
     (2, 5): ("9.4", "3.5"),
@@ -61,16 +61,16 @@ RING_HEAD = (
 )
 
 
-def table(folder: Path) -> str:
-    """Simulate all cells, and write them as Markdown."""
+def simulate_table(folder: Path) -> str:
+    """Simulate all cells; return Markdown."""
     program = build(folder)
-    rows = [row(program, *cell, *PUBLISHED[cell]) for cell in PUBLISHED]
+    rows = [simulate_row(program, *cell, *PUBLISHED[cell]) for cell in PUBLISHED]
     ring = [ring_row(program, *cell, *RING[cell]) for cell in RING]
     return "\n".join([HEAD, *rows, "", RING_HEAD, *ring])
 
 
 def build(folder: Path) -> Path:
-    """Compile the program together with the library."""
+    """Compile the program together with libtopoloom-stream."""
     folders = MPI / "stream", MPI / "errors"
     program, source = (
         folder / "mesh_extents",
@@ -82,10 +82,10 @@ def build(folder: Path) -> Path:
     return program
 
 
-def row(program: Path, ranks: int, per_pair: int, *published: float) -> str:
-    """Simulate single messages, a stream, and ones over a mesh of two dimensions.
+def simulate_row(program: Path, ranks: int, per_pair: int, *published: float) -> str:
+    """Simulate single messages, a stream, and a two-dimensional mesh stream.
 
-    Also over the mesh that is chosen when a phase has been seen.
+    Also simulate the mesh that is chosen after a phase.
     """
     read = measure(program, ranks, "all-to-all", per_pair, BUCKET, 0, 1, 2, "auto")
     *times, chosen = [f"{1e6 * one['seconds']:.2f}" for one in read]
@@ -95,14 +95,14 @@ def row(program: Path, ranks: int, per_pair: int, *published: float) -> str:
 
 
 def ring_row(program: Path, ranks: int, bucket: int, *published: str) -> str:
-    """Simulate what each rank sends to the next, two buckets or more."""
+    """Simulate messages to the next rank, two buckets or more."""
     read = measure(program, ranks, "ring", max(100, 2 * bucket), bucket, 0, 1)
     times = [f"{1e6 * one['seconds']:.2f}" for one in read]
     return write_row(ranks, bucket, *times, *published)
 
 
 def write_row(*words: object) -> str:
-    """Write a line of a table."""
+    """Print a row of a table, and return it."""
     line = f"| {' | '.join(map(str, words))} |"
     print(line, file=sys.stderr, flush=True)
     return line

@@ -14,8 +14,8 @@ from switches.studies import (
     TRAFFICS,
     Curve,
     measure,
-    multicasts,
-    reductions,
+    simulate_multicasts,
+    simulate_reductions,
 )
 from topoloom.support.units import format_bytes, format_seconds
 
@@ -44,22 +44,22 @@ def main(argv: Sequence[str] | None = None) -> None:
         paste(args.docs / "reference" / "benchmarks" / "multicasts.md", text, *MARKS)
 
 
-def _row(*cells: str) -> str:
+def _format_row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _head(*cells: str) -> Iterator[str]:
-    yield _row(*cells)
-    yield _row("---", *("---:" for _ in cells[1:]))
+def _format_head(*cells: str) -> Iterator[str]:
+    yield _format_row(*cells)
+    yield _format_row("---", *("---:" for _ in cells[1:]))
 
 
-def _time(seconds: float | None) -> str:
+def _format_time(seconds: float | None) -> str:
     return "" if seconds is None else format_seconds(seconds)
 
 
-def _loads() -> Iterator[str]:
-    """F8.8-8.15: single packets on 256 nodes."""
-    yield from _head(
+def _tabulate_loads() -> Iterator[str]:
+    """Yield F8.8-8.15: single packets on 256 nodes."""
+    yield from _format_head(
         "256 nodes", "highest stable load", "throughput", "at 0.5", "0.8", "0.9"
     )
     for ports, network in NETWORKS.items():
@@ -67,53 +67,53 @@ def _loads() -> Iterator[str]:
             for traffic in TRAFFICS:
                 loads = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
                 curve = measure(network, traffic, packets, loads)
-                yield _row(
+                yield _format_row(
                     f"{ports} ports, {packets} packets, {traffic}",
                     f"{curve.highest:g}",
                     f"{curve.throughput:.2f}",
-                    *(_time(curve.latency(load)) for load in (0.5, 0.8, 0.9)),
+                    *(_format_time(curve.latency(load)) for load in (0.5, 0.8, 0.9)),
                 )
 
 
-def _fanouts() -> Iterator[str]:
-    """F8.16-8.18: multicasts at random."""
-    yield from _head(
+def _tabulate_multicast_loads() -> Iterator[str]:
+    """Yield F8.16-8.18: random multicasts."""
+    yield from _format_head(
         "multicasts", "published", "highest stable load", "throughput", "at half of it"
     )
     eighth = [0.1, 0.15, 0.2, 0.22, 0.24, 0.26]
     half = [0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9]
 
-    def line(name: str, published: str, curve: Curve) -> str:
+    def format_curve(name: str, published: str, curve: Curve) -> str:
         lower = min(curve.points, key=lambda load: abs(load - curve.highest / 2))
-        return _row(
+        return _format_row(
             name,
             published,
             f"{curve.highest:g}",
             f"{curve.throughput:.3f}",
-            _time(curve.latency(lower)),
+            _format_time(curve.latency(lower)),
         )
 
     to_four = "multicast(fanout=4,sets=512)"
     two = "multicast(fanout=4,sets=512,senders=2)"
     for packets in (2, 4):
-        yield line(
+        yield format_curve(
             f"8x8, fanout 4, {packets} packets",
             "0.25",
             measure("fattree:8", to_four, packets, eighth),
         )
-        yield line(
+        yield format_curve(
             f"2x8, fanout 4, {packets} packets",
             "0.8",
             measure("fattree:10", two, packets, half),
         )
         for ports, network in NETWORKS.items():
             fine = [0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 0.11, 0.12]
-            yield line(
+            yield format_curve(
                 f"256 nodes, {ports} ports, fanout 8, {packets} packets",
                 "below 0.125",
                 measure(network, "multicast(fanout=8,sets=64)", packets, fine),
             )
-    # Cells of a flit, as in the literature on switches with queues at inputs.
+    # Use cells of one flit, as in the literature on input-queued switches.
     for name, machine, traffic, published, loads in (
         ("8x8", "fattree:8", to_four, "0.22", eighth),
         ("2x8", "fattree:10", two, "0.65", half),
@@ -121,7 +121,8 @@ def _fanouts() -> Iterator[str]:
         for router in ("voq", "split-fanout", "whole-fanout"):
             by_cards = router == "voq"
             if by_cards and name == "2x8":
-                continue  # two NICs that send each copy fill a quarter of the outputs
+                # Two NICs that send every copy fill only a quarter of the outputs.
+                continue
             curve = measure(
                 machine,
                 traffic.replace("multicast", "copies") if by_cards else traffic,
@@ -133,40 +134,44 @@ def _fanouts() -> Iterator[str]:
                 iterations=4 if by_cards else 1,
             )
             of = "voq" if name == "8x8" else "split-fanout"
-            yield line(
+            yield format_curve(
                 f"{name}, fanout 4, {router}", published if router == of else "", curve
             )
 
 
-def _reductions() -> Iterator[str]:
+def _tabulate_reductions() -> Iterator[str]:
     """F8.19."""
     sizes = (8, 32, 64, 128, 192, 256, 512, 1024)
-    yield from _head("reduction", *map(format_bytes, sizes))
-    for name, times in reductions(sizes):
-        yield _row(name, *(_time(one.in_switches["least-loaded"]) for one in times))
+    yield from _format_head("reduction", *map(format_bytes, sizes))
+    for name, times in simulate_reductions(sizes):
+        yield _format_row(
+            name, *(_format_time(one.in_switches["least-loaded"]) for one in times)
+        )
 
 
-def _multicasts() -> Iterator[str]:
+def _tabulate_multicasts() -> Iterator[str]:
     """F8.20-8.21."""
-    yield from _head("16 nodes to 16 each", "bytes", "in switches", "by cards", "ratio")
-    for ports, times in multicasts((256, 1024, 4096, 16384)):
+    yield from _format_head(
+        "16 nodes to 16 each", "bytes", "in switches", "by cards", "ratio"
+    )
+    for ports, times in simulate_multicasts((256, 1024, 4096, 16384)):
         for one in times:
             fastest = one.in_switches["least-loaded"]
             messages = one.messages or 0.0
-            yield _row(
+            yield _format_row(
                 f"{ports} ports",
                 format_bytes(one.bytes),
-                _time(fastest),
-                _time(messages),
+                _format_time(fastest),
+                _format_time(messages),
                 f"{messages / fastest:.2f}",
             )
 
 
 STUDIES: dict[str, Callable[[], Iterator[str]]] = {
-    "loads": _loads,
-    "fanouts": _fanouts,
-    "reductions": _reductions,
-    "multicasts": _multicasts,
+    "loads": _tabulate_loads,
+    "fanouts": _tabulate_multicast_loads,
+    "reductions": _tabulate_reductions,
+    "multicasts": _tabulate_multicasts,
 }
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The simulations of the chapter: its switches, networks and traffics.
+"""Simulations of the chapter: its switches, networks and traffic patterns.
 
-A flit is what a channel moves in 10.24 ns, a packet of 256 bytes has 20 of them; a
-channel takes two cycles and a switch nine, which is 20 and 92 ns.
+A channel moves a flit in 10.24 ns. A packet of 256 bytes has 20 flits. A channel takes
+two cycles (20 ns), a switch nine (92 ns).
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ TRAFFICS = ("complement", "transpose", "reversal", "uniform")
 
 @dataclass(frozen=True)
 class Curve:
-    """Loads up to the first saturated one."""
+    """Results of loads up to the first saturated one."""
 
     points: dict[float, LoadMeasure]
 
     @property
     def highest(self) -> float:
-        """The highest load below saturation; 0: none."""
+        """The highest load below saturation; 0 if there is none."""
         stable = [load for load, one in self.points.items() if not one.saturated]
         return max(stable, default=0.0)
 
     @property
     def throughput(self) -> float:
-        """Flits per node and cycle under the highest load that was tried."""
+        """Flits per node and cycle at the highest measured load."""
         return self.points[max(self.points)].accepted
 
     def latency(self, load: float) -> float | None:
@@ -59,7 +59,7 @@ def measure(
     packet: int = PACKET,
     iterations: int = 1,
 ) -> Curve:
-    """Measure loads in order until one saturates; `packets` fit in a buffer."""
+    """Measure loads in order until one saturates; `packets` is the buffer size."""
     wiring = SwitchWiring(Machine(machine), routing)
     points = {}
     for load in loads:
@@ -80,8 +80,8 @@ def measure(
     return Curve(points)
 
 
-def reductions(sizes: Sequence[int]) -> Iterator[tuple[str, list[SizeTimes]]]:
-    """Reduce on 256 nodes to one of them, without the time of NICs."""
+def simulate_reductions(sizes: Sequence[int]) -> Iterator[tuple[str, list[SizeTimes]]]:
+    """Simulate reductions of 256 nodes to one node, without the time of NICs."""
     switch = load_switch("kumar-2005")
     for ports, units in ((8, 1), (32, 1), (32, 5)):
         machine = Machine(NETWORKS[ports] + SPEEDS)
@@ -96,8 +96,8 @@ def reductions(sizes: Sequence[int]) -> Iterator[tuple[str, list[SizeTimes]]]:
         yield f"{ports} ports, {units} unit{'s' if units > 1 else ''}", found.sizes
 
 
-def multicasts(sizes: Sequence[int]) -> Iterator[tuple[int, list[SizeTimes]]]:
-    """Let 16 of 256 nodes multicast to 16 random nodes each, concurrently."""
+def simulate_multicasts(sizes: Sequence[int]) -> Iterator[tuple[int, list[SizeTimes]]]:
+    """Simulate 16 concurrent multicasts to 16 random nodes each, on 256 nodes."""
     for ports, network in NETWORKS.items():
         allocation = Allocation.whole(Machine(network + SPEEDS + CARDS))
         trees = build_trees(allocation, "16", 16)

@@ -39,7 +39,7 @@ def main() -> None:
         (case, measure(case, args.auto))
         for case in track(chosen, "blocking", console=console)
     ]
-    report(runs)
+    print_report(runs)
     behind = [
         f"{case.name}: {way} {found[way].total:,}, {OURS} {found[OURS].total:,}"
         for case, found in runs
@@ -50,8 +50,8 @@ def main() -> None:
         sys.exit("\n".join(behind))
 
 
-def report(runs: Sequence[tuple[Case, dict[str, InterNodeBytes]]]) -> None:
-    """Print bytes relative to `tile`, in total and on the busiest node, by mapper."""
+def print_report(runs: Sequence[tuple[Case, dict[str, InterNodeBytes]]]) -> None:
+    """Print inter-node bytes relative to `tile`, in total and on the busiest node."""
     rows = []
     for way in runs[0][1]:
         total = ratios(runs, way, "total")
@@ -87,7 +87,7 @@ def report(runs: Sequence[tuple[Case, dict[str, InterNodeBytes]]]) -> None:
 def ratios(
     runs: Sequence[tuple[Case, dict[str, InterNodeBytes]]], way: str, what: str
 ) -> list[float]:
-    """Divide by `tile`, case by case; none without inter-node bytes."""
+    """Return ratios to `tile` by case, without cases that have no inter-node bytes."""
     return [
         getattr(found[way], what) / getattr(found[OURS], what)
         for _, found in runs
@@ -96,7 +96,7 @@ def ratios(
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """Return the mean of ratios."""
+    """Return the geometric mean."""
     return float(np.exp(np.mean(np.log(values))))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two hundred grids on nodes: sizes, cores of a node, stencils, equal nodes and not."""
+"""Two hundred grids on nodes: extents, cores per node, stencils, ragged nodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tiles.peers import Extents, Stencil
 
 COUNT = 200
-#: Cores of a node: what there is to buy, primes, and numbers that seldom divide.
+#: Cores per node: common products, primes, and numbers that rarely divide grids.
 CORES = (2, 4, 6, 7, 8, 10, 12, 13, 16, 20, 24, 28, 32, 36, 48, 61, 64, 96)
 SHAPES_2D = ((4, 4), (2, 1), (8, 3), (5, 5), (1, 16), (6, 7))
 SHAPES_3D = ((4, 4, 4), (8, 4, 2), (3, 5, 7), (2, 2, 9))
@@ -26,13 +26,13 @@ class Case:
 
     extents: Extents
     cores: int
-    stencil: str  # star, box or weighted: unequal bytes along the axes
+    stencil: str  # star, box, or weighted (unequal bytes along the axes)
     periodic: bool
     ragged: bool
 
     @property
     def name(self) -> str:
-        """The case in one line."""
+        """Description of the case in one line."""
         grid = "x".join(map(str, self.extents))
         around = ", periodic" if self.periodic else ""
         nodes = f"up to {self.cores}" if self.ragged else str(self.cores)
@@ -40,7 +40,7 @@ class Case:
 
     @property
     def vectors(self) -> Stencil:
-        """The partners of a cell and the bytes to each of them."""
+        """Vectors to the neighbors of a cell, and bytes to each of them."""
         axes = len(self.extents)
         found = [v for v in product((-1, 0, 1), repeat=axes) if any(v)]
         if self.stencil == "box":
@@ -52,7 +52,7 @@ class Case:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Cells of the nodes; in ragged ones some cores are taken."""
+        """Cells per node; on ragged nodes, other jobs use some cores."""
         cells = math.prod(self.extents)
         if not self.ragged:
             full, rest = divmod(cells, self.cores)
@@ -85,11 +85,11 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """List them: every number of cores in both dimensions, the rest in turn."""
-    return islice(dict.fromkeys(_all()), COUNT)
+    """Return the cases: all core counts in both dimensions; other factors alternate."""
+    return islice(dict.fromkeys(_iterate_cases()), COUNT)
 
 
-def _all() -> Iterator[Case]:
+def _iterate_cases() -> Iterator[Case]:
     stencils = cycle(("star", "box", "weighted", "star", "weighted"))
     around = cycle((False, True, False))
     ragged = cycle((False, False, True, False))
@@ -102,7 +102,7 @@ def _all() -> Iterator[Case]:
         ):
             grow = next(factors) if len(shape) == 2 else 2 - turn // 7 % 2
             extents = [grow * side for side in shape]
-            # Every other grid has an axis that makes up whole nodes.
+            # In every other grid, an axis is a multiple of whole nodes.
             if turn % 2 == 0:
                 extents[turn % len(shape)] *= cores // math.gcd(
                     cores, math.prod(extents)

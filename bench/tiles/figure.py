@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Picture of a grid colored by node, in block order and by the mapper `tile`."""
+"""Figure of a grid colored by node, in block order and by the mapper `tile`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from topoloom.figure.style import SETTINGS
 EXTENTS = (12, 12)
 Lines = list[list[tuple[int, int]]]
 
-#: Mapper and cores of a node.
+#: (mapper, cores per node)
 PANELS = (("block", 8), ("tile", 8), ("tile", 7))
-#: So that nodes that touch differ, at least mostly.
+#: Node colors; adjacent nodes get different colors, if possible.
 COLORS = ("#8dd3c7", "#ffffb3", "#bebada", "#fb8072", "#80b1d3", "#fdb462", "#b3de69")
 
 
 def nodes_of(mapper: str, cores: int) -> tuple[NDArray[np.int64], int]:
-    """Return the node of every cell, and the messages that leave their node."""
+    """Return the node of every cell, and the number of inter-node messages."""
     cells = EXTENTS[0] * EXTENTS[1]
     nodes = -(-cells // cores)
     machine = topoloom.load_machine(f"tree:{nodes}+node:{cores}")
@@ -42,8 +42,8 @@ def draw(file: Path) -> None:
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path as Line
 
-    def drawn(outlines: Lines, **look: object) -> PathPatch:
-        # One path for all of them: a tenth of the bytes.
+    def make_patch(outlines: Lines, **look: object) -> PathPatch:
+        # A compound path, which takes a tenth of the bytes.
         return PathPatch(Line.make_compound_path(*map(Line, outlines)), **look)
 
     with pyplot.rc_context(SETTINGS):
@@ -55,8 +55,12 @@ def draw(file: Path) -> None:
             colors = color_of(node)
             for number, color in enumerate(COLORS):
                 if (colors == number).any():
-                    panel.add_patch(drawn(squares(colors == number), fc=color, lw=0))
-            panel.add_patch(drawn(borders(node), fill=False, ec="#333333", lw=1.5))
+                    panel.add_patch(
+                        make_patch(outline_cells(colors == number), fc=color, lw=0)
+                    )
+            panel.add_patch(
+                make_patch(outline_nodes(node), fill=False, ec="#333333", lw=1.5)
+            )
             what = f"{mapper}, {cores} cores per node"
             panel.set_title(f"{what}\n{leaving} messages leave")
             panel.set(xlim=(-0.1, EXTENTS[1] + 0.1), ylim=(EXTENTS[0] + 0.1, -0.1))
@@ -67,16 +71,16 @@ def draw(file: Path) -> None:
         pyplot.close(picture)
 
 
-def squares(chosen: NDArray[np.bool_]) -> Lines:
-    """Outline the chosen cells."""
+def outline_cells(chosen: NDArray[np.bool_]) -> Lines:
+    """Return the outlines of the chosen cells."""
     return [
         [(c, r), (c + 1, r), (c + 1, r + 1), (c, r + 1)]
         for r, c in np.argwhere(chosen).tolist()
     ]
 
 
-def borders(node: NDArray[np.int64]) -> Lines:
-    """List the sides of cells between which the node changes, and the frame."""
+def outline_nodes(node: NDArray[np.int64]) -> Lines:
+    """Return the borders between nodes, and the frame."""
     rows, columns = node.shape
     around = np.pad(node, 1, constant_values=-1)
     across = np.argwhere(around[:, 1:] != around[:, :-1])
@@ -86,7 +90,7 @@ def borders(node: NDArray[np.int64]) -> Lines:
 
 
 def color_of(node: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Color nodes with the first color that no neighbor has."""
+    """Color each node with the first color that no neighboring node has."""
     count = int(node.max()) + 1
     beside: list[set[int]] = [set() for _ in range(count)]
     for a, b in ((node[1:], node[:-1]), (node[:, 1:], node[:, :-1])):
@@ -96,7 +100,7 @@ def color_of(node: NDArray[np.int64]) -> NDArray[np.int64]:
     chosen: dict[int, int] = {}
     for one in range(count):
         taken = {chosen.get(other) for other in beside[one]}
-        # From another start each time, so that all colors are used.
+        # Start at another color each time, so that all colors are used.
         turns = [(one + i) % len(COLORS) for i in range(len(COLORS))]
         chosen[one] = next((c for c in turns if c not in taken), one % len(COLORS))
     return np.array([chosen[one] for one in range(count)])[node]

@@ -63,7 +63,7 @@ def measure(case: Case, portfolio: bool = False) -> dict[str, InterNodeBytes]:
 def count_inter_node_bytes(
     edges: NDArray[np.int64], node: NDArray[np.int64], seconds: float
 ) -> InterNodeBytes:
-    """Add up the bytes between nodes."""
+    """Sum the inter-node bytes of a mapping, in total and for the busiest node."""
     source, target, sent = edges
     leaving = np.where(node[source] != node[target], sent, 0)
     by_node = np.bincount(node[source], weights=leaving)

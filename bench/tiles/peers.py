@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Other mappers of process grids, each as an order of cells.
 
-Nodes take the cells in this order, each as many as it has cores. Written from the
-papers, with what they leave open decided in the peers' favor: a stencil is a list of
-vectors with the bytes that go along them, where the papers only count vectors.
+Nodes take cells in this order, as many as they have cores. Open points of the papers
+are decided in the peers' favor: a stencil is a list of vectors with bytes, although the
+papers only count vectors.
 
 W. D. Gropp, Using node and socket information to implement MPI Cartesian topologies,
-Parallel Computing 85 (2019), for `nodecart`; S. Hunold, K. von Kirchbach, M. Lehr,
-C. Schulz, J. L. Träff, Efficient Process-to-Node Mapping Algorithms for Stencil
+Parallel Computing 85 (2019), for `nodecart`; S. Hunold, K. von Kirchbach, M. Lehr, C.
+Schulz, J. L. Träff, Efficient Process-to-Node Mapping Algorithms for Stencil
 Computations, CLUSTER 2020, for the others.
 """
 
@@ -22,19 +22,21 @@ from numpy.typing import NDArray
 
 Cells = NDArray[np.int64]
 Extents = tuple[int, ...]
-#: Vectors to the partners of a cell, and the bytes that go there.
+#: Vectors to the neighbors of a cell, and the bytes sent along each.
 Stencil = dict[tuple[int, ...], int]
 
 
 def block(extents: Extents, cores: int, stencil: Stencil) -> Cells:
-    """Take the cells row by row, as launchers do."""
+    """Order cells row by row, as launchers do."""
     return np.arange(math.prod(extents))
 
 
 def nodecart(extents: Extents, cores: int, stencil: Stencil) -> Cells:
-    """Take tiles whose extents divide the grid, the squarest of them; else as block."""
+    """Order cells by the squarest tiles that divide the grid; without any, by rows."""
     tiles = [
-        tile for tile in _factorizations(cores, len(extents)) if _divides(tile, extents)
+        tile
+        for tile in _iterate_factorizations(cores, len(extents))
+        if _is_divisor(tile, extents)
     ]
     if not tiles:
         return block(extents, cores, stencil)
@@ -48,8 +50,8 @@ def nodecart(extents: Extents, cores: int, stencil: Stencil) -> Cells:
 
 
 def kd_tree(extents: Extents, cores: int, stencil: Stencil) -> Cells:
-    """Halve the axis that is longest for what crosses it, down to single cells."""
-    cost = _crossing(stencil)
+    """Bisect the longest axis, relative to its cut bytes, down to single cells."""
+    cost = _count_crossing_bytes(stencil)
 
     def split(cells: Cells) -> Iterator[Cells]:
         if cells.size == 1:
@@ -60,14 +62,13 @@ def kd_tree(extents: Extents, cores: int, stencil: Stencil) -> Cells:
         for half in np.split(cells, [cells.shape[axis] // 2], axis):
             yield from split(half)
 
-    return np.concatenate(list(split(_grid(extents))))
+    return np.concatenate(list(split(_number_cells(extents))))
 
 
 def hyperplane(extents: Extents, cores: int, stencil: Stencil) -> Cells:
-    """Cut by the plane nearest to the middle that leaves whole nodes on both sides.
+    """Cut at the plane nearest to the middle with whole nodes on both sides.
 
-    Axes least aligned with the stencil's vectors, by the sum of squared cosines, are
-    tried first.
+    Axes with the smallest sum of squared cosines to the stencil's vectors come first.
     """
     along = [
         sum(b * v[d] ** 2 / sum(x * x for x in v) for v, b in stencil.items())
@@ -91,22 +92,22 @@ def hyperplane(extents: Extents, cores: int, stencil: Stencil) -> Cells:
         if cells.size < 2 * cores:
             yield cells.transpose(order[::-1]).ravel()
             return
-        # Grids that nodes do not divide: the papers' methods want an average node.
+        # If nodes do not divide the grid, use the average node, as in the papers.
         axis = max(order, key=lambda d: cells.shape[d])
         for half in np.split(cells, [cells.shape[axis] // 2], axis):
             yield from split(half)
 
-    return np.concatenate(list(split(_grid(extents))))
+    return np.concatenate(list(split(_number_cells(extents))))
 
 
 def strips(extents: Extents, cores: int, stencil: Stencil) -> Cells:
-    """Go through strips that are as wide as a node's box would be, back and forth.
+    """Order cells along strips as wide as a node's box, back and forth.
 
-    Sides of the box are as those of the stencil's bounding box; the strips run along
-    the longest axis.
+    The box has the proportions of the stencil's bounding box; strips are along the
+    longest axis.
     """
     axes = len(extents)
-    cost = _crossing(stencil)
+    cost = _count_crossing_bytes(stencil)
     mean = math.prod(max(c, 1e-9) for c in cost) ** (1 / axes)
     sides = [c / mean * cores ** (1 / axes) for c in cost]
     run = max(range(axes), key=lambda d: extents[d])
@@ -115,7 +116,7 @@ def strips(extents: Extents, cores: int, stencil: Stencil) -> Cells:
     edges = [
         np.arange(n + 1) * extents[d] // n for d, n in zip(others, counts, strict=True)
     ]
-    cells = _grid(extents).transpose(run, *others)
+    cells = _number_cells(extents).transpose(run, *others)
     taken = []
     for turn, at in enumerate(product(*(range(n) for n in counts))):
         cut = tuple(slice(e[i], e[i + 1]) for e, i in zip(edges, at, strict=True))
@@ -135,25 +136,25 @@ PEERS = {
 }
 
 
-def _grid(extents: Extents) -> Cells:
+def _number_cells(extents: Extents) -> Cells:
     return np.arange(math.prod(extents)).reshape(extents)
 
 
-def _crossing(stencil: Stencil) -> list[float]:
-    """Return the bytes that cross a plane, by axis, for every cell of it."""
+def _count_crossing_bytes(stencil: Stencil) -> list[float]:
+    """Return the bytes that cross a plane per cell of the plane, by axis."""
     axes = len(next(iter(stencil)))
     return [float(sum(b for v, b in stencil.items() if v[d])) for d in range(axes)]
 
 
-def _factorizations(number: int, parts: int) -> Iterator[Extents]:
+def _iterate_factorizations(number: int, parts: int) -> Iterator[Extents]:
     if parts == 1:
         yield (number,)
         return
     for factor in range(1, number + 1):
         if number % factor == 0:
-            for rest in _factorizations(number // factor, parts - 1):
+            for rest in _iterate_factorizations(number // factor, parts - 1):
                 yield (factor, *rest)
 
 
-def _divides(tile: Sequence[int], extents: Sequence[int]) -> bool:
+def _is_divisor(tile: Sequence[int], extents: Sequence[int]) -> bool:
     return all(e % t == 0 for e, t in zip(extents, tile, strict=True))

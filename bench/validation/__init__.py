@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How well objectives order placements by simulated time."""
+"""Rank correlation of objectives with simulated times of placements."""

@@ -25,7 +25,7 @@ MARKS = "<!-- bench-validation: begin -->", "<!-- bench-validation: end -->"
 PACKET_MARKS = "<!-- bench-packets: begin -->", "<!-- bench-packets: end -->"
 
 
-def options(argv: Sequence[str] | None = None) -> argparse.Namespace:
+def parse_options(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser("validation", description=__doc__)
     parser.add_argument(
@@ -64,10 +64,10 @@ def options(argv: Sequence[str] | None = None) -> argparse.Namespace:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
-    args = options(argv)
+    args = parse_options(argv)
     OUT.mkdir(parents=True, exist_ok=True)
     if args.switches:
-        _switches(args)
+        _simulate_switches(args)
         return
     file = OUT / "results.jsonl"
     if not args.report:
@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             for runs in pool.map(measure, *zip(*args.cases, strict=True)):
                 log.write("".join(json.dumps(asdict(run)) + "\n" for run in runs))
                 log.flush()
-                print(line(runs), file=sys.stderr, flush=True)
+                print(format_line(runs), file=sys.stderr, flush=True)
     found = [Run(**json.loads(text)) for text in file.read_text().splitlines()]
     print(tables.report(found))
     print("\n".join(["below the aim:", *(tables.missed(found) or ["none"])]))
@@ -86,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         figure.draw(found, args.docs / "validation.svg")
 
 
-def _switches(args: argparse.Namespace) -> None:
+def _simulate_switches(args: argparse.Namespace) -> None:
     file = OUT / "packets.jsonl"
     if not args.report:
         with file.open("w") as log, ProcessPoolExecutor(args.jobs) as pool:
@@ -104,7 +104,7 @@ def _switches(args: argparse.Namespace) -> None:
         paste(args.docs / "validation.md", table, *PACKET_MARKS)
 
 
-def line(runs: Sequence[Run]) -> str:
+def format_line(runs: Sequence[Run]) -> str:
     """Print a line about a case."""
     numbers = [
         f"{name} {0 if found is None else found:.3f}"

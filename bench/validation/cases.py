@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cases and placements: good, bad, and everything between."""
+"""Cases, and placements of different quality."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from topoloom.graphs.patterns import Request, make_phases
 from topoloom.graphs.phases import add_phases
 
 RANKS = 64
-BYTES = 10**6  # of a message: latencies are a thousandth of its time
+BYTES = 10**6  # bytes per message: latencies are a thousandth of the message time
 SHORT = "3-D halo of 64 B"
 _LINKS = "bandwidth=10GB/s,latency=100ns"
 _CORES = "+node:4,bandwidth=12GB/s,startup=1us"
 
-#: Slots for all ranks, or a few more.
+#: Machines with just enough slots, or a few more.
 MACHINES = {
     "torus": f"torus:4x4x4,{_LINKS}",
     "fat tree": f"fattree:8:8,up=1:4,{_LINKS}",
@@ -34,27 +34,30 @@ ABOUT = {
 }
 
 
-def _grouped(groups: list[list[int]], size: int) -> CommGraph:
+def _make_all_to_all_in_groups(groups: list[list[int]], size: int) -> CommGraph:
     pairs = [(a, b) for group in groups for a in group for b in group if a != b]
     source, target = np.array(pairs, np.uint32).T
     amounts = np.full(len(pairs), size)
     return CommGraph.from_edges(RANKS, source, target, amounts, np.ones_like(amounts))
 
 
-def _rows_and_columns(size: int) -> list[CommGraph]:
+def _make_rows_and_columns(size: int) -> list[CommGraph]:
     """All-to-all along the rows of an 8x8 grid, then along its columns: a 2-D FFT."""
     grid = np.arange(RANKS).reshape(8, 8)
-    return [_grouped(grid.tolist(), size), _grouped(grid.T.tolist(), size)]
+    return [
+        _make_all_to_all_in_groups(grid.tolist(), size),
+        _make_all_to_all_in_groups(grid.T.tolist(), size),
+    ]
 
 
-#: name -> the phases of the pattern
+#: name -> function that makes the pattern's phases
 PATTERNS: dict[str, Callable[[], list[CommGraph]]] = {
     "2-D halo": lambda: [stencil([8, 8], 5, bytes=BYTES)],
     "2-D halo with diagonals": lambda: [stencil([8, 8], 9, bytes=BYTES)],
     "3-D halo": lambda: [stencil([4, 4, 4], 7, bytes=BYTES)],
     "3-D halo with diagonals": lambda: [stencil([4, 4, 4], 27, bytes=BYTES)],
     "all-to-all of 32 ranks": lambda: [all_to_all(32, BYTES)],
-    "all-to-all in rows, then in columns": lambda: _rows_and_columns(BYTES),
+    "all-to-all in rows, then in columns": lambda: _make_rows_and_columns(BYTES),
     "all-gather by Bruck, 6 rounds": lambda: make_phases(
         "bruck", Request(RANKS, BYTES // 16)
     ),
@@ -62,7 +65,7 @@ PATTERNS: dict[str, Callable[[], list[CommGraph]]] = {
     SHORT: lambda: [stencil([4, 4, 4], 7, bytes=64)],
 }
 
-#: One of each kind, by hop-bytes, and `auto` by what we predict.
+#: One mapper of each kind for hop-bytes; `auto` also for predicted objectives.
 _BEST = "auto(effort=fast)"
 _MAPPERS = (
     *("block", "round-robin", "hilbert", "morton", "structure", "gge", "mahd", "emahd"),
@@ -73,22 +76,26 @@ _SEEDS = range(1, 4)
 _SHARES = (0.02, 0.05, 0.1, 0.2, 0.5)
 
 
-class Placed(NamedTuple):
-    """A placement and its mapper."""
+class NamedPlacement(NamedTuple):
+    """A placement and its name."""
 
     name: str
     placement: Placement
 
 
-def placements(phases: list[CommGraph], allocation: Allocation) -> Iterator[Placed]:
-    """Yield more than thirty placements: of mappers, random, far apart, and the best.
+def placements(
+    phases: list[CommGraph], allocation: Allocation
+) -> Iterator[NamedPlacement]:
+    """Yield more than 30 placements: by mappers, random, scattered, and shuffled.
 
-    The best come with a growing share of their slots shuffled, so that all qualities
-    between the best and a random one are there.
+    A growing share of the best placement's slots is shuffled, so that all qualities
+    between the best and a random placement occur.
     """
     graph = add_phases(phases)
     for mapper in _MAPPERS:
-        yield Placed(mapper, place(graph, allocation, mapper, threads=1).placement)
+        yield NamedPlacement(
+            mapper, place(graph, allocation, mapper, threads=1).placement
+        )
     for objective in _OBJECTIVES:
         best = place(
             graph,
@@ -99,21 +106,21 @@ def placements(phases: list[CommGraph], allocation: Allocation) -> Iterator[Plac
             work=200_000,
             threads=1,
         ).placement
-        yield Placed(f"{_BEST}, {objective}", best)
+        yield NamedPlacement(f"{_BEST}, {objective}", best)
     for seed in _SEEDS:
         placement = place(graph, allocation, "random", seed=seed, threads=1).placement
-        yield Placed(f"random {seed}", placement)
+        yield NamedPlacement(f"random {seed}", placement)
         for share in _SHARES:
             name = f"{share:.0%} shuffled {seed}"
-            yield Placed(name, _shuffled(best, allocation, share, seed))
+            yield NamedPlacement(name, _shuffle_slots(best, allocation, share, seed))
     every = np.asarray(allocation.slots)
     for stride in (7, 11, 31):
-        # Neighbors come to lie far apart, on slots of their own.
+        # Scatter neighbors over distant slots.
         far = every[np.arange(graph.rank_count) * stride % len(every)]
-        yield Placed(f"every {stride}th slot", Placement(allocation, far))
+        yield NamedPlacement(f"every {stride}th slot", Placement(allocation, far))
 
 
-def _shuffled(
+def _shuffle_slots(
     placement: Placement, allocation: Allocation, share: float, seed: int
 ) -> Placement:
     """Permute the ranks on a random share of slots."""

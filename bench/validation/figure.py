@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Picture of hop-bytes and predicted time over simulated time, for all placements."""
+"""Figure of hop-bytes and predicted time over simulated time of all placements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MARKERS = "o^sDvPX*<"
 
 
 def draw(runs: Sequence[Run], file: Path) -> None:
-    """Draw a column for each machine; all is relative to block placement."""
+    """Draw a column per machine; values are relative to block placement."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -55,7 +55,8 @@ def draw(runs: Sequence[Run], file: Path) -> None:
                         markerfacecolor="none",
                         markeredgewidth=0.8,
                         label=pattern,
-                        # As single marks, 2,400 points are half a megabyte.
+                        # A bitmap: as vector markers, 2,400 points take half a
+                        # megabyte.
                         rasterized=True,
                     )
                 panel.axline((1, 1), (2, 2), color=NEUTRAL, linewidth=1, zorder=0)

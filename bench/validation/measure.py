@@ -11,26 +11,26 @@ from topoloom import Allocation, CommGraph, Machine, judge
 from topoloom.graphs.phases import add_phases
 from topoloom.placements import objective_value
 from topoloom.simulate.simgrid import SETTINGS, simulate
-from validation.cases import MACHINES, PATTERNS, Placed, placements
+from validation.cases import MACHINES, PATTERNS, NamedPlacement, placements
 
-#: SimGrid's default: TCP over Ethernet.
+#: Settings with SimGrid's default network model: TCP over Ethernet.
 ETHERNET = tuple(each for each in SETTINGS if each.startswith(("smpi/", "network/o")))
 
-#: Measures of a judgement, then objectives of `topoloom.place`.
+#: Measures of `judge`, then objectives of `topoloom.place`.
 JUDGED = ("hop_bytes", "dilation_max", "traffic_average")
 PREDICTED = ("congestion", "congestion-soft", "time")
 
 
 @dataclass(frozen=True)
 class Run:
-    """One placement.
+    """Results of one placement.
 
     Attributes
     ----------
     values
         By measure or objective.
     simulated, ethernet
-        Seconds, as the machine is described, and with SimGrid's own assumptions.
+        Seconds on the described network, and with SimGrid's Ethernet model.
     """
 
     machine: str
@@ -42,20 +42,20 @@ class Run:
 
 
 def measure(machine: str, pattern: str) -> list[Run]:
-    """Place a pattern by every mapper, and simulate."""
+    """Place a pattern by all mappers, and simulate the placements."""
     phases = PATTERNS[pattern]()
     allocation = Allocation.whole(Machine(MACHINES[machine]))
     graph = add_phases(phases)
     return [
-        _measured(machine, pattern, each, phases, graph, allocation)
+        _measure_placement(machine, pattern, each, phases, graph, allocation)
         for each in placements(phases, allocation)
     ]
 
 
-def _measured(
+def _measure_placement(
     machine: str,
     pattern: str,
-    placed: Placed,
+    placed: NamedPlacement,
     phases: list[CommGraph],
     graph: CommGraph,
     allocation: Allocation,
@@ -78,6 +78,6 @@ def _measured(
 def correlation(
     runs: Sequence[Run], name: str, simulated: str = "simulated"
 ) -> float | None:
-    """Correlate the ranks of a measure and of simulated times of all placements."""
+    """Return the rank correlation of a measure with the simulated times."""
     times = [getattr(run, simulated) for run in runs]
     return rank_correlation([run.values[name] for run in runs], times)

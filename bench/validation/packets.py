@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The same cases packet by packet: switches, SimGrid and objectives."""
+"""The same cases packet by packet: switches compared with SimGrid and objectives."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from topoloom.simulate import simgrid, switches
 from topoloom.simulate.switch_toml import SwitchModel
 from validation.cases import MACHINES, PATTERNS, SHORT, placements
 
-#: Messages are as many times smaller, and every third placement is simulated: packets
-#: take as long as there are.
+#: Messages are divided by SMALLER, and every third placement is simulated, because the
+#: time is proportional to the number of packets.
 SMALLER = 16
 EVERY = 3
-#: A case that has taken as long is left out.
+#: Seconds after which a case is omitted.
 MAX_SECONDS = 300
-#: As long messages have it.
+#: Switches with flits large enough for long messages.
 SWITCH = SwitchModel(flit=256)
 _NAMES = ("hop_bytes", "congestion", "time", "simgrid")
 
 
 @dataclass(frozen=True)
 class PacketRun:
-    """One placement.
+    """Results of one placement.
 
     Attributes
     ----------
     values
         Values by `_NAMES`; all except hop-bytes are seconds.
     switches
-        Seconds in our switches.
+        Seconds in our simulated switches.
     busiest
-        The share of that time in which the busiest channel was sending.
+        The busiest channel's share of time with traffic.
     """
 
     machine: str
@@ -52,11 +52,11 @@ class PacketRun:
 
 
 def measure_packets(machine: str, pattern: str) -> list[PacketRun]:
-    """Simulate every third placement; nothing if it takes long."""
+    """Simulate every third placement; return nothing after MAX_SECONDS."""
     phases = PATTERNS[pattern]()
     allocation = Allocation.whole(Machine(MACHINES[machine]))
     kept = islice(placements(phases, allocation), 0, None, EVERY)
-    sent = phases if pattern == SHORT else [_smaller(phase) for phase in phases]
+    sent = phases if pattern == SHORT else [_scale_down(phase) for phase in phases]
     graph = add_phases(sent)
     host = allocation.machine
     begin = time.monotonic()
@@ -80,7 +80,7 @@ def measure_packets(machine: str, pattern: str) -> list[PacketRun]:
     return found
 
 
-def _smaller(phase: CommGraph) -> CommGraph:
+def _scale_down(phase: CommGraph) -> CommGraph:
     source, target, amount, messages = edge_rows(phase).T
     return CommGraph.from_edges(
         phase.rank_count,
@@ -92,19 +92,19 @@ def _smaller(phase: CommGraph) -> CommGraph:
 
 
 def correlation(runs: Sequence[PacketRun], name: str) -> float | None:
-    """Correlate the ranks of a value and of times in switches."""
+    """Return the rank correlation of a value with the times in switches."""
     times = [run.switches for run in runs]
     return rank_correlation([run.values[name] for run in runs], times)
 
 
-def loss(runs: Sequence[PacketRun], name: str) -> float:
-    """Return the excess time of the placement that a value prefers."""
+def compute_loss(runs: Sequence[PacketRun], name: str) -> float:
+    """Return the relative excess time of the placement with the best value."""
     chosen = min(runs, key=lambda run: run.values[name])
     return chosen.switches / min(run.switches for run in runs) - 1
 
 
 def report(runs: Sequence[PacketRun]) -> str:
-    """Write a line for each machine and pattern."""
+    """Format a line per machine and pattern."""
     short = {"hop_bytes": "hop bytes", "simgrid": "SimGrid"}
     names = [short.get(name, name) for name in _NAMES]
     head = ["machine", "pattern", *names]
@@ -112,24 +112,24 @@ def report(runs: Sequence[PacketRun]) -> str:
     head += ["switches / time", "switches / SimGrid", "busiest channel"]
     rows = [head, ["---"] * 2 + ["---:"] * (len(head) - 2)]
     cases = groupby(runs, lambda run: (run.machine, run.pattern))
-    rows += [_row(list(case)) for _, case in cases]
+    rows += [_format_row(list(case)) for _, case in cases]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
-def _row(case: list[PacketRun]) -> list[str]:
+def _format_row(case: list[PacketRun]) -> list[str]:
     found = [correlation(case, name) for name in _NAMES]
     return [
         case[0].machine,
         case[0].pattern,
         *("" if one is None else f"{one:.2f}" for one in found),
-        *(f"{100 * loss(case, name):+.0f} %" for name in _NAMES),
+        *(f"{100 * compute_loss(case, name):+.0f} %" for name in _NAMES),
         *(
-            _spread([run.switches / run.values[name] for run in case])
+            _format_range([run.switches / run.values[name] for run in case])
             for name in ("time", "simgrid")
         ),
-        _spread([run.busiest for run in case]),
+        _format_range([run.busiest for run in case]),
     ]
 
 
-def _spread(values: Sequence[float]) -> str:
+def _format_range(values: Sequence[float]) -> str:
     return f"{min(values):.2f} to {max(values):.2f}"

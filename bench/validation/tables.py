@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables with a line for each machine and pattern."""
+"""Tables with a line per machine and pattern."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import groupby
 from validation.cases import ABOUT, SHORT
 from validation.measure import JUDGED, PREDICTED, Run, correlation
 
-#: The target, for congestion and for time if bandwidth-bound.
+#: Target of correlations with congestion and time in bandwidth-bound cases.
 AIM = 0.9
 _MEASURES = (*JUDGED, *PREDICTED)
 
@@ -20,14 +20,14 @@ def cases(runs: Sequence[Run]) -> list[list[Run]]:
 
 
 def report(runs: Sequence[Run]) -> str:
-    """Write the correlations of every measure with the simulated time."""
+    """Format the rank correlation of every measure with the simulated time."""
     head = ["machine", "pattern", "placements"]
     head += [name.replace("_", " ") for name in _MEASURES]
     head += ["worst / best time", "predicted / simulated", "time, Ethernet"]
     rows = [head, ["---"] * 2 + ["---:"] * (len(head) - 2)]
-    rows += [_row(case) for case in cases(runs)]
+    rows += [_format_row(case) for case in cases(runs)]
     rows += [
-        _summary(f"**{what}**", kept)
+        _format_summary(f"**{what}**", kept)
         for what, kept in (
             ("least, bandwidth-bound", [r for r in runs if r.pattern != SHORT]),
             ("least, short messages", [r for r in runs if r.pattern == SHORT]),
@@ -51,30 +51,38 @@ def missed(runs: Sequence[Run]) -> list[str]:
     ]
 
 
-def _row(case: list[Run]) -> list[str]:
+def _format_row(case: list[Run]) -> list[str]:
     times = [run.simulated for run in case]
     ratios = [run.values["time"] / run.simulated for run in case]
     return [
         case[0].machine,
         case[0].pattern,
         str(len(case)),
-        *(_number(correlation(case, name)) for name in _MEASURES),
+        *(_format_number(correlation(case, name)) for name in _MEASURES),
         f"{max(times) / min(times):.1f}",
         f"{min(ratios):.2f} to {max(ratios):.2f}",
-        _number(correlation(case, "time", "ethernet")),
+        _format_number(correlation(case, "time", "ethernet")),
     ]
 
 
-def _summary(what: str, runs: Sequence[Run]) -> list[str]:
-    def least(name: str, simulated: str = "simulated") -> str:
+def _format_summary(what: str, runs: Sequence[Run]) -> list[str]:
+    def find_least_correlation(name: str, simulated: str = "simulated") -> str:
         found = [correlation(case, name, simulated) for case in cases(runs)]
-        return _number(min((x for x in found if x is not None), default=None))
+        return _format_number(min((x for x in found if x is not None), default=None))
 
     ratios = [run.values["time"] / run.simulated for run in runs]
     spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
-    numbers = [least(name) for name in _MEASURES]
-    return [what, "", str(len(runs)), *numbers, "", spread, least("time", "ethernet")]
+    numbers = [find_least_correlation(name) for name in _MEASURES]
+    return [
+        what,
+        "",
+        str(len(runs)),
+        *numbers,
+        "",
+        spread,
+        find_least_correlation("time", "ethernet"),
+    ]
 
 
-def _number(value: float | None) -> str:
+def _format_number(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The libraries for MPI programs, built by CMake for an MPI, as a user would."""
+"""Libraries for MPI programs, built by CMake for each MPI."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 from built_programs import (
     NAP_SOURCE,
     ROOT,
-    cached_folder,
     compile_program,
-    make_once,
+    get_cached_folder,
+    hash_folder,
     run,
-    tree_hash,
+    run_once_per_stamp,
 )
 from mpis import Mpi, need
 
@@ -24,7 +24,7 @@ CAPI = ROOT / "core/topoloom/capi"
 
 
 def configure(source: Path, folder: Path, mpi: Mpi, *options: object) -> None:
-    """Configure with an MPI's compilers."""
+    """Configure the CMake project with an MPI's compilers."""
     languages = {"C": ".c", "CXX": ".cpp", "Fortran": ".f90"}
     compilers = [
         f"-DMPI_{language}_COMPILER={need(mpi.compilers[suffix], mpi.install)}"
@@ -32,16 +32,17 @@ def configure(source: Path, folder: Path, mpi: Mpi, *options: object) -> None:
         if suffix in mpi.compilers
     ]
     if languages["Fortran"] not in mpi.compilers:
-        compilers.append("-DCMAKE_Fortran_COMPILER=OFF")  # of another MPI, if any
+        # CMake must not find the Fortran compiler of another MPI.
+        compilers.append("-DCMAKE_Fortran_COMPILER=OFF")
     run(["cmake", "-S", source, "-B", folder, *compilers, *options])
 
 
 def build(folder: Path, target: str) -> None:
-    """Build a target of a configured folder."""
+    """Build a target in a configured build folder."""
     run(["cmake", "--build", folder, "--target", target, "--parallel", "2"])
 
 
-def cmake(source: Path, folder: Path, mpi: Mpi, *options: object) -> None:
+def configure_and_build(source: Path, folder: Path, mpi: Mpi, *options: object) -> None:
     """Configure and build with an MPI's compilers."""
     configure(source, folder, mpi, *options)
     build(folder, "all")
@@ -52,43 +53,43 @@ def with_collectives(
 ) -> Path:
     """Compile a C program with libtopoloom-collective in its build folder.
 
-    Options that are to hold everywhere are also those of the library.
+    `everywhere` options are also used to compile the library.
     """
     headers = (f"-I{ROOT / 'mpi' / part}" for part in ("exchange", "grid"))
-    return with_library(
+    return compile_with_library(
         mpi, "collective", source, *headers, *options, everywhere=everywhere
     )
 
 
-def with_reordering(mpi: Mpi, source: Path) -> Path:
+def compile_with_reordering(mpi: Mpi, source: Path) -> Path:
     """Compile a C program with libtopoloom-mpi in its build folder."""
-    folder = _built(mpi, "topoloom-mpi")
+    folder = _build_target(mpi, "topoloom-mpi")
     linked = [folder / "libtopoloom-mpi.so", f"-Wl,-rpath,{folder}"]
-    return _program(
+    return _compile_linked(
         mpi, source, "-O1", "-w", f"-I{ROOT / 'mpi/reorder'}", linked=linked
     )
 
 
-def with_library(
+def compile_with_library(
     mpi: Mpi, name: str, source: Path, *options: object, everywhere: str = ""
 ) -> Path:
     """Compile a program with one library, such as ``stream``, in its build folder.
 
-    Options that are to hold everywhere are also those of the library.
+    `everywhere` options are also used to compile the library.
     """
-    library = _built(mpi, f"topoloom-{name}", everywhere) / name
+    library = _build_target(mpi, f"topoloom-{name}", everywhere) / name
     linked: list[object] = [library / f"libtopoloom-{name}.so"]
-    linked += [f"-Wl,-rpath,{at}" for at in (library, core_library().parent)]
+    linked += [f"-Wl,-rpath,{at}" for at in (library, find_core_library().parent)]
     standard = "-std=c++20" if source.suffix == ".cpp" else "-std=gnu11"
     words = [standard, "-O1", "-w", f"-I{ROOT / 'mpi' / name}", *options]
     words += everywhere.split()
-    return _program(mpi, source, *words, linked=linked)
+    return _compile_linked(mpi, source, *words, linked=linked)
 
 
 def compile_sanitized(
     mpi: Mpi, source: Path, folders: Sequence[Path], sanitizer: str, *linked: object
 ) -> Path:
-    """Compile a C program together with the sources of folders under a sanitizer."""
+    """Compile a C program and all sources in these folders under a sanitizer."""
     compiler = need(mpi.compilers[".c"], mpi.install)
     flags = ["-std=gnu11", "-O1", "-g", "-w", f"-fsanitize={sanitizer}"]
     headers = [f"-I{folder}" for folder in folders]
@@ -98,27 +99,29 @@ def compile_sanitized(
 
 
 def installed(mpi: Mpi) -> Path:
-    """Install the libraries for an MPI, with the libtopoloom of this Python."""
-    return _built(mpi, "install") / "prefix"
+    """Install the libraries for an MPI, with the Python package's libtopoloom."""
+    return _build_target(mpi, "install") / "prefix"
 
 
-def core_library() -> Path:
-    """Return the libtopoloom of this Python."""
+def find_core_library() -> Path:
+    """Return the path of the Python package's libtopoloom."""
     return Path(str(_core.__file__)).with_name("libtopoloom.so")
 
 
-def _program(mpi: Mpi, source: Path, *words: object, linked: Sequence[object]) -> Path:
+def _compile_linked(
+    mpi: Mpi, source: Path, *words: object, linked: Sequence[object]
+) -> Path:
     compiler = need(mpi.compilers[source.suffix], mpi.install)
     return compile_program(source.stem, [compiler, *words, source, NAP_SOURCE, *linked])
 
 
-def _built(mpi: Mpi, target: str, c_options: str = "") -> Path:
-    """Return the folder in which a target has been built.
+def _build_target(mpi: Mpi, target: str, c_options: str = "") -> Path:
+    """Return the build folder of a target.
 
-    It is built again, as far as make finds it old, when a source has changed.
+    Make rebuilds the target if a source has changed.
     """
     options = [
-        f"-DTOPOLOOM_LIBRARY={core_library()}",
+        f"-DTOPOLOOM_LIBRARY={find_core_library()}",
         f"-DTOPOLOOM_INCLUDE_DIR={CAPI}",
         f"-DCMAKE_C_FLAGS={c_options}",
         *(f"-DCMAKE_{language}_FLAGS_RELEASE=-O1" for language in ("C", "CXX")),
@@ -128,8 +131,10 @@ def _built(mpi: Mpi, target: str, c_options: str = "") -> Path:
         prefix = f"-DCMAKE_INSTALL_PREFIX={folder / 'prefix'}"
         configure(ROOT / "mpi", folder, mpi, prefix, *options)
 
-    folder = cached_folder(f"libraries-{mpi.name}", [str(mpi), *options], configure_in)
-    sources = tree_hash(ROOT / "mpi")[:8] + tree_hash(CAPI)[:8]
+    folder = get_cached_folder(
+        f"libraries-{mpi.name}", [str(mpi), *options], configure_in
+    )
+    sources = hash_folder(ROOT / "mpi")[:8] + hash_folder(CAPI)[:8]
     stamp, lock = folder / f".{target}-{sources}", folder / ".lock"
-    make_once(stamp, lock, partial(build, folder, target))
+    run_once_per_stamp(stamp, lock, partial(build, folder, target))
     return folder

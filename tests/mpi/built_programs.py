@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Build cache for test programs, in build/test-programs.
 
-The name of an entry contains a hash of everything that it depends on: compiler, command
-line and sources. A file lock serializes processes that build the same entry.
+The name of an entry contains a hash of compiler, command line and sources. A file lock
+serializes processes that build the same entry.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 CACHE = ROOT / "build/test-programs"
 SOURCES = (".c", ".cpp", ".f90", ".F90")
-#: Linked into programs whose ranks wait for each other, so that they yield the core. It
-#: is alone in its folder: a program is compiled again when a file beside one of its
-#: sources has changed.
+#: Linked into programs whose ranks poll, so that idle ranks yield the core. The folder
+#: contains only this file: changed neighbors of a source cause a rebuild.
 NAP_SOURCE = Path(__file__).parent / "programs/idle/nap_when_idle.c"
 
 
@@ -52,14 +51,18 @@ def compile_program(name: str, words: Sequence[object]) -> Path:
         )
         assert done.returncode == 0, done.stderr[-3000:]
 
-    inputs = [_identity(words[0]), *map(str, words[1:]), *_contents(words[1:])]
-    return cached_folder(name, inputs, compile_in) / name
+    inputs = [
+        _describe_compiler(words[0]),
+        *map(str, words[1:]),
+        *_hash_inputs(words[1:]),
+    ]
+    return get_cached_folder(name, inputs, compile_in) / name
 
 
-def cached_folder(
+def get_cached_folder(
     name: str, inputs: Iterable[str], make: Callable[[Path], None]
 ) -> Path:
-    """Return the cached folder for these inputs; `make` fills a new one."""
+    """Return the cached folder for these inputs; `make` fills a new folder."""
     key = hashlib.sha256("\n".join(inputs).encode()).hexdigest()[:16]
     folder = CACHE / f"{name}-{key}"
 
@@ -68,11 +71,11 @@ def cached_folder(
         folder.mkdir(parents=True)
         make(folder)
 
-    make_once(folder / ".made", CACHE / f"{folder.name}.lock", fill)
+    run_once_per_stamp(folder / ".made", CACHE / f"{folder.name}.lock", fill)
     return folder
 
 
-def make_once(stamp: Path, lock: Path, make: Callable[[], None]) -> None:
+def run_once_per_stamp(stamp: Path, lock: Path, make: Callable[[], None]) -> None:
     """Call `make` unless the stamp exists; create the stamp when it succeeds."""
     if stamp.exists():
         return
@@ -85,7 +88,7 @@ def make_once(stamp: Path, lock: Path, make: Callable[[], None]) -> None:
 
 
 @cache
-def tree_hash(folder: Path, pattern: str = "**/*") -> str:
+def hash_folder(folder: Path, pattern: str = "**/*") -> str:
     """Hash the names and contents of the files in a folder."""
     files = sorted(file for file in folder.glob(pattern) if file.is_file())
     digest = hashlib.sha256()
@@ -94,17 +97,17 @@ def tree_hash(folder: Path, pattern: str = "**/*") -> str:
     return digest.hexdigest()
 
 
-def _identity(compiler: object) -> str:
+def _describe_compiler(compiler: object) -> str:
     found = shutil.which(str(compiler))
     assert found is not None, f"{compiler} is missing"
     status = Path(found).stat()
     return f"{found} {status.st_mtime_ns} {status.st_size}"
 
 
-def _contents(words: Iterable[object]) -> Iterable[str]:
+def _hash_inputs(words: Iterable[object]) -> Iterable[str]:
     """Hash the folders of sources and headers, since both include their neighbors."""
     for word in map(str, words):
         if word.startswith("-I"):
-            yield tree_hash(Path(word[2:]), "*")
+            yield hash_folder(Path(word[2:]), "*")
         elif word.endswith(SOURCES):
-            yield tree_hash(Path(word).parent, "*")
+            yield hash_folder(Path(word).parent, "*")

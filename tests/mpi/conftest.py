@@ -12,76 +12,78 @@ from several_hosts import (
     SeveralHosts,
     allow_root,
     can_name_hosts,
-    installed_mpis,
-    several_hosts,
+    find_installed_mpis,
+    make_several_hosts,
     share_cores,
 )
 
 allow_root()
 share_cores()
-MPIS = installed_mpis()
-_made: dict[str, SeveralHosts] = {}
+MPIS = find_installed_mpis()
+_hosts_by_mpi: dict[str, SeveralHosts] = {}
 
 
-def each_of(mpis: Iterable[Mpi], what: str) -> list[object]:
-    """Make one test per MPI, or one that fails and names the missing MPI."""
+def make_mpi_params(mpis: Iterable[Mpi], what: str) -> list[object]:
+    """Make one test parameter per MPI, or one that fails and names the missing MPI."""
     found = [pytest.param(mpi, id=mpi.name.replace(" ", "")) for mpi in mpis]
     return found or [pytest.param(what, id="absent")]
 
 
-def hosts_of(mpi: Mpi | str, factory: pytest.TempPathFactory) -> SeveralHosts:
+def get_hosts(mpi: Mpi | str, factory: pytest.TempPathFactory) -> SeveralHosts:
     """Set up an MPI's hosts once for all tests."""
     if isinstance(mpi, str):
         pytest.fail(f"{mpi} is not installed; `make test` installs it")
     if not can_name_hosts():
         pytest.skip("naming hosts needs root or unprivileged user namespaces")
-    if mpi.name not in _made:
-        _made[mpi.name] = several_hosts(mpi, factory.mktemp("hosts"))
-    return _made[mpi.name]
+    if mpi.name not in _hosts_by_mpi:
+        _hosts_by_mpi[mpi.name] = make_several_hosts(mpi, factory.mktemp("hosts"))
+    return _hosts_by_mpi[mpi.name]
 
 
-@pytest.fixture(params=each_of(MPIS, "an MPI"))
+@pytest.fixture(params=make_mpi_params(MPIS, "an MPI"))
 def mpi(request: pytest.FixtureRequest) -> Mpi:
-    """Any MPI of this machine."""
+    """Return each MPI of this machine."""
     if isinstance(request.param, str):
         pytest.fail(f"{request.param} is not installed; `make test` installs it")
     return request.param
 
 
-@pytest.fixture(name="several_hosts", params=each_of(MPIS, "an MPI"))
+@pytest.fixture(name="several_hosts", params=make_mpi_params(MPIS, "an MPI"))
 def _any_mpi(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> SeveralHosts:
-    """Any MPI, with a launcher that accepts any host name."""
-    return hosts_of(request.param, tmp_path_factory)
+    """Return hosts for each MPI."""
+    return get_hosts(request.param, tmp_path_factory)
 
 
-@pytest.fixture(params=each_of((m for m in MPIS if not m.is_hydra), "Open MPI"))
+@pytest.fixture(params=make_mpi_params((m for m in MPIS if not m.is_hydra), "Open MPI"))
 def open_mpi(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> SeveralHosts:
-    """Open MPI with several hosts, each version of it."""
-    return hosts_of(request.param, tmp_path_factory)
+    """Return hosts for each version of Open MPI."""
+    return get_hosts(request.param, tmp_path_factory)
 
 
-@pytest.fixture(params=each_of((m for m in MPIS if m.is_hydra), "MPICH"))
+@pytest.fixture(params=make_mpi_params((m for m in MPIS if m.is_hydra), "MPICH"))
 def mpich(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> SeveralHosts:
-    """MPICH with several hosts, each version of it."""
-    return hosts_of(request.param, tmp_path_factory)
+    """Return hosts for each version of MPICH."""
+    return get_hosts(request.param, tmp_path_factory)
 
 
-@pytest.fixture(params=each_of((m for m in MPIS if m.has_rankmap), "MPICH >= 4.2"))
+@pytest.fixture(
+    params=make_mpi_params((m for m in MPIS if m.has_rankmap), "MPICH >= 4.2")
+)
 def mpich_with_rankmap(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> SeveralHosts:
-    """MPICH that has the option -rankmap."""
-    return hosts_of(request.param, tmp_path_factory)
+    """Return hosts for each version of MPICH that has the option -rankmap."""
+    return get_hosts(request.param, tmp_path_factory)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests on unchosen MPIs as full."""
+    """Mark tests on MPIs that are not chosen for this commit as `full`."""
     for item in find_unchosen_mpis(items, current_commit()):
         item.add_marker(pytest.mark.full)

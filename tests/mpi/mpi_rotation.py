@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs each MPI test on one MPI, which changes with the commit.
+"""Selects one MPI per test, which changes with the commit.
 
 A test that takes an MPI as a parameter runs on one MPI, chosen by a hash of the test's
 name and the commit. It runs on the others only with ``--full``. Tests marked

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPIs to test with, programs for them, and recorded edges as dicts."""
+"""MPIs under test, helpers to build and run programs, and recorded edges as dicts."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ BIN = Path(sys.prefix) / "bin"
 
 @dataclass(frozen=True)
 class Mpi:
-    """One MPI that the recorder must work with."""
+    """An MPI under test: launcher, compilers and options."""
 
     name: str
     mpirun: str
-    compilers: dict[str, str] = field(hash=False)  # by the suffix of the source
+    compilers: dict[str, str] = field(hash=False)  # by suffix of source files
     options: tuple[str, ...]
     install: str
 
     def command(self, ranks: int, *words: object) -> list[str]:
-        """Build a command line that starts `ranks` ranks, more than there are cores."""
+        """Build a command line that starts `ranks` ranks, with oversubscription."""
         return [need(self.mpirun, self.install), *self.options, "-n", str(ranks),
                 *map(str, words)]  # fmt: skip
 
 
-def _debian(name: str, options: tuple[str, ...], install: str) -> Mpi:
+def _make_debian_mpi(name: str, options: tuple[str, ...], install: str) -> Mpi:
     compilers = {".c": "mpicc", ".cpp": "mpicxx"}
     compilers.update(dict.fromkeys((".f90", ".F90"), "mpifort"))
     named = {suffix: f"{compiler}.{name}" for suffix, compiler in compilers.items()}
     return Mpi(name, f"mpirun.{name}", named, options, install)
 
 
-OPEN_MPI_4 = _debian(
+OPEN_MPI_4 = _make_debian_mpi(
     "openmpi", ("--oversubscribe",), "apt-get install libopenmpi-dev gfortran"
 )
-MPICH = _debian("mpich", (), "apt-get install mpich libmpich-dev gfortran")
+MPICH = _make_debian_mpi("mpich", (), "apt-get install mpich libmpich-dev gfortran")
 OPEN_MPI_5 = Mpi(
     "openmpi5",
     str(BIN / "mpirun"),
@@ -74,7 +74,7 @@ SIMGRID = Mpi(
 
 
 def need(program: str, install: str) -> str:
-    """Find a program, or fail the test with how to install it."""
+    """Find a program, or fail the test with the installation command."""
     found = shutil.which(program)
     assert found is not None, f"{program} is missing: {install}"
     return found
@@ -94,7 +94,7 @@ def run_to_end(
     )
 
 
-def output_of(done: subprocess.CompletedProcess[str]) -> str:
+def check_output(done: subprocess.CompletedProcess[str]) -> str:
     """Return the output of a successful program."""
     assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
     return done.stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line in a separate process, as a user starts it."""
+"""Runs the command line in a separate process."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ def topoloom(
 
 
 def wait_for_end(process: int) -> None:
-    """Wait for a process that is not our child, by its pidfd."""
+    """Wait for the end of a process that is not our child, by its pidfd."""
     ready, _, _ = select.select([process], [], [], SECONDS)
     os.close(process)
     assert ready, "a process outlived what started it"
 
 
 def let_compute(process: subprocess.Popen[str], seconds: float) -> None:
-    """Wait until a process has used some more seconds of CPU time, or has ended."""
-    end = computed(process.pid) + seconds
-    while process.poll() is None and computed(process.pid) < end:
+    """Wait until a process has used `seconds` more of CPU time, or has ended."""
+    end = read_cpu_seconds(process.pid) + seconds
+    while process.poll() is None and read_cpu_seconds(process.pid) < end:
         time.sleep(0.02)
 
 
-def computed(pid: int) -> float:
-    """Return the processor time of a process in seconds."""
+def read_cpu_seconds(pid: int) -> float:
+    """Return the CPU time of a process in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")

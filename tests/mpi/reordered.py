@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shared by tests of reordering: jobs whose ranks are under several switches."""
+"""Jobs whose ranks are under several switches, for tests of reordering."""
 
 from __future__ import annotations
 
@@ -15,23 +15,27 @@ from topoloom.preload.mpi_library import build_reorder_library
 SECONDS = 600
 
 
-def reorderer(mpi: Mpi) -> Path:
-    """Compile the library that is preloaded."""
+def build_preloaded_library(mpi: Mpi) -> Path:
+    """Compile the reordering library that is preloaded."""
     return build_reorder_library(Path(need(mpi.compilers[".c"], mpi.install)))
 
 
-def preloaded(mpi: Mpi, **more: str) -> dict[str, str]:
-    """Return the environment with which ranks reorder."""
-    return {"LD_PRELOAD": str(reorderer(mpi)), "TOPOLOOM_REORDER": "1", **more}
+def make_preload_variables(mpi: Mpi, **more: str) -> dict[str, str]:
+    """Return the environment variables that enable reordering."""
+    return {
+        "LD_PRELOAD": str(build_preloaded_library(mpi)),
+        "TOPOLOOM_REORDER": "1",
+        **more,
+    }
 
 
-def under_switches(
+def run_under_switches(
     mpi: Mpi,
     groups: Sequence[int],
     words: Sequence[object],
     variables: dict[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run these numbers of ranks under switches, as Slurm's tree plugin names them."""
+    """Run groups of ranks under separate switches, named as by Slurm's tree plugin."""
     launcher, *options = mpi.command(0)[:-2]
     command = [launcher, *options]
     for number, ranks in enumerate(groups):
@@ -49,9 +53,9 @@ def under_switches(
             )
         command += ["-n", str(ranks), *map(str, words)]
     settings = {
-        # Ranks that outnumber cores must let each other work.
+        # Ranks outnumber cores, so waiting ranks must yield.
         "OMPI_MCA_mpi_yield_when_idle": "1",
-        # Its reordering ends a program that asks for a part of its processes.
+        # Open MPI's treematch aborts if a topology excludes processes.
         "OMPI_MCA_topo": "^treematch",
     }
     return subprocess.run(
@@ -64,10 +68,10 @@ def under_switches(
     )
 
 
-def results(done: subprocess.CompletedProcess[str]) -> list[str]:
+def read_topology_lines(done: subprocess.CompletedProcess[str]) -> list[str]:
     """Extract the output of ``topologies`` that must not depend on the order.
 
-    Rank 0 of each topology prints, and that is not always the same process.
+    Rank 0 of each topology prints; which process is rank 0 varies.
     """
     assert done.returncode == 0, done.stderr or done.stdout
     lines = [line for line in done.stdout.splitlines() if line.startswith("topology")]
@@ -75,13 +79,13 @@ def results(done: subprocess.CompletedProcess[str]) -> list[str]:
     return sorted(lines)
 
 
-def number(done: subprocess.CompletedProcess[str], what: str) -> int:
-    """Read the number in the line that begins with these words."""
+def read_number(done: subprocess.CompletedProcess[str], what: str) -> int:
+    """Return the number at the end of the line that begins with `what`."""
     assert done.returncode == 0, done.stderr or done.stdout
     found = [x for x in done.stdout.splitlines() if x.startswith(f"{what} ")]
     return int(found[0].rsplit(" ", 1)[1])
 
 
 def read_messages(done: subprocess.CompletedProcess[str]) -> list[str]:
-    """Return the lines of topoloom on standard error."""
+    """Return Topoloom's lines on standard error."""
     return [x for x in done.stderr.splitlines() if x.startswith("topoloom:")]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several hosts on one machine, for real launchers: a host is a UTS namespace.
 
-Launchers reach other hosts by a program that is called as ``ssh HOST COMMAND``. Ours
-runs the command right here, in a UTS namespace in which the machine is called HOST.
-Each rank then asks gethostname() and learns where the launcher has put it.
+Launchers start processes on other hosts by a program that is called as ``ssh HOST
+COMMAND``. The agent runs the command on this machine, in a UTS namespace with host name
+HOST. Each rank then reports the result of gethostname().
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ exec unshare %s --uts sh -c 'hostname "$0" && exec sh -c "$*"' "$host" "$@"
 
 @dataclass(frozen=True)
 class Mpi:
-    """One MPI of this machine."""
+    """An MPI installed on this machine."""
 
     name: str
     mpirun: str
@@ -41,13 +41,13 @@ class Mpi:
 
     @property
     def is_hydra(self) -> bool:
-        """Whether it is MPICH's launcher."""
+        """Whether the launcher is MPICH's Hydra."""
         return self.name.startswith("MPICH")
 
 
 @dataclass(frozen=True)
 class Location:
-    """The location that a rank reports."""
+    """The host and cores that a rank reports."""
 
     host: str
     cores: tuple[int, ...]
@@ -60,11 +60,11 @@ class SeveralHosts:
     Attributes
     ----------
     mpi
-        Whose launcher it is.
+        The MPI with this launcher.
     options
-        Options after the launcher's name that make it use our agent.
+        Options that make the launcher use the agent.
     where
-        A program whose ranks say where they are.
+        A program whose ranks report their location.
     """
 
     mpi: Mpi
@@ -76,7 +76,7 @@ class SeveralHosts:
         return [self.mpi.mpirun, *self.options, *map(str, words)]
 
     def run(self, *words: object) -> subprocess.CompletedProcess[str]:
-        """Run the launcher with these words."""
+        """Run the launcher with these arguments."""
         return subprocess.run(
             self.command(*words),
             capture_output=True,
@@ -86,15 +86,15 @@ class SeveralHosts:
             stdin=subprocess.DEVNULL,
         )
 
-    def locations(self, *options: object, ranks: int) -> list[Location]:
-        """Run the launcher with these options; return the location of each rank."""
+    def locate_ranks(self, *options: object, ranks: int) -> list[Location]:
+        """Run ``where`` with these launcher options; return each rank's location."""
         done = self.run(*options, "-n", ranks, self.where)
         assert done.returncode == 0, done.stderr or done.stdout
         return read_locations(done.stdout, ranks)
 
 
 def read_locations(text: str, ranks: int) -> list[Location]:
-    """Read what ``where`` prints."""
+    """Parse the output of ``where``."""
     located = {}
     for line in text.splitlines():
         rank, host, *cores = line.split()
@@ -103,8 +103,8 @@ def read_locations(text: str, ranks: int) -> list[Location]:
     return [located[rank] for rank in range(ranks)]
 
 
-def installed_mpis() -> list[Mpi]:
-    """Find Open MPI and MPICH, on PATH and in the environment of this Python."""
+def find_installed_mpis() -> list[Mpi]:
+    """Find Open MPI and MPICH on PATH and in this Python environment."""
     folder, found = Path(sys.prefix), {}
     for mpirun, mpicc in (
         ("mpirun.openmpi", "mpicc.openmpi"),
@@ -119,8 +119,8 @@ def installed_mpis() -> list[Mpi]:
     return list(found.values())
 
 
-def several_hosts(mpi: Mpi, folder: Path) -> SeveralHosts:
-    """Put the agent into `folder`."""
+def make_several_hosts(mpi: Mpi, folder: Path) -> SeveralHosts:
+    """Write the agent to `folder`, and compile ``where``."""
     agent = folder / "agent"
     agent.write_text(AGENT % ("" if os.geteuid() == 0 else "--user --map-root-user"))
     agent.chmod(0o755)
@@ -136,19 +136,19 @@ def several_hosts(mpi: Mpi, folder: Path) -> SeveralHosts:
 
 
 def can_name_hosts() -> bool:
-    """Whether hosts can be named, as root or in a user namespace."""
+    """Return whether this user can create UTS namespaces."""
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     tried = ["unshare", *user, "--uts", "hostname", "n0"]
     return subprocess.run(tried, check=False, capture_output=True).returncode == 0
 
 
 def share_cores() -> None:
-    """Let waiting ranks yield their core: there are more ranks than cores."""
+    """Make waiting ranks of Open MPI yield, because ranks outnumber cores."""
     os.environ.update(OMPI_MCA_mpi_yield_when_idle="1")
 
 
 def allow_root() -> None:
-    """Let Open MPI start as root, which takes two variables."""
+    """Allow Open MPI to run as root; this requires two variables."""
     for family in ("OMPI", "PRTE"):
         os.environ[f"{family}_ALLOW_RUN_AS_ROOT"] = "1"
         os.environ[f"{family}_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts that SimGrid's MPI simulates: links of 10 GB/s and 1 us to one switch."""
+"""Hosts simulated by SimGrid, connected to one switch by links of 10 GB/s and 1 us."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def hosts_options(folder: Path, hosts: int, settings: Mapping[str, str]) -> list
     Parameters
     ----------
     settings
-        SimGrid's own, such as ``{"smpi/test": "1e-6"}``.
+        Settings of SimGrid, such as ``{"smpi/test": "1e-6"}``.
     """
     platform, hostfile = folder / "platform.xml", folder / "hosts"
     platform.write_text(PLATFORM.format(last=hosts - 1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Real launchers read exported files; ranks report their location."""
+"""Launchers place ranks as exported files state; ranks report their location."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from topoloom import Allocation, Machine, Placement, PlacementFile, save_placeme
 MACHINE = "mesh:4+node:2"
 NODES = [3, 0, 2]
 HOSTS = ("beta", "alpha", "delta-2")
-SCATTERED = [7, 0, 4, 6, 1]  # slot of each rank; slot 5 stays free
+SCATTERED = [7, 0, 4, 6, 1]  # slot of each rank; slot 5 is idle
 CONSECUTIVE = [6, 7, 1, 4, 5]
 
 
-def save(path: Path, slots: list[int], hosts: tuple[str, ...] = HOSTS) -> Path:
+def save_placement_file(
+    path: Path, slots: list[int], hosts: tuple[str, ...] = HOSTS
+) -> Path:
     machine = Machine(MACHINE)
     allocation = Allocation(machine, np.array(NODES, dtype=np.uint32))
     placement = Placement(allocation, np.array(slots, dtype=np.uint32))
@@ -27,7 +29,7 @@ def save(path: Path, slots: list[int], hosts: tuple[str, ...] = HOSTS) -> Path:
     return path
 
 
-def hosts_of(slots: list[int]) -> list[str]:
+def list_hosts(slots: list[int]) -> list[str]:
     return [HOSTS[NODES.index(slot // 2)] for slot in slots]
 
 
@@ -41,13 +43,13 @@ def rankfile_options(hosts: SeveralHosts, rankfile: str, hostfile: str) -> list[
 def test_a_rankfile_puts_each_rank_on_its_host_and_core(
     open_mpi: SeveralHosts, topoloom: Any, tmp_path: Path, slots: list[int]
 ) -> None:
-    save(tmp_path / "x.json", slots)
+    save_placement_file(tmp_path / "x.json", slots)
     assert (
         topoloom("export", "x.json", "--to", "openmpi-rankfile", "-o", "r").status == 0
     )
     Path("h").write_text("".join(f"{host} slots=2\n" for host in HOSTS))
-    located = open_mpi.locations(*rankfile_options(open_mpi, "r", "h"), ranks=5)
-    wanted = zip(hosts_of(slots), slots, strict=True)
+    located = open_mpi.locate_ranks(*rankfile_options(open_mpi, "r", "h"), ranks=5)
+    wanted = zip(list_hosts(slots), slots, strict=True)
     assert located == [Location(host, (slot % 2,)) for host, slot in wanted]
 
 
@@ -55,11 +57,11 @@ def test_a_rankfile_reaches_hosts_by_their_full_names(
     open_mpi: SeveralHosts, topoloom: Any, tmp_path: Path
 ) -> None:
     full = tuple(f"{host}.cluster.example" for host in HOSTS)
-    save(tmp_path / "x.json", SCATTERED, full)
+    save_placement_file(tmp_path / "x.json", SCATTERED, full)
     topoloom("export", "x.json", "--to", "openmpi-rankfile", "-o", "r")
     Path("h").write_text("".join(f"{host} slots=2\n" for host in full))
-    located = open_mpi.locations(*rankfile_options(open_mpi, "r", "h"), ranks=5)
-    assert [at.host.partition(".")[0] for at in located] == hosts_of(SCATTERED)
+    located = open_mpi.locate_ranks(*rankfile_options(open_mpi, "r", "h"), ranks=5)
+    assert [at.host.partition(".")[0] for at in located] == list_hosts(SCATTERED)
 
 
 def test_open_mpi_refuses_a_rankfile_whose_ranks_do_not_ascend(
@@ -76,11 +78,11 @@ def test_open_mpi_refuses_a_rankfile_whose_ranks_do_not_ascend(
 def test_a_hostfile_fills_hosts_in_rank_order(
     open_mpi: SeveralHosts, topoloom: Any, tmp_path: Path
 ) -> None:
-    save(tmp_path / "x.json", CONSECUTIVE)
+    save_placement_file(tmp_path / "x.json", CONSECUTIVE)
     assert topoloom("export", "x.json", "--to", "hostfile", "-o", "h").status == 0
-    # Host alpha takes one rank, though it has two cores.
-    located = open_mpi.locations("--hostfile", "h", "--map-by", "slot", ranks=5)
-    assert [at.host for at in located] == hosts_of(CONSECUTIVE)
+    # Host alpha gets one rank, although it has two cores.
+    located = open_mpi.locate_ranks("--hostfile", "h", "--map-by", "slot", ranks=5)
+    assert [at.host for at in located] == list_hosts(CONSECUTIVE)
 
 
 def test_open_mpi_gives_a_host_without_a_count_one_slot_per_core(
@@ -88,7 +90,7 @@ def test_open_mpi_gives_a_host_without_a_count_one_slot_per_core(
 ) -> None:
     (tmp_path / "h").write_text("alpha\nbeta slots=1\n")
     options = ["--hostfile", tmp_path / "h", "--map-by", "slot"]
-    located = open_mpi.locations(*options, ranks=2)
+    located = open_mpi.locate_ranks(*options, ranks=2)
     assert [at.host for at in located] == ["alpha", "alpha"]
 
 
@@ -107,40 +109,40 @@ def test_the_two_kinds_of_hostfile_exclude_each_other(
 def test_open_mpi_reads_a_slurm_host_file_with_its_sequential_mapper(
     open_mpi: SeveralHosts, topoloom: Any, tmp_path: Path
 ) -> None:
-    save(tmp_path / "x.json", SCATTERED)
+    save_placement_file(tmp_path / "x.json", SCATTERED)
     topoloom("export", "x.json", "--to", "slurm-hostfile", "-o", "s")
     policy = "seq:file=s" if open_mpi.mpi.version >= (5,) else "seq"
     options = ["--hostfile", "s", "--map-by", policy, "--bind-to", "none"]
-    located = open_mpi.locations(*options, ranks=5)
-    assert [at.host for at in located] == hosts_of(SCATTERED)
+    located = open_mpi.locate_ranks(*options, ranks=5)
+    assert [at.host for at in located] == list_hosts(SCATTERED)
 
 
 @pytest.mark.parametrize("slots", [SCATTERED, CONSECUTIVE])
 def test_mpich_places_by_an_ordered_hostfile(
     mpich: SeveralHosts, topoloom: Any, tmp_path: Path, slots: list[int]
 ) -> None:
-    save(tmp_path / "x.json", slots)
+    save_placement_file(tmp_path / "x.json", slots)
     assert topoloom("export", "x.json", "--to", "mpich-hostfile", "-o", "h").status == 0
-    located = mpich.locations("-f", "h", ranks=5)
-    assert [at.host for at in located] == hosts_of(slots)
+    located = mpich.locate_ranks("-f", "h", ranks=5)
+    assert [at.host for at in located] == list_hosts(slots)
 
 
 @pytest.mark.parametrize("slots", [SCATTERED, CONSECUTIVE])
 def test_mpich_places_by_a_rank_map(
     mpich_with_rankmap: SeveralHosts, topoloom: Any, tmp_path: Path, slots: list[int]
 ) -> None:
-    save(tmp_path / "x.json", slots)
+    save_placement_file(tmp_path / "x.json", slots)
     rankmap = topoloom("export", "x.json", "--to", "mpich-rankmap").out.strip()
     options = ["-hosts", ",".join(HOSTS), "-rankmap", rankmap]
-    located = mpich_with_rankmap.locations(*options, ranks=5)
-    assert [at.host for at in located] == hosts_of(slots)
+    located = mpich_with_rankmap.locate_ranks(*options, ranks=5)
+    assert [at.host for at in located] == list_hosts(slots)
 
 
 def test_mpich_reads_blocks_in_a_rank_map_as_written(
     mpich_with_rankmap: SeveralHosts,
 ) -> None:
     rankmap = "(vector,(1,2,2),(0,1,1))"
-    located = mpich_with_rankmap.locations(
+    located = mpich_with_rankmap.locate_ranks(
         "-hosts", "alpha,beta,gamma", "-rankmap", rankmap, ranks=5
     )
     wanted = ["beta", "beta", "gamma", "gamma", "alpha"]

@@ -14,7 +14,7 @@ from topoloom.launch.apply.dry_run import _is_same_host
 
 ROOT = Path(__file__).parents[2]
 
-#: hosts of a file, what a process calls its host, and which it is
+#: (hosts of a file, host name of a process, matching host of the file)
 CASES = [
     ("n1 n2", "n2", "n2"),
     ("n1 n2", "n2.site", "n2"),
@@ -31,7 +31,7 @@ CASES = [
 
 
 @pytest.fixture(scope="module")
-def find() -> Path:
+def name_finder() -> Path:
     folders = [
         ROOT / "mpi/process_map",
         ROOT / "mpi/reorder",
@@ -45,28 +45,34 @@ def find() -> Path:
     return compile_program("host_names", [compiler, *include, *sources])
 
 
-def ask(find: Path, folder: Path, hosts: list[str], name: str) -> str:
+def find_local_host(
+    name_finder: Path, folder: Path, hosts: list[str], name: str
+) -> str:
     plan, machine = folder / "plan", folder / "machine"
     plan.write_text("".join(f"{i} {h} 0 -\n" for i, h in enumerate(hosts)))
     nodes = "".join(f"node {i} {host}\n" for i, host in enumerate(hosts))
     costs = "message - 1e-6 1e-9\nlinks - 2 0.5\ncost latency 1e-6\n"  # for others
     machine.write_text(f"machine torus:4\n{nodes}{costs}")
-    words = [find, plan, machine, name]
+    words = [name_finder, plan, machine, name]
     return subprocess.run(words, capture_output=True, text=True).stdout.strip()
 
 
 @pytest.mark.parametrize(("text", "name", "meant"), CASES)
 def test_one_rule_matches_host_names(
-    text: str, name: str, meant: str | None, find: Path, tmp_path: Path
+    text: str, name: str, meant: str | None, name_finder: Path, tmp_path: Path
 ) -> None:
     hosts = text.split()
     node = -1 if meant is None else hosts.index(meant)
-    assert ask(find, tmp_path, hosts, name) == f"{meant or '-'} {node}"
+    assert (
+        find_local_host(name_finder, tmp_path, hosts, name) == f"{meant or '-'} {node}"
+    )
     same = [host for host in hosts if _is_same_host(host, name)]
-    # Pair by pair nothing is ambiguous.
+    # Pairwise comparisons are never ambiguous.
     assert same == [meant] if meant else len(same) != 1
 
 
-def test_a_host_that_matches_two_names_is_refused(find: Path, tmp_path: Path) -> None:
-    problem = ask(find, tmp_path, ["n1", "n2", "n1"], "n1")
+def test_a_host_that_matches_two_names_is_refused(
+    name_finder: Path, tmp_path: Path
+) -> None:
+    problem = find_local_host(name_finder, tmp_path, ["n1", "n2", "n1"], "n1")
     assert problem == f"{tmp_path / 'machine'}: a host is given twice: n1"

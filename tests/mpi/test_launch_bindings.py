@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Real launchers bind ranks as exported; ranks report their affinity."""
+"""Launchers bind ranks as exported; ranks report their affinity."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from topoloom import load_placement, save_graph
 from topoloom.graphs import ring
 
 HOSTS = "alpha,beta,gamma"
-#: hwloc's picture of a machine with one core, which has the hardware threads 0 and 1
+#: hwloc topology of a machine with one core and its hardware threads 0 and 1
 ONE_CORE = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE topology SYSTEM "hwloc2.dtd">
 <topology version="2.0">
@@ -48,7 +48,7 @@ cpus = {cpus}
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Enter a directory with profiles of rings and machines of three nodes."""
+    """Change to a directory with profiles of rings and machines of three nodes."""
     monkeypatch.chdir(tmp_path)
     for ranks in (3, 5):
         save_graph(f"ring{ranks}.npz", ring(ranks, 1000))
@@ -67,7 +67,7 @@ def run(
 
 
 def slots_of(placement: str) -> list[tuple[str, int]]:
-    """Return the host and the slot on it of each rank."""
+    """Return (host, slot of the host) of each rank."""
     placed = load_placement(placement)
     assert placed.hosts is not None
     per_node = placed.machine.slots_per_node
@@ -100,7 +100,7 @@ def test_open_mpi_binds_to_hardware_threads_of_one_core(
     assert done.returncode == 0, done.stderr
     located = [(s.host, s.cores) for s in read_locations(done.stdout, 5)]
     assert located == [(host, (slot,)) for host, slot in slots_of("x.json")]
-    # The machine has one core, and no second one to bind to.
+    # The machine has only one core, so binding to two cores fails.
     assert run("two.toml", "core", "ring5.npz", command).returncode == 2
 
 
@@ -114,7 +114,7 @@ def test_mpich_binds_to_a_core_or_to_its_first_thread(
         assert {at.cores for at in read_locations(done.stdout, 3)} == {cpus}
 
 
-def test_the_machine_read_here_gives_valid_bindings_here(
+def test_the_machine_detected_on_this_host_gives_valid_bindings(
     several_hosts: SeveralHosts, folder: Path, topoloom: Any
 ) -> None:
     assert topoloom("machine", "detect", "-o", "here.toml").status == 0

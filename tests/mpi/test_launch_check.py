@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`export --check` asks real Open MPI where it would start each rank, and compares."""
+"""`export --check` compares the placement with a dry run of Open MPI."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ HOSTS = ("beta", "alpha", "delta-2")
 SLOTS = [5, 0, 2, 4, 1]
 #: two packages of two cores with two threads each
 NODE = NodeParts(("package", "node"), cpus=((0, 1), (2, 3), (4, 5), (6, 7)))
-#: the same, without named levels
+#: the same machine, without named levels
 UNNAMED = replace(NODE, names=())
 
 
 @pytest.fixture
 def mpirun(open_mpi: SeveralHosts, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return a command of an Open MPI whose daemons reach any host."""
+    """Return the mpirun of an Open MPI whose daemons reach any host."""
     agent = open_mpi.options[-1]
     monkeypatch.setenv("OMPI_MCA_plm_rsh_agent", agent)
     monkeypatch.setenv("PRTE_MCA_plm_ssh_agent", "/nobody/may/call/this")
     return open_mpi.mpi.mpirun
 
 
-def save(path: Path, machine: str, slots: list[int]) -> None:
+def save_placement_file(path: Path, machine: str, slots: list[int]) -> None:
     whole = Machine(machine)
     nodes = np.arange(whole.node_count, dtype=np.uint32)
     allocation = Allocation(whole, nodes)
@@ -46,10 +46,10 @@ def save(path: Path, machine: str, slots: list[int]) -> None:
 @pytest.mark.parametrize(
     ("target", "slots"), [("openmpi-rankfile", SLOTS), ("hostfile", [2, 3, 4, 0, 1])]
 )
-def test_a_file_with_which_open_mpi_starts_ranks_as_placed_is_written(
+def test_open_mpi_starts_ranks_as_placed_with_the_written_file(
     mpirun: str, topoloom: Any, tmp_path: Path, target: str, slots: list[int]
 ) -> None:
-    save(tmp_path / "x.json", "mesh:3+node:2", slots)
+    save_placement_file(tmp_path / "x.json", "mesh:3+node:2", slots)
     words = ["export", "x.json", "--to", target, "--check", "--check-with", mpirun]
     done = topoloom(*words, "-o", "out")
     assert done.status == 0, done.err
@@ -61,7 +61,7 @@ def test_a_file_with_which_open_mpi_starts_ranks_as_placed_is_written(
 def test_a_core_that_no_host_has_fails_the_check(
     mpirun: str, topoloom: Any, tmp_path: Path
 ) -> None:
-    save(tmp_path / "x.json", "mesh:3+node:4096", [4095, 0])
+    save_placement_file(tmp_path / "x.json", "mesh:3+node:4096", [4095, 0])
     words = ["export", "x.json", "--to", "openmpi-rankfile", "--check-with", mpirun]
     done = topoloom(*words, "--check", "-o", "out")
     assert done.status == 1
@@ -73,8 +73,8 @@ def test_a_core_that_no_host_has_fails_the_check(
 def test_arguments_after_two_dashes_go_to_the_launcher(
     mpirun: str, topoloom: Any, tmp_path: Path
 ) -> None:
-    """Open MPI starts ranks in the order of its --host, if it has one."""
-    save(tmp_path / "x.json", "mesh:3+node:2", [2, 3, 4, 0, 1])
+    """With --host, Open MPI starts ranks in the order of its hosts."""
+    save_placement_file(tmp_path / "x.json", "mesh:3+node:2", [2, 3, 4, 0, 1])
     words = ["export", "x.json", "--to", "hostfile", "--check", "--check-with", mpirun]
     done = topoloom(*words, "-o", "out", "--", "--no-such-option")
     assert done.status == 1
@@ -142,7 +142,7 @@ def test_cores_of_packages_and_hardware_threads_are_compared(
     bind: str | None,
     node: NodeParts,
 ) -> None:
-    """On a described machine: 2 packages of 2 slots with one or two cores each."""
+    """The machine has 2 packages of 2 slots with one or two cores each."""
     synthetic = f"package:2 core:{2 * cores} pu:2"
     picture = tmp_path / "picture.xml"
     subprocess.run(
@@ -168,7 +168,7 @@ def test_cores_of_packages_and_hardware_threads_are_compared(
 def test_a_format_without_a_dry_run_is_not_checked(
     mpirun: str, topoloom: Any, tmp_path: Path
 ) -> None:
-    save(tmp_path / "x.json", "mesh:3+node:2", SLOTS)
+    save_placement_file(tmp_path / "x.json", "mesh:3+node:2", SLOTS)
     words = ["export", "x.json", "--to", "mpich-hostfile", "--check", "-o", "out"]
     done = topoloom(*words, "--check-with", mpirun)
     assert done.status == 2
@@ -180,7 +180,7 @@ def test_a_format_without_a_dry_run_is_not_checked(
 def test_a_launcher_other_than_open_mpi_is_not_asked(
     mpich: SeveralHosts, topoloom: Any, tmp_path: Path
 ) -> None:
-    save(tmp_path / "x.json", "mesh:3+node:2", SLOTS)
+    save_placement_file(tmp_path / "x.json", "mesh:3+node:2", SLOTS)
     words = ["export", "x.json", "--to", "openmpi-rankfile", "--check"]
     done = topoloom(*words, "--check-with", mpich.mpi.mpirun)
     assert done.status == 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts with separate networks: real launchers place ranks that exchange messages."""
+"""Launchers place ranks that exchange messages on hosts with separate networks."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def mpirun(mpi: Mpi, network: NetworkHosts) -> list[str]:
     return [mpi.mpirun, f"--{scope}", f"plm_{agent}_agent", str(network.agent)]
 
 
-def on_head(
+def run_on_head(
     network: NetworkHosts, words: list[str]
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        network.on(HEAD, *words),
+        network.command_on(HEAD, *words),
         capture_output=True,
         text=True,
         check=False,
@@ -62,8 +62,8 @@ def on_head(
     )
 
 
-def expected(placement: str) -> list[tuple[str, int]]:
-    """Return the host and the core of each rank."""
+def read_expected_slots(placement: str) -> list[tuple[str, int]]:
+    """Return the expected host and core of each rank."""
     placed = load_placement(placement)
     assert placed.hosts is not None
     slots = placed.placement.slots.tolist()
@@ -82,25 +82,25 @@ def test_ranks_arrive_on_their_hosts_and_talk_over_the_network(
     across = compile_program("across", [mpi.mpicc, "-w", source, NAP_SOURCE])
     placing = [*CORES, "--mapper", "random", "--seed", "2", "-o", "x.json"]
     command = [*mpirun(mpi, network), "-n", "5", str(across), str(BYTES)]
-    before = {host: network.received(host) for host in HOSTS}
+    before = {host: network.count_received_bytes(host) for host in HOSTS}
     words = ["run", *placing, "--profile", "ring5.npz", "--", *command]
-    done = on_head(network, [*TOPOLOOM, *words])
+    done = run_on_head(network, [*TOPOLOOM, *words])
     assert done.returncode == 0, done.stderr
 
     rows = [line.split() for line in done.stdout.splitlines()]
     assert sorted(int(row[0]) for row in rows) == list(range(5))
     rows.sort(key=lambda row: int(row[0]))
-    located = expected("x.json")
+    located = read_expected_slots("x.json")
     hosts = [host for host, _ in located]
     assert [(host, at) for _, host, at, *_ in rows] == [
         (host, network.addresses[host]) for host in hosts
     ]
-    if not mpi.is_hydra:  # MPICH does not bind unless asked to.
+    if not mpi.is_hydra:  # MPICH binds only on request.
         assert [[int(core) for core in row[3:]] for row in rows] == [
             [core] for _, core in located
         ]
     for host, messages in messages_across(hosts).items():
-        assert network.received(host) - before[host] >= messages * BYTES
+        assert network.count_received_bytes(host) - before[host] >= messages * BYTES
 
 
 def test_a_killed_test_leaves_nothing_behind(tmp_path: Path) -> None:

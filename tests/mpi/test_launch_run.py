@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom run` launches a program as placed, and never breaks the user's command."""
+"""`topoloom run` starts a program as placed, and never breaks the user's command."""
 
 from __future__ import annotations
 
@@ -24,24 +24,26 @@ RANDOM = ["--mapper", "random", "--seed", "3"]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Enter a directory with profiles of rings."""
+    """Change to a directory with profiles of rings."""
     monkeypatch.chdir(tmp_path)
     for ranks in (4, 6):
         save_graph(f"ring{ranks}.npz", ring(ranks, 1000))
     return tmp_path
 
 
-def run(*words: object, standard_input: str = "") -> subprocess.CompletedProcess[str]:
+def run_with_placement(
+    *words: object, standard_input: str = ""
+) -> subprocess.CompletedProcess[str]:
     return topoloom("run", *words, standard_input=standard_input)
 
 
-def on_hosts(several_hosts: SeveralHosts, *words: object) -> list[str]:
-    """Build a command that names its hosts."""
+def make_host_command(several_hosts: SeveralHosts, *words: object) -> list[str]:
+    """Build a launcher command that names the hosts."""
     option = "-hosts" if several_hosts.mpi.is_hydra else "--host"
     return several_hosts.command(option, HOSTS, *words)
 
 
-def wanted(placement: str, cores: bool) -> list[Location]:
+def read_expected_locations(placement: str, cores: bool) -> list[Location]:
     given = load_placement(placement)
     assert given.hosts is not None
     nodes = np.asarray(given.allocation.nodes).tolist()
@@ -62,13 +64,13 @@ def test_run_puts_each_rank_on_its_host(
 ) -> None:
     command = several_hosts.command("-n", 6, several_hosts.where)
     where = [*CORES, *RANDOM, "--profile", "ring6.npz", "-o", "x.json"]
-    done = run(*where, "--", *command)
+    done = run_with_placement(*where, "--", *command)
     assert done.returncode == 0, done.stderr
     assert "6 ranks placed with random: hop-bytes" in done.stderr
     assert "placed run" in done.stderr
-    # Open MPI also binds to the core; MPICH does not bind unless asked to.
+    # Open MPI also binds to cores; MPICH binds only on request.
     cores = not several_hosts.mpi.is_hydra
-    assert read_locations(done.stdout, 6) == wanted("x.json", cores)
+    assert read_locations(done.stdout, 6) == read_expected_locations("x.json", cores)
 
 
 def test_run_places_by_the_phases_of_a_recorded_program(
@@ -79,11 +81,11 @@ def test_run_places_by_the_phases_of_a_recorded_program(
     save_graph("p.npz", graph, {"phases": phases})
     command = several_hosts.command("-n", 4, several_hosts.where)
     where = [*CORES, "--profile", "p.npz", "-o", "x.json"]
-    done = run(*where, "--objective", "congestion", "--", *command)
+    done = run_with_placement(*where, "--objective", "congestion", "--", *command)
     assert done.returncode == 0, done.stderr
     assert "4 ranks placed with auto: congestion by phase" in done.stderr
     assert load_placement("x.json").objective == "congestion"
-    unknown = run(*where, "--objective", "timed", "--", *command)
+    unknown = run_with_placement(*where, "--objective", "timed", "--", *command)
     assert unknown.returncode == 2
     assert unknown.stdout == ""
     assert "no objective 'timed'" in unknown.stderr
@@ -92,15 +94,17 @@ def test_run_places_by_the_phases_of_a_recorded_program(
 def test_run_records_first_without_a_profile(
     several_hosts: SeveralHosts, folder: Path
 ) -> None:
-    command = on_hosts(several_hosts, "-n", 4, several_hosts.where)
+    command = make_host_command(several_hosts, "-n", 4, several_hosts.where)
     where = ["--machine", "mesh:4", "--json", "-o", "x.json"]
-    done = run(*where, "--", *command)
+    done = run_with_placement(*where, "--", *command)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stderr.splitlines()[-1])
     assert set(report["seconds"]) == {"recorded", "placed"}
     second_run = "\n".join(done.stdout.splitlines()[-4:])
     located = read_locations(second_run, 4)
-    assert [s.host for s in located] == [s.host for s in wanted("x.json", False)]
+    assert [s.host for s in located] == [
+        s.host for s in read_expected_locations("x.json", False)
+    ]
 
 
 def test_run_passes_the_input_and_the_exit_status_through(
@@ -108,7 +112,9 @@ def test_run_passes_the_input_and_the_exit_status_through(
 ) -> None:
     text = "what the program reads\n" * 20
     command = several_hosts.command("-n", 4, several_hosts.where, 7, len(text))
-    done = run(*NODES, "--profile", "ring4.npz", "--", *command, standard_input=text)
+    done = run_with_placement(
+        *NODES, "--profile", "ring4.npz", "--", *command, standard_input=text
+    )
     assert done.returncode == 7, done.stderr
     assert done.stdout.endswith(text)
 
@@ -118,8 +124,8 @@ def test_both_runs_read_all_of_a_piped_input(
 ) -> None:
     text = "what the program reads\n" * 20
     where = [several_hosts.where, 0, len(text)]
-    command = on_hosts(several_hosts, "-n", 4, *where)
-    done = run(*NODES, "--", *command, standard_input=text)
+    command = make_host_command(several_hosts, "-n", 4, *where)
+    done = run_with_placement(*NODES, "--", *command, standard_input=text)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(text) == 2
 
@@ -127,8 +133,8 @@ def test_both_runs_read_all_of_a_piped_input(
 def test_a_program_that_fails_while_recorded_is_not_started_again(
     several_hosts: SeveralHosts, folder: Path
 ) -> None:
-    command = on_hosts(several_hosts, "-n", 4, several_hosts.where, 5)
-    done = run(*NODES, "--", *command)
+    command = make_host_command(several_hosts, "-n", 4, several_hosts.where, 5)
+    done = run_with_placement(*NODES, "--", *command)
     assert done.returncode == 5, done.stderr
     assert len(done.stdout.splitlines()) == 4
     assert "the recorded run ended with status 5" in done.stderr
@@ -140,7 +146,7 @@ def test_a_core_that_does_not_exist_stops_run_before_the_program_starts(
     machine = ["--machine", "mesh:4+node:4096", "--hosts", HOSTS]
     scattered = ["--mapper", "random", "--profile", "ring6.npz"]
     command = open_mpi.command("-n", 6, open_mpi.where)
-    done = run(*machine, *scattered, "--", *command)
+    done = run_with_placement(*machine, *scattered, "--", *command)
     assert done.returncode == 2
     assert done.stdout == ""
     assert "rejected the placement, nothing was started" in done.stderr
@@ -153,10 +159,14 @@ def test_more_ranks_than_cores_are_placed_on_hosts_when_oversubscribed(
     machine = ["--machine", "mesh:2+node:3", "--hosts", "alpha,beta", "-o", "x.json"]
     options = ["--map-by", ":OVERSUBSCRIBE", "-n", 6, open_mpi.where]
     command = open_mpi.command(*options)
-    done = run(*machine, *RANDOM, "--profile", "ring6.npz", "--", *command)
+    done = run_with_placement(
+        *machine, *RANDOM, "--profile", "ring6.npz", "--", *command
+    )
     assert done.returncode == 0, done.stderr
     located = read_locations(done.stdout, 6)
-    assert [s.host for s in located] == [s.host for s in wanted("x.json", False)]
+    assert [s.host for s in located] == [
+        s.host for s in read_expected_locations("x.json", False)
+    ]
 
 
 def test_a_command_of_two_programs_is_placed_as_one(
@@ -165,10 +175,12 @@ def test_a_command_of_two_programs_is_placed_as_one(
     where = several_hosts.where
     command = several_hosts.command("-n", 2, where, ":", "-n", 4, where)
     placed = [*CORES, *RANDOM, "--profile", "ring6.npz", "-o", "x.json"]
-    done = run(*placed, "--", *command)
+    done = run_with_placement(*placed, "--", *command)
     assert done.returncode == 0, done.stderr
     located = read_locations(done.stdout, 6)
-    assert [s.host for s in located] == [s.host for s in wanted("x.json", False)]
+    assert [s.host for s in located] == [
+        s.host for s in read_expected_locations("x.json", False)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -189,7 +201,7 @@ def test_run_refuses_placements_that_it_cannot_apply_in_one_line(
     message: str,
 ) -> None:
     command = several_hosts.command(*options, several_hosts.where)
-    done = run(*machine, "--profile", "ring4.npz", "--", *command)
+    done = run_with_placement(*machine, "--profile", "ring4.npz", "--", *command)
     assert done.returncode == 2
     assert done.stdout == ""
     assert message in done.stderr
@@ -202,7 +214,7 @@ def test_a_command_that_places_its_own_ranks_is_not_changed(
 ) -> None:
     own = ["-ppn", 2] if several_hosts.mpi.is_hydra else ["--map-by", "node"]
     command = several_hosts.command(*own, "-n", 4, several_hosts.where)
-    done = run(*NODES, *profile, "--", *command)
+    done = run_with_placement(*NODES, *profile, "--", *command)
     assert done.returncode == 2
     assert done.stdout == ""
     assert "the command places its ranks itself" in done.stderr

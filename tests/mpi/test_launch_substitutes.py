@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launchers that cannot be installed here are replaced by scripts.
+"""Scripts replace launchers that cannot be installed here.
 
-Intel MPI's launcher comes from MPICH's Hydra, which stands in for it. Flux is a script
-that starts each task with the host that it would start it on.
+The script for Intel MPI's launcher calls MPICH's Hydra, on which Intel's launcher is
+based. The script for Flux starts each task with the host name that Flux would select.
 """
 
 from __future__ import annotations
@@ -64,20 +64,20 @@ echo $FLUX_TASK_RANK $HOST $(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' \\
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Enter a directory with a profile of a ring of five ranks and a machine."""
+    """Change to a directory with a profile of a ring of five ranks and a machine."""
     monkeypatch.chdir(tmp_path)
     save_graph("ring5.npz", ring(5, 1000))
     (tmp_path / "m.toml").write_text(MACHINE)
     return tmp_path
 
 
-def script(path: Path, text: str) -> str:
+def write_script(path: Path, text: str) -> str:
     path.write_text(text)
     path.chmod(0o755)
     return str(path)
 
 
-def run(bind: list[str], command: list[str]) -> str:
+def run_with_placement(bind: list[str], command: list[str]) -> str:
     placing = ["--machine", "m.toml", "--hosts", ",".join(HOSTS), *bind]
     mapping = ["--mapper", "random", "--seed", "2", "-o", "x.json"]
     words = ["run", *placing, *mapping, "--profile", "ring5.npz", "--", *command]
@@ -87,7 +87,7 @@ def run(bind: list[str], command: list[str]) -> str:
     return done.stdout
 
 
-def wanted() -> list[Location]:
+def read_expected_locations() -> list[Location]:
     slots = load_placement("x.json").placement.slots.tolist()
     return [Location(HOSTS[slot // 2], (1 - slot % 2,)) for slot in slots]
 
@@ -96,21 +96,26 @@ def wanted() -> list[Location]:
 def test_intel_mpi_starts_ranks_on_their_hosts_and_cpus(
     mpich: SeveralHosts, folder: Path, bind: list[str]
 ) -> None:
-    mpirun = script(folder / "mpirun", INTEL.format(hydra=mpich.mpi.mpirun))
+    mpirun = write_script(folder / "mpirun", INTEL.format(hydra=mpich.mpi.mpirun))
     command = [mpirun, *mpich.options, "-n", "5", str(mpich.where)]
-    located = read_locations(run(bind, command), 5)
-    assert [at.host for at in located] == [at.host for at in wanted()]
+    located = read_locations(run_with_placement(bind, command), 5)
+    assert [at.host for at in located] == [at.host for at in read_expected_locations()]
     if bind:
-        assert located == wanted()
+        assert located == read_expected_locations()
 
 
 @pytest.mark.parametrize("bind", [["--bind", "core"], []])
 def test_flux_starts_ranks_on_their_hosts_and_cpus(
     folder: Path, bind: list[str]
 ) -> None:
-    flux = script(folder / "flux", FLUX)
-    task = script(folder / "task", TASK)
-    rows = [line.split() for line in run(bind, [flux, "run", "-n5", task]).splitlines()]
-    assert [row[1] for row in rows] == [at.host for at in wanted()]
+    flux = write_script(folder / "flux", FLUX)
+    task = write_script(folder / "task", TASK)
+    rows = [
+        line.split()
+        for line in run_with_placement(bind, [flux, "run", "-n5", task]).splitlines()
+    ]
+    assert [row[1] for row in rows] == [at.host for at in read_expected_locations()]
     if bind:
-        assert [(int(row[2]),) for row in rows] == [at.cores for at in wanted()]
+        assert [(int(row[2]),) for row in rows] == [
+            at.cores for at in read_expected_locations()
+        ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The trial before a job leaves nothing behind."""
+"""The trial before a job leaves no processes or files behind."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_an_interrupt_of_topoloom_alone_ends_the_program(
     where = ["--machine", "mesh:1+node:2", "--hosts", socket.gethostname()]
     words = [*TOPOLOOM, "run", *where, "--profile", "ring.npz", "--"]
     program = mpi.command(2, "sh", "-c", "touch rank.$$; exec sleep 300")
-    # Without a terminal, which would signal both.
+    # A terminal would send the signal to both processes.
     process = subprocess.Popen([*words, *program], start_new_session=True)
     while process.poll() is None and len(ranks := list(tmp_path.glob("rank.*"))) < 2:
         time.sleep(0.05)
@@ -93,7 +93,7 @@ def test_an_interrupt_of_topoloom_alone_ends_the_program(
     sleeping = [os.pidfd_open(int(rank.suffix[1:])) for rank in ranks]
     os.kill(process.pid, signal.SIGINT)
     status = process.wait(timeout=600)
-    # Hydra ends with 0 if it goes before its ranks do.
+    # Hydra exits with 0 if it ends before its ranks.
     assert status != 0 or mpi is MPICH
     for rank in sleeping:
         wait_for_end(rank)

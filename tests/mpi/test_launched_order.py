@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Real launchers start ranks on the nodes predicted by `launch_order`."""
+"""Launchers start ranks on the nodes that `launch_order` predicts."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def test_ranks_start_on_the_predicted_nodes(
     file = tmp_path / "hosts"
     line = "{}:{}\n" if hydra else "{} slots={}\n"
     file.write_text("".join(map(line.format, HOSTS, cores)))
-    # The launcher options of the command.
+    # The message contains the launcher options.
     _, _, *options = words.partition(" as ")[2].partition(" does")[0].split()[1:]
     where = ["-f", file] if hydra else ["--hostfile", file, "--bind-to", "none"]
-    located = several_hosts.locations(*where, *options, ranks=ranks)
+    located = several_hosts.locate_ranks(*where, *options, ranks=ranks)
     expected = [HOSTS[slot // 4] for slot in used.slots.tolist()]
     assert [at.host for at in located] == expected

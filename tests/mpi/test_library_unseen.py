@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Libraries that a host lacks, or of another MPI, are not preloaded: no job hangs."""
+"""Missing libraries, and libraries for another MPI, are not preloaded: no job hangs."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def command(several_hosts: SeveralHosts, folder: Path) -> list[str]:
-    """Return a command with two ranks, one on a host without the cache."""
+def make_uncached_command(several_hosts: SeveralHosts, folder: Path) -> list[str]:
+    """Return a command with two ranks; one host lacks the library cache."""
     *options, agent = several_hosts.options
     CACHE.mkdir(parents=True, exist_ok=True)
     user = "" if os.geteuid() == 0 else "--user --map-root-user"
@@ -50,7 +50,7 @@ def command(several_hosts: SeveralHosts, folder: Path) -> list[str]:
 def test_run_continues_without_verification(
     several_hosts: SeveralHosts, folder: Path
 ) -> None:
-    done = topoloom("run", *PLACED, "--", *command(several_hosts, folder))
+    done = topoloom("run", *PLACED, "--", *make_uncached_command(several_hosts, folder))
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 2
     assert f"topoloom: not verified: host beta lacks {CACHE}/verify-" in done.stderr
@@ -71,7 +71,7 @@ def test_verbs_that_need_the_library_are_refused(
     made = topoloom("map", "ring.npz", "--machine", "mesh:2", "-o", "placement.json")
     assert made.returncode == 0, made.stderr
     hosts = ["--hosts", "alpha,beta"] if words[0] == "verify" else []
-    done = topoloom(*words, *hosts, "--", *command(mpich, folder))
+    done = topoloom(*words, *hosts, "--", *make_uncached_command(mpich, folder))
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("topoloom: host beta lacks ")
     assert "set XDG_CACHE_HOME to a folder that all hosts share" in done.stderr
@@ -82,7 +82,7 @@ def test_verbs_that_need_the_library_are_refused(
 def test_reorder_continues_without_reordering(
     mpich: SeveralHosts, folder: Path
 ) -> None:
-    done = topoloom("reorder", "--", *command(mpich, folder))
+    done = topoloom("reorder", "--", *make_uncached_command(mpich, folder))
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 2
     assert "topoloom: nothing reordered: host beta lacks " in done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Preloaded libraries are compiled by the right MPI and reach the ranks."""
+"""Preloaded libraries are compiled by the right MPI and loaded by all ranks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ static void __attribute__((constructor)) here(void) {
 """
 
 
-def program(path: Path) -> Path:
+def write_program(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("#!/bin/sh\n")
     path.chmod(0o755)
@@ -40,12 +40,12 @@ def program(path: Path) -> Path:
 def test_the_compiler_beside_the_launcher_is_preferred_also_behind_links(
     tmp_path: Path,
 ) -> None:
-    real = program(tmp_path / "opt" / "mpirun.that")
-    that = program(tmp_path / "opt" / "mpicc.that")
+    real = write_program(tmp_path / "opt" / "mpirun.that")
+    that = write_program(tmp_path / "opt" / "mpicc.that")
     link = tmp_path / "bin" / "mpirun"
     link.parent.mkdir()
     link.symlink_to("../opt/mpirun.that")
-    plain = program(tmp_path / "bin" / "mpicc")
+    plain = write_program(tmp_path / "bin" / "mpicc")
     assert find_compiler(LaunchProgram(link, OF_OPEN_MPI)).resolve() == that
     that.unlink()
     assert find_compiler(LaunchProgram(link, OF_OPEN_MPI)) == plain
@@ -59,15 +59,15 @@ def test_a_missing_compiler_is_refused_with_a_remedy(
     monkeypatch.delenv("CRAYPE_VERSION", raising=False)
     with pytest.raises(Error, match="with --mpicc"):
         find_compiler(LaunchProgram(tmp_path / "srun", None))
-    cray = program(tmp_path / "cc")
+    cray = write_program(tmp_path / "cc")
     monkeypatch.setenv("CRAYPE_VERSION", "2.7")
     assert find_compiler(LaunchProgram(tmp_path / "srun", None)) == cray
 
 
-def handed(
+def preload_two_libraries(
     recognized: RecognizedLauncher | None, *words: str, **more: str
 ) -> tuple[list[str], dict[str, str]]:
-    """Preload two libraries."""
+    """Return a command and environment that preload two libraries."""
     libraries = [Path("/a.so"), Path("/b.so")]
     starter = LaunchProgram(Path("/bin/x"), recognized)
     return add_preload(starter, list(words), libraries, {"A": "1"}, more)
@@ -78,15 +78,15 @@ def test_preloaded_libraries_reach_the_ranks_of_each_launcher() -> None:
     ours = "LD_PRELOAD=/a.so:/b.so:/c.so"
     options = ["-x", ours, "-x", "A=1"]
     words = ["mpirun", "-n", "2", "a", ":", "-n", "1", "b"]
-    assert handed(OF_OPEN_MPI, *words, **inherited) == (
+    assert preload_two_libraries(OF_OPEN_MPI, *words, **inherited) == (
         ["mpirun", *options, "-n", "2", "a", ":", *options, "-n", "1", "b"],
         inherited,
     )
     options = ["-genv", *ours.split("="), "-genv", "A", "1"]
     words = ["-n", "2", "a"]
-    command_line = handed(OF_MPICH, "mpiexec", *words, **inherited)[0]
+    command_line = preload_two_libraries(OF_MPICH, "mpiexec", *words, **inherited)[0]
     assert command_line == ["mpiexec", *options, *words]
-    command, environment = handed(None, "srun", "a", **inherited)
+    command, environment = preload_two_libraries(None, "srun", "a", **inherited)
     assert command == ["srun", "a"]
     assert environment["A"] == "1"
     assert environment["LD_PRELOAD"] == "/a.so:/b.so:/c.so"
@@ -127,7 +127,9 @@ def test_libraries_preloaded_by_the_command_follow_ours(
     forwarding = recognized.launcher.ENVIRONMENT_OPTION
     assert forwarding is not None
     options = forwarding.write(variables)
-    command, _ = handed(recognized, "run", *words.split(), LD_PRELOAD="/c.so")
+    command, _ = preload_two_libraries(
+        recognized, "run", *words.split(), LD_PRELOAD="/c.so"
+    )
     assert " ".join(command).replace(" : " + " ".join(options), " :") == " ".join(
         ["run", *options, words if kept is None else kept]
     )
@@ -142,11 +144,13 @@ def test_parts_that_preload_different_libraries_are_refused(
 ) -> None:
     words = f"run -n 1 {option} a : -n 1 b"
     with pytest.raises(Error, match="run them separately"):
-        handed(recognized, *words.split())
+        preload_two_libraries(recognized, *words.split())
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_a_library_preloaded_by_the_command_is_kept(mpi: Mpi, tmp_path: Path) -> None:
+def test_a_library_preloaded_by_the_command_stays_preloaded(
+    mpi: Mpi, tmp_path: Path
+) -> None:
     library, printed = tmp_path / "theirs.so", tmp_path / "printed"
     compile_it = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library]
     subprocess.run(compile_it, input=THEIRS, text=True, check=True)
@@ -171,13 +175,16 @@ def test_a_library_preloaded_by_the_command_is_kept(mpi: Mpi, tmp_path: Path) ->
         ("--export ALL,LD_PRELOAD=/d.so -n 2 a", "ALL", False),
     ],
 )
-def test_srun_must_not_keep_the_environment_from_the_ranks(
+def test_srun_options_that_withhold_ld_preload_are_refused(
     words: str, variable: str, works: bool
 ) -> None:
     of_slurm = RecognizedLauncher(srun, (22, 5))
     command = ["srun", *words.split()]
     if works:
-        assert handed(of_slurm, *command, SLURM_EXPORT_ENV=variable)[0] == command
+        assert (
+            preload_two_libraries(of_slurm, *command, SLURM_EXPORT_ENV=variable)[0]
+            == command
+        )
     else:
         with pytest.raises(Error, match="keeps LD_PRELOAD from the ranks"):
-            handed(of_slurm, *command, SLURM_EXPORT_ENV=variable)
+            preload_two_libraries(of_slurm, *command, SLURM_EXPORT_ENV=variable)

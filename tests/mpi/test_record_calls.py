@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every kind of MPI call is counted exactly, compared with edges by hand."""
+"""Every kind of MPI call is counted exactly; expected edges are computed by hand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mpis import (
 from topoloom.graphs.profile import Profile
 from topoloom.preload.record.wrappers import write_wrappers
 
-#: Most look at one recording of each MPI.
+#: Most tests read the same recording per MPI.
 pytestmark = [pytest.mark.every_mpi, pytest.mark.xdist_group("record_calls")]
 
 RING = [(0, 1), (1, 2), (2, 3), (3, 0)]
@@ -32,7 +32,7 @@ WORLD = (0, 1, 2, 3)
 BACK = [(target, source) for source, target in RING]
 
 
-def ring(
+def make_ring_edges(
     kind: str, bytes: int, messages: int
 ) -> dict[tuple[str, int, int], tuple[int, int]]:
     return {(kind, s, t): (bytes, messages) for s, t in RING}
@@ -56,14 +56,14 @@ def test_blocking_sends_are_counted_except_to_proc_null(
 
 
 def test_nonblocking_sends_are_counted(every_call: Profile) -> None:
-    assert edges(every_call, 2) == ring("send", 8 + 16 + 32 + 64, 4)
+    assert edges(every_call, 2) == make_ring_edges("send", 8 + 16 + 32 + 64, 4)
 
 
 def test_persistent_sends_count_at_every_start(every_call: Profile) -> None:
-    assert edges(every_call, 3) == ring("send", 3 * (1 + 2 + 4 + 8), 3 * 4)
+    assert edges(every_call, 3) == make_ring_edges("send", 3 * (1 + 2 + 4 + 8), 3 * 4)
 
 
-def test_sendrecv_counts_sends_also_to_oneself(every_call: Profile) -> None:
+def test_sendrecv_counts_sends_including_those_to_itself(every_call: Profile) -> None:
     assert edges(every_call, 4) == {
         **{("send", s, t): (11, 1) for s, t in RING},
         **{("send", s, t): (13, 1) for s, t in BACK},
@@ -93,15 +93,15 @@ def test_intercommunicators_send_to_the_other_group(every_call: Profile) -> None
 def test_neighborhood_collectives_send_to_the_neighbors(every_call: Profile) -> None:
     line_down, line_up, around, star = (31 + 4, 2), (31 + 8, 2), (37 + 8, 2), (2, 1)
 
-    def total(*parts: tuple[int, int]) -> tuple[int, int]:
+    def add_pairs(*parts: tuple[int, int]) -> tuple[int, int]:
         return sum(p[0] for p in parts), sum(p[1] for p in parts)
 
     expected = {
-        (0, 1): total(line_up, around, star),
-        (1, 2): total(line_up, around),
-        (2, 3): total(line_up, around),
-        (3, 0): total(around, star),
-        (1, 0): total(line_down, star),
+        (0, 1): add_pairs(line_up, around, star),
+        (1, 2): add_pairs(line_up, around),
+        (2, 3): add_pairs(line_up, around),
+        (3, 0): add_pairs(around, star),
+        (1, 0): add_pairs(line_down, star),
         (2, 1): line_down,
         (3, 2): line_down,
         (0, 2): star,
@@ -142,13 +142,13 @@ def test_v_collectives_are_counted_pair_by_pair(every_call: Profile) -> None:
     assert edges(every_call, 9) == expected
 
 
-def test_collectives_are_kept_as_records(every_call: Profile) -> None:
+def test_collectives_are_recorded_as_calls(every_call: Profile) -> None:
     assert calls(every_call, 10) == {
-        ("bcast", WORLD, 2, 100): 4,  # three blocking, one nonblocking
+        ("bcast", WORLD, 2, 100): 4,  # three blocking calls, one nonblocking
         ("barrier", WORLD, -1, 0): 1,
         ("reduce", WORLD, 1, 28): 1,
         ("allreduce", WORLD, -1, 24): 1,
-        ("gather", WORLD, 0, 9): 1,  # in place at the root
+        ("gather", WORLD, 0, 9): 1,  # in-place at the root
         ("scatter", WORLD, 3, 15): 1,
         ("allgather", WORLD, -1, 21): 1,
         ("allgatherv", WORLD, -1, 4 * (1 + 2 + 3 + 4)): 1,
@@ -166,8 +166,8 @@ def test_collectives_are_kept_as_records(every_call: Profile) -> None:
 def test_calls_of_mpi_4_are_counted(tmp_path: Path) -> None:
     program = build_program(MPICH, PROGRAMS / "mpi4.c")
     profile = record_run(MPICH, 4, program, folder=tmp_path)
-    assert edges(profile, 1) == ring("send", 10 + 20, 2)
-    assert edges(profile, 2) == ring("send", 2 * 4 * 3, 2)
+    assert edges(profile, 1) == make_ring_edges("send", 10 + 20, 2)
+    assert edges(profile, 2) == make_ring_edges("send", 2 * 4 * 3, 2)
     assert calls(profile, 3) == {("bcast", WORLD, 1, 30): 5}
     pairs = [(s, t) for s in range(4) for t in range(4) if s != t]
     assert edges(profile, 3) == {("direct", s, t): (1, 1) for s, t in pairs}
@@ -177,17 +177,17 @@ def test_calls_of_mpi_4_are_counted(tmp_path: Path) -> None:
 def test_concurrent_threads_lose_no_message(mpi: Mpi, tmp_path: Path) -> None:
     program = build_program(mpi, PROGRAMS / "threads.c")
     profile = record_run(mpi, 4, program, folder=tmp_path)
-    assert edges(profile, 0) == ring("send", 4 * 100, 4 * 100)
+    assert edges(profile, 0) == make_ring_edges("send", 4 * 100, 4 * 100)
 
 
 @pytest.mark.parametrize("source", ["calls.f90", "calls_f08.f90"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def test_a_fortran_call_is_counted_once(mpi: Mpi, source: str, tmp_path: Path) -> None:
     profile = record_run(mpi, 4, build_program(mpi, PROGRAMS / source), folder=tmp_path)
-    first = ring("send", 4 * (3 + 5), 2)
+    first = make_ring_edges("send", 4 * (3 + 5), 2)
     first["send", 0, 1] = (4 * (3 + 5 + 7), 3)
     assert edges(profile, 1) == first
-    assert edges(profile, 2) == ring("send", 3 * 2 * 4, 3)
+    assert edges(profile, 2) == make_ring_edges("send", 3 * 2 * 4, 3)
     assert calls(profile, 3) == {
         ("bcast", (1, 0), 0, 16): 1,
         ("bcast", (3, 2), 0, 16): 1,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts are kept however a program ends, without disturbing it."""
+"""Counts are saved for any kind of program exit, without disturbing the program."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ RING = {(rank, (rank + 1) % 4): (10, 1) for rank in range(4)}
 
 
 @pytest.fixture
-def ending() -> Path:
+def ending_program() -> Path:
     return build_program(OPEN_MPI_4, PROGRAMS / "ending.c")
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 @pytest.mark.parametrize("how", ["abort", "exit"])
-def test_every_rank_leaves_its_counts_when_there_is_no_finalize(
+def test_every_rank_writes_its_counts_without_mpi_finalize(
     mpi: Mpi, how: str, tmp_path: Path
 ) -> None:
     program = build_program(mpi, PROGRAMS / "ending.c")
@@ -45,19 +45,20 @@ def test_every_rank_leaves_its_counts_when_there_is_no_finalize(
 
 @pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_a_terminated_job_leaves_its_counts(mpi: Mpi, tmp_path: Path) -> None:
+def test_the_counts_of_a_terminated_job_are_saved(mpi: Mpi, tmp_path: Path) -> None:
     program = build_program(mpi, PROGRAMS / "ending.c")
     ready = tmp_path / "ready"
 
-    def end_it() -> None:
+    def end_process() -> None:
         for _ in range(3000):
             if ready.exists():
-                os.kill(os.getpid(), signal.SIGTERM)  # `record` hands it to the job
+                # `record` forwards the signal to the job.
+                os.kill(os.getpid(), signal.SIGTERM)
                 return
             time.sleep(0.02)
 
     with ThreadPoolExecutor() as pool:
-        pool.submit(end_it)
+        pool.submit(end_process)
         profile = record(mpi.command(4, program, "wait", ready), folder=tmp_path)
     assert profile.exit_status == 128 + signal.SIGTERM
     assert profile.partial == [0, 1, 2, 3]
@@ -77,8 +78,12 @@ def test_the_exit_status_is_that_of_the_program(mpi: Mpi, tmp_path: Path) -> Non
     assert not profile.partial
 
 
-def test_ranks_whose_counts_are_lost_are_named(ending: Path, tmp_path: Path) -> None:
-    notes, variables, command = prepared(OPEN_MPI_4, ending, "exit", tmp_path)
+def test_ranks_whose_counts_are_lost_are_named(
+    ending_program: Path, tmp_path: Path
+) -> None:
+    notes, variables, command = prepare_recording(
+        OPEN_MPI_4, ending_program, "exit", tmp_path
+    )
     subprocess.run(command, env=variables, capture_output=True, check=False)
     next(notes.glob("partial-2-*")).unlink()
     profile = read_recording(notes)
@@ -86,7 +91,7 @@ def test_ranks_whose_counts_are_lost_are_named(ending: Path, tmp_path: Path) -> 
     assert profile.partial == [0, 1, 3]
 
 
-def test_counts_are_kept_if_no_graph_can_be_made_of_them(tmp_path: Path) -> None:
+def test_counts_are_saved_if_no_graph_can_be_made_from_them(tmp_path: Path) -> None:
     def fail(_profile: Profile) -> None:
         raise MemoryError("no memory for the graph")
 
@@ -102,7 +107,7 @@ def test_counts_are_kept_if_no_graph_can_be_made_of_them(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupting_topoloom_ends_the_job_and_keeps_its_counts(
-    number: signal.Signals, ending: Path, tmp_path: Path
+    number: signal.Signals, ending_program: Path, tmp_path: Path
 ) -> None:
     output = tmp_path / "app.npz"
     command = [
@@ -111,7 +116,7 @@ def test_interrupting_topoloom_ends_the_job_and_keeps_its_counts(
         "-o",
         output,
         "--",
-        *OPEN_MPI_4.command(4, ending, "wait"),
+        *OPEN_MPI_4.command(4, ending_program, "wait"),
     ]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -125,10 +130,10 @@ def test_interrupting_topoloom_ends_the_job_and_keeps_its_counts(
     assert pairs(load_profile(output).point_to_point()) == RING
 
 
-def prepared(
+def prepare_recording(
     mpi: Mpi, program: Path, how: str, folder: Path
 ) -> tuple[Path, dict[str, str], list[str]]:
-    """Prepare the command that `record` would run."""
+    """Prepare the command that `record` runs."""
     notes = folder / "notes"
     notes.mkdir()
     command = mpi.command(4, program, how)
@@ -146,7 +151,7 @@ def test_a_program_whose_counts_cannot_be_written_runs_as_usual(
     mpi: Mpi, tmp_path: Path
 ) -> None:
     program = build_program(mpi, PROGRAMS / "ending.c")
-    notes, environment, command = prepared(mpi, program, "finalize", tmp_path)
+    notes, environment, command = prepare_recording(mpi, program, "finalize", tmp_path)
     notes.rmdir()
     done = subprocess.run(
         command,
@@ -187,9 +192,11 @@ def test_a_fortran_program_of_another_mpi_runs_as_usual(
     assert caught.value.exit_status == 0
 
 
-def test_a_script_that_calls_mpirun_is_recorded(ending: Path, tmp_path: Path) -> None:
+def test_a_script_that_calls_mpirun_is_recorded(
+    ending_program: Path, tmp_path: Path
+) -> None:
     script = tmp_path / "job.sh"
-    line = " ".join(OPEN_MPI_4.command(4, ending, "finalize"))
+    line = " ".join(OPEN_MPI_4.command(4, ending_program, "finalize"))
     script.write_text(f"#!/bin/sh\necho begin | cat\n{line}\n")
     script.chmod(0o755)
     compiler = OPEN_MPI_4.compilers[".c"]
@@ -197,9 +204,11 @@ def test_a_script_that_calls_mpirun_is_recorded(ending: Path, tmp_path: Path) ->
     assert pairs(profile.point_to_point()) == RING
 
 
-def test_a_command_with_several_parts_is_recorded(ending: Path, tmp_path: Path) -> None:
-    one = OPEN_MPI_4.command(1, ending, "finalize")
-    command = [*one, ":", "-n", "3", str(ending), "finalize"]
+def test_a_command_with_several_parts_is_recorded(
+    ending_program: Path, tmp_path: Path
+) -> None:
+    one = OPEN_MPI_4.command(1, ending_program, "finalize")
+    command = [*one, ":", "-n", "3", str(ending_program), "finalize"]
     profile = record(command, folder=tmp_path)
     assert pairs(profile.point_to_point()) == RING
 

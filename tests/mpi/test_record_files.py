@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recordings and profiles are read back completely or refused in one line."""
+"""Recordings and profiles are read completely or rejected in one line."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ HEAD = b"topoloom-recording 1\n".ljust(32, b"\0")
 MARK = 0x746F706F6C6F6F6D
 
 
-def block(
+def list_block_words(
     rank: int,
     counters: list[list[int]],
     records: list[list[int]] | None = None,
     communicators: list[list[int]] | None = None,
     size: int = 3,
 ) -> list[int]:
-    """Write a block as ``mpi/record/block.c`` describes it."""
+    """Write a block in the format of ``mpi/record/block.c``."""
     records, communicators = records or [], communicators or []
     parts = [*counters, *records, *communicators]
     body = [word for part in parts for word in part]
@@ -33,35 +33,35 @@ def block(
     return [MARK, 10 + len(body), rank, size, 1, 2_000_000_000, 0, *counts, *body]
 
 
-def recording(folder: Path, words: list[int], name: str = "recording-1") -> Path:
+def write_recording(folder: Path, words: list[int], name: str = "recording-1") -> Path:
     file = folder / f"{name}.topoloom"
     file.write_bytes(HEAD + np.array(words, dtype=np.int64).tobytes())
     return file
 
 
-def example(folder: Path) -> Profile:
-    """Three ranks: 0 sends in two phases, 2 gets from 0, a broadcast on {2, 1, 0}."""
+def write_example(folder: Path) -> Profile:
+    """Read a recording of three ranks: sends, gets, and a broadcast on {2, 1, 0}."""
     bcast = [7, OPERATIONS.index("bcast"), 99, 1, 50, 4]
     sends = [[0, 0, 1, 100, 2], [7, 0, 1, 10, 1], [7, 4, 2, 5, 1]]
     got = [[0, KINDS.index("get"), 0, 30, 3]]
     words = [
-        *block(0, sends),
-        *block(2, got, [bcast], [[99, 3, 1, 2, 1, 0]]),
-        *block(1, []),
+        *list_block_words(0, sends),
+        *list_block_words(2, got, [bcast], [[99, 3, 1, 2, 1, 0]]),
+        *list_block_words(1, []),
     ]
-    recording(folder, words)
+    write_recording(folder, words)
     return read_recording(folder)
 
 
 def test_a_recording_becomes_a_profile(tmp_path: Path) -> None:
-    profile = example(tmp_path)
+    profile = write_example(tmp_path)
     assert profile.rank_count == 3
     assert profile.phases == [0, 7]
     assert profile.wall_seconds == 2.0
     assert pairs(profile.point_to_point()) == {(0, 1): (110, 3), (0, 2): (30, 3)}
     assert pairs(profile.point_to_point(7)) == {(0, 1): (10, 1)}
     assert pairs(profile.direct()) == {(0, 2): (5, 1)}
-    # The root, rank 1 of {2, 1, 0}, sends on to the next ones around the circle.
+    # The root is rank 1 of {2, 1, 0}; the broadcast follows a ring.
     assert pairs(profile.sum_collectives()) == {(1, 0): (200, 4), (1, 2): (200, 4)}
     assert not pairs(profile.sum_collectives(0))
     assert pairs(profile.edges("keep")) == pairs(profile.edges("drop"))
@@ -71,22 +71,22 @@ def test_a_recording_becomes_a_profile(tmp_path: Path) -> None:
 
 def test_members_with_a_stride_are_listed_without_a_list(tmp_path: Path) -> None:
     record = [0, OPERATIONS.index("barrier"), 5, -1, 0, 1]
-    recording(tmp_path, block(0, [], [record], [[5, 2, 0, 0, 2]]))
+    write_recording(tmp_path, list_block_words(0, [], [record], [[5, 2, 0, 0, 2]]))
     assert read_recording(tmp_path).communicators[0].tolist() == [0, 2]
 
 
 def test_partial_files_are_merged_and_missing_ones_named(tmp_path: Path) -> None:
     for rank in (0, 2):
-        words = block(rank, [[0, 0, 1, 8, 1]])
+        words = list_block_words(rank, [[0, 0, 1, 8, 1]])
         words[4] = 0
-        recording(tmp_path, words, f"partial-{rank}-1")
+        write_recording(tmp_path, words, f"partial-{rank}-1")
     profile = read_recording(tmp_path)
     assert profile.partial == [0, 2]
     assert profile.missing == [1]
 
 
 def test_a_saved_profile_is_the_same_when_loaded(tmp_path: Path) -> None:
-    profile = example(tmp_path)
+    profile = write_example(tmp_path)
     profile.save(tmp_path / "a.npz")
     again = load_profile(tmp_path / "a.npz")
     np.testing.assert_array_equal(again.traffic, profile.traffic)
@@ -100,7 +100,10 @@ def test_a_saved_profile_is_the_same_when_loaded(tmp_path: Path) -> None:
 
 
 def test_a_program_that_sends_nothing_has_an_empty_graph(tmp_path: Path) -> None:
-    recording(tmp_path, [*block(0, []), *block(1, []), *block(2, [])])
+    write_recording(
+        tmp_path,
+        [*list_block_words(0, []), *list_block_words(1, []), *list_block_words(2, [])],
+    )
     profile = read_recording(tmp_path)
     assert profile.graph().edge_count == 0
     profile.save(tmp_path / "empty.npz")
@@ -115,19 +118,28 @@ def test_a_program_that_sends_nothing_has_an_empty_graph(tmp_path: Path) -> None
         (HEAD.replace(b"1", b"2"), "version '2', but this topoloom reads version 1"),
         (HEAD, "truncated"),
         (HEAD + bytes(96), "damaged at byte 32"),
-        (HEAD + np.array(block(0, []), dtype=">i8").tobytes(), "other byte order"),
         (
-            HEAD + np.array(block(0, [[0] * 5]), dtype=np.int64).tobytes()[:-8],
+            HEAD + np.array(list_block_words(0, []), dtype=">i8").tobytes(),
+            "other byte order",
+        ),
+        (
+            HEAD
+            + np.array(list_block_words(0, [[0] * 5]), dtype=np.int64).tobytes()[:-8],
             "truncated",
         ),
-        (HEAD + np.array(block(3, []), dtype=np.int64).tobytes(), "damaged"),
+        (HEAD + np.array(list_block_words(3, []), dtype=np.int64).tobytes(), "damaged"),
         (
-            HEAD + np.array(block(0, [[0, 0, 3, 1, 1]]), dtype=np.int64).tobytes(),
+            HEAD
+            + np.array(
+                list_block_words(0, [[0, 0, 3, 1, 1]]), dtype=np.int64
+            ).tobytes(),
             "damaged",
         ),
         (
             HEAD
-            + np.array(block(0, [], [], [[5, 9, 0, 0, 1]]), dtype=np.int64).tobytes(),
+            + np.array(
+                list_block_words(0, [], [], [[5, 9, 0, 0, 1]]), dtype=np.int64
+            ).tobytes(),
             "damaged",
         ),
     ],
@@ -143,8 +155,8 @@ def test_a_damaged_recording_is_refused_by_name(
 
 
 def test_two_programs_in_one_command_are_refused(tmp_path: Path) -> None:
-    recording(tmp_path, block(0, []), "recording-1")
-    recording(tmp_path, block(0, []), "recording-2")
+    write_recording(tmp_path, list_block_words(0, []), "recording-1")
+    write_recording(tmp_path, list_block_words(0, []), "recording-2")
     with pytest.raises(Error, match="2 MPI programs"):
         read_recording(tmp_path)
 
@@ -164,7 +176,7 @@ def test_two_programs_in_one_command_are_refused(tmp_path: Path) -> None:
 def test_a_damaged_profile_is_refused_by_name(
     name: str, value: np.ndarray, problem: str, tmp_path: Path
 ) -> None:
-    example(tmp_path).save(tmp_path / "a.npz")
+    write_example(tmp_path).save(tmp_path / "a.npz")
     with np.load(tmp_path / "a.npz") as arrays:
         changed = {**arrays, name: value}
     np.savez(tmp_path / "b.npz", **changed)
@@ -174,7 +186,7 @@ def test_a_damaged_profile_is_refused_by_name(
 
 
 def test_a_profile_without_a_recording_is_refused(tmp_path: Path) -> None:
-    example(tmp_path).save(tmp_path / "a.npz")
+    write_example(tmp_path).save(tmp_path / "a.npz")
     with np.load(tmp_path / "a.npz") as arrays:
         bare = {k: v for k, v in arrays.items() if not k.startswith("profile_")}
     np.savez(tmp_path / "b.npz", **bare)

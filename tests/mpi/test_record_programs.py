@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Real programs are recorded exactly; totals are compared with independent counts."""
+"""Counts of real programs are exact; totals equal independent counts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ run 40
 
 
 def grid_neighbors(width: int, periodic: bool) -> set[tuple[int, int]]:
-    """Pairs of ranks of a cube whose coordinates differ by one in one axis."""
+    """Return pairs of ranks of a cube whose coordinates differ by one in one axis."""
     cells = list(itertools.product(range(width), repeat=3))
     found = set()
     for (a, here), (b, there) in itertools.product(enumerate(cells), repeat=2):
@@ -94,7 +94,7 @@ def test_halo3d_refuses_bad_options_in_one_line(words: list[str], problem: str) 
     assert problem in lines[0]
 
 
-def monitored(
+def run_monitored(
     command: list[str], folder: Path
 ) -> dict[tuple[int, int], tuple[int, int]]:
     """Run under Open MPI's monitoring; return the bytes of user messages by pair."""
@@ -123,11 +123,11 @@ def test_counts_of_a_lammps_melt_on_27_ranks_equal_those_of_open_mpi(
     words = [lammps, "-in", script, "-log", "none", "-screen", "none"]
     profile = record_run(OPEN_MPI_4, 27, *words, folder=tmp_path)
     sent = profile.point_to_point()
-    counted = monitored(OPEN_MPI_4.command(27, *words), tmp_path / "prof")
+    counted = run_monitored(OPEN_MPI_4.command(27, *words), tmp_path / "prof")
     assert pairs(sent) == counted
-    # LAMMPS cuts the periodic box into 3x3x3 and exchanges ghosts along the axes.
+    # LAMMPS divides the periodic box into 3x3x3 and exchanges ghosts along the axes.
     assert set(pairs(sent)) == grid_neighbors(3, periodic=True)
-    # A melt sends nearly as much back.
+    # In a melt, almost as much is sent in the reverse direction.
     sizes = np.zeros((27, 27))
     sizes[sent.source, sent.target] = sent.bytes
     assert np.all(np.abs(sizes - sizes.T) <= 0.2 * sizes)
@@ -137,10 +137,12 @@ def test_counts_of_a_lammps_melt_on_27_ranks_equal_those_of_open_mpi(
 
 def test_counts_of_netpipe_equal_those_of_open_mpi(tmp_path: Path) -> None:
     netpipe = need("NPopenmpi", "apt-get install netpipe-openmpi")
-    # It measures the number of repetitions unless -n sets it.
+    # Without -n, NetPIPE measures to determine the number of repetitions.
     words = [netpipe, "-n", 3, "-u", 4096, "-o", tmp_path / "np.out"]
     sent = record_run(OPEN_MPI_4, 2, *words, folder=tmp_path).point_to_point()
-    assert pairs(sent) == monitored(OPEN_MPI_4.command(2, *words), tmp_path / "prof")
+    assert pairs(sent) == run_monitored(
+        OPEN_MPI_4.command(2, *words), tmp_path / "prof"
+    )
     assert sent.bytes.min() > 4096
 
 

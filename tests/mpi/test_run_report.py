@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One command records, places, starts, verifies and shows a real program."""
+"""One command records, places, starts, verifies and reports on a real program."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from topoloom.graphs import ring
 HOSTS = "alpha,beta,gamma,delta"
 
 
-def run(*words: object) -> subprocess.CompletedProcess[str]:
+def run_with_placement(*words: object) -> subprocess.CompletedProcess[str]:
     return topoloom("run", *words)
 
 
-def on_hosts(several_hosts: SeveralHosts, *words: object) -> list[str]:
+def make_host_command(several_hosts: SeveralHosts, *words: object) -> list[str]:
     mpi = several_hosts.mpi
     crowd = [] if mpi.is_hydra else ["--bind-to", "none"]
     option = "-hosts" if mpi.is_hydra else "--host"
     return several_hosts.command(option, HOSTS, *crowd, "-n", 4, *words)
 
 
-def check(done: subprocess.CompletedProcess[str], page: Path) -> None:
+def check_report(done: subprocess.CompletedProcess[str], page: Path) -> None:
     proven = "all 4 ranks are where the plan puts them: on 4 hosts"
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stderr.splitlines() if "topoloom: " in line]
@@ -55,9 +55,9 @@ def test_lammps_is_recorded_placed_and_started_by_one_command(
     lammps = need("lmp", "apt-get install lammps")
     words = [lammps, "-in", script, "-log", "none"]
     where = ["--machine", "mesh:4", "--hosts", HOSTS, "--report", page]
-    done = run(*where, "--", *on_hosts(open_mpi, *words))
-    check(done, page)
-    assert done.stdout.count("Loop time of") == 2  # recorded, then placed
+    done = run_with_placement(*where, "--", *make_host_command(open_mpi, *words))
+    check_report(done, page)
+    assert done.stdout.count("Loop time of") == 2  # a recorded run, then a placed run
 
 
 def test_halo3d_is_recorded_placed_and_started_by_one_command(
@@ -68,8 +68,8 @@ def test_halo3d_is_recorded_placed_and_started_by_one_command(
     subprocess.run([compiler, "-O1", "-w", HALO3D, "-o", program], check=True)
     words = [program, "--grid", "4x1x1", "--cells", 6, "--steps", 7]
     where = ["--machine", "mesh:4", "--hosts", HOSTS, "--report", page, "-o", made]
-    done = run(*where, "--", *on_hosts(mpich, *words))
-    check(done, page)
+    done = run_with_placement(*where, "--", *make_host_command(mpich, *words))
+    check_report(done, page)
     assert str(made) in page.read_text()
     assert load_placement(made).hosts == tuple(HOSTS.split(","))
 
@@ -79,7 +79,7 @@ def test_a_page_that_cannot_be_written_is_refused_before_anything_runs(
 ) -> None:
     page, ran = tmp_path / "nowhere" / "page.html", tmp_path / "ran"
     command = ["mpirun", "-n", "1", "touch", ran]
-    done = run(
+    done = run_with_placement(
         "--machine", "mesh:4", "--hosts", HOSTS, "--report", page, "--", *command
     )
     assert done.returncode == 2
@@ -96,7 +96,7 @@ def test_a_failed_page_keeps_the_exit_status(
     Path("pages").mkdir()
     page = ["--report", "pages/page.html", "--profile", "ring.npz"]
     where = ["--machine", "mesh:1+node:2", "--hosts", socket.gethostname()]
-    done = run(*where, *page, "--", *command)
+    done = run_with_placement(*where, *page, "--", *command)
     assert done.returncode == 3
     assert "topoloom: no report: pages/page.html: there is no dir" in done.stderr
 
@@ -107,7 +107,7 @@ def test_a_job_too_large_for_a_page_is_refused_before_it_starts(
     monkeypatch.chdir(tmp_path)
     hosts = ["--machine", "mesh:400x300", "--hosts", "n[000001-120000]"]
     words = ["--report", "page.html", "--", *MPICH.command(2, "touch", "ran")]
-    done = run(*hosts, *words)
+    done = run_with_placement(*hosts, *words)
     assert done.returncode == 2
     assert "a page can show 100,000 nodes, not 120,000" in done.stderr
     assert not Path("ran").exists()
@@ -115,7 +115,9 @@ def test_a_job_too_large_for_a_page_is_refused_before_it_starts(
 
 def test_one_file_cannot_be_both_page_and_placement(tmp_path: Path) -> None:
     both = ["--report", tmp_path / "x", "-o", tmp_path / "x"]
-    done = run("--machine", "mesh:4", "--hosts", HOSTS, *both, "--", "mpirun", "true")
+    done = run_with_placement(
+        "--machine", "mesh:4", "--hosts", HOSTS, *both, "--", "mpirun", "true"
+    )
     assert done.returncode == 2
     assert "cannot be both the page and the placement" in done.stderr
 
@@ -124,7 +126,7 @@ def test_one_file_cannot_be_both_page_and_placement(tmp_path: Path) -> None:
 def test_a_program_that_cannot_be_recorded_keeps_its_exit_status(
     mpich: SeveralHosts, status: int, answer: int
 ) -> None:
-    words = on_hosts(mpich, "sh", "-c", f"exit {status}")
-    done = run("--machine", "mesh:4", "--hosts", HOSTS, "--", *words)
+    words = make_host_command(mpich, "sh", "-c", f"exit {status}")
+    done = run_with_placement("--machine", "mesh:4", "--hosts", HOSTS, "--", *words)
     assert done.returncode == answer
     assert "nothing was recorded" in done.stderr

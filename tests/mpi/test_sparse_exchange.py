@@ -18,13 +18,15 @@ SECONDS = 600
 
 
 @pytest.fixture(scope="module", params=MPIS, ids=lambda mpi: mpi.name)
-def job(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
+def mpi_and_program(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
     """Build the program for an MPI."""
     mpi: Mpi = request.param
     return mpi, with_collectives(mpi, SOURCE)
 
 
-def run(command: list[str], algorithm: str = "") -> subprocess.CompletedProcess[str]:
+def run_with_algorithm(
+    command: list[str], algorithm: str = ""
+) -> subprocess.CompletedProcess[str]:
     settings = {"TOPOLOOM_COLLECTIVES": algorithm, "OMPI_MCA_mpi_yield_when_idle": "1"}
     return subprocess.run(
         command,
@@ -36,7 +38,9 @@ def run(command: list[str], algorithm: str = "") -> subprocess.CompletedProcess[
     )
 
 
-def check(done: subprocess.CompletedProcess[str], expected: str) -> None:
+def check_output_contains(
+    done: subprocess.CompletedProcess[str], expected: str
+) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
     assert expected in done.stdout
 
@@ -45,43 +49,46 @@ def check(done: subprocess.CompletedProcess[str], expected: str) -> None:
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("ranks", [1, 2, 5])
 def test_random_messages_arrive_as_by_a_dense_exchange(
-    job: tuple[Mpi, Path], ranks: int, algorithm: str, cases: int
+    mpi_and_program: tuple[Mpi, Path], ranks: int, algorithm: str, cases: int
 ) -> None:
-    mpi, program = job
+    mpi, program = mpi_and_program
     seed = ranks * 10 + ALGORITHMS.index(algorithm)
-    done = run(mpi.command(ranks, program, seed, cases), algorithm)
-    check(done, f"{cases} cases are equal")
+    done = run_with_algorithm(mpi.command(ranks, program, seed, cases), algorithm)
+    check_output_contains(done, f"{cases} cases are equal")
 
 
 @pytest.mark.every_mpi
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_other_messages_and_collectives_progress_meanwhile(
-    job: tuple[Mpi, Path], algorithm: str
+    mpi_and_program: tuple[Mpi, Path], algorithm: str
 ) -> None:
-    mpi, program = job
-    done = run(mpi.command(4, program, "crossed"), algorithm)
-    check(done, "crossed rounds are right")
+    mpi, program = mpi_and_program
+    done = run_with_algorithm(mpi.command(4, program, "crossed"), algorithm)
+    check_output_contains(done, "crossed rounds are right")
 
 
-#: The larger number exceeds the tags of an MPI that has the fewest.
+#: The larger number exceeds the smallest MPI_TAG_UB of all MPIs.
 CALLS = [1000, pytest.param(40_000, marks=pytest.mark.full)]
 
 
 @pytest.mark.parametrize("calls", CALLS)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_many_calls_do_not_interfere(
-    job: tuple[Mpi, Path], algorithm: str, calls: int
+    mpi_and_program: tuple[Mpi, Path], algorithm: str, calls: int
 ) -> None:
-    mpi, program = job
-    done = run(mpi.command(2, program, "many", calls), algorithm)
-    check(done, f"{calls} calls are right")
+    mpi, program = mpi_and_program
+    done = run_with_algorithm(mpi.command(2, program, "many", calls), algorithm)
+    check_output_contains(done, f"{calls} calls are right")
 
 
 def test_errors_are_returned_if_the_program_handles_them(
-    job: tuple[Mpi, Path],
+    mpi_and_program: tuple[Mpi, Path],
 ) -> None:
-    mpi, program = job
-    check(run(mpi.command(2, program, "wrong", "returned")), "3 calls are right")
+    mpi, program = mpi_and_program
+    check_output_contains(
+        run_with_algorithm(mpi.command(2, program, "wrong", "returned")),
+        "3 calls are right",
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,40 +108,40 @@ def test_errors_are_returned_if_the_program_handles_them(
     ],
 )
 def test_a_wrong_argument_ends_the_program_with_one_line(
-    job: tuple[Mpi, Path], which: str, line: str
+    mpi_and_program: tuple[Mpi, Path], which: str, line: str
 ) -> None:
-    mpi, program = job
-    done = run(mpi.command(2, program, "wrong", which))
+    mpi, program = mpi_and_program
+    done = run_with_algorithm(mpi.command(2, program, "wrong", which))
     assert done.returncode != 0
     assert f"topoloom: topoloom_sparse_exchange: {line}" in done.stderr
 
 
-def test_an_unknown_algorithm_is_reported(job: tuple[Mpi, Path]) -> None:
-    mpi, program = job
-    done = run(mpi.command(2, program, "many", 3), "exchange=magic")
-    check(done, "3 calls are right")
+def test_an_unknown_algorithm_is_reported(mpi_and_program: tuple[Mpi, Path]) -> None:
+    mpi, program = mpi_and_program
+    done = run_with_algorithm(mpi.command(2, program, "many", 3), "exchange=magic")
+    check_output_contains(done, "3 calls are right")
     assert "no exchange 'magic'; there are: reduction, nbx, mesh" in (done.stderr)
 
 
 @pytest.mark.parametrize("cases", [3, pytest.param(10, marks=pytest.mark.full)])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_simulated_ranks_exchange_messages(
-    algorithm: str, cases: int, simulated: list[str]
+    algorithm: str, cases: int, simulated_command: list[str]
 ) -> None:
-    done = run([*simulated, "7", str(cases)], algorithm)
-    check(done, f"{cases} cases are equal")
+    done = run_with_algorithm([*simulated_command, "7", str(cases)], algorithm)
+    check_output_contains(done, f"{cases} cases are equal")
 
 
 @pytest.fixture(scope="module")
-def simulated(
+def simulated_command(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> list[str]:
-    """Build the program for SimGrid; return the command that runs 60 ranks."""
+    """Build the program for SimGrid; return the command that starts 60 ranks."""
     folder = tmp_path_factory.mktemp(SIMGRID.name)
     program = with_collectives(SIMGRID, SOURCE)
     settings = {
         "smpi/simulate-computation": "no",
-        # Time of an unsuccessful call, or the clock would not advance.
+        # Unsuccessful polls take time, so that the clock advances.
         "smpi/test": "1e-6",
         "smpi/iprobe": "1e-6",
         "smpi/bcast": "binomial_tree",

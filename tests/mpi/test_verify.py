@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks report their location when the program starts; deviations are named."""
+"""Ranks report their location at program start; deviations are named."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ ROOT = Path(__file__).parents[2]
 HERE = socket.gethostname()
 
 
-def placement(
+def write_placement(
     file: Path, slots: list[int], hosts: list[str], cpus: list[tuple[int, ...]]
 ) -> Path:
-    """Write a placement on nodes of one slot for each of `cpus`."""
+    """Write a placement; each node has one slot per entry of `cpus`."""
     machine = Machine(f"mesh:{len(hosts)}" + f"+node:{len(cpus)}")
     allocation = Allocation.whole(machine)
     known = NodeParts(cpus=tuple(cpus)) if all(cpus) else NodeParts()
@@ -49,12 +49,12 @@ def test_ranks_on_another_host_are_named_one_by_one(
     option = "-hosts" if several_hosts.mpi.is_hydra else "--host"
     where = ["-n", 4, several_hosts.where]
     command = several_hosts.command(option, "alpha:2,beta:2", *where)
-    as_it_is = placement(Path("a.json"), [0, 1, 2, 3], hosts, [(), ()])
+    as_it_is = write_placement(Path("a.json"), [0, 1, 2, 3], hosts, [(), ()])
     done = topoloom("verify", as_it_is, "--", *command)
     assert done.returncode == 0, done.stderr
     assert "topoloom: all 4 ranks are on the planned hosts (2)" in done.stderr
     assert len(done.stdout.splitlines()) == 4
-    other = placement(Path("b.json"), [0, 2, 1, 3], hosts, [(), ()])
+    other = write_placement(Path("b.json"), [0, 2, 1, 3], hosts, [(), ()])
     done = topoloom("verify", other, "--", *command)
     assert done.returncode == 1
     start = done.stderr.index("topoloom: 2 of 4 ranks are not where the plan puts them")
@@ -65,21 +65,23 @@ def test_ranks_on_another_host_are_named_one_by_one(
     assert not list(tmp_path.glob(".topoloom-*"))
 
 
-def cpus_here() -> list[int]:
+def list_allowed_cpus() -> list[int]:
     return sorted(os.sched_getaffinity(0))
 
 
-def test_unbound_is_distinguished_from_misplaced(tmp_path: Path) -> None:
-    first, second = cpus_here()[:2]
+def test_unbound_ranks_are_distinguished_from_misplaced_ones(tmp_path: Path) -> None:
+    first, second = list_allowed_cpus()[:2]
     program = build_program(MPICH, PROGRAMS / "where.c")
-    own = placement(tmp_path / "x.json", [0, 1], [HERE], [(first,), (second,)])
+    own = write_placement(tmp_path / "x.json", [0, 1], [HERE], [(first,), (second,)])
     loose = topoloom("verify", own, "--", *MPICH.command(2, program))
     assert loose.returncode == 0
     assert "2 may run on more CPUs than planned" in loose.stderr
     strict = topoloom("verify", own, "--bind", "core", "--", *MPICH.command(2, program))
     assert strict.returncode == 1
     assert "rank 1 is not bound: it may run on CPUs" in strict.stderr
-    swapped = placement(tmp_path / "y.json", [1, 0], [HERE], [(first,), (second,)])
+    swapped = write_placement(
+        tmp_path / "y.json", [1, 0], [HERE], [(first,), (second,)]
+    )
     mpirun, *rest = MPICH.command(2, program)
     bound = [mpirun, "-bind-to", "core", *rest]
     right = topoloom("verify", own, "--bind", "core", "--", *bound)
@@ -99,7 +101,7 @@ def test_a_different_number_of_ranks_is_named_and_the_exit_status_kept(
     tmp_path: Path,
 ) -> None:
     program = build_program(OPEN_MPI_4, PROGRAMS / "where.c")
-    own = placement(tmp_path / "x.json", [0, 1], [HERE], [(), ()])
+    own = write_placement(tmp_path / "x.json", [0, 1], [HERE], [(), ()])
     done = topoloom("verify", own, "--", *OPEN_MPI_4.command(3, program))
     assert done.returncode == 1
     assert "the plan is for 2 ranks, but the program has 3" in done.stderr
@@ -108,7 +110,7 @@ def test_a_different_number_of_ranks_is_named_and_the_exit_status_kept(
 
 
 def test_a_command_without_verification_is_named(tmp_path: Path) -> None:
-    own = placement(tmp_path / "x.json", [0, 1], [HERE], [(), ()])
+    own = write_placement(tmp_path / "x.json", [0, 1], [HERE], [(), ()])
     done = topoloom("verify", own, "--", *MPICH.command(2, "sleep", "0.1"))
     assert done.returncode == 1
     assert "not verified: the command ran no MPI program" in done.stderr
@@ -135,7 +137,7 @@ def test_a_command_without_verification_is_named(tmp_path: Path) -> None:
     assert len(wrong.stdout.splitlines()) == 2
 
 
-def test_run_verifies_its_placement_or_says_why_it_cannot(
+def test_run_verifies_its_placement_or_reports_why_it_cannot(
     several_hosts: SeveralHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -167,26 +169,28 @@ def test_a_program_can_verify_itself(tmp_path: Path) -> None:
     subprocess.run([compiler, *include, own, *sources, "-o", program], check=True)
     plan = tmp_path / "plan"
 
-    def ask(text: str, *words: str) -> list[str]:
+    def verify_plan(text: str, *words: str) -> list[str]:
         plan.write_text(text)
         command = MPICH.command(2, program, plan, *words)
         done = subprocess.run(
             command, capture_output=True, text=True, check=True, timeout=SECONDS
         )
-        return sorted(done.stdout.splitlines(), reverse=True)  # two ranks print
+        return sorted(done.stdout.splitlines(), reverse=True)  # one line per rank
 
     head = "# rank host slot cpus gpu nic\n"
     seats = f"0 {HERE} 0 - - -\n1 {HERE}.cluster 1 - - -\n"
-    assert ask(head + f"0 {HERE} 0 - - -\n1 {HERE} 1 - - -\n") == ["elsewhere 0"]
-    assert ask(head + f"0 away 0 - - -\n1 {HERE} 1 - - -\n") == [
+    assert verify_plan(head + f"0 {HERE} 0 - - -\n1 {HERE} 1 - - -\n") == [
+        "elsewhere 0"
+    ]
+    assert verify_plan(head + f"0 away 0 - - -\n1 {HERE} 1 - - -\n") == [
         f"topoloom: rank 0 is on host {HERE}, planned on away",
         "elsewhere 1",
     ]
-    assert ask(head + "0 127.0.0.1 0 - - -\n1 ::1 1 - - -\n") == [
+    assert verify_plan(head + "0 127.0.0.1 0 - - -\n1 ::1 1 - - -\n") == [
         "topoloom: hosts planned by their addresses, as 127.0.0.1, are not compared",
         "elsewhere 0",
     ]
-    assert ask(head + seats, "inter") == [
+    assert verify_plan(head + seats, "inter") == [
         *["topoloom: not verified: an intercommunicator has two groups"] * 2,
         "elsewhere -1",
     ]
@@ -197,11 +201,12 @@ def test_a_program_can_verify_itself(tmp_path: Path) -> None:
         (head + "7 a 0 - - -\n", "ranks must be 0 to the number of lines - 1"),
         (head + "0 a 0 3-1 - -\n", "expected CPUs such as 0-3,8"),
     ):
-        output, answer = ask(text)
+        output, answer = verify_plan(text)
         assert problem in output
         assert answer == "elsewhere -1"
     assert (
-        "the plan is for 3 ranks, but there are 2" in ask(head + seats + "2 a 0 -\n")[0]
+        "the plan is for 3 ranks, but there are 2"
+        in verify_plan(head + seats + "2 a 0 -\n")[0]
     )
 
 
@@ -209,7 +214,7 @@ def test_a_program_that_deletes_our_folder_keeps_its_exit_status(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    away = placement(tmp_path / "x.json", [0, 1], ["a", "b"], [()])
+    away = write_placement(tmp_path / "x.json", [0, 1], ["a", "b"], [()])
     script = "rm -rf .topoloom-verify-*; sleep 0.1; exit 7"
     done = topoloom("verify", away, "--", *MPICH.command(1, "sh", "-c", script))
     assert done.returncode == 7, done.stderr

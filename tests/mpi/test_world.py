@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks are renumbered inside unmodified programs, which compute the same."""
+"""Ranks are renumbered inside unmodified programs, with unchanged results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from topoloom.preload.verify import VerifyAgent
 from topoloom.preload.world.wrappers import write_wrappers
 
 HERE = socket.gethostname()
-#: makes the launcher prefix lines with the rank
+#: launcher options that prefix lines with the rank
 TAGGED = {
     "openmpi": ["--tag-output"],
     "mpich": ["-prepend-rank"],
@@ -44,24 +44,24 @@ TAG = re.compile(r"\[(?:[^],]*,)?(\d+)\](?:<stdout>:)? ?")
 BOTH = [OPEN_MPI_4, MPICH]
 
 
-def on_one_host(slots: list[int], host: str = HERE) -> HostPlacement:
+def place_on_one_host(slots: list[int], host: str = HERE) -> HostPlacement:
     """Put rank i on slot ``slots[i]`` of a host with unknown CPUs."""
     machine = Machine(f"mesh:1+node:{len(slots)}")
     return host_placement(machine, [0], slots, [host])
 
 
-def shuffled(ranks: int) -> list[int]:
-    """Return a random permutation in which every rank moves."""
+def make_derangement(ranks: int) -> list[int]:
+    """Return a random permutation that moves every rank."""
     circle = list(range(ranks))
     random.Random(ranks).shuffle(circle)
     after = dict(zip(circle, circle[1:] + circle[:1], strict=True))
     return [after[rank] for rank in range(ranks)]
 
 
-def run(
+def run_renumbered(
     command: list[str], placed: HostPlacement | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command, renumbered if a plan is given."""
+    """Run a command; if a placement is passed, renumber its ranks."""
     launch, agent = Launch(command), None
     if placed is not None:
         agent = VerifyAgent(placed, command, renumber=True)
@@ -80,13 +80,15 @@ def run(
     return done
 
 
-def tagged(mpi: Mpi, ranks: int, *words: object) -> list[str]:
+def make_tagging_command(mpi: Mpi, ranks: int, *words: object) -> list[str]:
     command = mpi.command(ranks, *words)
     return [command[0], *TAGGED[mpi.name], *command[1:]]
 
 
-def output(done: subprocess.CompletedProcess[str]) -> tuple[set[int], list[str]]:
-    """Return the launcher's rank and text of each line."""
+def read_tagged_output(
+    done: subprocess.CompletedProcess[str],
+) -> tuple[set[int], list[str]]:
+    """Return the launcher's ranks that print, and all lines without prefix."""
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if line]
     printers = {int(match[1]) for line in lines if (match := TAG.match(line))}
@@ -106,25 +108,33 @@ def test_no_call_reveals_that_ranks_are_renumbered(
     mpi: Mpi, source: str, tmp_path: Path
 ) -> None:
     program = build_program(mpi, PROGRAMS / source)
-    slots = shuffled(4)
-    printers, expected = output(run(tagged(mpi, 4, program, tmp_path / "a")))
+    slots = make_derangement(4)
+    printers, expected = read_tagged_output(
+        run_renumbered(make_tagging_command(mpi, 4, program, tmp_path / "a"))
+    )
     assert printers == {0}
-    again = run(tagged(mpi, 4, program, tmp_path / "b"), on_one_host(slots))
-    assert output(again) == ({slots[0]}, expected)
+    again = run_renumbered(
+        make_tagging_command(mpi, 4, program, tmp_path / "b"), place_on_one_host(slots)
+    )
+    assert read_tagged_output(again) == ({slots[0]}, expected)
 
 
 @pytest.mark.parametrize("mpi", BOTH, ids=lambda mpi: mpi.name)
 def test_every_call_still_moves_its_data(mpi: Mpi) -> None:
     program = build_program(mpi, PROGRAMS / "every_call.c")
-    done = run(mpi.command(4, program), on_one_host(shuffled(4)))
+    done = run_renumbered(
+        mpi.command(4, program), place_on_one_host(make_derangement(4))
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_halo3d_exchanges_the_right_data() -> None:
     program = build_program(MPICH, HALO3D)
     words = [program, "--grid", "2x2x2", "--cells", 5, "--steps", 3]
-    slots = shuffled(8)
-    printers, lines = output(run(tagged(MPICH, 8, *words), on_one_host(slots)))
+    slots = make_derangement(8)
+    printers, lines = read_tagged_output(
+        run_renumbered(make_tagging_command(MPICH, 8, *words), place_on_one_host(slots))
+    )
     assert printers == {slots[0]}
     assert any("halo3d: verified" in line for line in lines)
 
@@ -132,21 +142,25 @@ def test_halo3d_exchanges_the_right_data() -> None:
 def test_a_lammps_melt_computes_the_same(tmp_path: Path) -> None:
     (tmp_path / "in.melt").write_text(MELT)
     words = ["lmp", "-in", tmp_path / "in.melt", "-log", "none"]
-    slots = shuffled(6)
+    slots = make_derangement(6)
 
-    def physics(lines: list[str]) -> list[str]:
+    def drop_timing_lines(lines: list[str]) -> list[str]:
         start = next(i for i, line in enumerate(lines) if line.startswith("Step"))
         kept = [line for line in lines if "processor grid" in line]
         counts = r"(Nlocal|Nghost|Neighs|Histogram|Total #|Ave|Neighbor list)"
         kept += [line for line in lines if re.match(counts, line)]
         return kept + lines[start : start + 3]
 
-    _, expected = output(run(tagged(OPEN_MPI_4, 6, *words)))
-    again = run(tagged(OPEN_MPI_4, 6, *words), on_one_host(slots))
-    printers, lines = output(again)
+    _, expected = read_tagged_output(
+        run_renumbered(make_tagging_command(OPEN_MPI_4, 6, *words))
+    )
+    again = run_renumbered(
+        make_tagging_command(OPEN_MPI_4, 6, *words), place_on_one_host(slots)
+    )
+    printers, lines = read_tagged_output(again)
     assert printers == {slots[0]}
-    assert len(physics(lines)) > 10
-    assert physics(lines) == physics(expected)
+    assert len(drop_timing_lines(lines)) > 10
+    assert drop_timing_lines(lines) == drop_timing_lines(expected)
 
 
 def test_bound_processes_get_the_rank_of_their_cpus() -> None:
@@ -156,15 +170,15 @@ def test_bound_processes_get_the_rank_of_their_cpus() -> None:
     node = NodeParts(cpus=((first,), (second,)))
     machine = Machine("mesh:1+node:2")
     crossed = host_placement(machine, [0], [1, 0], [HERE], node=node, bind="core")
-    done = run([mpirun, "-bind-to", "core", *rest], crossed)
+    done = run_renumbered([mpirun, "-bind-to", "core", *rest], crossed)
     located = read_locations(done.stdout, 2)
     assert [at.cores for at in located] == [(second,), (first,)]
 
 
-def refusal(mpi: Mpi, command: list[str], placed: HostPlacement) -> str:
-    """Run a program that cannot be renumbered, unmodified."""
-    done = run(command, placed)
-    printers, _ = output(done)
+def read_refusal(mpi: Mpi, command: list[str], placed: HostPlacement) -> str:
+    """Check that a program runs without renumbering; return the reason."""
+    done = run_renumbered(command, placed)
+    printers, _ = read_tagged_output(done)
     assert printers == {0}
     lines = [line for line in done.stderr.splitlines() if "not renumbered" in line]
     assert len(lines) == 1
@@ -174,29 +188,29 @@ def refusal(mpi: Mpi, command: list[str], placed: HostPlacement) -> str:
 @pytest.mark.parametrize("mpi", BOTH, ids=lambda mpi: mpi.name)
 def test_a_program_that_cannot_be_renumbered_runs_unmodified(mpi: Mpi) -> None:
     program = build_program(mpi, PROGRAMS / "where.c")
-    command = tagged(mpi, 3, program)
-    assert "the plan is for 4 ranks, but there are 3" in refusal(
-        mpi, command, on_one_host([3, 2, 1, 0])
+    command = make_tagging_command(mpi, 3, program)
+    assert "the plan is for 4 ranks, but there are 3" in read_refusal(
+        mpi, command, place_on_one_host([3, 2, 1, 0])
     )
-    elsewhere = on_one_host([2, 1, 0], "elsewhere")
-    assert f"on host {HERE}, which the plan does not name" in refusal(
+    elsewhere = place_on_one_host([2, 1, 0], "elsewhere")
+    assert f"on host {HERE}, which the plan does not name" in read_refusal(
         mpi, command, elsewhere
     )
     two = Machine("mesh:2+node:2")
     crowded = host_placement(two, [0, 1], [1, 0, 2], [HERE, "elsewhere"])
-    assert "planned on host elsewhere: 1, but processes there: 0" in refusal(
+    assert "planned on host elsewhere: 1, but processes there: 0" in read_refusal(
         mpi, command, crowded
     )
     several = [*command, ":", "-n", "1", str(program)]
-    assert "the job runs several programs" in refusal(
-        mpi, several, on_one_host([3, 2, 1, 0])
+    assert "the job runs several programs" in read_refusal(
+        mpi, several, place_on_one_host([3, 2, 1, 0])
     )
 
 
 def test_a_program_of_sessions_is_refused_by_name() -> None:
     program = build_program(OPEN_MPI_5, PROGRAMS / "sessions.c")
-    command = tagged(OPEN_MPI_5, 3, program)
-    printed = refusal(OPEN_MPI_5, command, on_one_host([2, 1, 0]))
+    command = make_tagging_command(OPEN_MPI_5, 3, program)
+    printed = read_refusal(OPEN_MPI_5, command, place_on_one_host([2, 1, 0]))
     assert "the program uses MPI sessions" in printed
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One file for each peer: from an instance's folder to an answer."""
+"""One adapter per peer: reads an instance's folder and writes an answer."""

@@ -2,7 +2,7 @@
 """Shared by adapters: read an instance, time a search, write an answer.
 
 An adapter runs as ``python -m peers.adapters.NAME FOLDER ANSWER EFFORT SEED THREADS``
-in a process of its own, which the runner measures.
+in a separate process, which the runner measures.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from peers.instance import Instance, load_instance
 
 
 class Unable(Exception):
-    """The tool cannot do this instance, or is not there; the text says why."""
+    """The tool is not installed or does not support the instance; the text says why."""
 
 
 class Failed(Exception):
-    """The tool was called correctly and gave no answer; the text is its output."""
+    """The tool was called correctly but gave no answer; the text is its output."""
 
 
 @dataclass
@@ -36,9 +36,9 @@ class Request:
     Attributes
     ----------
     instance
-        With its folder.
+        The instance, with its folder.
     effort
-        One of those that the table of tools names.
+        An effort of the table of tools.
     """
 
     instance: Instance
@@ -54,12 +54,11 @@ class Answer:
     Attributes
     ----------
     place
-        The place in the allocation of every rank.
+        Index into the allocation for every rank.
     search_cpu, search_wall
-        Seconds of the search alone; None if the tool does not tell.
+        Seconds of the search alone; None if the tool does not print them.
     process_cpu, process_rss
-        Seconds and bytes of the tool's own process, where it is a program. None where
-        the adapter is the process.
+        Seconds and bytes of the tool's process; None if the tool runs in the adapter.
     version
         The tool's version.
     """
@@ -73,27 +72,27 @@ class Answer:
 
     @contextmanager
     def search(self) -> Iterator[None]:
-        """Measure the search alone."""
+        """Measure the time of the search alone."""
         cpu, wall = time.process_time(), time.perf_counter()
         yield
         self.search_cpu = time.process_time() - cpu
         self.search_wall = time.perf_counter() - wall
 
     def set_search_time(self, seconds: float) -> None:
-        """Take the time that a single-threaded program printed."""
+        """Set the search time that a single-threaded program printed."""
         self.search_wall = seconds
         self.search_cpu = min(seconds, self.process_cpu or seconds)
 
 
 def run(command: Sequence[str | Path], answer: Answer) -> str:
-    """Run a peer's program, measure it alone, return what it printed.
+    """Run a peer's program and measure it alone; return its output.
 
     Raises
     ------
     Unable
-        If it is not there.
+        If the program is not installed.
     Failed
-        If it ends with an error, with its last line.
+        If the program fails; the text is its last line.
     """
     words = list(map(str, command))
     try:

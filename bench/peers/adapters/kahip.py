@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""KaHIP: global multisection, and kaffpa with its mapping, as programs of the wheel."""
+"""KaHIP: global multisection, and kaffpa with mapping, as programs of the wheel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from peers.hierarchy import tree_of
 
 
 def solve(request: Request) -> Answer:
-    """Run the program of the effort, such as ``multisection-strong``."""
+    """Run the program for an effort, such as ``multisection-strong``."""
     instance, tree = request.instance, tree_of(request.instance)
     which, preset = request.effort.split("-")[:2]
     found = find_spec("kahip")
@@ -31,8 +31,8 @@ def solve(request: Request) -> Answer:
             f"--preconfiguration={preset}",
             f"--seed={request.seed}",
             f"--imbalance={100 * instance.imbalance:g}",
-            f"--hierarchy_parameter_string={_joined(tree.arities)}",
-            f"--distance_parameter_string={_joined(tree.distances)}",
+            f"--hierarchy_parameter_string={_join_numbers(tree.arities)}",
+            f"--distance_parameter_string={_join_numbers(tree.distances)}",
             f"--output_filename={target}",
         ]
         if which == "kway":
@@ -46,7 +46,7 @@ def solve(request: Request) -> Answer:
     return answer
 
 
-def _joined(numbers: tuple[int, ...]) -> str:
+def _join_numbers(numbers: tuple[int, ...]) -> str:
     return ":".join(map(str, numbers))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""KaMinPar: a partitioner. Block i goes to place i, so the machine does not matter."""
+"""KaMinPar, a partitioner: block i goes to slot i, so the machine does not matter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from peers.adapters.common import Answer, Request, adapter
 
 
 def solve(request: Request) -> Answer:
-    """Partition with the context of the effort: fast, default, eco or strong."""
+    """Partition with the preset of the effort: fast, default, eco or strong."""
     import kaminpar
 
     instance = request.instance
@@ -21,7 +21,7 @@ def solve(request: Request) -> Answer:
     graph = kaminpar.load_graph(file, kaminpar.GraphFileFormat.METIS)
     context = kaminpar.context_by_name(request.effort)
     solver = kaminpar.KaMinPar(request.threads, context)
-    # It refuses an imbalance of 0, but accepts the maximum weight of a block.
+    # KaMinPar rejects an imbalance of 0, but accepts a maximum block weight.
     limits = [[instance.capacity] * instance.slots]
     given = [instance.slots, instance.imbalance] if instance.n_to_1 else limits
     with answer.search():

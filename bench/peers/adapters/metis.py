@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""METIS: a partitioner. Block i goes to place i, so the machine does not matter."""
+"""METIS, a partitioner: block i goes to slot i, so the machine does not matter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def solve(request: Request) -> Answer:
     """Run gpmetis with the scheme of the effort: kway or rb."""
     instance, answer = request.instance, Answer()
     with tempfile.TemporaryDirectory() as folder:
-        # gpmetis writes beside its input.
+        # gpmetis writes its output next to its input.
         graph = Path(folder) / "graph"
         graph.symlink_to(instance.folder / "graph.graph")
         command = [

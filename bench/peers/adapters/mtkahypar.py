@@ -12,7 +12,7 @@ from peers.adapters.common import Answer, Request, Unable, adapter
 from peers.distance import distances
 from peers.instance import Instance
 
-#: The target is a list of edges, with the distance of every pair.
+#: The target is an edge list with the distance of every pair.
 LARGEST = 2048
 
 
@@ -37,14 +37,14 @@ def solve(request: Request) -> Answer:
     context.logging = False
     file = str(instance.folder / "graph.graph")
     graph = solver.graph_from_file(file, context)
-    target = _target(solver, context, instance)
+    target = _make_target_graph(solver, context, instance)
     with answer.search():
         found = graph.map_onto_graph(target, context)
     answer.place = np.asarray(found.get_partition(), np.int64)
     return answer
 
 
-def _target(solver: Any, context: Any, instance: Instance) -> Any:
+def _make_target_graph(solver: Any, context: Any, instance: Instance) -> Any:
     one, two = np.triu_indices(instance.slots, 1)
     pairs = np.stack([one, two], axis=1).tolist()
     far = distances(instance, one, two).tolist()

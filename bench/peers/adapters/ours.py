@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Topoloom's command line, in this process, so that the search is timed alone.
+"""Topoloom's command line, run in this process to time the search alone.
 
 The effort is one of ``map --effort``, or ``mapper:`` and a chain of mappers.
 """
@@ -21,7 +21,7 @@ from peers.instance import Instance
 
 
 def command_line(request: Request, output: Path) -> list[str]:
-    """Write the words after ``topoloom``."""
+    """Return the arguments of ``topoloom``."""
     instance = request.instance
     words = ["map", str(instance.folder / "graph.graph")]
     words += ["--machine", instance.machine]
@@ -38,7 +38,7 @@ def command_line(request: Request, output: Path) -> list[str]:
 
 
 def solve(request: Request) -> Answer:
-    """Run ``topoloom map``; a refusal is a failure."""
+    """Run ``topoloom map``; an error raises `Failed`."""
     import topoloom
 
     answer = Answer(version=topoloom.__version__)
@@ -49,12 +49,12 @@ def solve(request: Request) -> Answer:
         if not output.exists():
             raise Failed(text)
         slots = np.array(json.loads(output.read_text())["placement"], np.int64)
-    answer.place = _places(request.instance, slots)
+    answer.place = _find_places(request.instance, slots)
     return answer
 
 
 def _time_place(answer: Answer) -> None:
-    """Have `place` measured; the command looks it up when it runs."""
+    """Replace `place` by a timed version; the command looks `place` up at run time."""
     from topoloom import _core
 
     place: Callable[..., Any] = _core.place
@@ -69,7 +69,7 @@ def _time_place(answer: Answer) -> None:
 
 
 def _run(words: list[str]) -> str:
-    """Run the command line; return its last line of output."""
+    """Run the command line; return the last line of output."""
     from topoloom.cli.app import run
 
     text = io.StringIO()
@@ -80,10 +80,10 @@ def _run(words: list[str]) -> str:
     ):
         run(words)
     lines = [line for line in text.getvalue().splitlines() if line.strip(" ╭╮╰╯─")]
-    return lines[-1].strip(" │") if lines else "it said nothing"
+    return lines[-1].strip(" │") if lines else "no output"
 
 
-def _places(instance: Instance, slots: Any) -> Any:
+def _find_places(instance: Instance, slots: Any) -> Any:
     place = np.full(int(instance.slot_ids().max()) + 1, -1, np.int64)
     place[instance.slot_ids()] = np.arange(instance.slots)
     return place[slots]

@@ -14,7 +14,7 @@ from peers.adapters.scotch import target_of
 
 
 def solve(request: Request) -> Answer:
-    """Map within this process, so that the search is timed alone."""
+    """Map in this process, so that the search is timed alone."""
     import pyscotch
     from pyscotch.arch import Architecture
     from pyscotch.graph import Graph

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scotch's static mapping by its program, which Debian calls scotch_gmap."""
+"""Scotch's static mapping by its program, named scotch_gmap in Debian."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from peers.instance import Instance
 
 
 def target_of(instance: Instance) -> str:
-    """Write the machine, or the part of it that is allocated, as a .tgt file."""
+    """Write the machine, or its allocated part, as a .tgt file."""
     if instance.hierarchy:
         return scotch_tree(instance.hierarchy, instance.distances)
     whole = scotch_torus(instance.extents)
@@ -29,10 +29,10 @@ def target_of(instance: Instance) -> str:
 
 
 def options_of(request: Request) -> list[str]:
-    """Turn words of the effort into options.
+    """Translate the words of an effort into options.
 
-    ``quality`` asks for quality over speed. ``forced`` allows no imbalance at all;
-    otherwise it is Scotch's default where ranks = slots, and the instance's elsewhere.
+    ``quality`` prefers quality over speed. ``forced`` allows no imbalance; otherwise
+    the imbalance is Scotch's default if ranks = slots, else the instance's.
     """
     words = request.effort.split("-")
     options = ["-cq"] if "quality" in words else []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SharedMap, in the wheel chszlablib."""
+"""SharedMap, from the wheel chszlablib."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared by all programs of the round trip: ranks in a grid, a common start, and the time at the end.
+// Shared by the programs of the round trip: ranks in a grid, a common start, and the time of the end.
 #ifndef TOPOLOOM_BENCH_PROBE_APP_H
 #define TOPOLOOM_BENCH_PROBE_APP_H
 
@@ -14,7 +14,7 @@ enum { most_requests = 512 };
 struct app {
     int rank, ranks, columns, rows, column, row;  // row-major, as square as the number of ranks allows
     double begin;
-    char *out, *in;  // for messages of any rank
+    char *out, *in;  // message buffers
     MPI_Request requests[most_requests];
     int count;
 };
@@ -38,7 +38,7 @@ static inline struct app begin(int* argc, char*** argv) {
     return app;
 }
 
-/// All at the same time, with room for this number of bytes.
+/// Starts all ranks at the same time, with buffers of this number of bytes.
 static inline void start(struct app* app, size_t bytes) {
     app->out = calloc(bytes + 1, 1);
     app->in = calloc(bytes + 1, 1);
@@ -64,14 +64,14 @@ static inline void wait_for_all(struct app* app) {
 // By rank.
 static const int sides[4][2] = {{0, -1}, {-1, 0}, {1, 0}, {0, 1}};
 
-/// With the neighbors in the grid, whose ends are open.
+/// Exchanges with the neighbors in the grid, which is not periodic.
 static inline void exchange_halo(struct app* app, int bytes) {
     for (int side = 0; side < 4; ++side) receive(app, neighbor(app, sides[side][0], sides[side][1]), bytes);
     for (int side = 0; side < 4; ++side) send(app, neighbor(app, sides[side][0], sides[side][1]), bytes);
     wait_for_all(app);
 }
 
-/// Prints the seconds until the last rank has ended.
+/// Prints the seconds until the last rank ends.
 static inline int end(struct app* app) {
     const double last = latest(MPI_Wtime());
     if (app->rank == 0) printf("{\"seconds\": %.12g}\n", last - app->begin);

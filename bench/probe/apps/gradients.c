@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Neighbors of a grid exchange, and all add up a number twice, again and again, as conjugate gradients do.
+// Repeats two steps: neighbors of a grid exchange, and all ranks reduce a number twice, as in conjugate
+// gradients.
 // Usage: gradients BYTES TIMES
 #include "app.h"
 

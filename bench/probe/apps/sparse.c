@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every rank sends messages of different sizes to a few that are drawn at random, again and again, as graphs and particles do.
-// Usage: sparse BYTES TIMES FILE, where FILE has a line `SOURCE TARGET TIMES_AS_LONG` for every message.
+// Every rank repeatedly sends messages of different sizes to a few random ranks, as in graph and particle
+// codes.
+// Usage: sparse BYTES TIMES FILE, where FILE has a line `SOURCE TARGET TIMES_AS_LONG` per message.
 #include "app.h"
 
 int main(int argc, char** argv) {
     struct app app = begin(&argc, &argv);
     const int bytes = atoi(argv[1]), times = atoi(argv[2]);
-    int longest = 64, source, target, longer, count = 0;  // times BYTES, at most
+    int longest = 64, source, target, longer, count = 0;  // maximum factor of BYTES
     start(&app, (size_t)longest * (size_t)bytes);
     int (*messages)[3] = malloc(sizeof *messages * most_requests);
     FILE* file = fopen(argv[3], "r");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks of a grid exchange with their neighbors, again and again, as explicit methods on meshes do.
+// Ranks of a grid repeatedly exchange with their neighbors, as in explicit methods on meshes.
 // Usage: stencil BYTES TIMES
 #include "app.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waves go from a corner of a grid of ranks to the other, block after block, as sweeps of discrete ordinates do.
+// Blocks pass as waves from a corner of a grid of ranks to the opposite one, as in discrete-ordinates sweeps.
 // Usage: sweep BYTES BLOCKS
 #include "app.h"
 
@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
     for (int block = 0; block < blocks; ++block) {
         receive(&app, neighbor(&app, -1, 0), bytes);
         receive(&app, neighbor(&app, 0, -1), bytes);
-        wait_for_all(&app);  // also for what it sent of the block before
+        wait_for_all(&app);  // including the sends of the previous block
         send(&app, neighbor(&app, 1, 0), bytes);
         send(&app, neighbor(&app, 0, 1), bytes);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every rank has a block for every other one, again and again, as Fourier transforms do.
+// Every rank repeatedly sends a block to every other rank, as in Fourier transforms.
 // Usage: transpose BYTES TIMES
 #include "app.h"
 

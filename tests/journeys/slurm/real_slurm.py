@@ -161,7 +161,7 @@ def _make_environment(home: Path) -> dict[str, str]:
 def _wrap_for_host(
     network: NetworkHosts | None, host: str, words: list[str]
 ) -> list[str]:
-    return words if network is None else network.on(host, *words)
+    return words if network is None else network.command_on(host, *words)
 
 
 def _write_configuration(

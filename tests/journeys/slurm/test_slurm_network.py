@@ -55,7 +55,7 @@ def test_srun_places_and_binds_ranks_that_communicate_over_the_network(
     mapping = ["--mapper", "random", "--seed", "2", "-o", "x.json"]
     command = ["srun", "--mpi=pmi2", "-n", "5", str(across), str(BYTES)]
     words = [*TOPOLOOM, "run", *placing, *mapping, "--", *command]
-    before = {node: slurm.network.received(node) for node in NODES}
+    before = {node: slurm.network.count_received_bytes(node) for node in NODES}
     variables = " ".join(f"{name}={value}" for name, value in OVER_TCP.items())
     script = f"cd {tmp_path}; export {variables}; {shlex.join(words)}"
     output = slurm.run_in_job("-N3 --exclusive", script)
@@ -67,7 +67,9 @@ def test_srun_places_and_binds_ranks_that_communicate_over_the_network(
         for rank, (host, slot) in enumerate(zip(hosts, slots, strict=True))
     ]
     for node, messages in messages_across(hosts).items():
-        assert slurm.network.received(node) - before[node] >= messages * BYTES
+        assert (
+            slurm.network.count_received_bytes(node) - before[node] >= messages * BYTES
+        )
 
 
 def test_export_checks_the_start_hosts_with_srun(

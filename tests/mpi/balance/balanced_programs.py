@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from built_libraries import compile_sanitized, core_library, with_library
+from built_libraries import compile_sanitized, compile_with_library, find_core_library
 from built_programs import ROOT
 from mpis import PROGRAMS, Mpi
 
@@ -13,15 +13,15 @@ SOURCES = PROGRAMS / "balance"
 BALANCE = ROOT / "mpi" / "balance"
 
 
-def with_balancing(mpi: Mpi, source: Path) -> Path:
+def compile_with_balancing(mpi: Mpi, source: Path) -> Path:
     """Compile a program with the library."""
-    core = f"-I{ROOT / 'core/topoloom/capi'}", "-Wl,--no-as-needed", core_library()
-    return with_library(mpi, "balance", source, *core)
+    core = f"-I{ROOT / 'core/topoloom/capi'}", "-Wl,--no-as-needed", find_core_library()
+    return compile_with_library(mpi, "balance", source, *core)
 
 
-def sanitized(mpi: Mpi, source: Path) -> Path:
-    """Compile a program together with the library, so that memory is checked."""
+def compile_with_sanitizer(mpi: Mpi, source: Path) -> Path:
+    """Compile a program together with the library under a sanitizer."""
     folders = BALANCE, BALANCE.parent / "errors", ROOT / "core/topoloom/capi"
-    core = core_library()
+    core = find_core_library()
     linked = core, f"-Wl,-rpath,{core.parent}"
     return compile_sanitized(mpi, source, folders, "address,undefined", *linked)

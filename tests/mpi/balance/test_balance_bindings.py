@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from balanced_programs import SOURCES
-from built_libraries import cmake, installed
+from built_libraries import configure_and_build, installed
 from built_programs import ROOT, compile_program, run
 from mpis import MPICH, MPIS, OPEN_MPI_4, Mpi, need, run_to_end
 
@@ -39,7 +39,9 @@ def test_pkg_config_finds_the_library_for_fortran_programs(mpi: Mpi) -> None:
 def test_cmake_finds_the_library(tmp_path: Path) -> None:
     (tmp_path / "CMakeLists.txt").write_text(CONSUMER.format(sources=SOURCES))
     prefix = installed(MPICH)
-    cmake(tmp_path, tmp_path / "build", MPICH, f"-DCMAKE_PREFIX_PATH={prefix}")
+    configure_and_build(
+        tmp_path, tmp_path / "build", MPICH, f"-DCMAKE_PREFIX_PATH={prefix}"
+    )
     assert run(MPICH.command(3, tmp_path / "build/fortran_program")) == "once\n"
     output = run(MPICH.command(2, tmp_path / "build/c_program", 1))
     assert output.endswith("every task is once where it should be\n")
@@ -48,10 +50,12 @@ def test_cmake_finds_the_library(tmp_path: Path) -> None:
 def test_a_program_that_chooses_owners_itself_links_with_libtopoloom_too(
     tmp_path: Path,
 ) -> None:
-    """Compile it by its CMakeLists.txt, and by the command in its first line."""
+    """Compile the program by CMakeLists.txt, and by the command in its first line."""
     app = ROOT / "apps" / "adaptive_mesh"
     prefix = installed(MPICH)
-    cmake(app, tmp_path / "by_cmake", MPICH, f"-DCMAKE_PREFIX_PATH={prefix}")
+    configure_and_build(
+        app, tmp_path / "by_cmake", MPICH, f"-DCMAKE_PREFIX_PATH={prefix}"
+    )
     line = (app / "CMakeLists.txt").read_text().partition("mpicxx ")[2].splitlines()[0]
     line = line.replace("adaptive_mesh.cpp", str(app / "adaptive_mesh.cpp"))
     compiler = need(MPICH.compilers[".cpp"], MPICH.install)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rank that dies between the plan and the exchange blocks no other."""
+"""A rank that stops between the plan and the exchange does not block other ranks."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from balanced_programs import SOURCES, with_balancing
+from balanced_programs import SOURCES, compile_with_balancing
 from mpis import MPICH, OPEN_MPI_4, Mpi, run_to_end
 
 
@@ -14,7 +14,7 @@ from mpis import MPICH, OPEN_MPI_4, Mpi, run_to_end
 def job(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
     """Build the program for an MPI."""
     mpi: Mpi = request.param
-    return mpi, with_balancing(mpi, SOURCES / "dying_rank.c")
+    return mpi, compile_with_balancing(mpi, SOURCES / "dying_rank.c")
 
 
 def test_a_rank_that_stops_responding_is_named(job: tuple[Mpi, Path]) -> None:
@@ -27,7 +27,7 @@ def test_a_rank_that_stops_responding_is_named(job: tuple[Mpi, Path]) -> None:
     assert all(line.startswith(start) and "rank 3" in line for line in lines)
 
 
-def test_tasks_of_the_other_ranks_are_neither_lost_nor_doubled(
+def test_tasks_of_the_other_ranks_are_neither_lost_nor_duplicated(
     job: tuple[Mpi, Path],
 ) -> None:
     mpi, program = job

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tasks move under each MPI and in SimGrid; each arrives once at its receiver."""
+"""Tasks move under each MPI and in SimGrid; each arrives exactly once."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from balanced_programs import SOURCES, sanitized, with_balancing
+from balanced_programs import SOURCES, compile_with_balancing, compile_with_sanitizer
 from built_libraries import installed
 from built_programs import ROOT, run
 from mpis import MPICH, MPIS, OPEN_MPI_4, SIMGRID, Mpi, run_to_end
@@ -20,7 +20,7 @@ HOW_TO = ROOT / "docs/how-to/run/balance.md"
 @pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_every_task_is_at_its_receiver_exactly_once(mpi: Mpi) -> None:
-    program = with_balancing(mpi, CASES)
+    program = compile_with_balancing(mpi, CASES)
     done = run_to_end(mpi.command(3, program, 4))
     assert done.returncode == 0, done.stderr
     assert done.stdout == "77 exchanges: every task is once where it should be\n"
@@ -28,15 +28,15 @@ def test_every_task_is_at_its_receiver_exactly_once(mpi: Mpi) -> None:
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_errors_are_returned_and_no_task_is_lost(mpi: Mpi) -> None:
-    program = with_balancing(mpi, MISTAKES)
+    program = compile_with_balancing(mpi, MISTAKES)
     done = run_to_end(mpi.command(3, program, "returned"))
     assert done.returncode == 0, done.stderr
     assert done.stdout == "31 of 31 mistakes were returned, and no task was lost\n"
 
 
 def test_tasks_move_among_simulated_ranks(tmp_path: Path) -> None:
-    """Nodes have different numbers of ranks: loads are gathered node by node."""
-    program = with_balancing(SIMGRID, CASES)
+    """Nodes have different numbers of ranks: each node gathers its ranks' loads."""
+    program = compile_with_balancing(SIMGRID, CASES)
     options = hosts_options(tmp_path, 4, {"smpi/test": "1e-6"})
     hosts = ["n3", "n0", "n1", "n2", "n0", "n2", "n1", *6 * ["n0"], *5 * ["n2"]]
     (tmp_path / "hosts").write_text("".join(f"{host}\n" for host in hosts))
@@ -48,16 +48,16 @@ def test_tasks_move_among_simulated_ranks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ranks", [3, 8])
 def test_tasks_move_between_nodes_with_separate_memory(ranks: int) -> None:
-    """MPICH takes every other rank for one of another node: each shares memory."""
-    program = with_balancing(MPICH, CASES)
+    """With two cliques, even and odd ranks of MPICH use separate shared memory."""
+    program = compile_with_balancing(MPICH, CASES)
     cliques = {"MPIR_CVAR_NUM_CLIQUES": "2"}
     done = run_to_end(MPICH.command(ranks, program, 2), **cliques)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "47 exchanges: every task is once where it should be\n"
 
 
-def test_the_commands_of_the_how_to_work(tmp_path: Path) -> None:
-    """The program has 30 lines; the commands are those of the page for MPICH."""
+def test_the_commands_of_the_guide_work(tmp_path: Path) -> None:
+    """The program has 30 lines; the commands are the documented ones for MPICH."""
     text = HOW_TO.read_text()
     program = text.partition("```c\n")[2].partition("```")[0]
     assert len(program.splitlines()) == 30
@@ -76,9 +76,9 @@ def test_the_commands_of_the_how_to_work(tmp_path: Path) -> None:
 
 @pytest.mark.full
 def test_sanitizers_report_nothing() -> None:
-    unchecked = {"ASAN_OPTIONS": "detect_leaks=0"}  # MPI itself leaks
+    unchecked = {"ASAN_OPTIONS": "detect_leaks=0"}  # MPI itself leaks memory
     for source, mode in ((CASES, "2"), (MISTAKES, "returned")):
-        program = sanitized(OPEN_MPI_4, source)
+        program = compile_with_sanitizer(OPEN_MPI_4, source)
         done = run_to_end(OPEN_MPI_4.command(3, program, mode), **unchecked)
         assert done.returncode == 0, done.stderr
 
@@ -111,7 +111,7 @@ RESERVED = (
 
 
 def test_an_error_ends_the_program_with_one_line() -> None:
-    program = with_balancing(OPEN_MPI_4, MISTAKES)
+    program = compile_with_balancing(OPEN_MPI_4, MISTAKES)
     done = run_to_end(OPEN_MPI_4.command(3, program, "capacity"))
     assert done.returncode != 0
     assert f"topoloom: topoloom_{LINES[15]}" in done.stderr

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A failure of one rank while ranks gather loads is an error on all ranks.
 
-MPICH takes every other rank for one of another node: ranks 0 and 2 share memory, and
-so do 1 and 3. Each line has what the ranks of a call got: a plan of the right loads
-(+), one of others (x), or an error (e).
+With two cliques, ranks 0 and 2 of MPICH share memory, and so do ranks 1 and 3. Each
+line shows the result per rank: a plan from the current loads (+), a plan from other
+loads (x), or an error (e).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from balanced_programs import SOURCES, with_balancing
+from balanced_programs import SOURCES, compile_with_balancing
 from mpis import MPICH, MPICH_5, OPEN_MPI_4, OPEN_MPI_5, run_to_end
 from several_hosts import SeveralHosts
 
@@ -26,9 +26,9 @@ CASES = {
     "nothing": ["++++ by node"] * 6,
     "window": ["++++ by MPI"] * 6,
     "memory": ["eeee by MPI", *["++++ by node"] * 5],
-    # Ranks of the other node get no loads.
+    # Ranks of the other node receive no loads.
     "receive": ["++++ by node"] * 2 + ["eeee by node"] + ["eeee"] * 3,
-    # They have got them, and learn of the failure in the next call.
+    # These ranks have received the loads, and see the failure in the next call.
     "wait": ["++++ by node"] * 2 + ["e+e+ by node", "eeee by node"] + ["eeee"] * 2,
 }
 ERRORS = {
@@ -40,12 +40,12 @@ ERRORS = {
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    return with_balancing(MPICH, PROGRAM)
+    return compile_with_balancing(MPICH, PROGRAM)
 
 
 @pytest.mark.parametrize("what", CASES)
 def test_ranks_agree_on_an_error_of_one_rank(what: str, program: Path) -> None:
-    # UCX warns of messages that come to a node that has failed.
+    # UCX warns of messages to a failed node.
     settings = {"MPIR_CVAR_NUM_CLIQUES": "2", "UCX_LOG_LEVEL": "error"}
     done = run_to_end(MPICH.command(4, program, what), **settings)
     assert done.returncode == 0, done.stderr
@@ -56,9 +56,9 @@ def test_ranks_agree_on_an_error_of_one_rank(what: str, program: Path) -> None:
     assert ERRORS.get(what, "") in done.stderr
 
 
-def test_each_host_has_a_board(several_hosts: SeveralHosts) -> None:
-    """Hosts with separate names have one, two and three ranks."""
-    program = with_balancing(BY_NAME[several_hosts.mpi.name], PROGRAM)
+def test_each_host_has_its_own_shared_memory(several_hosts: SeveralHosts) -> None:
+    """Hosts with separate names run one, two and three ranks."""
+    program = compile_with_balancing(BY_NAME[several_hosts.mpi.name], PROGRAM)
     is_hydra = several_hosts.mpi.is_hydra
     option = ["-hosts"] if is_hydra else ["--bind-to", "none", "--host"]
     words = [*option, "alpha:2,beta:3,gamma:1", "-n", 6, program, "nothing"]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Diffusion Monte Carlo: energies are right and do not depend on the balancer."""
+"""Diffusion Monte Carlo: energies are correct and do not depend on the balancer."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from balanced_programs import with_balancing
+from balanced_programs import compile_with_balancing
 from built_programs import ROOT
 from mpis import MPICH, Mpi, run_to_end
 
@@ -14,9 +14,9 @@ SOURCE = ROOT / "apps" / "diffusion_monte_carlo" / "diffusion_monte_carlo.cpp"
 
 
 @pytest.fixture(scope="module")
-def app() -> tuple[Mpi, Path]:
+def mpi_and_app() -> tuple[Mpi, Path]:
     """Build the program."""
-    return MPICH, with_balancing(MPICH, SOURCE)
+    return MPICH, compile_with_balancing(MPICH, SOURCE)
 
 
 SWEEP, SWAP = (2, ["sweep"]), (3, ["swap"])
@@ -28,9 +28,9 @@ TRANSPORT = (3, ["transport", "40", "ring:8"])
     [("harmonic", [SWEEP, SWAP, TRANSPORT]), ("hydrogen", [TRANSPORT])],
 )
 def test_energies_are_equal_bit_by_bit(
-    app: tuple[Mpi, Path], system: str, runs: list[tuple[int, list[str]]]
+    mpi_and_app: tuple[Mpi, Path], system: str, runs: list[tuple[int, list[str]]]
 ) -> None:
-    mpi, program = app
+    mpi, program = mpi_and_app
     lines = set()
     for ranks, method in [(1, ["none"]), *runs]:
         done = run_to_end(mpi.command(ranks, program, system, 1000, 150, *method))
@@ -41,17 +41,17 @@ def test_energies_are_equal_bit_by_bit(
 
 
 def test_energies_of_few_walkers_or_steps_are_not_checked(
-    app: tuple[Mpi, Path],
+    mpi_and_app: tuple[Mpi, Path],
 ) -> None:
-    mpi, program = app
+    mpi, program = mpi_and_app
     for walkers, steps in ((30, 150), (1000, 20)):
         done = run_to_end(mpi.command(2, program, "harmonic", walkers, steps))
         assert done.returncode == 0, done.stdout + done.stderr
         assert done.stdout.startswith("too few walkers or steps to judge: energy ")
 
 
-def test_an_invalid_command_line_is_refused(app: tuple[Mpi, Path]) -> None:
-    mpi, program = app
+def test_an_invalid_command_line_is_refused(mpi_and_app: tuple[Mpi, Path]) -> None:
+    mpi, program = mpi_and_app
     done = run_to_end(mpi.command(1, program, "helium"))
     assert done.returncode != 0
     assert "diffusion_monte_carlo: harmonic or hydrogen, WALKERS" in done.stderr

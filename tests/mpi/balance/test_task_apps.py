@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from balanced_programs import with_balancing
+from balanced_programs import compile_with_balancing
 from built_programs import ROOT
 from mpis import MPICH, OPEN_MPI_4, Mpi, run_to_end
 
@@ -19,10 +19,10 @@ def job(request: pytest.FixtureRequest) -> Job:
     mpi: Mpi = request.param
     names = "particle_transport", "adaptive_mesh"
     sources = {name: ROOT / "apps" / name / f"{name}.cpp" for name in names}
-    return mpi, {n: with_balancing(mpi, sources[n]) for n in names}
+    return mpi, {n: compile_with_balancing(mpi, sources[n]) for n in names}
 
 
-def lines(job: Job, name: str, ranks: int, *words: object) -> list[str]:
+def read_two_lines(job: Job, name: str, ranks: int, *words: object) -> list[str]:
     """Run a self-checking program; its first line must not depend on the balancer."""
     mpi, programs = job
     done = run_to_end(mpi.command(ranks, programs[name], *words))
@@ -37,7 +37,9 @@ def test_particles_end_at_the_same_positions_as_on_one_rank(
 ) -> None:
     first_lines, busiest = set(), {}
     for ranks, method in [(1, "none"), (2, "ring"), (4, "ring"), (3, "sweep")]:
-        first, second = lines(job, "particle_transport", ranks, 5000, 10, method, *rod)
+        first, second = read_two_lines(
+            job, "particle_transport", ranks, 5000, 10, method, *rod
+        )
         first_lines.add(first)
         busiest[method] = float(second.split("has ")[1].split()[0])
     assert len(first_lines) == 1
@@ -53,7 +55,7 @@ def test_a_refined_mesh_equals_that_of_one_rank(job: Job) -> None:
         (4, "repartition"),
         (4, "few-bytes"),
     ]:
-        first, second = lines(job, "adaptive_mesh", ranks, 8, 12, policy)
+        first, second = read_two_lines(job, "adaptive_mesh", ranks, 8, 12, policy)
         first_lines.add(first)
         busiest[policy] = float(second.split("has ")[1].split()[0])
         edges[policy] = int(second.split("edges ")[1].split()[0])

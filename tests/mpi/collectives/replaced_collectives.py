@@ -15,7 +15,7 @@ REPLACED = PROGRAMS / "replaced"
 RANKS = 5
 
 
-def library(mpi: Mpi) -> Path:
+def build_preloaded_library(mpi: Mpi) -> Path:
     return build_collective_library(Path(need(mpi.compilers[".c"], mpi.install)))
 
 
@@ -31,7 +31,7 @@ def run(
     variables = {"PRELOADED": "0"}
     if setting is not None:
         variables = {
-            "LD_PRELOAD": str(library(of or mpi)),
+            "LD_PRELOAD": str(build_preloaded_library(of or mpi)),
             "TOPOLOOM_COLLECTIVES": f"{setting};report=1",
         }
     options = [
@@ -53,12 +53,12 @@ def run(
     )
 
 
-def answers(done: subprocess.CompletedProcess[str]) -> list[str]:
+def read_answers(done: subprocess.CompletedProcess[str]) -> list[str]:
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return sorted(done.stdout.splitlines())
 
 
-def reports(done: subprocess.CompletedProcess[str]) -> list[str]:
+def read_reports(done: subprocess.CompletedProcess[str]) -> list[str]:
     output = [x for x in done.stderr.splitlines() if x.startswith("topoloom:")]
     assert all(x.startswith("topoloom: collectives: ") for x in output), output
     return output

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Wrong arguments are errors on their communicator and block no other rank."""
+"""A wrong argument is an error on its communicator and does not block other ranks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mpis import MPIS, PROGRAMS, Mpi, run_to_end
 
 from topoloom import _core
 
-#: Errors of a call of all ranks, by name in the program.
+#: Expected error of a call on all ranks, by the program's name for the mistake.
 MISTAKES = {
     "root": "root",
     "op": "operator",
@@ -24,7 +24,7 @@ MISTAKES = {
     "into-in-place": "buffer",
     "gather-in-place": "buffer",
     "scatter-in-place": "buffer",
-    # These are none: MPI allows the first, and some libraries the second.
+    # No error: MPI allows to free; some libraries allow equal buffers.
     "freed": "none",
     "same": "none",
 }
@@ -48,14 +48,14 @@ SCHEDULES = [
 ]
 
 
-#: Blocking, tested, waited for, persistent.
+#: Completion: blocking, by test, by wait, persistent.
 FORMS = 4
 
 
 @pytest.mark.parametrize("ranks", [3, 4])
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_a_larger_count_on_one_rank_blocks_no_other_rank(mpi: Mpi, ranks: int) -> None:
-    # Short ones: Open MPI 4.1 writes behind the buffer of a longer truncated message.
+    # Short messages: Open MPI 4.1 writes past the buffer of a longer truncated message.
     program = with_collectives(mpi, PROGRAMS / "collectives/larger_counts.c")
     output = run_to_end(mpi.command(ranks, program, 4 * ranks, *SCHEDULES))
     assert output.returncode == 0, output.stderr[-3000:]
@@ -64,7 +64,7 @@ def test_a_larger_count_on_one_rank_blocks_no_other_rank(mpi: Mpi, ranks: int) -
     for schedule, operation, none, truncated, another, wrong in lines:
         where = f"{operation} by {schedule}"
         assert int(none) + int(truncated) == FORMS * ranks * ranks, where
-        # At least one rank sees each mistake, unless only the root's count matters.
+        # At least one rank detects each mistake, unless only the root's count matters.
         rooted = operation in ("bcast", "reduce", "gather", "scatter")
         assert int(truncated) >= (FORMS if rooted else FORMS * ranks), where
         assert (another, wrong) == ("0", "0"), where
@@ -87,7 +87,7 @@ machine torus:4x4x4,bandwidth=10GB/s
 message - 1e-6 1e-10
 node 0 {host}
 """
-#: Settings: none, or a machine with all that depends on it.
+#: Settings: none, or a machine with learning and a trace.
 SETTINGS = ("", "machine={machine};learn=1;trace={trace}")
 
 
@@ -99,7 +99,7 @@ def test_a_rank_that_is_out_of_memory_does_not_block_the_others(
     machine = tmp_path / "machine"
     machine.write_text(MACHINE.format(host=gethostname()))
     program = with_collectives(mpi, PROGRAMS / "collectives/short_of_memory.c")
-    # The first two are there before anything is said to other ranks.
+    # The first two allocations precede any message to other ranks.
     output = run(
         mpi.command(3, program, 2),
         TOPOLOOM_COLLECTIVES=settings.format(machine=machine, trace=tmp_path / "trace"),

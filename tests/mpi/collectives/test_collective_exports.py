@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI libraries follow exported decisions: their messages are counted.
+"""MPI libraries follow exported decisions: tests count their messages.
 
-For every algorithm that we call by a library's name or number, the same number of ranks
-must send and receive the same number of messages as in the schedule that models it.
+An exported rule selects an algorithm by the MPI library's name or number. The algorithm
+and the schedule that models it must agree in how many ranks send and receive how many
+messages.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from topoloom.schedules.exports.matching_algorithms import (
 )
 from topoloom.schedules.exports.request import ExportRequest
 
-#: Algorithms that version 4.0 lacks.
+#: Algorithms that MPICH 4.0 lacks, by operation.
 RADICES = {
     operation: tuple(
         function._replace(
@@ -46,18 +47,18 @@ RADICES = {
     for operation, functions in mpich_5.TABLE.items()
 }
 
-#: How many ranks send and receive so much.
+#: Number of ranks by their (sent, received) message counts.
 Traffic = Counter[tuple[int, int]]
 
-#: Bytes of a rank, a pair or a vector, that 5 and 8 ranks divide; and of a segment.
+#: Bytes per rank, pair or vector, divisible by 5 and 8 ranks; bytes per segment.
 BYTES, SEGMENT = 8000, 2000
 RANKS = (5, 8)
-#: A microsecond a message, a nanosecond a byte: long messages pay early.
+#: A message costs 1 us plus 1 ns per byte.
 MODEL = NetworkModel.regimes([(1e-6, 1e-9, None)], MessageCosts())
 
 
-def traffic(operation: str, schedule: str, ranks: int) -> Traffic:
-    """Count the messages that each rank sends and receives, whichever rank it is."""
+def count_schedule_traffic(operation: str, schedule: str, ranks: int) -> Traffic:
+    """Count ranks by the numbers of messages that they send and receive."""
     if schedule == "chain":
         schedule = f"chain(segment={SEGMENT})"
     size = 0 if operation == "barrier" else BYTES
@@ -68,7 +69,7 @@ def traffic(operation: str, schedule: str, ranks: int) -> Traffic:
 
 
 def count_by_rank(messages: Iterable[tuple[int, int]], ranks: int) -> Traffic:
-    """Count messages from and to each rank."""
+    """Count ranks by the numbers of their sent and received messages."""
     pairs = list(messages)
     sent = Counter(source for source, _ in pairs)
     received = Counter(target for _, target in pairs)
@@ -78,28 +79,28 @@ def count_by_rank(messages: Iterable[tuple[int, int]], ranks: int) -> Traffic:
 def force_algorithm(
     function: MpiFunction, each: MatchingAlgorithm
 ) -> list[tuple[MpiFunction, list[RankRange]]]:
-    """Choose this algorithm for all sizes."""
+    """Select this algorithm for all sizes."""
     segment = SEGMENT if each.schedule == "chain" else 0
     return [(function, [RankRange(2, 64, [SizeRule(0, each.algorithm, segment)])])]
 
 
 @dataclass(frozen=True)
-class Library:
-    """An MPI that reads rules, and how its messages are counted."""
+class RuleLibrary:
+    """An MPI library that reads rules, and the method that counts its messages."""
 
     mpi: Mpi
     rules: ModuleType
     table: dict[str, tuple[MpiFunction, ...]] = field(hash=False)
     ranks: tuple[int, ...] = RANKS
 
-    def function(self, name: str) -> str:
-        """Name a function as the program does."""
+    def get_program_name(self, name: str) -> str:
+        """Return the name of an MPI function in the program's arguments."""
         return getattr(self.rules, "FUNCTIONS", {}).get(name, name)
 
     def run(
         self, ranks: int, size: int, functions: Iterable[str], rules: Path | None
     ) -> subprocess.CompletedProcess[str]:
-        """Run collectives under given rules, or those of the library."""
+        """Run collectives under exported rules, or the library's rules if None."""
         program = build_program(self.mpi, PROGRAMS / "collectives/one_collective.c")
         words, environment = self._make_counter_options(rules)
         command = self.mpi.command(ranks, *words, program, *functions, size)
@@ -111,10 +112,10 @@ class Library:
             text=True,
         )
 
-    def traffic(
+    def count_schedule_traffic(
         self, ranks: int, size: int, functions: Iterable[str], rules: Path
     ) -> dict[str, Traffic]:
-        """Count the messages of each collective."""
+        """Count the messages of each collective under exported rules."""
         done = self.run(ranks, size, functions, rules)
         assert done.returncode == 0, done.stderr
         return read_counts(done)
@@ -136,7 +137,7 @@ class Library:
             ], {}
         return [], {
             "LD_PRELOAD": str(build_counter("count_ucx.c")),
-            # All messages go through UCX.
+            # Send all messages through UCX.
             "MPIR_CVAR_NOLOCAL": "1",
             "MPIR_CVAR_CH4_NETMOD": "ucx",
             "MPIR_CVAR_DEVICE_COLLECTIVES": "none",
@@ -144,14 +145,14 @@ class Library:
         }
 
 
-LIBRARY_4 = Library(OPEN_MPI_4, open_mpi, open_mpi.TABLE)
-LIBRARY_5 = Library(OPEN_MPI_5, open_mpi, open_mpi.TABLE)
-MPICH_4_0 = Library(MPICH, mpich, mpich.TABLE)
-WITH_RADICES = Library(MPICH_5, mpich_5, RADICES, (4, 7))
+OPEN_MPI_4_RULES = RuleLibrary(OPEN_MPI_4, open_mpi, open_mpi.TABLE)
+OPEN_MPI_5_RULES = RuleLibrary(OPEN_MPI_5, open_mpi, open_mpi.TABLE)
+MPICH_4_RULES = RuleLibrary(MPICH, mpich, mpich.TABLE)
+MPICH_5_RULES = RuleLibrary(MPICH_5, mpich_5, RADICES, (4, 7))
 
 
 def build_counter(source: str) -> Path:
-    """Compile the library that counts messages."""
+    """Compile the preloaded library that counts messages."""
     return compile_program("counter.so", ["gcc", "-shared", "-fPIC", PROGRAMS / source])
 
 
@@ -166,9 +167,9 @@ def read_counts(done: subprocess.CompletedProcess[str]) -> dict[str, Traffic]:
 
 @dataclass(frozen=True)
 class Case:
-    """An algorithm and a number of ranks."""
+    """An algorithm of an MPI function, and a number of ranks."""
 
-    library: Library
+    library: RuleLibrary
     operation: str
     function: MpiFunction
     index: int
@@ -180,13 +181,13 @@ class Case:
         return self.function.algorithms[self.index]
 
     @property
-    def word(self) -> str:
-        """The collective that the program runs."""
-        return f"{self.library.function(self.function.name)}:{self.ranks}"
+    def argument(self) -> str:
+        """Return the program's argument: function name and number of ranks."""
+        return f"{self.library.get_program_name(self.function.name)}:{self.ranks}"
 
 
-def list_cases(library: Library) -> list[Case]:
-    """Make a case of every counterpart and its numbers of ranks."""
+def list_cases(library: RuleLibrary) -> list[Case]:
+    """Make the cases of every counterpart, for each number of ranks."""
     return [
         Case(library, operation, function, index, ranks)
         for operation, functions in library.table.items()
@@ -199,22 +200,24 @@ def list_cases(library: Library) -> list[Case]:
 
 
 CASES = [
-    case for each in (LIBRARY_4, MPICH_4_0, WITH_RADICES) for case in list_cases(each)
+    case
+    for each in (OPEN_MPI_4_RULES, MPICH_4_RULES, MPICH_5_RULES)
+    for case in list_cases(each)
 ]
 
 
 @pytest.fixture(scope="module")
-def count_forced(
+def count_forced_algorithms(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Callable[[Case], tuple[Traffic, str]]:
-    """Count the messages of a case, in one job with a case of each other function.
+    """Count the messages of a case; one job runs a case of every function.
 
-    The job's output is included: it explains missing lines.
+    The result includes the job's output, which explains missing lines.
     """
     folder = tmp_path_factory.mktemp("rules")
 
     @cache
-    def run(library: Library, index: int) -> tuple[dict[str, Traffic], str]:
+    def run(library: RuleLibrary, index: int) -> tuple[dict[str, Traffic], str]:
         cases = [case for case in list_cases(library) if case.index == index]
         rules = folder / f"{library.mpi.name}-{index}"
         forced = {
@@ -222,13 +225,13 @@ def count_forced(
             for case in cases
         }
         rules.write_text(library.rules.write_rules(list(chain(*forced.values()))))
-        words = [case.word for case in cases]
+        words = [case.argument for case in cases]
         done = library.run(max(library.ranks), BYTES, words, rules)
         return read_counts(done), done.stderr
 
     def find(case: Case) -> tuple[Traffic, str]:
         found, output = run(case.library, case.index)
-        return found[case.word], output
+        return found[case.argument], output
 
     return find
 
@@ -238,39 +241,43 @@ def count_forced(
     [
         pytest.param(
             case,
-            id=f"{case.library.mpi.name}-{case.word}-{case.algorithm.algorithm}",
+            id=f"{case.library.mpi.name}-{case.argument}-{case.algorithm.algorithm}",
             marks=pytest.mark.xdist_group(f"{case.library.mpi.name}-{case.index}"),
         )
         for case in CASES
     ],
 )
 def test_names_of_mpi_algorithms_match_their_schedules(
-    case: Case, count_forced: Callable[[Case], tuple[Traffic, str]]
+    case: Case, count_forced_algorithms: Callable[[Case], tuple[Traffic, str]]
 ) -> None:
-    expected = traffic(case.operation, case.algorithm.schedule, case.ranks)
-    if case.algorithm.algorithm.endswith("scattered"):  # it sends to itself, too
+    expected = count_schedule_traffic(
+        case.operation, case.algorithm.schedule, case.ranks
+    )
+    if case.algorithm.algorithm.endswith("scattered"):  # a rank also sends to itself
         expected = Counter({(s + 1, r + 1): n for (s, r), n in expected.items()})
-    found, output = count_forced(case)
+    found, output = count_forced_algorithms(case)
     assert found == expected, output
 
 
 by_version = pytest.mark.parametrize(
-    "library", [LIBRARY_4, LIBRARY_5], ids=lambda library: library.mpi.name
+    "library",
+    [OPEN_MPI_4_RULES, OPEN_MPI_5_RULES],
+    ids=lambda library: library.mpi.name,
 )
 
 
 @by_version
 def test_open_mpi_changes_its_algorithm_as_the_file_states(
-    library: Library, tmp_path: Path
+    library: RuleLibrary, tmp_path: Path
 ) -> None:
     """Bruck sends 3 messages among 8 ranks, all others 7."""
     request = ExportRequest(Call("all-to-all", 8, 1), "bruck", MODEL)
     rules = tmp_path / "rules.txt"
     rules.write_text(open_mpi.write(request))
     sizes = re.findall(r"^(\d+) \d+ 0 0$", rules.read_text().split("\n8 #")[1], re.M)
-    change = int(sizes[1])  # in bytes of all pairs of a rank
+    change = int(sizes[1])  # bytes that a rank sends to all ranks
     for size, messages in ((change // 8 - 1, 3), (change // 8, 7)):
-        found = library.traffic(8, size, ["alltoall"], rules)
+        found = library.count_traffic(8, size, ["alltoall"], rules)
         assert found == {"alltoall": Counter({(messages, messages): 8})}
 
 
@@ -282,13 +289,13 @@ def test_mpich_changes_its_algorithm_as_the_file_states(tmp_path: Path) -> None:
     sizes = node["is_sendbuf_inplace=no"]["comm_size<=8"]
     change = int(next(iter(sizes)).removeprefix("avg_msg_size<"))
     bruck = {"alltoall": Counter({(3, 3): 8})}
-    assert MPICH_4_0.traffic(8, change - 1, ["alltoall"], rules) == bruck
-    assert MPICH_4_0.traffic(8, change, ["alltoall"], rules) != bruck
+    assert MPICH_4_RULES.count_traffic(8, change - 1, ["alltoall"], rules) == bruck
+    assert MPICH_4_RULES.count_traffic(8, change, ["alltoall"], rules) != bruck
 
 
 @by_version
 def test_open_mpi_reads_the_rules_of_several_collectives(
-    library: Library, tmp_path: Path
+    library: RuleLibrary, tmp_path: Path
 ) -> None:
     rules = tmp_path / "rules.txt"
     forced = {
@@ -303,14 +310,14 @@ def test_open_mpi_reads_the_rules_of_several_collectives(
         )
     }
     rules.write_text(open_mpi.write_rules([*forced["alltoall"], *forced["bcast"]]))
-    assert library.traffic(8, BYTES, ["bcast", "alltoall"], rules) == {
-        "bcast": traffic("broadcast", "linear", 8),
-        "alltoall": traffic("all-to-all", "bruck", 8),
+    assert library.count_traffic(8, BYTES, ["bcast", "alltoall"], rules) == {
+        "bcast": count_schedule_traffic("broadcast", "linear", 8),
+        "alltoall": count_schedule_traffic("all-to-all", "bruck", 8),
     }
 
 
 def test_mpich_reads_the_rules_of_several_collectives(tmp_path: Path) -> None:
-    """There is one choice for all sizes: trees for 0 bytes, rings for many."""
+    """One choice holds for all sizes: trees for 0 bytes, rings for many."""
     called = [
         ExportRequest(Call(name, 8, 1), "", MODEL) for name in ("all-gather", "reduce")
     ]
@@ -320,7 +327,7 @@ def test_mpich_reads_the_rules_of_several_collectives(tmp_path: Path) -> None:
         function.name: spans[-1].choices
         for function, spans in choose_algorithms(called, mpich.TABLE, mpich.NAME)
     }
-    found = MPICH_4_0.traffic(8, 8, ["allgather", "reduce"], rules)
+    found = MPICH_4_RULES.count_traffic(8, 8, ["allgather", "reduce"], rules)
     for function, operation in (("allgather", "all-gather"), ("reduce", "reduce")):
         first = choices[function][0]
         (schedule,) = (
@@ -333,21 +340,21 @@ def test_mpich_reads_the_rules_of_several_collectives(tmp_path: Path) -> None:
         assert found[function] == count_by_rank(pairs, 8)
 
 
-def test_mpich_keeps_its_choice_where_the_file_has_no_decision(tmp_path: Path) -> None:
+def test_mpich_keeps_its_choice_if_the_file_has_no_decision(tmp_path: Path) -> None:
     rules = tmp_path / "rules.json"
     rules.write_text(
         mpich.write(ExportRequest(Call("all-to-all", 8, 1), "bruck", MODEL))
     )
     functions = ("bcast", "allreduce", "allgather", "reduce_scatter", "barrier")
     for size in (8, 400_000):
-        own = read_counts(MPICH_4_0.run(8, size, functions, None))
+        own = read_counts(MPICH_4_RULES.run(8, size, functions, None))
         assert set(own) == set(functions)
-        assert MPICH_4_0.traffic(8, size, functions, rules) == own
+        assert MPICH_4_RULES.count_traffic(8, size, functions, rules) == own
 
 
 def test_mpich_refuses_a_file_of_another_format(tmp_path: Path) -> None:
     rules = tmp_path / "rules.json"
     rules.write_text('{"collective=sorting": {"algorithm=quick": {}}}')
-    done = MPICH_4_0.run(2, 8, ["alltoall"], rules)
+    done = MPICH_4_RULES.run(2, 8, ["alltoall"], rules)
     assert done.returncode != 0
     assert "unrecognized key algorithm=quick" in done.stderr

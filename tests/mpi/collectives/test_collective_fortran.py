@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fortran programs get the results of MPI from `topoloom_collective`."""
+"""`topoloom_collective` gives Fortran programs the same results as MPI."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives of libtopoloom-collective give the same results as those of MPI."""
+"""Collectives of libtopoloom-collective give the same results as MPI's."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from mpis import MPIS, OPEN_MPI_4, PROGRAMS, Mpi
 
 from topoloom import _core
 
-#: All schedules, so that each is run in the operations that it can do.
+#: All schedules; each runs in the operations that it supports.
 SCHEDULES = [str(schedule["name"]) for schedule in _core.schedules()]
 
 
 @dataclass(frozen=True)
 class Cases:
-    """The program that runs random cases, for one MPI."""
+    """Build the program that runs random cases, for one MPI."""
 
     mpi: Mpi
     program: Path
@@ -81,7 +81,7 @@ TORUS = "machine torus:2x2,bandwidth=1GB/s,latency=1us\n" + COSTS
 
 
 def read_reports(cases: Cases, setting: str) -> set[str]:
-    """Run a few cases under a setting; they must succeed. Return the remarks."""
+    """Run a few cases under a setting; they must succeed. Return standard error."""
     output = cases.run(3, 1, 4, TOPOLOOM_COLLECTIVES=setting)
     assert "\n0 failures" in "\n" + output
     fields = (line.partition("topoloom: collectives: ") for line in output.splitlines())
@@ -122,8 +122,10 @@ def test_a_wrong_setting_is_reported_once_and_ignored(
     assert any("by name, ring" in line for line in fields), fields
 
 
-def test_ranks_that_count_other_types_agree(tmp_path: Path) -> None:
-    """A third of 40 bytes are 13, or 8 if counts of pairs are divided."""
+def test_ranks_with_different_datatypes_choose_the_same_schedule(
+    tmp_path: Path,
+) -> None:
+    """A third of 40 bytes is 13 whole bytes, or 8 bytes in whole pairs."""
     source = PROGRAMS / "collectives/paired_types.c"
     program = with_collectives(OPEN_MPI_4, source)
     lines = (("0", "ring"), ("10", "bruck"))

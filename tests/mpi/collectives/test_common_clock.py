@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Clocks of ranks are synchronized from any offset and drift."""
+"""Clocks of ranks are synchronized despite any offset and drift."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOURCE = PROGRAMS / "collectives/skewed_clocks.c"
 def measure_clock_errors(
     mpi: Mpi, ranks: int, drift: float, *options: str, **names: str
 ) -> tuple[float, float]:
-    """Return the errors of the common time and of its conversion back, in seconds."""
+    """Return the errors of the common time and of its inverse, in seconds."""
     folder = ROOT / "mpi/timing"
     compiler = need(mpi.compilers[".c"], mpi.install)
     words = ["-w", f"-I{folder}", *(f"-D{name}={own}" for name, own in names.items())]
@@ -29,20 +29,22 @@ def measure_clock_errors(
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_clocks_hours_apart_agree(mpi: Mpi) -> None:
+def test_clocks_with_offsets_of_hours_are_synchronized(mpi: Mpi) -> None:
     common, back = measure_clock_errors(mpi, 5, 0)
-    assert common < 60  # of four hours: messages wait for ranks to have a core
+    assert common < 60  # offset: 4 h; messages wait until ranks get a core
     assert back < 1e-6
 
 
 @pytest.mark.parametrize("ranks", [2, 5])
-def test_clocks_that_drift_agree_in_simulated_time(ranks: int, tmp_path: Path) -> None:
-    # Separate names, since the launcher has those of SimGrid.
+def test_drifting_clocks_are_synchronized_in_simulated_time(
+    ranks: int, tmp_path: Path
+) -> None:
+    # Rename the replacements: SimGrid's launcher already defines the MPI names.
     own = {"PMPI_Wtime": "own_time", "PMPI_Comm_get_attr": "own_attribute"}
     options = hosts_options(tmp_path, ranks, SETTINGS)
     common, back = measure_clock_errors(
         SIMGRID, ranks, 0.5, *options, SIMULATED="1", **own
     )
-    # Without correcting the drift they would differ by 0.5 s or more.
+    # Without drift correction, the clocks would differ by at least 0.5 s.
     assert common < 1e-3
     assert back < 1e-6

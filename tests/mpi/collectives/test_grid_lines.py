@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives on lines of grids give the same results as those of MPI."""
+"""Collectives on lines of grids give the same results as MPI's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from topoloom import _core
 @pytest.fixture(
     scope="module", params=[OPEN_MPI_4, MPICH], ids=lambda mpi: str(mpi.name)
 )
-def job(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
+def mpi_and_program(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
     mpi: Mpi = request.param
     assert mpi in MPIS
     source = PROGRAMS / "collectives/grid_cases.c"
@@ -26,9 +26,9 @@ def job(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
 
 @pytest.mark.parametrize(("ranks", "grids"), [(1, 6), (2, 8), (6, 5), (8, 3)])
 def test_lines_give_the_results_of_mpi_on_split_communicators(
-    job: tuple[Mpi, Path], ranks: int, grids: int
+    mpi_and_program: tuple[Mpi, Path], ranks: int, grids: int
 ) -> None:
-    mpi, program = job
+    mpi, program = mpi_and_program
     done = run_to_end(mpi.command(ranks, program, ranks, grids))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "\n0 failures" in "\n" + done.stdout
@@ -36,9 +36,9 @@ def test_lines_give_the_results_of_mpi_on_split_communicators(
 
 @pytest.mark.parametrize("schedule", ["chain(segment=64)", "binomial", "linear"])
 def test_lines_with_a_named_schedule_give_the_results_of_mpi(
-    job: tuple[Mpi, Path], schedule: str
+    mpi_and_program: tuple[Mpi, Path], schedule: str
 ) -> None:
-    mpi, program = job
+    mpi, program = mpi_and_program
     setting = f"schedule={schedule}"
     done = run_to_end(mpi.command(6, program, 3, 2), TOPOLOOM_COLLECTIVES=setting)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -61,16 +61,16 @@ def test_lines_with_a_named_schedule_give_the_results_of_mpi(
     ],
 )
 def test_a_wrong_argument_ends_the_program_with_one_line(
-    job: tuple[Mpi, Path], which: str, line: str
+    mpi_and_program: tuple[Mpi, Path], which: str, line: str
 ) -> None:
-    mpi, program = job
+    mpi, program = mpi_and_program
     done = run_to_end(mpi.command(2, program, "wrong", which))
     assert done.returncode != 0
     assert f"topoloom: topoloom_{line}" in done.stderr
 
 
 @pytest.fixture(scope="module")
-def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def simulated_program(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp(SIMGRID.name)
     source = PROGRAMS / "collectives/grid_cases.c"
     platform = folder / "platform.xml"
@@ -78,9 +78,11 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return with_collectives(SIMGRID, source), platform
 
 
-def on_nodes(simulated: tuple[Path, Path], nodes: list[int], *words: object) -> str:
-    """Run a rank on each of these nodes; return the output."""
-    program, platform = simulated
+def run_on_nodes(
+    simulated_program: tuple[Path, Path], nodes: list[int], *words: object
+) -> str:
+    """Run one rank on each of these nodes; return the output."""
+    program, platform = simulated_program
     hosts = platform.with_name("hosts")
     hosts.write_text("".join(f"n{node}\n" for node in nodes))
     command = SIMGRID.command(
@@ -95,10 +97,10 @@ def on_nodes(simulated: tuple[Path, Path], nodes: list[int], *words: object) -> 
 
 @pytest.mark.parametrize("per_node", [1, 4, 6])
 def test_lines_across_nodes_give_the_results_of_mpi(
-    simulated: tuple[Path, Path], per_node: int
+    simulated_program: tuple[Path, Path], per_node: int
 ) -> None:
     nodes = [rank // per_node for rank in range(24)]
-    assert "\n0 failures" in "\n" + on_nodes(simulated, nodes, per_node, 8)
+    assert "\n0 failures" in "\n" + run_on_nodes(simulated_program, nodes, per_node, 8)
 
 
 @pytest.mark.parametrize(
@@ -107,12 +109,12 @@ def test_lines_across_nodes_give_the_results_of_mpi(
 )
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_tiled_gives_every_node_a_compact_tile(
-    simulated: tuple[Path, Path], grid: list[int], per_node: int, shuffled: bool
+    simulated_program: tuple[Path, Path], grid: list[int], per_node: int, shuffled: bool
 ) -> None:
     nodes = np.arange(np.prod(grid)) // per_node
     if shuffled:
         np.random.default_rng(1).shuffle(nodes)
-    output = on_nodes(simulated, nodes.tolist(), "tiled", *grid)
+    output = run_on_nodes(simulated_program, nodes.tolist(), "tiled", *grid)
     rank_of_cell = np.array([int(line) for line in output.split()])
     assert sorted(rank_of_cell) == list(range(len(nodes)))
     node_of_cell = nodes[rank_of_cell].reshape(grid)
@@ -124,11 +126,11 @@ def test_tiled_gives_every_node_a_compact_tile(
 
 
 def test_without_a_tile_that_divides_the_grid_more_neighbors_share_nodes(
-    simulated: tuple[Path, Path],
+    simulated_program: tuple[Path, Path],
 ) -> None:
     grid, per_node = [10, 7], 4
     nodes = np.arange(70) // per_node
-    output = on_nodes(simulated, nodes.tolist(), "tiled", *grid)
+    output = run_on_nodes(simulated_program, nodes.tolist(), "tiled", *grid)
     rank_of_cell = np.array([int(line) for line in output.split()])
     tiled = nodes[rank_of_cell].reshape(grid)
     assert _count_cut_edges(tiled) < _count_cut_edges(nodes.reshape(grid))

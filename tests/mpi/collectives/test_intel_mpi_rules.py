@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Intel MPI follows exported variables: its messages are counted."""
+"""Intel MPI follows exported variables: tests count its messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from pathlib import Path
 
 import pytest
 from mpis import PROGRAMS, Mpi, need
-from test_collective_exports import BYTES, RANKS, Traffic, force_algorithm, traffic
+from test_collective_exports import (
+    BYTES,
+    RANKS,
+    Traffic,
+    count_schedule_traffic,
+    force_algorithm,
+)
 
 from topoloom.schedules.exports import intel_mpi
 from topoloom.schedules.exports.matching_algorithms import (
@@ -30,12 +36,12 @@ INTEL_MPI = Mpi(
     (),
     "pip install --prefix .venv/intel-mpi impi-rt impi-devel",
 )
-#: Functions by operation, and their algorithms for a number of ranks.
+#: (operation, function, algorithms for a number of ranks).
 Algorithms = list[tuple[str, MpiFunction, list[MatchingAlgorithm]]]
 
 
-def algorithms(ranks: int) -> Algorithms:
-    """List the algorithms that a variable selects from."""
+def list_algorithms(ranks: int) -> Algorithms:
+    """List the algorithms that a variable can select, by operation and function."""
     return [
         (operation, function, [x for x in function.algorithms if x.matches(ranks)])
         for operation, functions in intel_mpi.TABLE.items()
@@ -45,7 +51,7 @@ def algorithms(ranks: int) -> Algorithms:
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Compile the program, and next to it the library that counts its messages."""
+    """Compile the program, and the library that counts its messages."""
     folder = tmp_path_factory.mktemp("programs")
     compiler = need("gcc", "apt-get install gcc")
     need(INTEL_MPI.mpirun, INTEL_MPI.install)
@@ -75,7 +81,7 @@ def count_traffic(
         "I_MPI_ROOT": str(HOME),
         "I_MPI_FABRICS": "ofi",
         "I_MPI_OFI_LIBRARY": str(counter),
-        "I_MPI_THREAD_YIELD": "3",  # ranks that wait let others run
+        "I_MPI_THREAD_YIELD": "3",  # waiting ranks yield the core
         "FI_PROVIDER": "tcp",
         "FI_TCP_IFACE": "lo",
     }
@@ -99,9 +105,9 @@ def count_traffic(
 def get_expected_traffic(
     operation: str, each: MatchingAlgorithm, ranks: int
 ) -> Traffic:
-    """Count the messages of the schedule of an algorithm."""
-    found = traffic(operation, each.schedule, ranks)
-    if each.schedule == "at-once":  # it sends to itself, too
+    """Count the messages of the schedule that models an algorithm."""
+    found = count_schedule_traffic(operation, each.schedule, ranks)
+    if each.schedule == "at-once":  # a rank also sends to itself
         found = Counter({(s + 1, r + 1): n for (s, r), n in found.items()})
     return found
 
@@ -113,7 +119,7 @@ def test_algorithm_numbers_of_intel_mpi_match_their_schedules(
 ) -> None:
     chosen = [
         (operation, function, known[index])
-        for operation, function, known in algorithms(ranks)
+        for operation, function, known in list_algorithms(ranks)
         if index < len(known)
     ]
     rules = "".join(
@@ -130,10 +136,10 @@ def test_algorithm_numbers_of_intel_mpi_match_their_schedules(
 def test_intel_mpi_changes_its_algorithm_as_the_variable_states(
     program: Path,
 ) -> None:
-    ranks, change = 8, 4000  # bytes that ranks divide
+    ranks, change = 8, 4000  # a byte count that is divisible by the number of ranks
     rules = ""
     before, after = dict[str, Traffic](), dict[str, Traffic]()
-    for operation, function, known in algorithms(ranks):
+    for operation, function, known in list_algorithms(ranks):
         first, *others = (
             (each, get_expected_traffic(operation, each, ranks)) for each in known
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules learned at run time: all ranks agree and end at the best."""
+"""Ranks agree on learned schedules and converge to the fastest schedule."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from simulated_hosts import hosts_options
 from smpi import QUICK, SETTINGS
 
 HERE = PROGRAMS / "collectives"
-#: Some MPIs spin where ranks are more than cores; `make bench-learning` makes more.
+#: Some MPIs spin if ranks outnumber cores; `make bench-learning` runs more calls.
 CALLS = 200
 
 
@@ -39,7 +39,7 @@ def run_learning(mpi: Mpi, ranks: int, *words: object) -> str:
 
 
 def check_agreement(mpi: Mpi, *words: object) -> None:
-    """Make calls and compare the choices of ranks."""
+    """Expect that all ranks choose the same schedules."""
     program = with_collectives(mpi, HERE / "learning.c")
     output = run_learning(mpi, 4, program, CALLS, *words)
     calls, classes, *others = output.strip().split(", ")
@@ -49,7 +49,7 @@ def check_agreement(mpi: Mpi, *words: object) -> None:
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_ranks_agree_with_any_clocks(mpi: Mpi) -> None:
+def test_ranks_agree_if_their_clocks_differ(mpi: Mpi) -> None:
     check_agreement(mpi, 1)
 
 
@@ -67,7 +67,7 @@ def test_a_rank_that_missed_a_step_fails_instead_of_taking_another_schedule(
 
 
 RANKS = 32
-#: A message starts 50 times as slowly as on the platform.
+#: Starting a message takes 50 times as long as on the platform.
 WRONG_COSTS = "message - 1e-4 1e-10\ncost latency 1e-6\n"
 SCHEDULES = (
     "at-once",
@@ -81,8 +81,8 @@ SCHEDULES = (
 
 
 @pytest.fixture(scope="module")
-def repeated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Build for the MPI of SimGrid; return the command."""
+def simulated_command(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Build the program for SimGrid's MPI; return the command."""
     folder = tmp_path_factory.mktemp(SIMGRID.name)
     program = with_collectives(SIMGRID, HERE / "repeated.c")
     options = hosts_options(folder, RANKS, SETTINGS | QUICK)
@@ -99,14 +99,16 @@ def measure_repeated(
 
 @pytest.mark.parametrize("size", [512, 4096])
 def test_learning_ends_at_the_best_schedule(
-    repeated: list[str], tmp_path: Path, size: int
+    simulated_command: list[str], tmp_path: Path, size: int
 ) -> None:
     machine = tmp_path / "machine"
     machine.write_text(WRONG_COSTS)
-    learned, _ = measure_repeated(repeated, f"machine={machine};learn=1", size, 20)
-    not_learned, _ = measure_repeated(repeated, f"machine={machine}", size, 1)
+    learned, _ = measure_repeated(
+        simulated_command, f"machine={machine};learn=1", size, 20
+    )
+    not_learned, _ = measure_repeated(simulated_command, f"machine={machine}", size, 1)
     times = {
-        name: measure_repeated(repeated, f"schedule={name}", size, 5)[1]
+        name: measure_repeated(simulated_command, f"schedule={name}", size, 5)[1]
         for name in {*SCHEDULES, learned, not_learned}
     }
     assert times[learned] <= 1.05 * min(times.values()) < times[not_learned]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules are measured under a launcher and compared with those of MPI."""
+"""Schedules are timed under a launcher and compared with MPI's collectives."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ if TYPE_CHECKING:
 RANKS = 6
 #: Simulated calls.
 MACHINE = "fattree:16,bandwidth=10GB/s,latency=1us"
-#: Schedules in which all ranks do the same.
+#: Schedules in which all ranks send and receive alike.
 EQUAL_ROUNDS = {"at-once", "cyclic", "bruck"}
 ALL_TO_ALL = Call("all-to-all", RANKS, 0)
 
 
 @pytest.fixture(scope="module")
-def simulated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Return the launcher of SimGrid with its options, without the number of ranks."""
+def simulated_command(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Return SimGrid's launcher with its options, without the number of ranks."""
     folder = tmp_path_factory.mktemp("platform")
     options = hosts_options(folder, 16, SETTINGS)
     return [need(SIMGRID.mpirun, SIMGRID.install), *options]
 
 
 def test_simulated_times_equal_the_predicted_ones(
-    topoloom: Command, simulated: list[str]
+    topoloom: Command, simulated_command: list[str]
 ) -> None:
     files = ["-o", "samples", "--decisions", "table", "--figure", "bars.svg"]
     done = topoloom(
         *("collective", "alltoall", "-n", RANKS, "--bytes", "64+4KiB", "--json"),
         *("--model", "simgrid", "--machine", MACHINE, "--repeats", 3, "--run", *files),
-        *("--timeline", "call.svg", "--", *simulated, "-n", RANKS),
+        *("--timeline", "call.svg", "--", *simulated_command, "-n", RANKS),
     )
     assert done.status == 0, done.err
     assert [one["bytes"] for one in done.json["sizes"]] == [64, 4096]
@@ -64,7 +64,7 @@ def test_simulated_times_equal_the_predicted_ones(
         ours = [one for one in found if one["name"] != MPI_OWN]
         best.append(ours[0]["name"])
         for one in ours:
-            # Rounds of unequal ranks are modelled as if all waited for the last one.
+            # The model assumes that all ranks wait for the slowest one in each round.
             close = 0.01 if one["name"] in EQUAL_ROUNDS else 0.1
             assert one["median"] == pytest.approx(one["predicted"], rel=close), one
             low, high = one["interval"]
@@ -85,14 +85,14 @@ def test_simulated_times_equal_the_predicted_ones(
 )
 def test_every_schedule_of_every_operation_is_measured(
     operation: str,
-    simulated: list[str],
+    simulated_command: list[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     call = Call(operation, RANKS, 0, root=0 if operation in NO_ROOT else 2)
     sizes = [] if operation == "barrier" else [20, 160]
-    launcher = [*simulated, "-n", str(RANKS)]
+    launcher = [*simulated_command, "-n", str(RANKS)]
     found = measure_collective(call, sizes, launcher, repeats=2)
     assert [measured[0].bytes for measured in found.sizes] == (sizes or [0])
     for measured in found.sizes:
@@ -109,7 +109,7 @@ NO_ROOT = {
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_real_ranks_are_measured_and_traced(
+def test_collectives_of_real_ranks_are_measured_and_traced(
     mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -130,10 +130,13 @@ def test_real_ranks_are_measured_and_traced(
 
 @pytest.mark.parametrize("schedule", ["bruck(radix=3)", "pairwise"])
 def test_a_trace_has_the_messages_of_the_schedule(
-    schedule: str, simulated: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    schedule: str,
+    simulated_command: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    launcher = [*simulated, "-n", str(RANKS)]
+    launcher = [*simulated_command, "-n", str(RANKS)]
     found = measure_collective(
         ALL_TO_ALL, [64], launcher, None, [schedule], repeats=1, traced=True
     )
@@ -163,7 +166,7 @@ def test_traced_ranks_wait_in_their_own_order(tmp_path: Path) -> None:
 
 
 def check_trace(trace: CallTrace, call: Call, schedule: str) -> None:
-    """Compare the traces of ranks with the schedule."""
+    """Compare the traced messages of all ranks with the schedule."""
     assert (trace.schedule, trace.bytes, trace.ranks) == (schedule, 64, call.ranks)
     assert sorted(one.rank for one in trace.select("call")) == list(range(call.ranks))
     assert all(one.begin <= one.end for one in trace.events)
@@ -203,7 +206,7 @@ def test_invalid_input_is_refused_in_one_line(
 
 
 def check_refused(topoloom: Command, message: str, *words: object) -> None:
-    """Expect a one-line error and no file in the folder."""
+    """Expect a one-line error and no new file."""
     done = topoloom("collective", *words)
     assert (done.status, done.out) == (2, "")
     assert message in done.err
@@ -221,13 +224,13 @@ def test_a_measurement_must_match_its_operation(topoloom: Command) -> None:
 
 
 def test_the_launcher_must_start_the_stated_number_of_ranks(
-    topoloom: Command, simulated: list[str]
+    topoloom: Command, simulated_command: list[str]
 ) -> None:
-    words = ["alltoall", "-n", 4, "--run", "--", *simulated, "-n", 3]
+    words = ["alltoall", "-n", 4, "--run", "--", *simulated_command, "-n", 3]
     check_refused(topoloom, "the launcher starts 3, not 4 ranks", *words)
 
 
-#: Output of rank 0: two repetitions of two cases, and a part of a third.
+#: Output of rank 0: two samples of case 0 and of case 1, then a third of case 0.
 SAMPLES = "sample 0 2e-6 sample 1 1e-6 sample 0 4e-6 sample 1 3e-6 sample 0 9e-6"
 
 

@@ -24,6 +24,6 @@ def test_messages_and_bytes_equal_those_of_the_schedule(mpi: Mpi) -> None:
     for operation, name, root, size, *counted in lines:
         schedule = _core.Schedule(name, operation, RANKS, int(size), int(root))
         sizes = schedule.all_messages()[3]
-        # Both ends know of messages without bytes, and leave them out.
+        # Sender and receiver both skip empty messages.
         expected = [int((sizes > 0).sum()), int(sizes.sum())]
         assert list(map(int, counted)) == expected, (operation, name, root, size)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs with mpi4py get the results of mpi4py from topoloom.mpi."""
+"""Collectives of topoloom.mpi give the same results as mpi4py's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from built_programs import cached_folder
+from built_programs import get_cached_folder
 from mpis import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, need
 
 NUMBERS = PROGRAMS / "collectives" / "collectives_numbers.py"
@@ -27,8 +27,8 @@ def test_results_equal_those_of_mpi4py() -> None:
         (folder / "mpicc").write_text(script)
         (folder / "mpicc").chmod(0o755)
 
-    # Kept, as what it compiles is cached by its name.
-    folder = cached_folder("mpicc", [script], write_compiler)
+    # The object is kept, because compiled functions are cached by name.
+    folder = get_cached_folder("mpicc", [script], write_compiler)
     done = subprocess.run(
         mpi.command(3, sys.executable, NUMBERS),
         capture_output=True,

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The example transposes a distributed matrix with any build."""
+"""The transpose example works with every build method."""
 
 from __future__ import annotations
 
 import subprocess
 from pathlib import Path
 
-from built_libraries import cmake, installed
+from built_libraries import configure_and_build, installed
 from built_programs import ROOT, compile_program, run
 from mpis import MPICH, OPEN_MPI_4, need
 
@@ -33,5 +33,5 @@ def test_matrices_are_transposed() -> None:
 
 def test_cmake_builds_the_example(tmp_path: Path) -> None:
     prefix, build = installed(OPEN_MPI_4), tmp_path / "build"
-    cmake(APP, build, OPEN_MPI_4, f"-DCMAKE_PREFIX_PATH={prefix}")
+    configure_and_build(APP, build, OPEN_MPI_4, f"-DCMAKE_PREFIX_PATH={prefix}")
     assert "verified" in run(OPEN_MPI_4.command(2, build / "overlap", 4))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Persistent collectives allocate nothing after initialization."""
+"""Persistent collectives do not allocate memory after initialization."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Unmodified programs get the same results from replaced collectives."""
+"""Replaced collectives give unmodified programs the same results."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from mpis import MPICH, MPIS, OPEN_MPI_4, Mpi, build_program
 from own_process import topoloom
-from replaced_collectives import RANKS, REPLACED, answers, reports, run
+from replaced_collectives import RANKS, REPLACED, read_answers, read_reports, run
 
 from topoloom import save_graph
 from topoloom.graphs import ring
 
-#: Each schedule in the operations that it can do.
+#: Each schedule is used in the operations that it supports.
 SETTINGS = ["", "schedule=ring", "schedule=recursive-doubling(fold=even)"]
 
 
@@ -31,14 +31,14 @@ def program() -> Programs:
 
 
 @pytest.fixture(scope="module")
-def theirs(program: Programs) -> Answers:
+def mpi_answers(program: Programs) -> Answers:
     """Run the program once with the collectives of MPI."""
 
     @cache
     def run_once(mpi: Mpi) -> list[str]:
         done = run(mpi, None, program(mpi))
-        assert not reports(done)
-        return answers(done)
+        assert not read_reports(done)
+        return read_answers(done)
 
     return run_once
 
@@ -46,16 +46,19 @@ def theirs(program: Programs) -> Answers:
 @pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_results_equal_those_of_mpi(
-    mpi: Mpi, program: Programs, theirs: Answers
+    mpi: Mpi, program: Programs, mpi_answers: Answers
 ) -> None:
-    assert len(theirs(mpi)) > RANKS * 60
+    assert len(mpi_answers(mpi)) > RANKS * 60
     for setting in SETTINGS:
         ours = run(mpi, setting, program(mpi))
-        assert answers(ours) == theirs(mpi)
-        # The world, two halves, and their duplicates: none of one process, or between.
-        assert len(reports(ours)) == 5
-        assert any(f"{RANKS} ranks" in line for line in reports(ours))
-        assert all(setting.removeprefix("schedule=") in line for line in reports(ours))
+        assert read_answers(ours) == mpi_answers(mpi)
+        # The world, two halves, and a duplicate of each; no singletons, no
+        # intercommunicators.
+        assert len(read_reports(ours)) == 5
+        assert any(f"{RANKS} ranks" in line for line in read_reports(ours))
+        assert all(
+            setting.removeprefix("schedule=") in line for line in read_reports(ours)
+        )
 
 
 @pytest.mark.parametrize(
@@ -68,7 +71,7 @@ def test_on_one_host_mpi_runs_the_calls_unless_the_user_names_a_schedule(
     mpi: Mpi, setting: str, ours: bool
 ) -> None:
     program = build_program(mpi, REPLACED / "messages.c")
-    (line,) = answers(run(mpi, setting, program))
+    (line,) = read_answers(run(mpi, setting, program))
     messages, of_ranks = line.split(" messages, sum ")
     assert (int(messages) > 0) == ours
     assert int(of_ranks) == sum(range(RANKS))
@@ -81,7 +84,7 @@ def test_forms_with_large_counts_are_replaced_if_the_data_is_small() -> None:
         ("recursive-doubling(fold=even)", True),
         ("two-trees", False),
     ):
-        (line,) = answers(run(MPICH, f"schedule={schedule}", program, "large"))
+        (line,) = read_answers(run(MPICH, f"schedule={schedule}", program, "large"))
         messages, of_ranks = line.split(" messages, sum ")
         assert (int(messages) > 0) == ours
         assert int(of_ranks) == sum(range(RANKS))
@@ -89,12 +92,13 @@ def test_forms_with_large_counts_are_replaced_if_the_data_is_small() -> None:
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_a_reused_handle_is_a_new_communicator(mpi: Mpi) -> None:
-    """Communicators left to MPI are remembered by handle, which differ by process."""
+    """Unreplaced communicators are tracked by handle; handles differ by process."""
     program = build_program(mpi, REPLACED / "reused.c")
     ours = run(mpi, "schedule=ring", program)
-    assert all(line.endswith("reused, right") for line in answers(ours))
-    assert any(not line.startswith("0 ") for line in answers(ours))
-    assert len(reports(ours)) == 2 * 6  # of each thread's six, every one is served
+    assert all(line.endswith("reused, right") for line in read_answers(ours))
+    assert any(not line.startswith("0 ") for line in read_answers(ours))
+    # All six communicators of each thread are replaced.
+    assert len(read_reports(ours)) == 2 * 6
 
 
 @pytest.mark.parametrize("source", ["replaced_f08.F90", "replaced_f90.F90"])
@@ -102,8 +106,8 @@ def test_a_reused_handle_is_a_new_communicator(mpi: Mpi) -> None:
 def test_fortran_programs_are_supported(mpi: Mpi, source: str) -> None:
     program = build_program(mpi, REPLACED / source)
     ours = run(mpi, "", program)
-    assert answers(ours) == answers(run(mpi, None, program))
-    assert len(reports(ours)) == 3
+    assert read_answers(ours) == read_answers(run(mpi, None, program))
+    assert len(read_reports(ours)) == 3
 
 
 WRONG = ("root", "count", "op", "communicator")
@@ -112,9 +116,9 @@ WRONG = ("root", "count", "op", "communicator")
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_returned_errors_equal_those_of_mpi(mpi: Mpi, program: Programs) -> None:
     words = (program(mpi), "returned", *WRONG)
-    returned = answers(run(mpi, "", *words))
+    returned = read_answers(run(mpi, "", *words))
     assert len(returned) > RANKS * len(WRONG)
-    assert returned == answers(run(mpi, None, *words))
+    assert returned == read_answers(run(mpi, None, *words))
 
 
 @pytest.mark.parametrize("wrong", WRONG)
@@ -124,17 +128,17 @@ def test_errors_end_the_program_as_with_mpi(
 ) -> None:
     fatal = run(mpi, "", program(mpi), wrong)
     assert fatal.returncode != 0
-    assert not reports(fatal)
+    assert not read_reports(fatal)
 
 
 @pytest.mark.parametrize(
     ("mpi", "other"), [(OPEN_MPI_4, MPICH), (MPICH, OPEN_MPI_4)], ids=["open", "mpich"]
 )
 def test_a_program_of_another_mpi_runs_unchanged(
-    mpi: Mpi, other: Mpi, program: Programs, theirs: Answers
+    mpi: Mpi, other: Mpi, program: Programs, mpi_answers: Answers
 ) -> None:
     done = run(mpi, "", program(mpi), of=other)
-    assert answers(done) == theirs(mpi)
+    assert read_answers(done) == mpi_answers(mpi)
     assert "collectives are not replaced: the program uses another MPI" in done.stderr
 
 
@@ -149,7 +153,7 @@ def test_run_replaces_the_collectives_of_the_placed_program(
     world: list[str],
     placed: str,
     program: Programs,
-    theirs: Answers,
+    mpi_answers: Answers,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -165,7 +169,7 @@ def test_run_replaces_the_collectives_of_the_placed_program(
         "--",
         *mpi.command(RANKS, program(mpi)),
     )
-    assert answers(done) == theirs(mpi)
+    assert read_answers(done) == mpi_answers(mpi)
     assert (
         f"topoloom: collectives: 5 ranks on 1 node of mesh:1+node:5{placed}, "
         "schedules by name, ring, else by the machine's routes\n"

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 from mpis import MPICH, MPIS, OPEN_MPI_4, Mpi, build_program
 from own_process import topoloom
-from replaced_collectives import REPLACED, answers, reports, run as run_some
+from replaced_collectives import REPLACED, read_answers, read_reports, run as run_some
 
 from topoloom import save_graph
 from topoloom.graphs import ring
 
-#: MPICH never yields: with more ranks than cores each message takes a slice of time.
+#: MPICH never yields: if ranks outnumber cores, each message takes a time slice.
 run = partial(run_some, ranks=3)
 ours = pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 
 
 @pytest.fixture
-def started(mpi: Mpi) -> Path:
+def nonblocking_program(mpi: Mpi) -> Path:
     return build_program(mpi, REPLACED / "started.c")
 
 
@@ -29,17 +29,21 @@ def started(mpi: Mpi) -> Path:
     "setting", ["schedule=bruck", "schedule=recursive-doubling(fold=even)", "learn=1"]
 )
 def test_results_equal_those_of_blocking_calls(
-    mpi: Mpi, setting: str, started: Path
+    mpi: Mpi, setting: str, nonblocking_program: Path
 ) -> None:
-    done = run(mpi, f"{setting};progress=1", started, "multiple", "random", 60)
-    assert answers(done) == ["0 wrong, ours"]
+    done = run(
+        mpi, f"{setting};progress=1", nonblocking_program, "multiple", "random", 60
+    )
+    assert read_answers(done) == ["0 wrong, ours"]
 
 
 @ours
-def test_calls_progress_while_the_program_is_in_mpi(mpi: Mpi, started: Path) -> None:
+def test_calls_progress_while_the_program_is_in_mpi(
+    mpi: Mpi, nonblocking_program: Path
+) -> None:
     setting = "schedule=recursive-doubling(fold=even);progress=1"
-    done = run(mpi, setting, started, "multiple", "unseen", 20, 64)
-    assert answers(done) == ["0 wrong, ours"]
+    done = run(mpi, setting, nonblocking_program, "multiple", "unseen", 20, 64)
+    assert read_answers(done) == ["0 wrong, ours"]
 
 
 @ours
@@ -47,47 +51,53 @@ def test_calls_progress_while_the_program_is_in_mpi(mpi: Mpi, started: Path) -> 
     ("level", "progress"), [("single", 1), ("multiple", 0)], ids=["single", "alone"]
 )
 def test_without_a_progress_thread_mpi_runs_the_calls(
-    mpi: Mpi, level: str, progress: int, started: Path
+    mpi: Mpi, level: str, progress: int, nonblocking_program: Path
 ) -> None:
     setting = f"schedule=recursive-doubling(fold=even);progress={progress}"
-    done = run(mpi, setting, started, level, "unseen", 20, 64)
-    assert answers(done) == ["0 wrong, theirs"]
+    done = run(mpi, setting, nonblocking_program, level, "unseen", 20, 64)
+    assert read_answers(done) == ["0 wrong, theirs"]
     refused = "progress=1 needs a program that asks for MPI_THREAD_MULTIPLE"
     assert (refused in done.stderr) == bool(progress)
 
 
 @ours
 def test_mpi_runs_calls_that_a_progress_thread_would_notice_too_late(
-    mpi: Mpi, started: Path, tmp_path: Path
+    mpi: Mpi, nonblocking_program: Path, tmp_path: Path
 ) -> None:
-    """On nodes described as distant, where short blocking calls are replaced."""
+    """Nodes are described as distant, so that short blocking calls are replaced."""
     costs, pattern = tmp_path / "costs", tmp_path / "ring.npz"
     placement = tmp_path / "placement.json"
     costs.write_text("message - 1e-6 1e-9\n")
     save_graph(pattern, ring(3, 1000))
     topoloom("map", pattern, "--machine", "torus:3,bandwidth=1GB/s", "-o", placement)
     setting = f"machine={costs};placement={placement};progress=1"
-    short = run(mpi, setting, started, "multiple", "unseen", 20, 64)
-    assert answers(short) == ["0 wrong, theirs"]
+    short = run(mpi, setting, nonblocking_program, "multiple", "unseen", 20, 64)
+    assert read_answers(short) == ["0 wrong, theirs"]
     assert "3 nodes of torus:3,bandwidth=1GB/s, placed by a file" in short.stderr
-    long = run(mpi, setting, started, "multiple", "unseen", 5, 100_000)
-    assert answers(long) == ["0 wrong, ours"]
+    long = run(mpi, setting, nonblocking_program, "multiple", "unseen", 5, 100_000)
+    assert read_answers(long) == ["0 wrong, ours"]
     blocking = build_program(mpi, REPLACED / "messages.c")
-    (line,) = answers(run(mpi, setting, blocking))
+    (line,) = read_answers(run(mpi, setting, blocking))
     assert not line.startswith("0 messages")
 
 
 @ours
-def test_objects_may_be_freed_as_early_as_with_mpi(mpi: Mpi, started: Path) -> None:
-    done = run(mpi, "schedule=binomial;progress=1", started, "multiple", "freed")
-    assert answers(done) == ["0 wrong, ours"]
+def test_objects_may_be_freed_as_early_as_with_mpi(
+    mpi: Mpi, nonblocking_program: Path
+) -> None:
+    done = run(
+        mpi, "schedule=binomial;progress=1", nonblocking_program, "multiple", "freed"
+    )
+    assert read_answers(done) == ["0 wrong, ours"]
 
 
 @ours
-def test_a_non_blocking_call_does_no_setup(mpi: Mpi, started: Path) -> None:
-    done = run(mpi, "schedule=binomial;progress=1", started, "multiple", "alone")
-    assert answers(done) == ["0 wrong, theirs"]
-    assert len(reports(done)) == 1  # of the world
+def test_a_non_blocking_call_does_no_setup(mpi: Mpi, nonblocking_program: Path) -> None:
+    done = run(
+        mpi, "schedule=binomial;progress=1", nonblocking_program, "multiple", "alone"
+    )
+    assert read_answers(done) == ["0 wrong, theirs"]
+    assert len(read_reports(done)) == 1  # reports only the number of ranks of the world
 
 
 @ours
@@ -101,7 +111,7 @@ def test_unusual_programs_run_as_with_mpi(mpi: Mpi, what: str) -> None:
     if what in ("nulls", "faults", "fortran", "leaving"):
         schedule = "recursive-doubling(fold=even)"
     done = run(mpi, f"schedule={schedule};progress=1", program, what)
-    assert answers(done) == ["0 wrong"]
+    assert read_answers(done) == ["0 wrong"]
 
 
 @pytest.mark.parametrize("source", ["started_f08.F90", "started_f90.F90"])
@@ -109,13 +119,21 @@ def test_unusual_programs_run_as_with_mpi(mpi: Mpi, what: str) -> None:
 def test_fortran_programs_are_supported(mpi: Mpi, source: str) -> None:
     program = build_program(mpi, REPLACED / source)
     done = run(mpi, "schedule=ring;progress=1", program)
-    assert answers(done) == answers(run(mpi, None, program))
-    assert len(reports(done)) == 1
+    assert read_answers(done) == read_answers(run(mpi, None, program))
+    assert len(read_reports(done)) == 1
 
 
 @pytest.mark.every_mpi
 @ours
-def test_errors_equal_those_of_mpi(mpi: Mpi, started: Path) -> None:
-    words = [started, "multiple", "wrong", "root", "count", "op", "communicator"]
+def test_errors_equal_those_of_mpi(mpi: Mpi, nonblocking_program: Path) -> None:
+    words = [
+        nonblocking_program,
+        "multiple",
+        "wrong",
+        "root",
+        "count",
+        "op",
+        "communicator",
+    ]
     returned = run(mpi, "schedule=binomial;progress=1", *words)
-    assert answers(returned) == answers(run(mpi, None, *words))
+    assert read_answers(returned) == read_answers(run(mpi, None, *words))

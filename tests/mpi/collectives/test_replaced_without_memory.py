@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""If a rank is out of memory, all ranks keep the collectives of MPI."""
+"""If a rank is out of memory, all ranks use MPI's collectives."""
 
 from __future__ import annotations
 
 import pytest
 from mpis import MPICH, OPEN_MPI_4, Mpi, build_program
 from own_process import topoloom
-from replaced_collectives import RANKS, REPLACED, answers, run
+from replaced_collectives import RANKS, REPLACED, read_answers, run
 
 from topoloom import save_graph
 from topoloom.graphs import ring
@@ -15,7 +15,7 @@ WHERE = f"torus:{RANKS},bandwidth=10GB/s,latency=5us"
 
 
 @pytest.fixture(scope="module")
-def setting(tmp_path_factory: pytest.TempPathFactory) -> str:
+def memory_limit_setting(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Put each rank on a separate node, so that replaced calls gain."""
     folder = tmp_path_factory.mktemp("placed")
     save_graph(folder / "ring.npz", ring(RANKS, 1000))
@@ -29,10 +29,10 @@ def setting(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def test_a_communicator_is_replaced_on_all_ranks_or_none(
-    mpi: Mpi, setting: str
+    mpi: Mpi, memory_limit_setting: str
 ) -> None:
     program = build_program(mpi, REPLACED / "short_of_memory.c")
-    (line,) = answers(run(mpi, setting, program, "setup"))
+    (line,) = read_answers(run(mpi, memory_limit_setting, program, "setup"))
     failures, given_up, *wrong = (int(words.split()[0]) for words in line.split(", "))
     assert failures >= given_up > 10
     assert wrong == [0, 0]
@@ -40,13 +40,13 @@ def test_a_communicator_is_replaced_on_all_ranks_or_none(
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def test_a_rank_that_cannot_choose_a_schedule_reports_it(
-    mpi: Mpi, setting: str
+    mpi: Mpi, memory_limit_setting: str
 ) -> None:
     program = build_program(mpi, REPLACED / "short_of_memory.c")
-    for allocations in (1, 500):  # while it finds out whether ours gains, and after
-        done = run(mpi, setting, program, "call", allocations)
+    for allocations in (1, 500):  # during and after the check whether replacement pays
+        done = run(mpi, memory_limit_setting, program, "call", allocations)
         assert done.returncode != 0
         output = [x for x in done.stderr.splitlines() if "topoloom_" in x]
         assert output == ["topoloom: topoloom_allgather: not enough memory"]
-    enough = run(mpi, setting, program, "call", 1000000)
-    assert answers(enough) == ["right"] * RANKS
+    enough = run(mpi, memory_limit_setting, program, "call", 1000000)
+    assert read_answers(enough) == ["right"] * RANKS

@@ -15,29 +15,34 @@ THREADS = PROGRAMS / "collectives/threads.c"
 
 
 @pytest.fixture(scope="module", params=MPIS, ids=lambda mpi: mpi.name)
-def threads(request: pytest.FixtureRequest) -> list[str]:
+def threads_command(request: pytest.FixtureRequest) -> list[str]:
     mpi: Mpi = request.param
     program = with_collectives(mpi, THREADS, "-pthread")
     return mpi.command(4, program)
 
 
 @pytest.mark.parametrize("progress", "01")
-def test_threads_use_separate_communicators(threads: list[str], progress: str) -> None:
+def test_threads_use_separate_communicators(
+    threads_command: list[str], progress: str
+) -> None:
     setting = f"progress={progress}"
-    output = run([*threads, "at-once", 3, 100], TOPOLOOM_COLLECTIVES=setting)
+    output = run([*threads_command, "at-once", 3, 100], TOPOLOOM_COLLECTIVES=setting)
     assert output == "0 wrong\n"
 
 
-def test_calls_progress_without_tests(threads: list[str]) -> None:
-    # In rounds, so that what was posted at the start is not all.
+def test_calls_progress_without_tests(threads_command: list[str]) -> None:
+    # Threads start in rounds, so that later communicators are used, too.
     setting = "progress=1;schedule=bruck"
-    assert run([*threads, "unseen", 200], TOPOLOOM_COLLECTIVES=setting) == "0 wrong\n"
+    assert (
+        run([*threads_command, "unseen", 200], TOPOLOOM_COLLECTIVES=setting)
+        == "0 wrong\n"
+    )
 
 
 def test_a_communicator_is_set_up_once_by_any_thread(
-    threads: list[str],
+    threads_command: list[str],
 ) -> None:
-    output = run([*threads, "fresh", 40], TOPOLOOM_COLLECTIVES="progress=1")
+    output = run([*threads_command, "fresh", 40], TOPOLOOM_COLLECTIVES="progress=1")
     assert output == "0 wrong\n"
 
 
@@ -59,13 +64,14 @@ def test_a_program_with_one_thread_progresses_by_tests() -> None:
 
 @pytest.mark.full
 def test_the_thread_sanitizer_reports_nothing() -> None:
-    # MPICH itself does not survive it.
+    # MPICH fails in this case even without Topoloom.
     program = with_collectives(
         OPEN_MPI_4, THREADS, everywhere="-g -pthread -fsanitize=thread"
     )
     variables = {
         "TOPOLOOM_COLLECTIVES": "progress=1;schedule=bruck",
-        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # such as the MPI
+        # Ignore races inside the MPI library.
+        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",
     }
     for words in (["at-once", 3, 40], ["unseen", 40], ["fresh", 12]):
         output = run([*OPEN_MPI_4.command(4, program), *words], **variables)

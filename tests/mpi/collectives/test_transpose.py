@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An unmodified program with all-to-alls becomes faster, as documented."""
+"""An unmodified all-to-all program speeds up as documented."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def test_a_simulated_transposition_is_faster_and_traced(tmp_path: Path) -> None:
     ours = with_collectives(SIMGRID, SOURCE, *headers)
     options = hosts_options(tmp_path, 16, SETTINGS)
 
-    def microseconds(program: Path, **variables: str) -> float:
+    def measure_microseconds(program: Path, **variables: str) -> float:
         output = run(SIMGRID.command(16, *options, program, 8, 10), **variables)
         assert output.endswith("; 0 wrong\n")
         found = re.search(r"([0-9.]+) us each time", output)
         assert found is not None
         return float(found[1])
 
-    theirs = microseconds(build_program(SIMGRID, SOURCE))
+    theirs = measure_microseconds(build_program(SIMGRID, SOURCE))
     setting = "schedule=bruck(radix=4)"
-    assert microseconds(ours, TOPOLOOM_COLLECTIVES=setting) < 0.6 * theirs
+    assert measure_microseconds(ours, TOPOLOOM_COLLECTIVES=setting) < 0.6 * theirs
     trace = tmp_path / "calls.jsonl"
-    microseconds(ours, TOPOLOOM_COLLECTIVES=f"{setting};trace={trace}")
+    measure_microseconds(ours, TOPOLOOM_COLLECTIVES=f"{setting};trace={trace}")
     calls = load_traces(trace)
     assert [call.schedule for call in calls] == ["bruck(radix=4)"] * 10
     draw_timeline(tmp_path / "calls.svg", calls[-1])

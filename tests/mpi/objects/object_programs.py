@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from built_libraries import core_library, with_library
+from built_libraries import compile_with_library, find_core_library
 from built_programs import ROOT, compile_program
 from mpis import PROGRAMS, Mpi, need
 
@@ -13,20 +13,20 @@ SOURCES = PROGRAMS / "objects"
 OBJECTS = ROOT / "mpi" / "objects"
 
 
-def with_objects(mpi: Mpi, source: Path) -> Path:
-    """Compile a program with the library."""
-    return with_library(mpi, "objects", source)
+def compile_with_objects(mpi: Mpi, source: Path) -> Path:
+    """Compile a program with libtopoloom-objects."""
+    return compile_with_library(mpi, "objects", source)
 
 
-def flags() -> list[str]:
+def list_compile_flags() -> list[str]:
     return ["-std=c++20", "-O1", "-w", f"-I{OBJECTS}"]
 
 
-def compiler(mpi: Mpi) -> str:
+def find_cxx_compiler(mpi: Mpi) -> str:
     return need(mpi.compilers[".cpp"], mpi.install)
 
 
-def sanitized(mpi: Mpi, source: Path, sanitizer: str) -> Path:
+def compile_with_sanitizer(mpi: Mpi, source: Path, sanitizer: str) -> Path:
     """Compile a program together with the library under a sanitizer."""
     libraries = OBJECTS.parent / "errors", OBJECTS.parent / "stream"
     words = [
@@ -40,8 +40,10 @@ def sanitized(mpi: Mpi, source: Path, sanitizer: str) -> Path:
         compile_program(f"{file.stem}.o", [c_compiler, *words, "-c", file])
         for file in sorted(libraries[0].glob("*.c"))
     ]
-    core = core_library()
+    core = find_core_library()
     linked = [core, f"-Wl,-rpath,{core.parent}"]
     sources = [source, *errors, *sorted(OBJECTS.glob("*.cpp"))]
     name = f"{source.stem}.{sanitizer}"
-    return compile_program(name, [compiler(mpi), *flags(), *words, *sources, *linked])
+    return compile_program(
+        name, [find_cxx_compiler(mpi), *list_compile_flags(), *words, *sources, *linked]
+    )

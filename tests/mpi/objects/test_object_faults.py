@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from mpis import MPICH, output_of, run_to_end
-from object_programs import SOURCES, with_objects
+from mpis import MPICH, check_output, run_to_end
+from object_programs import SOURCES, compile_with_objects
 
 LINES = (
     "memory on rank 1: 2 threw memory_bytes is 10, but 2 ranks need 4096",
@@ -32,8 +32,8 @@ ENDS = (
 
 
 def test_faults_are_reported_on_all_ranks_and_leave_no_state_behind() -> None:
-    program = with_objects(MPICH, SOURCES / "faults.cpp")
-    lines = output_of(run_to_end(MPICH.command(2, program))).splitlines()
+    program = compile_with_objects(MPICH, SOURCES / "faults.cpp")
+    lines = check_output(run_to_end(MPICH.command(2, program))).splitlines()
     for wanted in LINES:
         assert any(line.startswith(wanted) for line in lines), wanted
     for wanted in ENDS:
@@ -42,8 +42,8 @@ def test_faults_are_reported_on_all_ranks_and_leave_no_state_behind() -> None:
     assert not [line for line in lines if line.startswith(("after both", "values"))]
 
 
-def test_a_refused_rebalance_is_one_line() -> None:
-    program = with_objects(MPICH, SOURCES / "mistakes.cpp")
+def test_a_refused_rebalance_prints_one_line() -> None:
+    program = compile_with_objects(MPICH, SOURCES / "mistakes.cpp")
     done = run_to_end(MPICH.command(4, program, "policy"))
     assert done.returncode != 0
     assert done.stderr.count("topoloom: topoloom_objects: ") == 1

@@ -1,31 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Multicasts and reductions of sections of objects, while all objects move."""
+"""Sections of objects support multicasts and reductions while all objects move."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from mpis import MPICH, output_of, run_to_end
-from object_programs import SOURCES, with_objects
+from mpis import MPICH, check_output, run_to_end
+from object_programs import SOURCES, compile_with_objects
 
 from topoloom.graphs.graph_file import load_graph
 
 
 @pytest.fixture(scope="module")
-def sections() -> Path:
-    return with_objects(MPICH, SOURCES / "sections.cpp")
+def sections_program() -> Path:
+    return compile_with_objects(MPICH, SOURCES / "sections.cpp")
 
 
 @pytest.mark.parametrize("ranks", [1, 3, 5])
 def test_sections_are_reduced_while_all_objects_move(
-    sections: Path, tmp_path: Path, ranks: int
+    sections_program: Path, tmp_path: Path, ranks: int
 ) -> None:
     file = tmp_path / "measured.npz"
-    done = run_to_end(MPICH.command(ranks, sections, 50, file))
-    assert output_of(done) == "sections are right\n"
+    done = run_to_end(MPICH.command(ranks, sections_program, 50, file))
+    assert check_output(done) == "sections are right\n"
     graph = load_graph(file)
-    # Three hubs, whose messages to leaves are multicasts; all leaves answer.
+    # Three hubs multicast to leaves; all leaves answer.
     assert graph.rank_count == 15
     assert graph.proxied.tolist() == [0, 1, 2]
     assert set(graph.messages.tolist()) == {50}

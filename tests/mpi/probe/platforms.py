@@ -16,7 +16,7 @@ _HEAD = (
     '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
     '<platform version="4.1">\n'
 )
-#: SMPI's model without what it adds to links: times are those of the platform.
+#: SMPI settings without correction factors: message times depend on the platform only.
 PLAIN = {
     **SETTINGS,
     "smpi/lat-factor": "0:1",
@@ -25,10 +25,10 @@ PLAIN = {
 }
 
 
-def launcher(
+def write_launcher(
     folder: Path, xml: str, hosts: Sequence[str], per_host: int = 1
 ) -> list[str]:
-    """Write a platform; return the launcher with ranks on its hosts in order."""
+    """Write a platform; return the launcher command, with ranks in the hosts' order."""
     platform, hostfile = folder / "platform.xml", folder / "hosts"
     platform.write_text(xml)
     ranks = [host for host in hosts for _ in range(per_host)]
@@ -41,14 +41,14 @@ def launcher(
     ]
 
 
-def shuffled(hosts: Sequence[str], seed: int = 1) -> list[str]:
-    """Return the hosts in random order, as a batch system may."""
+def shuffle_hosts(hosts: Sequence[str], seed: int = 1) -> list[str]:
+    """Return the hosts in random order, like a batch system."""
     order = list(hosts)
     random.Random(seed).shuffle(order)
     return order
 
 
-def tree(
+def format_tree(
     groups: Sequence[int],
     latency: float = 1e-6,
     uplink: tuple[float, float] = (20e9, 2e-6),
@@ -56,52 +56,52 @@ def tree(
     trunk: tuple[Collection[str], float] = ((), 0.0),
     sending: Mapping[str, float] | None = None,
 ) -> str:
-    """Write hosts ``h0``, ... in groups of these sizes, each on a switch below a root.
+    """Write hosts ``h0``, ...; each group has a switch below a root switch.
 
     Parameters
     ----------
     latency
-        Seconds of the cable of a host.
+        Latency of a host's cable in seconds.
     uplink
-        Bytes per second and seconds of that of a switch.
+        Bandwidth (bytes per second) and latency (seconds) of a switch's cable.
     bandwidths
-        Bandwidths of hosts; the others have 10 GB/s.
+        Bandwidths of hosts in bytes per second; other hosts have 10 GB/s.
     trunk
-        Hosts of the first group that share a link without latency to its switch, and
-        its bytes per second.
+        Hosts of the first group that share a link without latency to their switch, and
+    the link's bytes per second.
     sending
         Bytes per second of hosts that send more slowly than they receive.
     """
     lines = [_HEAD, '<zone id="machine" routing="Floyd"><router id="root"/>\n']
     routes: list[str] = []
     if trunk[0]:
-        lines += ['<router id="behind"/>', _link("trunk", trunk[1], 0)]
-        routes += _both("behind", "s0", "trunk")
+        lines += ['<router id="behind"/>', _format_link("trunk", trunk[1], 0)]
+        routes += _format_both_routes("behind", "s0", "trunk")
     number = 0
     for group, size in enumerate(groups):
         lines.append(f'<router id="s{group}"/>')
-        lines.append(_link(f"u{group}", *uplink))
-        routes += _both(f"s{group}", "root", f"u{group}")
+        lines.append(_format_link(f"u{group}", *uplink))
+        routes += _format_both_routes(f"s{group}", "root", f"u{group}")
         for _ in range(size):
             host = f"h{number}"
             number += 1
             rate = (bandwidths or {}).get(host, 10e9)
             lines.append(f'<host id="{host}" speed="1Gf"/>')
-            lines.append(_link(f"c-{host}", rate, latency))
+            lines.append(_format_link(f"c-{host}", rate, latency))
             lines.append(f'<link id="l-{host}" bandwidth="20GBps" latency="200ns"/>')
             link = f'<link_ctn id="l-{host}"/>'
-            routes.append(_route(host, host, link))
+            routes.append(_format_route(host, host, link))
             switch = "behind" if host in trunk[0] else f"s{group}"
-            there, back = _both(host, switch, f"c-{host}")
+            there, back = _format_both_routes(host, switch, f"c-{host}")
             if host in (sending or {}):
-                lines.append(_link(f"o-{host}", sending[host], latency))
-                there = _route(host, switch, _crossing(f"o-{host}", "UP"))
+                lines.append(_format_link(f"o-{host}", sending[host], latency))
+                there = _format_route(host, switch, _format_crossing(f"o-{host}", "UP"))
             routes += [there, back]
     return "".join([*lines, *routes, "</zone></platform>\n"])
 
 
-def torus(extents: Sequence[int]) -> str:
-    """Write a torus of hosts ``n0``, ..., the first extent the fastest to change."""
+def format_torus(extents: Sequence[int]) -> str:
+    """Write a torus of hosts ``n0``, ...; the first coordinate varies fastest."""
     last = 1
     for extent in extents:
         last *= extent
@@ -114,21 +114,21 @@ def torus(extents: Sequence[int]) -> str:
     )
 
 
-def _link(name: str, bandwidth: float, latency: float) -> str:
+def _format_link(name: str, bandwidth: float, latency: float) -> str:
     return (
         f'<link id="{name}" bandwidth="{bandwidth}Bps" latency="{latency}s" '
         'sharing_policy="SPLITDUPLEX"/>\n'
     )
 
 
-def _both(below: str, above: str, link: str) -> list[str]:
-    up, down = (_crossing(link, direction) for direction in ("UP", "DOWN"))
-    return [_route(below, above, up), _route(above, below, down)]
+def _format_both_routes(below: str, above: str, link: str) -> list[str]:
+    up, down = (_format_crossing(link, direction) for direction in ("UP", "DOWN"))
+    return [_format_route(below, above, up), _format_route(above, below, down)]
 
 
-def _crossing(link: str, direction: str) -> str:
+def _format_crossing(link: str, direction: str) -> str:
     return f'<link_ctn id="{link}" direction="{direction}"/>'
 
 
-def _route(start: str, end: str, link: str) -> str:
+def _format_route(start: str, end: str, link: str) -> str:
     return f'<route src="{start}" dst="{end}" symmetrical="NO">{link}</route>\n'

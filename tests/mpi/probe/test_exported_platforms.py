@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages take the probed times on the exported platform of a machine."""
+"""Messages on a machine's exported platform take the probed times."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from mpis import SIMGRID, need
-from platforms import PLAIN, launcher, tree
+from platforms import PLAIN, format_tree, write_launcher
 
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-#: Latencies and bandwidths change above 2 and 64 KiB, overheads nowhere.
+#: Latencies and bandwidths change above 2 and 64 KiB; overheads are constant.
 FACTORS = {
     "smpi/send-is-detached-thresh": str(1 << 30),
     "smpi/lat-factor": "0:1;2065:2.2;65553:5",
@@ -22,7 +22,7 @@ FACTORS = {
 }
 
 
-def probe(topoloom: Command, file: str, words: list[str]) -> Any:
+def run_probe(topoloom: Command, file: str, words: list[str]) -> Any:
     done = topoloom("probe", "-o", file, "--json", "--", *words)
     assert done.status == 0, done.err
     return done.json["models"]
@@ -32,17 +32,17 @@ def test_messages_of_every_level_and_size_take_as_long_on_the_export(
     topoloom: Command, tmp_path: Path
 ) -> None:
     hosts = [f"h{host}" for host in range(8)]
-    words = launcher(tmp_path, tree([4, 4]), hosts, per_host=2)
+    words = write_launcher(tmp_path, format_tree([4, 4]), hosts, per_host=2)
     words = [word for word in words if "factor" not in word and "smpi/or" not in word]
     words += [f"--cfg={name}:{value}" for name, value in FACTORS.items()]
-    planted = probe(topoloom, "m.toml", words)
+    planted = run_probe(topoloom, "m.toml", words)
     assert topoloom("machine", "m.toml", "-o", "m.xml").status == 0
 
     names = [f"node-{host}.topoloom\n" for host in range(8) for _ in range(2)]
     Path("names").write_text("".join(names))
     measured = ("smpi/lat-factor", "smpi/bw-factor", "smpi/os", "smpi/or", "smpi/ois")
     settings = {k: v for k, v in PLAIN.items() if k not in measured}
-    exported = probe(
+    exported = run_probe(
         topoloom,
         "again.toml",
         [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from platforms import launcher, shuffled, torus, tree
+from platforms import format_torus, format_tree, shuffle_hosts, write_launcher
 
 from topoloom import load_machine
 from topoloom.machines.machine_file import load_machine_and_allocation
@@ -19,26 +19,29 @@ from topoloom.probe.job.samples import load_samples
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-OVERHEAD = 1e-6  # of `smpi.SETTINGS`, on either side
+OVERHEAD = 1e-6  # CPU overhead of `smpi.SETTINGS`, for sender and receiver
 CLOSE = 0.02
 
 
-def probe(topoloom: Command, words: list[str], *options: object) -> Any:
+def run_probe(topoloom: Command, words: list[str], *options: object) -> Any:
     done = topoloom("probe", *options, "-o", "m.toml", "--json", "--", *words)
     assert done.status == 0, done.err
     return done.json
 
 
 def host_groups(found: Any) -> set[frozenset[str]]:
-    """Return the smallest groups, as host names."""
+    """Return the groups of the lowest level, as host names."""
 
-    def smallest(groups: list[Any]) -> list[list[int]]:
+    def get_smallest_groups(groups: list[Any]) -> list[list[int]]:
         if not groups or not isinstance(groups[0], list):
             return [groups]
-        return [leaf for group in groups for leaf in smallest(group)]
+        return [leaf for group in groups for leaf in get_smallest_groups(group)]
 
     names = [found["hosts"][host] for host in found["host_of"]]
-    return {frozenset(names[r] for r in leaf) for leaf in smallest(found["groups"])}
+    return {
+        frozenset(names[r] for r in leaf)
+        for leaf in get_smallest_groups(found["groups"])
+    }
 
 
 def group_hosts(sizes: list[int]) -> set[frozenset[str]]:
@@ -53,8 +56,8 @@ def group_hosts(sizes: list[int]) -> set[frozenset[str]]:
 def test_groups_latencies_and_uplinks_are_found(
     topoloom: Command, tmp_path: Path, sizes: list[int]
 ) -> None:
-    hosts = shuffled([f"h{host}" for host in range(sum(sizes))])
-    found = probe(topoloom, launcher(tmp_path, tree(sizes), hosts))
+    hosts = shuffle_hosts([f"h{host}" for host in range(sum(sizes))])
+    found = run_probe(topoloom, write_launcher(tmp_path, format_tree(sizes), hosts))
     assert host_groups(found) == group_hosts(sizes)
     assert found["suspects"] == []
     near, far = found["models"]
@@ -76,29 +79,32 @@ def test_groups_latencies_and_uplinks_are_found(
 def test_a_probed_machine_can_be_used_to_place_ranks(
     topoloom: Command, tmp_path: Path
 ) -> None:
-    """A ring of ranks that a batch system scattered is placed on neighbors again."""
-    hosts = shuffled([f"h{host}" for host in range(16)])
-    probe(topoloom, launcher(tmp_path, tree([8, 8]), hosts), "--quick")
+    """The mapper places neighbors of a scattered ring on the same switch."""
+    hosts = shuffle_hosts([f"h{host}" for host in range(16)])
+    run_probe(topoloom, write_launcher(tmp_path, format_tree([8, 8]), hosts), "--quick")
     given = load_machine_and_allocation("m.toml")
     assert list(given.hosts or ()) == hosts
     topoloom("pattern", "ring", "--ranks", 16, "--bytes", 1000, "-o", "ring.npz")
     mapped = topoloom("map", "ring.npz", "-m", "m.toml", "-o", "x.json", "--json")
     assert mapped.status == 0, mapped.err
-    # Both groups have one way in and one out: all else stays on a switch.
+    # Only four messages cross between the groups; all other messages stay on a switch.
     assert mapped.json["values"]["hop_bytes"] == 1000 * (14 * 2 + 2 * 4)
 
 
 def test_the_links_of_a_torus_are_found(topoloom: Command, tmp_path: Path) -> None:
     extents = [4, 3, 3]
     count = int(np.prod(extents))
-    hosts = shuffled([f"n{host}" for host in range(count)])
-    measured = probe(topoloom, launcher(tmp_path, torus(extents), hosts))
+    hosts = shuffle_hosts([f"n{host}" for host in range(count)])
+    measured = run_probe(
+        topoloom, write_launcher(tmp_path, format_torus(extents), hosts)
+    )
     assert [each["pairs"] for each in measured["hops"]] == [108, 234, 216, 72]
     assert [each["short_s"] for each in measured["hops"]] == pytest.approx(
         [3.11e-6, 4.11e-6, 5.11e-6, 6.11e-6], rel=CLOSE
     )
     assert "at 4 hops" in topoloom("machine", "m.toml").out
-    places = list(product(*map(range, extents[::-1])))  # the first is the fastest
+    # The first coordinate varies fastest.
+    places = list(product(*map(range, extents[::-1])))
     links = set()
     for place, axis in product(places, range(len(extents))):
         extent = extents[::-1][axis]
@@ -121,9 +127,9 @@ def test_the_links_of_a_torus_are_found(topoloom: Command, tmp_path: Path) -> No
 
 
 def test_a_slow_host_is_named(topoloom: Command, tmp_path: Path) -> None:
-    hosts = shuffled([f"h{host}" for host in range(16)])
-    xml = tree([8, 8], bandwidths={"h5": 8e9})
-    found = probe(topoloom, launcher(tmp_path, xml, hosts))
+    hosts = shuffle_hosts([f"h{host}" for host in range(16)])
+    xml = format_tree([8, 8], bandwidths={"h5": 8e9})
+    found = run_probe(topoloom, write_launcher(tmp_path, xml, hosts))
     (suspect,) = found["suspects"]
     assert (suspect["kind"], suspect["hosts"]) == ("host", ["h5"])
     assert suspect["of"] == "bandwidth"
@@ -132,11 +138,11 @@ def test_a_slow_host_is_named(topoloom: Command, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("part", [2, 1.25])
 def test_a_slow_cable_is_found(topoloom: Command, tmp_path: Path, part: float) -> None:
-    """Five hosts on a switch with 300 Mbit/s, and one slower cable."""
+    """One of five hosts on a 300 Mbit/s switch has a slower cable."""
     rate = 300e6 / 8
     hosts = [f"h{host}" for host in range(5)]
     rates = {**dict.fromkeys(hosts, rate), "h2": rate / part}
-    words = launcher(tmp_path, tree([5], 1e-4, bandwidths=rates), hosts)
+    words = write_launcher(tmp_path, format_tree([5], 1e-4, bandwidths=rates), hosts)
     done = topoloom("probe", "-o", "m.toml", "--", *words)
     assert done.status == 0, done.err
     suspect = f"slow host h2: bandwidth {part:.2f} times as long as its like"
@@ -147,9 +153,11 @@ def test_a_slow_cable_is_found(topoloom: Command, tmp_path: Path, part: float) -
 def test_a_slow_host_of_a_small_group_is_named(
     topoloom: Command, tmp_path: Path, sizes: list[int]
 ) -> None:
-    """Hosts of other groups are its peers: their links are as fast."""
-    xml = tree(sizes, bandwidths={"h1": 5e9})
-    found = probe(topoloom, launcher(tmp_path, xml, [f"h{host}" for host in range(8)]))
+    """Hosts of all groups are compared, because their links are equally fast."""
+    xml = format_tree(sizes, bandwidths={"h1": 5e9})
+    found = run_probe(
+        topoloom, write_launcher(tmp_path, xml, [f"h{host}" for host in range(8)])
+    )
     assert host_groups(found) == group_hosts(sizes)
     (suspect,) = found["suspects"]
     assert (suspect["hosts"], suspect["of"]) == (["h1"], "bandwidth")
@@ -159,9 +167,9 @@ def test_a_slow_host_of_a_small_group_is_named(
 def test_a_group_whose_hosts_are_all_slow_has_a_slow_link(
     topoloom: Command, tmp_path: Path
 ) -> None:
-    xml = tree([2, 2, 2, 2], bandwidths={"h0": 5e9, "h1": 5e9})
-    words = launcher(tmp_path, xml, [f"h{host}" for host in range(8)])
-    (suspect,) = probe(topoloom, words)["suspects"]
+    xml = format_tree([2, 2, 2, 2], bandwidths={"h0": 5e9, "h1": 5e9})
+    words = write_launcher(tmp_path, xml, [f"h{host}" for host in range(8)])
+    (suspect,) = run_probe(topoloom, words)["suspects"]
     assert (suspect["kind"], suspect["hosts"]) == ("uplink", ["h0", "h1"])
 
 
@@ -169,10 +177,12 @@ def test_one_slow_host_of_four_does_not_set_the_speed_of_all(
     topoloom: Command, tmp_path: Path
 ) -> None:
     """Half of all pairs include the slow host."""
-    words = launcher(
-        tmp_path, tree([4], bandwidths={"h0": 1e9}), [f"h{host}" for host in range(4)]
+    words = write_launcher(
+        tmp_path,
+        format_tree([4], bandwidths={"h0": 1e9}),
+        [f"h{host}" for host in range(4)],
     )
-    found = probe(topoloom, words, "--quick")
+    found = run_probe(topoloom, words, "--quick")
     assert [slow["hosts"] for slow in found["suspects"]] == [["h0"]]
     assert found["models"][0]["bytes_per_second"] == pytest.approx(10e9, rel=CLOSE)
     assert found["models"][0]["short_s"] == pytest.approx(4.05e-6, rel=CLOSE)
@@ -180,7 +190,7 @@ def test_one_slow_host_of_four_does_not_set_the_speed_of_all(
     assert [each["bytes_per_second"] for each in rates] == [
         pytest.approx(10e9, rel=CLOSE)
     ]
-    # The file marks it as slow: a check repeats that and finds nothing new.
+    # The file marks the host as slow: a check reports it and finds nothing new.
     good = topoloom("probe", "--check", "m.toml", "--", *words)
     assert good.status == 0, good.out
     assert good.out.startswith("good: 4 hosts: latency 1.00 x, bandwidth 1.00 x")
@@ -191,26 +201,26 @@ def test_concurrent_pairs_exclude_a_slow_host(
     topoloom: Command, tmp_path: Path
 ) -> None:
     hosts = [f"h{host}" for host in range(8)]
-    xml = tree([4, 4], uplink=(100e9, 2e-6), bandwidths={"h1": 2e9})
-    found = probe(topoloom, launcher(tmp_path, xml, hosts), "--quick")
+    xml = format_tree([4, 4], uplink=(100e9, 2e-6), bandwidths={"h1": 2e9})
+    found = run_probe(topoloom, write_launcher(tmp_path, xml, hosts), "--quick")
     (curve,) = found["channels"]
     assert curve["channels"] == 3
 
 
 def test_output_of_a_launcher_is_ignored(topoloom: Command, tmp_path: Path) -> None:
-    words = launcher(tmp_path, tree([4]), ["h0", "h1"])
+    words = write_launcher(tmp_path, format_tree([4]), ["h0", "h1"])
     talks = tmp_path / "talks"
     talks.write_text('#!/bin/sh\nyes | head -c 3000000\nexec "$@"\n')
     talks.chmod(0o755)
-    found = probe(topoloom, [str(talks), *words], "--quick", "--mpicc", "smpicc")
+    found = run_probe(topoloom, [str(talks), *words], "--quick", "--mpicc", "smpicc")
     assert found["hosts"] == ["h0", "h1"]
 
 
 def test_hosts_behind_one_link_are_named(topoloom: Command, tmp_path: Path) -> None:
     behind = ["h1", "h4", "h6"]
-    hosts = shuffled([f"h{host}" for host in range(16)])
-    platform = tree([10, 6], trunk=(behind, 12e9))
-    found = probe(topoloom, launcher(tmp_path, platform, hosts))
+    hosts = shuffle_hosts([f"h{host}" for host in range(16)])
+    platform = format_tree([10, 6], trunk=(behind, 12e9))
+    found = run_probe(topoloom, write_launcher(tmp_path, platform, hosts))
     assert host_groups(found) == group_hosts([10, 6])
     (link,) = found["shared_links"]
     assert sorted(link["hosts"]) == behind
@@ -224,9 +234,9 @@ def test_hosts_behind_one_link_are_named(topoloom: Command, tmp_path: Path) -> N
 
 
 def test_a_host_that_sends_slowly_is_named(topoloom: Command, tmp_path: Path) -> None:
-    hosts = shuffled([f"h{host}" for host in range(12)])
-    words = launcher(tmp_path, tree([12], sending={"h5": 8e9}), hosts)
-    (slow,) = probe(topoloom, words)["suspects"]
+    hosts = shuffle_hosts([f"h{host}" for host in range(12)])
+    words = write_launcher(tmp_path, format_tree([12], sending={"h5": 8e9}), hosts)
+    (slow,) = run_probe(topoloom, words)["suspects"]
     assert (slow["kind"], slow["hosts"], slow["of"]) == ("host", ["h5"], "bandwidth")
     assert slow["way"] == "out"
     assert slow["times_as_long"] == pytest.approx(1.25, rel=0.05)
@@ -236,16 +246,18 @@ def test_a_host_that_sends_slowly_is_named(topoloom: Command, tmp_path: Path) ->
 
 
 def test_a_flat_machine_has_no_groups(topoloom: Command, tmp_path: Path) -> None:
-    hosts = shuffled([f"h{host}" for host in range(12)])
-    found = probe(topoloom, launcher(tmp_path, tree([12]), hosts), "--quick")
+    hosts = shuffle_hosts([f"h{host}" for host in range(12)])
+    found = run_probe(
+        topoloom, write_launcher(tmp_path, format_tree([12]), hosts), "--quick"
+    )
     assert found["groups"] == []
     assert found["suspects"] == []
 
 
 def test_ranks_of_one_host_are_measured(topoloom: Command, tmp_path: Path) -> None:
     hosts = [f"h{host}" for host in range(4)]
-    words = launcher(tmp_path, tree([4]), hosts, per_host=3)
-    found = probe(topoloom, words, "--quick")
+    words = write_launcher(tmp_path, format_tree([4]), hosts, per_host=3)
+    found = run_probe(topoloom, words, "--quick")
     assert found["groups"] == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
     assert [level["level"] for level in found["models"]] == [
         "inside a host",
@@ -254,9 +266,11 @@ def test_ranks_of_one_host_are_measured(topoloom: Command, tmp_path: Path) -> No
     assert load_machine("m.toml").slots_per_node == 3
 
 
-def test_other_verbs_use_the_file(topoloom: Command, tmp_path: Path) -> None:
+def test_other_commands_accept_the_probed_machine_file(
+    topoloom: Command, tmp_path: Path
+) -> None:
     hosts = [f"h{host}" for host in range(8)]
-    probe(topoloom, launcher(tmp_path, tree([4, 4]), hosts), "--quick")
+    run_probe(topoloom, write_launcher(tmp_path, format_tree([4, 4]), hosts), "--quick")
     costs = load_model("m.toml").model
     assert costs.time(8) == pytest.approx(OVERHEAD, rel=0.1)
     chosen = topoloom(
@@ -278,16 +292,16 @@ def test_a_check_finds_hosts_that_have_become_slow(
     topoloom: Command, tmp_path: Path
 ) -> None:
     hosts = [f"h{host}" for host in range(12)]
-    probe(topoloom, launcher(tmp_path, tree([6, 6]), hosts), "--quick")
-    good = topoloom("probe", "--check", "m.toml", "--", *launcher(
-        tmp_path, tree([6, 6]), hosts[3:9]
+    run_probe(topoloom, write_launcher(tmp_path, format_tree([6, 6]), hosts), "--quick")
+    good = topoloom("probe", "--check", "m.toml", "--", *write_launcher(
+        tmp_path, format_tree([6, 6]), hosts[3:9]
     ))  # fmt: skip
     assert (good.status, good.err) == (0, "")
     assert good.out.startswith("good: 6 hosts: ")
-    slow = tree([6, 6], bandwidths={"h7": 5e9})
+    slow = format_tree([6, 6], bandwidths={"h7": 5e9})
     bad = topoloom(
         *("probe", "--check", "m.toml", "--json", "--"),
-        *launcher(tmp_path, slow, [*hosts[4:], "h0"]),
+        *write_launcher(tmp_path, slow, [*hosts[4:], "h0"]),
     )
     assert bad.status == 1
     (host,) = bad.json["slow"]
@@ -301,9 +315,9 @@ def test_a_slow_host_does_not_make_its_neighbors_slow(
     topoloom: Command, tmp_path: Path
 ) -> None:
     hosts = [f"h{host}" for host in range(6)]
-    probe(topoloom, launcher(tmp_path, tree([6]), hosts), "--quick")
-    slow = tree([6], bandwidths={"h1": 5e9})
-    words = launcher(tmp_path, slow, hosts[:3])
+    run_probe(topoloom, write_launcher(tmp_path, format_tree([6]), hosts), "--quick")
+    slow = format_tree([6], bandwidths={"h1": 5e9})
+    words = write_launcher(tmp_path, slow, hosts[:3])
     done = topoloom("probe", "--check", "m.toml", "--json", "--", *words)
     assert [host["host"] for host in done.json["slow"]] == ["h1"]
 
@@ -316,8 +330,8 @@ def test_a_measurement_overrides_the_claimed_machine(
         'levels = [4, 2]\nhosts = ["h[0-2],h4", "h3,h[5-7]"]\n'
     )
     hosts = [f"h{host}" for host in range(8)]
-    words = launcher(tmp_path, tree([4, 4]), hosts)
-    found = probe(topoloom, words, "--quick", "-m", "claim.toml")
+    words = write_launcher(tmp_path, format_tree([4, 4]), hosts)
+    found = run_probe(topoloom, words, "--quick", "-m", "claim.toml")
     assert len(found["claims"]) == 3
     assert "hosts at distance 4 are described farther apart" in found["claims"][2]
     assert found["claims"][0].startswith("h3 is described beside h[5-7]; measured ")
@@ -331,11 +345,11 @@ def test_concurrent_pairs_share_no_link_of_claimed_routes(
         'format = "topoloom-machine"\nversion = 1\n\n[topology]\nkind = "torus"\n'
         'size = [4, 4]\nhosts = "n[0-15]"\n'
     )
-    words = launcher(tmp_path, torus([4, 4]), shuffled(hosts))
-    found = probe(topoloom, words, "--quick", "-m", "claim.toml")
+    words = write_launcher(tmp_path, format_torus([4, 4]), shuffle_hosts(hosts))
+    found = run_probe(topoloom, words, "--quick", "-m", "claim.toml")
     assert found["claims"] == found["suspects"] == found["shared_links"] == []
     order = next(o for o in load_samples(Path("m.npz")).orders if o.how == "pairs")
     assert order.rest.count("-") == 8
-    words = launcher(tmp_path, tree([4]), ["h0", "h1"])
+    words = write_launcher(tmp_path, format_tree([4]), ["h0", "h1"])
     done = topoloom("probe", "-m", "claim.toml", "-o", "x.toml", "--", *words)
     assert done.err == "topoloom: claim.toml does not contain the host h0\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Probes of real ranks under each MPI: interrupted, killed, resumed, refused."""
+"""Probes of real ranks under each MPI: interrupted, killed, resumed, rejected."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from network_hosts import HEAD, OVER_TCP, can_have_networks, network_hosts
 from own_process import TOPOLOOM
-from platforms import launcher, tree
-from several_hosts import SECONDS, Mpi, can_name_hosts, installed_mpis
+from platforms import format_tree, write_launcher
+from several_hosts import SECONDS, Mpi, can_name_hosts, find_installed_mpis
 
 from topoloom import load_machine
 from topoloom.machines.machine_file import load_machine_and_allocation
@@ -26,7 +26,7 @@ from topoloom.probe.job.samples import load_samples
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-MPIS = installed_mpis()
+MPIS = find_installed_mpis()
 
 
 def mpirun(mpi: Mpi, ranks: int) -> list[str]:
@@ -96,7 +96,7 @@ def test_a_command_that_starts_another_program_is_reported(topoloom: Command) ->
     assert not Path("m.toml").exists()
 
 
-def test_a_probe_needs_time(topoloom: Command) -> None:
+def test_a_time_limit_of_0_is_refused(topoloom: Command) -> None:
     done = topoloom("probe", "--time", "0", "-o", "m.toml", "--", "mpirun")
     assert done.err == (
         "topoloom: --time 0 leaves no time to measure; set a longer time, such as "
@@ -116,13 +116,13 @@ def test_damaged_samples_are_refused(
 
 def test_a_check_needs_a_probed_machine(topoloom: Command, tmp_path: Path) -> None:
     topoloom("machine", "torus:4x4", "-o", "torus.toml")
-    words = launcher(tmp_path, tree([4]), ["h0", "h1"])
+    words = write_launcher(tmp_path, format_tree([4]), ["h0", "h1"])
     done = topoloom("probe", "--check", "torus.toml", "--", *words)
     assert done.status == 2
     assert "torus.toml: [probe] is missing" in done.err
 
 
-def start(words: list[str]) -> subprocess.Popen[str]:
+def start_topoloom(words: list[str]) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*TOPOLOOM, *words],
         stdout=subprocess.PIPE,
@@ -145,15 +145,19 @@ def wait_for_results() -> Path:
 
 @pytest.fixture
 def slow_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the launcher of a machine whose measurement takes a while."""
+    """Return the launcher of a machine that takes long to measure."""
     monkeypatch.chdir(tmp_path)
-    return launcher(tmp_path, tree([12, 12]), [f"h{host}" for host in range(24)])
+    return write_launcher(
+        tmp_path, format_tree([12, 12]), [f"h{host}" for host in range(24)]
+    )
 
 
 def test_an_interrupted_probe_can_be_resumed(
     slow_machine: list[str], topoloom: Command
 ) -> None:
-    running = start(["probe", "--thorough", "-o", "m.toml", "--", *slow_machine])
+    running = start_topoloom(
+        ["probe", "--thorough", "-o", "m.toml", "--", *slow_machine]
+    )
     wait_for_results()
     running.send_signal(signal.SIGINT)
     _, message = running.communicate(timeout=SECONDS)
@@ -173,7 +177,9 @@ def test_an_interrupted_probe_can_be_resumed(
 def test_a_termination_by_the_batch_system_keeps_the_measured_samples(
     slow_machine: list[str],
 ) -> None:
-    running = start(["probe", "--thorough", "-o", "m.toml", "--", *slow_machine])
+    running = start_topoloom(
+        ["probe", "--thorough", "-o", "m.toml", "--", *slow_machine]
+    )
     wait_for_results()
     running.send_signal(signal.SIGTERM)
     _, message = running.communicate(timeout=SECONDS)
@@ -186,12 +192,14 @@ def test_a_termination_by_the_batch_system_keeps_the_measured_samples(
 
 
 def test_a_killed_job_keeps_its_measured_samples(slow_machine: list[str]) -> None:
-    running = start(["probe", "--thorough", "-o", "m.toml", "--", *slow_machine])
+    running = start_topoloom(
+        ["probe", "--thorough", "-o", "m.toml", "--", *slow_machine]
+    )
     folder = wait_for_results()
     for process in Path("/proc").glob("[0-9]*"):
         try:
             words = (process / "cmdline").read_bytes().split(b"\0")
-        except OSError:  # it has ended meanwhile
+        except OSError:  # the process has ended
             continue
         if str(folder).encode() in words and b"smpimain" in words[0]:
             os.kill(int(process.name), signal.SIGKILL)
@@ -212,10 +220,12 @@ def test_a_killed_job_keeps_its_measured_samples(slow_machine: list[str]) -> Non
 def test_a_full_disk_is_reported_at_once(
     tmp_path: Path, filled: int, message: str
 ) -> None:
-    """Earlier samples are kept in a folder with free space."""
+    """Earlier samples are saved to a folder with free space."""
     if not can_name_hosts():
         pytest.skip("a small disk needs root or unprivileged user namespaces")
-    words = launcher(tmp_path, tree([8]), [f"h{host}" for host in range(8)])
+    words = write_launcher(
+        tmp_path, format_tree([8]), [f"h{host}" for host in range(8)]
+    )
     small = tmp_path / "small"
     small.mkdir()
     pages = 4096 if filled else 3 * 4096
@@ -245,7 +255,7 @@ def test_a_full_disk_is_reported_at_once(
 def test_hosts_are_measured_by_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Real messages between hosts; slow cables are tested in simulated time."""
+    """Messages cross a real network; other tests simulate slow cables."""
     mpi = MPIS[-1]
     monkeypatch.chdir(tmp_path)
     if not can_have_networks():
@@ -265,7 +275,7 @@ def test_hosts_are_measured_by_name(
             *("-n", str(len(names))),
         ]
         done = subprocess.run(
-            network.on(HEAD, *words),
+            network.command_on(HEAD, *words),
             capture_output=True,
             text=True,
             check=False,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups of hosts found from landmarks, in simulated time."""
+"""Probes find groups of hosts from landmarks, in simulated time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from platforms import launcher, shuffled, tree
+from platforms import format_tree, shuffle_hosts, write_launcher
 
 from topoloom.probe.job.probe_job import start_probe_job
 from topoloom.probe.large_scan import infer_large, scan_large_job
@@ -20,15 +20,17 @@ if TYPE_CHECKING:
 
 
 def test_landmarks_show_planted_groups(tmp_path: Path) -> None:
-    """More than 32 hosts count as too many for all pairs."""
+    """With more than 32 hosts, not all pairs are measured."""
     sizes = [20, 12, 16]
-    order = shuffled([f"h{host}" for host in range(sum(sizes))])
+    order = shuffle_hosts([f"h{host}" for host in range(sum(sizes))])
     effort = EFFORTS["quick"]
-    with start_probe_job(launcher(tmp_path, tree(sizes), order, per_host=2)) as job:
+    with start_probe_job(
+        write_launcher(tmp_path, format_tree(sizes), order, per_host=2)
+    ) as job:
         hosts, host_of = group_by_host(job.samples)
         timing = measure_first_round(job, hosts, effort)
         whole, parts = scan_large_job(
-            job, hosts, effort, Clock(600), _watched, most_hosts=32, few=32
+            job, hosts, effort, Clock(600), ignore_progress, most_hosts=32, few=32
         )
     assert whole
     found, _ = infer_large(job.samples, hosts, host_of, [], parts)
@@ -56,8 +58,12 @@ def test_landmarks_show_planted_groups(tmp_path: Path) -> None:
     )
 
 
-def test_a_line_states_the_expected_duration(topoloom: Command, tmp_path: Path) -> None:
-    words = launcher(tmp_path, tree([4]), [f"h{host}" for host in range(4)])
+def test_topoloom_reports_the_expected_duration(
+    topoloom: Command, tmp_path: Path
+) -> None:
+    words = write_launcher(
+        tmp_path, format_tree([4]), [f"h{host}" for host in range(4)]
+    )
     done = topoloom("probe", "--quick", "-o", "m.toml", "--", *words)
     assert done.status == 0, done.err
     (line,) = (each for each in done.err.splitlines() if "rounds" in each)
@@ -65,5 +71,5 @@ def test_a_line_states_the_expected_duration(topoloom: Command, tmp_path: Path) 
     assert line.endswith("; at most 1 min")
 
 
-def _watched(_stage: str) -> Callable[[int, int], None]:
+def ignore_progress(_stage: str) -> Callable[[int, int], None]:
     return lambda _done, _all: None

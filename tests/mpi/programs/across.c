@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each rank sends BYTES to the next one, which looks at every one of them; then rank 0 prints a line for each:
+// Each rank sends BYTES bytes to the next rank, which checks them. Rank 0 prints a line per rank:
 // "rank host address core core ...".
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -14,7 +14,7 @@
 
 enum { LINE = 512 };
 
-static const char* own_address(void) {
+static const char* read_own_address(void) {
     struct ifaddrs* all;
     if (getifaddrs(&all)) return "none";
     for (struct ifaddrs* each = all; each; each = each->ifa_next)
@@ -24,8 +24,8 @@ static const char* own_address(void) {
 }
 
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
-// Takes leave of the launcher, which otherwise may take the end for a failure and kill the host's other ranks.
-static void leave(void) {
+// Notifies the launcher of the exit, so that it does not kill the host's other ranks.
+static void exit_via_launcher(void) {
     const int launcher = atoi(getenv("PMI_FD"));
     char answer[64];
     dprintf(launcher, "cmd=finalize\n");
@@ -51,7 +51,7 @@ int main(int count, char** words) {
 
     char host[256], line[LINE] = "";
     gethostname(host, sizeof host);
-    int length = snprintf(line, LINE, "%d %s %s", rank, host, own_address());
+    int length = snprintf(line, LINE, "%d %s %s", rank, host, read_own_address());
     cpu_set_t cores;
     sched_getaffinity(0, sizeof cores, &cores);
     for (int core = 0; core < CPU_SETSIZE && length < LINE - 8; core++)
@@ -60,10 +60,11 @@ int main(int count, char** words) {
     MPI_Gather(line, LINE, MPI_CHAR, all, LINE, MPI_CHAR, 0, MPI_COMM_WORLD);
     for (int i = 0; rank == 0 && i < ranks; i++) puts(all + (size_t)i * LINE);
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
-    // Over TCP its MPI_Finalize may hang: ranks that wait there do not answer those that still disconnect.
+    // Over TCP, MPI_Finalize may hang: ranks that wait in it do not answer ranks that still
+    // disconnect.
     fflush(stdout);
     MPI_Barrier(MPI_COMM_WORLD);
-    leave();
+    exit_via_launcher();
 #endif
     MPI_Finalize();
     return 0;

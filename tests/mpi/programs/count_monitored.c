@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded: counts the messages that Open MPI's component monitoring would record.
+// Preloaded: counts the messages that Open MPI's monitoring component records.
 #include <stddef.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@ static long sent[MOST_RANKS];
 
 void messages_sent_to(long to[MOST_RANKS]) { memcpy(to, sent, sizeof sent); }
 
-// The component calls this one instead of its own.
+// Called by the component instead of its own function.
 void mca_common_monitoring_record_pml(int world_rank, size_t bytes, int tag) {
     (void)bytes, (void)tag;
     ++sent[world_rank];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends 10 bytes round a ring and then ends as it is told: finalize, abort, exit, wait [FILE TO MAKE] (for a
-// signal), status N.
+// Sends 10 bytes around a ring, then ends as requested: finalize, abort, exit, wait [FILE TO MAKE]
+// (for a signal), status N.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

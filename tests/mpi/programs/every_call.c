@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every kind of MPI 3 call that moves data, on 4 ranks; a phase each, so that the test can expect exact
-// edges.
+// Makes every kind of MPI 3 call that moves data, on 4 ranks, with one phase per kind, so that
+// edges are known exactly.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,15 +10,15 @@ enum { room = 4096 };
 static char out[room], in[room];
 static int me;
 
-static int next(void) { return (me + 1) % 4; }
-static int before(void) { return (me + 3) % 4; }
+static int get_next_rank(void) { return (me + 1) % 4; }
+static int get_previous_rank(void) { return (me + 3) % 4; }
 
-static void phase(int level) {
+static void start_phase(int level) {
     PMPI_Barrier(MPI_COMM_WORLD);
     MPI_Pcontrol(level);
 }
 
-static void blocking(void) {
+static void call_blocking_sends(void) {
     MPI_Request posted;
     MPI_Send(out, 100, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
     if (me == 1) MPI_Irecv(in, 9, MPI_BYTE, 0, 9, MPI_COMM_WORLD, &posted);
@@ -40,35 +40,35 @@ static void blocking(void) {
     }
 }
 
-static void nonblocking(void) {
+static void call_nonblocking_sends(void) {
     static char attached[room];
     void* detached;
     int size = room;
     MPI_Request requests[8];
     for (int i = 0; i < 4; ++i)
-        MPI_Irecv(in + 64 * i, 64, MPI_BYTE, before(), i, MPI_COMM_WORLD, &requests[i]);
+        MPI_Irecv(in + 64 * i, 64, MPI_BYTE, get_previous_rank(), i, MPI_COMM_WORLD, &requests[i]);
     PMPI_Barrier(MPI_COMM_WORLD);
     MPI_Buffer_attach(attached, size);
-    MPI_Isend(out, 8, MPI_BYTE, next(), 0, MPI_COMM_WORLD, &requests[4]);
-    MPI_Issend(out, 16, MPI_BYTE, next(), 1, MPI_COMM_WORLD, &requests[5]);
-    MPI_Ibsend(out, 32, MPI_BYTE, next(), 2, MPI_COMM_WORLD, &requests[6]);
-    MPI_Irsend(out, 64, MPI_BYTE, next(), 3, MPI_COMM_WORLD, &requests[7]);
+    MPI_Isend(out, 8, MPI_BYTE, get_next_rank(), 0, MPI_COMM_WORLD, &requests[4]);
+    MPI_Issend(out, 16, MPI_BYTE, get_next_rank(), 1, MPI_COMM_WORLD, &requests[5]);
+    MPI_Ibsend(out, 32, MPI_BYTE, get_next_rank(), 2, MPI_COMM_WORLD, &requests[6]);
+    MPI_Irsend(out, 64, MPI_BYTE, get_next_rank(), 3, MPI_COMM_WORLD, &requests[7]);
     MPI_Waitall(8, requests, MPI_STATUSES_IGNORE);
     MPI_Buffer_detach(&detached, &size);
 }
 
-static void persistent(void) {
+static void call_persistent_sends(void) {
     static char attached[room];
     void* detached;
     int size = room;
     MPI_Request receives[4], sends[4];
     MPI_Buffer_attach(attached, size);
     for (int i = 0; i < 4; ++i)
-        MPI_Recv_init(in + 64 * i, 64, MPI_BYTE, before(), i, MPI_COMM_WORLD, &receives[i]);
-    MPI_Send_init(out, 1, MPI_BYTE, next(), 0, MPI_COMM_WORLD, &sends[0]);
-    MPI_Ssend_init(out, 2, MPI_BYTE, next(), 1, MPI_COMM_WORLD, &sends[1]);
-    MPI_Bsend_init(out, 4, MPI_BYTE, next(), 2, MPI_COMM_WORLD, &sends[2]);
-    MPI_Rsend_init(out, 8, MPI_BYTE, next(), 3, MPI_COMM_WORLD, &sends[3]);
+        MPI_Recv_init(in + 64 * i, 64, MPI_BYTE, get_previous_rank(), i, MPI_COMM_WORLD, &receives[i]);
+    MPI_Send_init(out, 1, MPI_BYTE, get_next_rank(), 0, MPI_COMM_WORLD, &sends[0]);
+    MPI_Ssend_init(out, 2, MPI_BYTE, get_next_rank(), 1, MPI_COMM_WORLD, &sends[1]);
+    MPI_Bsend_init(out, 4, MPI_BYTE, get_next_rank(), 2, MPI_COMM_WORLD, &sends[2]);
+    MPI_Rsend_init(out, 8, MPI_BYTE, get_next_rank(), 3, MPI_COMM_WORLD, &sends[3]);
     for (int round = 0; round < 3; ++round) {
         MPI_Startall(4, receives);
         PMPI_Barrier(MPI_COMM_WORLD);
@@ -81,7 +81,7 @@ static void persistent(void) {
     }
     for (int i = 0; i < 4; ++i) MPI_Request_free(&sends[i]);
     for (int i = 0; i < 4; ++i) MPI_Request_free(&receives[i]);
-    // The handles are free to be reused: these receives must not count as the sends that had them before.
+    // Freed handles may be reused: these receives must not count as the earlier sends.
     for (int i = 0; i < 4; ++i)
         MPI_Recv_init(in, 64, MPI_BYTE, MPI_PROC_NULL, i, MPI_COMM_WORLD, &receives[i]);
     MPI_Startall(4, receives);
@@ -90,34 +90,35 @@ static void persistent(void) {
     MPI_Buffer_detach(&detached, &size);
 }
 
-static void sendrecv(void) {
-    MPI_Sendrecv(out, 11, MPI_BYTE, next(), 0, in, 11, MPI_BYTE, before(), 0, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-    MPI_Sendrecv_replace(in, 13, MPI_BYTE, before(), 0, next(), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+static void call_sendrecv(void) {
+    MPI_Sendrecv(out, 11, MPI_BYTE, get_next_rank(), 0, in, 11, MPI_BYTE, get_previous_rank(), 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv_replace(in, 13, MPI_BYTE, get_previous_rank(), 0, get_next_rank(), 0, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
     MPI_Sendrecv(out, 6, MPI_BYTE, me, 0, in, 6, MPI_BYTE, me, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static void first_to_second(MPI_Comm comm, int bytes) {
+static void send_first_to_second(MPI_Comm comm, int bytes) {
     int rank;
     MPI_Comm_rank(comm, &rank);
     if (rank == 0) MPI_Send(out, bytes, MPI_BYTE, 1, 0, comm);
     if (rank == 1) MPI_Recv(in, bytes, MPI_BYTE, 0, 0, comm, MPI_STATUS_IGNORE);
 }
 
-static void communicators(void) {
+static void send_in_communicators(void) {
     MPI_Comm parity, twin, half;
     MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &parity);  // {2, 0} and {3, 1}
-    first_to_second(parity, 17);
+    send_first_to_second(parity, 17);
     MPI_Comm_dup(parity, &twin);
     MPI_Comm_free(&parity);
-    first_to_second(twin, 1);
+    send_first_to_second(twin, 1);
     MPI_Comm_free(&twin);
-    MPI_Comm_split(MPI_COMM_WORLD, me / 2, me, &half);  // {0, 1} and {2, 3}, perhaps with the same handle
-    first_to_second(half, 19);
+    MPI_Comm_split(MPI_COMM_WORLD, me / 2, me, &half);  // {0, 1} and {2, 3}, possibly with equal handles
+    send_first_to_second(half, 19);
     MPI_Comm_disconnect(&half);
 }
 
-static void intercommunicator(void) {
+static void send_between_groups(void) {
     MPI_Comm half, across;
     MPI_Comm_split(MPI_COMM_WORLD, me / 2, me, &half);
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, me < 2 ? 2 : 0, 7, &across);
@@ -131,14 +132,14 @@ static void intercommunicator(void) {
     MPI_Comm_free(&half);
 }
 
-static void neighborhoods(void) {
+static void call_neighborhood_collectives(void) {
     const int dims[1] = {4}, line[1] = {0};
     int counts[2] = {1, 2}, back[2] = {2, 1}, places[2] = {0, 100};
     MPI_Comm cart, ring, star;
     MPI_Cart_create(MPI_COMM_WORLD, 1, dims, line, 0, &cart);  // a line: 0 - 1 - 2 - 3
     MPI_Neighbor_allgather(out, 31, MPI_BYTE, in, 31, MPI_BYTE, cart);
     MPI_Neighbor_alltoallv(out, counts, places, MPI_INT, in, back, places, MPI_INT, cart);  // 1 down, 2 up
-    const int source[1] = {before()}, target[1] = {next()}, weight[1] = {1};
+    const int source[1] = {get_previous_rank()}, target[1] = {get_next_rank()}, weight[1] = {1};
     MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, source, weight, 1, target, weight, MPI_INFO_NULL, 0,
                                    &ring);
     MPI_Request request;
@@ -148,7 +149,7 @@ static void neighborhoods(void) {
     const MPI_Aint nowhere[1] = {0};
     const MPI_Datatype type[1] = {MPI_DOUBLE};
     MPI_Neighbor_alltoallw(out, one, nowhere, type, in, one, nowhere, type, ring);
-    const int index[4] = {3, 4, 5, 6}, edges[6] = {1, 2, 3, 0, 0, 0};  // rank 0 with each other one
+    const int index[4] = {3, 4, 5, 6}, edges[6] = {1, 2, 3, 0, 0, 0};  // from and to rank 0
     MPI_Graph_create(MPI_COMM_WORLD, 4, index, edges, 0, &star);
     const int all_ones[4] = {1, 1, 1, 1}, offsets[4] = {0, 1, 2, 3};
     MPI_Neighbor_allgatherv(out, 1, MPI_SHORT, in, all_ones, offsets, MPI_SHORT, star);
@@ -157,7 +158,7 @@ static void neighborhoods(void) {
     MPI_Comm_free(&cart);
 }
 
-static void one_sided(void) {
+static void call_one_sided(void) {
     static int memory[room];
     int value = 5, compare = 0, results[8];
     MPI_Win win;
@@ -199,13 +200,13 @@ static void one_sided(void) {
     MPI_Comm_split(MPI_COMM_WORLD, 0, -me, &reversed);
     MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, reversed, &win);
     MPI_Win_fence(0, win);
-    if (me == 3) MPI_Put(out, 61, MPI_BYTE, 2, 0, 61, MPI_BYTE, win);  // rank 2 there is rank 1 of the world
+    if (me == 3) MPI_Put(out, 61, MPI_BYTE, 2, 0, 61, MPI_BYTE, win);  // to rank 1 of the world
     MPI_Win_fence(0, win);
     MPI_Win_free(&win);
     MPI_Comm_free(&reversed);
 }
 
-static void vector_collectives(void) {
+static void call_vector_collectives(void) {
     int sends[4], receives[4], send_places[4], receive_places[4];
     MPI_Datatype types[4] = {MPI_BYTE, MPI_BYTE, MPI_BYTE, MPI_BYTE};
     for (int peer = 0; peer < 4; ++peer) {
@@ -225,7 +226,7 @@ static void vector_collectives(void) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-static void collectives(void) {
+static void call_collectives(void) {
     const int counts[4] = {1, 2, 3, 4}, places[4] = {0, 10, 20, 30};
     MPI_Comm half;
     MPI_Request request;
@@ -258,11 +259,12 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (size != 4) return 2;
-    void (*const parts[])(void) = {blocking,           nonblocking,       persistent,    sendrecv,
-                                   communicators,      intercommunicator, neighborhoods, one_sided,
-                                   vector_collectives, collectives};
+    void (*const parts[])(void) = {
+        call_blocking_sends,     call_nonblocking_sends, call_persistent_sends,         call_sendrecv,
+        send_in_communicators,   send_between_groups,    call_neighborhood_collectives, call_one_sided,
+        call_vector_collectives, call_collectives};
     for (int i = 0; i < (int)(sizeof parts / sizeof parts[0]); ++i) {
-        phase(i + 1);
+        start_phase(i + 1);
         parts[i]();
     }
     MPI_Finalize();

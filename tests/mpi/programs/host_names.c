@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// host_names PLAN MACHINE NAME: the host of a plan, and the node of a machine file, that a name means.
+// Prints the plan's host and the machine file's node that match a name: host_names PLAN MACHINE
+// NAME.
 #include "process_map.h"
 #include "reorder.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls of MPI 4: large counts, persistent collectives, partitioned sends, nonblocking sendrecv. On 4 ranks.
+// MPI 4 calls on 4 ranks: large counts, persistent collectives, partitioned sends, nonblocking
+// sendrecv.
 #include <mpi.h>
 
 static char out[256], in[1024];

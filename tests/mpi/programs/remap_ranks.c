@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Re-maps MPI_COMM_WORLD and prints the old rank of each new one, or how many ranks have got an error.
+// Re-maps MPI_COMM_WORLD and prints the old rank of each new rank, or the number of ranks with an
+// error.
 //
-// Usage: remap_ranks fatal|return vector RANK...    a vector, of which only rank 0's is right
-//        remap_ranks fatal|return order [OPTIONS]   those of rank 0
-// A receive from anybody is under way meanwhile, which none of the library's messages may meet.
+// Usage: remap_ranks fatal|return vector RANK...    a vector, only rank 0's is significant
+//        remap_ranks fatal|return order [OPTIONS]   options, only rank 0's are significant
+// A receive with MPI_ANY_SOURCE is pending, and must not match the library's messages.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <topoloom_mpi.h>
 
-static int remap(int argc, char** argv, int rank, MPI_Comm* made) {
+static int remap_communicator(int argc, char** argv, int rank, MPI_Comm* made) {
     if (strcmp(argv[2], "order") == 0)
         return topoloom_comm_order(MPI_COMM_WORLD, rank == 0 ? (argc > 3 ? argv[3] : NULL) : "order=nonsense",
                                    made);
@@ -29,7 +30,7 @@ int main(int argc, char** argv) {
     MPI_Request any;
     MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &any);
     MPI_Comm made = MPI_COMM_WORLD;
-    const int status = remap(argc, argv, rank, &made);
+    const int status = remap_communicator(argc, argv, rank, &made);
     const int next = (rank + 1) % size, mine = 1000 + rank;
     MPI_Send(&mine, 1, MPI_INT, next, 7, MPI_COMM_WORLD);
     MPI_Wait(&any, MPI_STATUS_IGNORE);

@@ -16,7 +16,7 @@ for bad in ({"neighbors": [0, 1]}, {"bytes": ["much"]}, {"mpicc": "nowhere"}):
         reorder(comm, **(right | bad if comm.rank == 1 else right))
     except Error as error:
         message = str(error)
-    # Only rank 0 needs the compiler.
+    # Only rank 0 invokes the compiler.
     assert message.startswith("rank 1: ") == ("mpicc" not in bad), message
 half = comm.size // 2
 better = reorder(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rank i sends to rank i + size/2: asks libtopoloom-mpi for an order; with an argument the last rank's list
-// is wrong.
+// Rank i sends to rank i + size/2: requests an order from libtopoloom-mpi. With an argument, the
+// last rank's list is wrong.
 #include <stdio.h>
 #include <topoloom_mpi.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring in both directions, each message of as many bytes as the argument says.
+// A ring in both directions; the argument is the message length in bytes.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communicates without MPI_COMM_WORLD: by a session of MPI 4.
+// Communicates without MPI_COMM_WORLD, by an MPI 4 session.
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring by MPI_Cart_create with reorder=1: each process checks its neighbors, and counts the neighbors on
+// A ring by MPI_Cart_create with reorder=1: each process checks its neighbors, and counts those on
 // other hosts.
 #include <mpi.h>
 #include <stdio.h>

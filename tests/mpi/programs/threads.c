@@ -8,7 +8,7 @@ enum { thread_count = 4, message_count = 100 };
 static MPI_Comm comms[thread_count];
 static int me, size;
 
-static void* talk(void* comm) {
+static void* exchange_messages(void* comm) {
     char out = 0, in;
     for (int i = 0; i < message_count; ++i)
         MPI_Sendrecv(&out, 1, MPI_BYTE, (me + 1) % size, 0, &in, 1, MPI_BYTE, (me + size - 1) % size, 0,
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (int i = 0; i < thread_count; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
-    for (int i = 0; i < thread_count; ++i) pthread_create(&threads[i], 0, talk, &comms[i]);
+    for (int i = 0; i < thread_count; ++i) pthread_create(&threads[i], 0, exchange_messages, &comms[i]);
     for (int i = 0; i < thread_count; ++i) pthread_join(threads[i], 0);
     MPI_Finalize();
     return 0;

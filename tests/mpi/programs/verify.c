@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that checks whether its ranks are where a plan puts them: verify PLAN [inter].
+// Checks whether its ranks are where a plan puts them: verify PLAN [inter].
 #include <topoloom_verify.h>
 
 int main(int count, char** words) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every rank reports its location, as "rank host core core ..."; rank 0 prints a line for each.
-// where [STATUS [BYTES]]: exit with STATUS; rank 0 copies BYTES of its standard input (not up to its end, which
-// Open MPI 5.0 does not pass on).
+// Every rank reports its location; rank 0 prints a line per rank: "rank host core core ...".
+// Usage: where [STATUS [BYTES]]. Exits with STATUS; rank 0 copies BYTES of its standard input. It does not
+// read to the end of the input, which Open MPI 5.0 does not pass on.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <sched.h>
@@ -25,7 +25,7 @@ int main(int count, char** words) {
     for (int core = 0; core < CPU_SETSIZE && length < LINE - 8; core++)
         if (CPU_ISSET(core, &cores)) length += snprintf(line + length, LINE - length, " %d", core);
 
-    // A ring of messages, so that a recorder sees something.
+    // A ring of messages, so that a recorder has data.
     MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % ranks, 0, &before, 1, MPI_INT, (rank + ranks - 1) % ranks, 0,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     char* all = malloc((size_t)ranks * LINE);

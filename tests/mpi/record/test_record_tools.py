@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Profiling tools in a program keep working in any position, with equal counts."""
+"""Profiling tools work in any position relative to the recorder, with equal counts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from topoloom.preload.record import record
 
 UNUSUAL = PROGRAMS / "unusual"
 PASSED = {(rank, rank + 1): (100, 1) for rank in range(3)}
-#: Position of the tool: behind or before the recorder.
+#: Position of the tool relative to the recorder.
 PLACES = ["linked", "behind", "before", "inside"]
 ROMIO = {
     OPEN_MPI_4.name: ["--mca", "io", "romio321"],
@@ -34,8 +34,8 @@ ROMIO = {
 }
 
 
-def with_tool(mpi: Mpi, place: str, chained: bool) -> list[str]:
-    """Build the program and the tool; return the command that starts both."""
+def build_with_tool(mpi: Mpi, place: str, chained: bool) -> list[str]:
+    """Build the program and the tool; return the command that runs both."""
     compiler = need(mpi.compilers[".c"], mpi.install)
     source, flags = UNUSUAL / "tool.c", ["-DCHAINED"] if chained else []
     words = [compiler, "-O1", *flags, "-shared", "-fPIC", source]
@@ -55,7 +55,7 @@ def with_tool(mpi: Mpi, place: str, chained: bool) -> list[str]:
     return ["sh", "-c", start, str(program)]
 
 
-def output_of(command: list[str]) -> str:
+def check_output(command: list[str]) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout
 
@@ -70,11 +70,11 @@ def record_with_output(command: list[str], folder: Path) -> tuple[Profile, str]:
 @pytest.mark.parametrize("chained", [False, True], ids=["PMPI", "next"])
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_a_tool_sees_every_call_and_the_recorder_too(
+def test_a_tool_and_the_recorder_both_count_every_call(
     mpi: Mpi, place: str, chained: bool, tmp_path: Path
 ) -> None:
-    command = mpi.command(4, *with_tool(mpi, place, chained))
-    expected = output_of(command)
+    command = mpi.command(4, *build_with_tool(mpi, place, chained))
+    expected = check_output(command)
     assert "tool: 3 received" in expected
     profile, output = record_with_output(command, tmp_path)
     assert output == expected
@@ -84,7 +84,7 @@ def test_a_tool_sees_every_call_and_the_recorder_too(
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_what_mpi_sends_itself_to_write_a_file_is_not_counted(
+def test_internal_messages_of_mpi_file_writes_are_not_counted(
     mpi: Mpi, tmp_path: Path
 ) -> None:
     program = build_program(mpi, UNUSUAL / "passes.c")
@@ -102,18 +102,18 @@ def test_eztrace_traces_a_recorded_program(mpi: Mpi, tmp_path: Path) -> None:
     eztrace = need("eztrace", "apt-get install eztrace")
     program = build_program(mpi, UNUSUAL / "passes.c")
 
-    def traced(name: str) -> list[str]:
+    def record_calls(name: str) -> list[str]:
         words = [eztrace, "-t", mpi.name, "-o", tmp_path / name, program]
         return mpi.command(4, *words)
 
-    def traces(name: str) -> list[Path]:
+    def list_trace_files(name: str) -> list[Path]:
         folder = tmp_path / name
         return sorted(file.relative_to(folder) for file in folder.rglob("*.evt"))
 
-    output_of(traced("alone"))
-    profile = record(traced("beside"), folder=tmp_path, timeout=600)
-    assert len(traces("alone")) >= 4
-    assert traces("beside") == traces("alone")
-    # It precedes the recorder, and sends its own messages.
+    check_output(record_calls("alone"))
+    profile = record(record_calls("beside"), folder=tmp_path, timeout=600)
+    assert len(list_trace_files("alone")) >= 4
+    assert list_trace_files("beside") == list_trace_files("alone")
+    # EZTrace precedes the recorder and sends its own messages.
     sent = pairs(profile.point_to_point())
     assert all(sent[pair][0] >= size for pair, (size, _) in PASSED.items())

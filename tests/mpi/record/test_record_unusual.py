@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that end, leave calls or start others in unusual ways are recorded."""
+"""Programs are recorded even if they exit, leave calls or spawn in unusual ways."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ ENDS = {
 }
 
 
-def by_name(mpi: Mpi) -> str:
+def get_mpi_name(mpi: Mpi) -> str:
     return mpi.name
 
 
-@pytest.fixture(params=MPIS, ids=by_name)
+@pytest.fixture(params=MPIS, ids=get_mpi_name)
 def mpi(request: pytest.FixtureRequest) -> Mpi:
     return request.param
 
@@ -58,7 +58,7 @@ def unusual_exits(mpi: Mpi) -> Path:
 
 
 @pytest.mark.parametrize("how", ENDS)
-def test_the_cause_of_an_exit_is_reported_and_all_counts_are_kept(
+def test_the_cause_of_an_exit_is_reported_and_all_counts_are_saved(
     mpi: Mpi, how: str, unusual_exits: Path, tmp_path: Path
 ) -> None:
     profile = record(mpi.command(3, unusual_exits, how), folder=tmp_path, timeout=600)
@@ -68,7 +68,7 @@ def test_the_cause_of_an_exit_is_reported_and_all_counts_are_kept(
     assert pairs(profile.point_to_point()) == RING
 
 
-@pytest.mark.parametrize("mpi", [*MPIS, MPICH_5], ids=by_name)
+@pytest.mark.parametrize("mpi", [*MPIS, MPICH_5], ids=get_mpi_name)
 @pytest.mark.parametrize("how", ["error", "receive"])
 def test_a_fatal_error_of_mpi_is_reported(mpi: Mpi, how: str, tmp_path: Path) -> None:
     program = build_program(mpi, UNUSUAL / "unusual_exits.c")
@@ -76,7 +76,8 @@ def test_a_fatal_error_of_mpi_is_reported(mpi: Mpi, how: str, tmp_path: Path) ->
     profile = record(command, folder=tmp_path, timeout=600)
     assert profile.ends == {"ended by MPI, for an error that it printed": [1]}
     assert pairs(profile.point_to_point()) == RING
-    assert profile.exit_status  # with Hydra sometimes that of a rank it killed
+    # Under Hydra, the status can be that of a rank that Hydra killed.
+    assert profile.exit_status
 
 
 def test_no_program_sees_the_error_handler_for_fatal_errors(
@@ -88,7 +89,7 @@ def test_no_program_sees_the_error_handler_for_fatal_errors(
 
 def test_a_rank_killed_by_mpich_leaves_only_status_marks(tmp_path: Path) -> None:
     program = build_program(MPICH, UNUSUAL / "unusual_exits.c")
-    output = nothing(MPICH.command(3, program, "kill"), tmp_path)
+    output = record_nothing(MPICH.command(3, program, "kill"), tmp_path)
     assert "3 of 3 ranks reached MPI_Init, but were killed (SIGKILL)" in output
 
 
@@ -97,7 +98,7 @@ def test_a_killed_rank_is_distinguished_from_one_that_never_started(
 ) -> None:
     program = build_program(OPEN_MPI_4, UNUSUAL / "unusual_exits.c")
     profile = record(OPEN_MPI_4.command(3, program, "kill"), folder=tmp_path)
-    # mpirun then kills the others, which may have no time to write what they sent.
+    # mpirun then kills the other ranks, possibly before they write their counts.
     assert 1 in profile.missing
     killed = "reached MPI_Init, then was killed (SIGKILL) or lost"
     assert profile.ends == {killed: profile.missing}
@@ -116,7 +117,7 @@ def test_the_time_limit_does_not_resume_a_sleeping_program(
 ) -> None:
     went_on = tmp_path / "went on"
     command = mpi.command(3, unusual_exits, "sleep", went_on)
-    for limit in (3, 20, 120):  # where others have the cores, ranks start late
+    for limit in (3, 20, 120):  # on busy cores, ranks start late
         try:
             profile = record(command, folder=tmp_path, timeout=limit)
         except NothingRecorded:
@@ -129,7 +130,7 @@ def test_the_time_limit_does_not_resume_a_sleeping_program(
 
 
 @pytest.mark.parametrize("how", ["throw", "jump"])
-def test_counting_continues_after_a_call_that_was_left_by(
+def test_counting_continues_after_longjmp_or_exception_out_of_a_call(
     mpi: Mpi, how: str, tmp_path: Path
 ) -> None:
     program = build_program(mpi, UNUSUAL / "jumps.cpp")
@@ -144,7 +145,8 @@ def test_counting_continues_after_a_call_that_was_left_by(
         pytest.param(mpi, child, id=f"{mpi.name}-{child}")
         for mpi in SPAWNING
         for child in ("finalize", "exit")
-        # Under Open MPI 5 a child that exits ends its parent, recorded or not.
+        # Under Open MPI 5, a child that exits ends its parent, even without the
+        # recorder.
         if (mpi, child) != (OPEN_MPI_5, "exit")
     ],
 )
@@ -156,11 +158,12 @@ def test_a_spawned_program_does_not_replace_its_parent(
     assert profile.rank_count == 2
     assert not profile.partial
     assert pairs(profile.point_to_point()) == {(0, 1): (10, 1), (1, 0): (10, 1)}
-    assert profile.lost == 6  # one barrier with the child, five of rank 0 with it alone
+    # One barrier on the intercommunicator, five of rank 0 and the child.
+    assert profile.lost == 6
 
 
-@pytest.mark.parametrize("mpi", SPAWNING, ids=by_name)
-def test_reorder_leaves_spawned_programs_alone(mpi: Mpi) -> None:
+@pytest.mark.parametrize("mpi", SPAWNING, ids=get_mpi_name)
+def test_reorder_does_not_change_spawned_programs(mpi: Mpi) -> None:
     program = build_program(mpi, UNUSUAL / "spawns.c")
     done = topoloom("reorder", "--", *mpi.command(2, program, "finalize"))
     assert done.returncode == 0, done.stderr
@@ -183,36 +186,40 @@ def test_two_programs_are_refused_in_any_order_of_exit(
         record([str(script)], mpicc=MPICH.compilers[".c"], folder=tmp_path)
 
 
-def nothing(command: list[str], folder: Path, mpicc: str | None = None) -> str:
+def record_nothing(command: list[str], folder: Path, mpicc: str | None = None) -> str:
     with pytest.raises(NothingRecorded) as caught:
         record(command, mpicc=mpicc, folder=folder, timeout=600)
     return str(caught.value)
 
 
-def test_an_empty_recording_is_explained(tmp_path: Path) -> None:
-    """One program for each cause."""
+def test_an_empty_recording_is_reported_with_its_cause(tmp_path: Path) -> None:
+    """Each program has a different cause."""
     ends = build_program(OPEN_MPI_4, UNUSUAL / "unusual_exits.c")
-    early = nothing(OPEN_MPI_4.command(2, ends, "before"), tmp_path)
+    early = record_nothing(OPEN_MPI_4.command(2, ends, "before"), tmp_path)
     assert "(exit status 3): the command failed before MPI_Init" in early
     assert "loaded into unusual_exits.openmpi, which did not call MPI_Init" in early
 
     late = f"import ctypes; m = ctypes.CDLL('{mpi_library()}', ctypes.RTLD_GLOBAL)"
     late += "; m.MPI_Init(None, None); m.MPI_Finalize()"
-    loading = nothing(OPEN_MPI_4.command(1, sys.executable, "-c", late), tmp_path)
+    loading = record_nothing(
+        OPEN_MPI_4.command(1, sys.executable, "-c", late), tmp_path
+    )
     assert "looks up MPI_Init itself (dlopen, dlsym)" in loading
 
-    without = nothing(OPEN_MPI_4.command(1, sys.executable, "-c", "pass"), tmp_path)
+    without = record_nothing(
+        OPEN_MPI_4.command(1, sys.executable, "-c", "pass"), tmp_path
+    )
     assert "if it is a program of PyTorch, add --torch" in without
     assert "--torch" not in early
     with pytest.raises(Error, match="if it is one of PyTorch, add --torch"):
         record([sys.executable, "-c", "pass"], folder=tmp_path)
 
     sessions = build_program(OPEN_MPI_5, PROGRAMS / "sessions.c")
-    alone = nothing(OPEN_MPI_5.command(2, sessions), tmp_path)
+    alone = record_nothing(OPEN_MPI_5.command(2, sessions), tmp_path)
     assert "uses MPI sessions alone" in alone
 
     cleared = ["env", "-u", "LD_PRELOAD", str(ends), "atexit"]
-    inside = nothing(OPEN_MPI_4.command(2, *cleared), tmp_path)
+    inside = record_nothing(OPEN_MPI_4.command(2, *cleared), tmp_path)
     assert "which did not call MPI_Init" in inside
     assert "loaded into env" in inside
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts of `topoloom run` are kept if no graph can be made of them."""
+"""`topoloom run` saves the counts if no graph can be made of them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from topoloom.tasks.placed_run import Job, record_job
 
 
 @pytest.mark.parametrize("mpi", MPIS[:1], ids=str)
-def test_counts_are_kept_if_no_graph_can_be_made(
+def test_counts_are_saved_if_no_graph_can_be_made(
     mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = str(build_program(mpi, PROGRAMS / "ring.c"))
     monkeypatch.chdir(tmp_path)
 
-    def lack_memory(profile: Profile, collectives: str) -> None:
+    def raise_memory_error(profile: Profile, collectives: str) -> None:
         raise MemoryError("no memory")
 
-    monkeypatch.setattr(Profile, "graph", lack_memory)
+    monkeypatch.setattr(Profile, "graph", raise_memory_error)
     words = mpi.command(2, program, 10)
     with pytest.raises(Error, match=r"^no memory; the recordings of the ranks are in"):
         record_job(Job(words, read_unplaced_command(words)), "expand")

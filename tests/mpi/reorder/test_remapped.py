@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from built_libraries import with_reordering
+from built_libraries import compile_with_reordering
 from mpis import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, run_to_end
 from simulated_hosts import hosts_options
 
@@ -17,12 +17,14 @@ from remap.nodes import Speeds, TwoGroups, platform
 from topoloom import _core, schedules
 
 RANKS = 4
-#: Parameters that are equal everywhere.
-BY_ONE_MPI = pytest.mark.parametrize("job", [MPICH], indirect=True, ids=["mpich"])
+#: Run a test on one MPI, because its parameters do not depend on the MPI.
+BY_ONE_MPI = pytest.mark.parametrize(
+    "mpi_and_program", [MPICH], indirect=True, ids=["mpich"]
+)
 
 
-def ranks_of(done: subprocess.CompletedProcess[str]) -> list[int]:
-    """Read the old rank of each new one."""
+def read_old_ranks(done: subprocess.CompletedProcess[str]) -> list[int]:
+    """Read the old rank of each new rank."""
     assert done.returncode == 0, done.stdout + done.stderr
     (line,) = done.stdout.splitlines()
     word, *ranks = line.split()
@@ -33,15 +35,15 @@ def ranks_of(done: subprocess.CompletedProcess[str]) -> list[int]:
 @pytest.fixture(
     scope="module", params=[OPEN_MPI_4, MPICH], ids=lambda mpi: str(mpi.name)
 )
-def job(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
+def mpi_and_program(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
     mpi: Mpi = request.param
-    return mpi, with_reordering(mpi, PROGRAMS / "remap_ranks.c")
+    return mpi, compile_with_reordering(mpi, PROGRAMS / "remap_ranks.c")
 
 
 def run_order(
-    job: tuple[Mpi, Path], *options: str, **variables: str
+    mpi_and_program: tuple[Mpi, Path], *options: str, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    mpi, program = job
+    mpi, program = mpi_and_program
     return run_to_end(
         mpi.command(RANKS, program, "return", "order", *options), **variables
     )
@@ -50,14 +52,14 @@ def run_order(
 @pytest.mark.every_mpi
 @pytest.mark.parametrize("vector", [[0, 1, 2, 3], [2, 0, 3, 1], [3, 2, 1, 0]])
 def test_a_vector_defines_a_communicator(
-    job: tuple[Mpi, Path], vector: list[int], tmp_path: Path
+    mpi_and_program: tuple[Mpi, Path], vector: list[int], tmp_path: Path
 ) -> None:
-    mpi, program = job
+    mpi, program = mpi_and_program
     given = run_to_end(mpi.command(RANKS, program, "fatal", "vector", *vector))
-    assert ranks_of(given) == vector
+    assert read_old_ranks(given) == vector
     file = tmp_path / "order.txt"
     file.write_text("".join(f"{rank}  # a comment\n" for rank in vector))
-    assert ranks_of(run_order(job, f"order=file({file})")) == vector
+    assert read_old_ranks(run_order(mpi_and_program, f"order=file({file})")) == vector
 
 
 @pytest.mark.parametrize(
@@ -68,10 +70,10 @@ def test_a_vector_defines_a_communicator(
         ("0 -1 3 2", "the order has -1 at 1, but ranks are 0 to 3"),
     ],
 )
-def test_a_vector_that_is_not_a_permutation_is_an_error_everywhere(
-    job: tuple[Mpi, Path], vector: str, line: str
+def test_a_vector_that_is_not_a_permutation_is_an_error_on_all_ranks(
+    mpi_and_program: tuple[Mpi, Path], vector: str, line: str
 ) -> None:
-    mpi, program = job
+    mpi, program = mpi_and_program
     words = (program, "return", "vector", *vector.split())
     done = run_to_end(mpi.command(RANKS, *words))
     assert done.stdout == f"failed {RANKS}\n"
@@ -92,12 +94,12 @@ def test_a_vector_that_is_not_a_permutation_is_an_error_everywhere(
         ("", "the order has 0 ranks, but the communicator 4"),
     ],
 )
-def test_a_file_without_a_permutation_is_an_error_everywhere(
-    job: tuple[Mpi, Path], text: str, line: str, tmp_path: Path
+def test_a_file_without_a_permutation_is_an_error_on_all_ranks(
+    mpi_and_program: tuple[Mpi, Path], text: str, line: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "order.txt"
     file.write_text(text)
-    done = run_order(job, f"order=file({file})")
+    done = run_order(mpi_and_program, f"order=file({file})")
     assert done.stdout == f"failed {RANKS}\n"
     assert done.stderr == f"topoloom: topoloom_comm_order: {file}: {line}\n"
 
@@ -116,17 +118,21 @@ def test_a_file_without_a_permutation_is_an_error_everywhere(
         ("order=random,operation=send", "no operation 'send'; use one of"),
     ],
 )
-def test_wrong_options_are_errors_everywhere(
-    job: tuple[Mpi, Path], options: str, line: str
+def test_wrong_options_are_errors_on_all_ranks(
+    mpi_and_program: tuple[Mpi, Path], options: str, line: str
 ) -> None:
-    done = run_order(job, options)
+    done = run_order(mpi_and_program, options)
     assert done.stdout == f"failed {RANKS}\n"
     assert done.stderr.startswith(f"topoloom: topoloom_comm_order: {line}")
     assert done.stderr.count("\n") == 1
 
 
-def test_options_can_be_set_in_the_environment(job: tuple[Mpi, Path]) -> None:
-    assert ranks_of(run_order(job, TOPOLOOM_ORDER="order=standard,root=1")) == [
+def test_options_can_be_set_by_environment_variables(
+    mpi_and_program: tuple[Mpi, Path],
+) -> None:
+    assert read_old_ranks(
+        run_order(mpi_and_program, TOPOLOOM_ORDER="order=standard,root=1")
+    ) == [
         1,
         2,
         3,
@@ -134,33 +140,35 @@ def test_options_can_be_set_in_the_environment(job: tuple[Mpi, Path]) -> None:
     ]
 
 
-def test_all_ranks_agree_on_the_best_of_several_orders(job: tuple[Mpi, Path]) -> None:
+def test_all_ranks_agree_on_the_best_of_several_orders(
+    mpi_and_program: tuple[Mpi, Path],
+) -> None:
     options = "order=standard|random|standard,root=3,operation=allreduce,bytes=80"
-    done = run_order(job, f"{options},repeats=3,report=1")
-    ranks = ranks_of(done)
+    done = run_order(mpi_and_program, f"{options},repeats=3,report=1")
+    ranks = read_old_ranks(done)
     assert sorted(ranks) == [0, 1, 2, 3]
     assert ranks[0] == 3
     assert done.stderr.count("topoloom: 4 ranks ordered: ") == 1
 
 
-#: Processes of the second group, out of eight: as on the cluster RA.
+#: Second group of eight processes, as on the cluster RA.
 SECOND = (1, 4, 6, 7)
-#: Messages between groups are slow, but any number of them at full speed.
+#: Messages between groups are slow, but concurrent messages do not slow each other.
 SLOW_ACROSS = Speeds(1, 1000, 8000), Speeds(4, 250, 2000)
 #: Messages inside a group share one channel; the standard order has the fewest of them.
 ONE_CHANNEL = Speeds(1, 1000, 1000), Speeds(2, 990, 4000)
 
 
 @pytest.fixture
-def simulated(tmp_path: Path) -> Path:
+def simulated_program(tmp_path: Path) -> Path:
     """Build for SimGrid; return the program in a writable folder."""
     program = tmp_path / "remap_ranks"
-    program.symlink_to(with_reordering(SIMGRID, PROGRAMS / "remap_ranks.c"))
+    program.symlink_to(compile_with_reordering(SIMGRID, PROGRAMS / "remap_ranks.c"))
     return program
 
 
 def simulate(program: Path, node: TwoGroups, options: str) -> list[int]:
-    """Order the processes of a simulated node."""
+    """Return the order of the processes of a simulated node."""
     file = program.with_name("node.xml")
     file.write_text(platform(node))
     hosts = program.with_name("hosts")
@@ -177,24 +185,24 @@ def simulate(program: Path, node: TwoGroups, options: str) -> list[int]:
     command = SIMGRID.command(
         node.processes, *words, program, "fatal", "order", options
     )
-    return ranks_of(run_to_end(command))
+    return read_old_ranks(run_to_end(command))
 
 
 @pytest.mark.parametrize("method", ["fastest-edge-first", "channel-aware"])
 @pytest.mark.parametrize("root", [0, 5])
 def test_orders_of_binomial_trees_follow_the_measured_groups(
-    simulated: Path, method: str, root: int
+    simulated_program: Path, method: str, root: int
 ) -> None:
     node = TwoGroups(8, SECOND, *SLOW_ACROSS)
-    found = simulate(simulated, node, f"order={method},root={root},channels=2")
+    found = simulate(simulated_program, node, f"order={method},root={root},channels=2")
     group = np.isin(np.arange(8), SECOND)
     costs = np.where(np.equal.outer(group, group), 1.0, 2.0)
     assert found == schedules.binomial_order(costs, method, root=root, channels=2)
 
 
-def test_equal_processes_stay_in_order(simulated: Path) -> None:
+def test_equal_processes_stay_in_order(simulated_program: Path) -> None:
     node = TwoGroups(6, (3, 4, 5), ONE_CHANNEL[0], ONE_CHANNEL[0])
-    found = simulate(simulated, node, "order=channel-aware")
+    found = simulate(simulated_program, node, "order=channel-aware")
     assert found == list(range(6))
 
 
@@ -203,36 +211,38 @@ def test_equal_processes_stay_in_order(simulated: Path) -> None:
     [(ONE_CHANNEL, "standard"), (SLOW_ACROSS, "fastest-edge-first")],
 )
 def test_the_order_that_suits_the_machine_is_measured_as_the_best(
-    simulated: Path, speeds: tuple[Speeds, Speeds], best: str
+    simulated_program: Path, speeds: tuple[Speeds, Speeds], best: str
 ) -> None:
     node = TwoGroups(8, SECOND, *speeds)
     orders = "channel-aware|standard|fastest-edge-first"
     measured = "operation=scatter,bytes=1000000,repeats=1"
-    found = simulate(simulated, node, f"order={orders},{measured}")
-    assert found == simulate(simulated, node, f"order={best}")
+    found = simulate(simulated_program, node, f"order={orders},{measured}")
+    assert found == simulate(simulated_program, node, f"order={best}")
 
 
-def on_nodes(program: Path, nodes: list[int], options: str) -> list[int]:
-    """Order processes on these nodes."""
+def run_on_nodes(program: Path, nodes: list[int], options: str) -> list[int]:
+    """Return the order of processes on these simulated nodes."""
     given = hosts_options(program.parent, 1 + max(nodes), smpi.SETTINGS)
     program.with_name("hosts").write_text("".join(f"n{node}\n" for node in nodes))
     words = [*given, "--log=root.thresh:error", program, "fatal", "order", options]
-    return ranks_of(run_to_end(SIMGRID.command(len(nodes), *words)))
+    return read_old_ranks(run_to_end(SIMGRID.command(len(nodes), *words)))
 
 
-def test_blocked_numbers_node_after_node_for_any_launcher_order(
-    simulated: Path,
+def test_blocked_order_numbers_the_ranks_of_each_node_consecutively(
+    simulated_program: Path,
 ) -> None:
-    assert on_nodes(simulated, [2, 0, 1, 2, 0, 1, 0], "order=blocked") == [
+    assert run_on_nodes(simulated_program, [2, 0, 1, 2, 0, 1, 0], "order=blocked") == [
         *(0, 3),
         *(1, 4, 6),
         *(2, 5),
     ]
 
 
-def test_tiled_gives_every_node_a_compact_tile_of_the_grid(simulated: Path) -> None:
+def test_tiled_order_gives_every_node_a_compact_tile(
+    simulated_program: Path,
+) -> None:
     nodes = np.arange(32) % 4
-    found = on_nodes(simulated, nodes.tolist(), "order=tiled(4x8)")
+    found = run_on_nodes(simulated_program, nodes.tolist(), "order=tiled(4x8)")
     node_of_cell = nodes[found].reshape(4, 8)
     tile = sorted(_core.node_tiles([4, 8], 8)[0])
     for node in range(4):

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""libtopoloom-mpi is built, installed and linked with, as a user would."""
+"""libtopoloom-mpi can be built, installed and linked by CMake and pkg-config."""
 
 from __future__ import annotations
 
 import subprocess
 from pathlib import Path
 
-from built_libraries import cmake, installed
+from built_libraries import configure_and_build, installed
 from built_programs import run
 from mpis import MPICH, OPEN_MPI_4, PROGRAMS, Mpi, need
-from reordered import number, read_messages, under_switches
+from reordered import read_messages, read_number, run_under_switches
 
 CONSUMER = """\
 cmake_minimum_required(VERSION 3.22)
@@ -37,21 +37,21 @@ target_link_libraries(cxx_program topoloom::mpi)
 
 
 def check_program(mpi: Mpi, program: Path) -> None:
-    done = under_switches(mpi, (2, 2), [program])
-    assert number(done, "moved") > 0
+    done = run_under_switches(mpi, (2, 2), [program])
+    assert read_number(done, "moved") > 0
 
 
 def test_cmake_finds_the_library(tmp_path: Path) -> None:
     mpi = MPICH
     (tmp_path / "CMakeLists.txt").write_text(CONSUMER.format(programs=PROGRAMS))
     build, prefix = tmp_path / "build", installed(mpi)
-    cmake(tmp_path, build, mpi, f"-DCMAKE_PREFIX_PATH={prefix}")
+    configure_and_build(tmp_path, build, mpi, f"-DCMAKE_PREFIX_PATH={prefix}")
     for program in ("c_program", "cxx_program", "fortran_program"):
         check_program(mpi, build / program)
     alone = tmp_path / "alone"
     alone.mkdir()
     (alone / "CMakeLists.txt").write_text(CXX_CONSUMER.format(programs=PROGRAMS))
-    cmake(alone, alone, mpi, f"-DCMAKE_PREFIX_PATH={prefix}")
+    configure_and_build(alone, alone, mpi, f"-DCMAKE_PREFIX_PATH={prefix}")
     check_program(mpi, alone / "cxx_program")
     other = need(OPEN_MPI_4.compilers[".cpp"], OPEN_MPI_4.install)
     of_another = f"-DMPI_CXX_COMPILER={other}"
@@ -72,7 +72,7 @@ def test_cmake_finds_the_library(tmp_path: Path) -> None:
     assert output.count("planned on away") == 2
 
 
-def test_pkg_config_finds_it(tmp_path: Path) -> None:
+def test_pkg_config_finds_the_library(tmp_path: Path) -> None:
     mpi = OPEN_MPI_4
     prefix, program = installed(mpi), tmp_path / "program"
     for source, package in (
@@ -85,8 +85,8 @@ def test_pkg_config_finds_it(tmp_path: Path) -> None:
         compiler = need(mpi.compilers[Path(source).suffix], mpi.install)
         run([compiler, "-DMODULE", PROGRAMS / source, "-o", program, *flags])
         check_program(mpi, program)
-    done = under_switches(mpi, (2, 2), [program, "wrong"])
-    assert number(done, "moved") == 0
+    done = run_under_switches(mpi, (2, 2), [program, "wrong"])
+    assert read_number(done, "moved") == 0
     assert read_messages(done) == [
         "topoloom: not reordered: rank 3 has a peer outside the communicator, "
         "or negative bytes"

@@ -29,12 +29,12 @@ int main(void) {
 """
 
 
-def run(*words: object) -> subprocess.CompletedProcess[str]:
+def run_reorder(*words: object) -> subprocess.CompletedProcess[str]:
     return topoloom("reorder", *words)
 
 
-def stencil(several_hosts: SeveralHosts) -> list[str]:
-    """Build a command of eight ranks on four hosts, round-robin."""
+def make_stencil_command(several_hosts: SeveralHosts) -> list[str]:
+    """Build a command that starts eight ranks on four hosts, round-robin."""
     words = [several_hosts.mpi.mpicc, "-w", PROGRAMS / "stencil_hosts.c", NAP_SOURCE]
     program = compile_program("stencil", words)
     if several_hosts.mpi.is_hydra:
@@ -51,16 +51,16 @@ def test_neighbors_are_placed_on_one_host(
     folder = tmp_path / "with,comma"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    command = stencil(several_hosts)
-    # A ring of eight: rank i is on host i mod 4, so all 16 messages leave their host.
-    learned = run("--", *command)
+    command = make_stencil_command(several_hosts)
+    # In a ring of eight, rank i is on host i mod 4: all 16 messages are inter-node.
+    learned = run_reorder("--", *command)
     assert learned.returncode == 0, learned.stderr
     assert learned.stdout == "checked\nbetween hosts 8\n"
     assert "1 of 1 topologies reordered: cost" in learned.stderr
     assert "bytes between nodes 16 -> 8" in learned.stderr
-    # On a line of hosts in another order, neighbors are also on neighboring hosts.
+    # Hosts on a line have another order; neighbors are also on neighboring hosts.
     hosts = "alpha,gamma,beta,delta"
-    described = run("--machine", "torus:4", "--hosts", hosts, "--", *command)
+    described = run_reorder("--machine", "torus:4", "--hosts", hosts, "--", *command)
     assert described.stdout == learned.stdout
     assert re.search(r"cost 24 -> 8 \(66\.7 % gain\)", described.stderr)
     assert not list(folder.iterdir())
@@ -77,7 +77,7 @@ def test_each_program_of_a_script_reports_its_own_result(
     script = Path("job.sh").absolute()
     script.write_text(f"#!/bin/sh\n{job}\n{job}\n")
     script.chmod(0o755)
-    done = run("--mpicc", MPICH.compilers[".c"], "--", script)
+    done = run_reorder("--mpicc", MPICH.compilers[".c"], "--", script)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "a child of its own\n" * 2
     lines = done.stderr.splitlines()
@@ -99,7 +99,7 @@ def test_each_program_of_a_script_reports_its_own_result(
     ],
 )
 def test_wrong_arguments_start_no_program(words: list[str], message: str) -> None:
-    done = run(*words, "--", "mpirun.openmpi", "-n", "2", "true")
+    done = run_reorder(*words, "--", "mpirun.openmpi", "-n", "2", "true")
     assert done.returncode == 2
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -110,7 +110,7 @@ def test_a_command_without_mpi_runs_unchanged(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     command = ["mpirun.openmpi", "-n", "1", "sh", "-c", "echo hello; exit 3"]
-    done = run("--json", "--", *command)
+    done = run_reorder("--json", "--", *command)
     assert done.returncode == 3
     assert done.stdout == "hello\n"
     document = json.loads(done.stderr.splitlines()[-1])
@@ -124,8 +124,8 @@ def test_an_unwritable_folder_does_not_stop_the_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir("/proc")
-    # MPICH's launcher dies of SIGPIPE, 1 in 300 under load, if a rank ends at once.
-    done = run("--", "mpirun.mpich", "-n", "1", "sh", "-c", "sleep 0.1; exit 3")
+    # If a rank ends at once, MPICH's launcher can die of SIGPIPE (1 in 300 under load).
+    done = run_reorder("--", "mpirun.mpich", "-n", "1", "sh", "-c", "sleep 0.1; exit 3")
     assert done.returncode == 3
     assert "topoloom: nothing reordered: " in done.stderr
 
@@ -135,7 +135,7 @@ def test_each_program_of_a_command_has_its_own_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     says = 'for i in 1 2; do echo "line $i" >> $TOPOLOOM_REORDER; done; sleep 0.1'
-    done = run("--", "mpirun.mpich", "-n", "1", "sh", "-c", says)
+    done = run_reorder("--", "mpirun.mpich", "-n", "1", "sh", "-c", says)
     assert done.stderr == "topoloom: line 1\ntopoloom: line 2\n"
 
 
@@ -147,5 +147,5 @@ def test_the_command_line_overrides_the_environment(
     monkeypatch.setenv("TOPOLOOM_OPTIONS", options)
     says = 'echo "$TOPOLOOM_OPTIONS" >> $TOPOLOOM_REORDER; sleep 0.1'
     words = ["--seed", 5, "--machine", "torus:2", "--hosts", "a,b"]
-    done = run(*words, "--", "mpirun.mpich", "-n", "1", "sh", "-c", says)
+    done = run_reorder(*words, "--", "mpirun.mpich", "-n", "1", "sh", "-c", says)
     assert done.stderr == "topoloom: mapper=mahd(weighted=1,root=0),seed=5\n"

@@ -2,8 +2,8 @@
 """Reordered topologies conform to the standard: only the ranks of processes change.
 
 The programs check, for every topology, that each process has the neighbors, weights and
-coordinates of the rank that it is now; their sums over neighborhood collectives must be
-those of the same run without us.
+coordinates of its new rank. Sums over neighborhood collectives must equal those of a
+run without reordering.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from mpis import (
     run_to_end,
 )
 from reordered import (
-    number,
-    preloaded,
+    build_preloaded_library,
+    make_preload_variables,
     read_messages,
-    reorderer,
-    results,
-    under_switches,
+    read_number,
+    read_topology_lines,
+    run_under_switches,
 )
 from several_hosts import can_name_hosts
 
@@ -63,12 +63,12 @@ def test_topologies_are_equal_up_to_rank_numbers(
     mpi: Mpi, groups: tuple[int, ...], count: int
 ) -> None:
     words = [build_program(mpi, PROGRAMS / "topologies.c"), count]
-    plain = under_switches(mpi, groups, words)
-    better = under_switches(mpi, groups, words, preloaded(mpi))
-    assert results(better) == results(plain)
+    plain = run_under_switches(mpi, groups, words)
+    better = run_under_switches(mpi, groups, words, make_preload_variables(mpi))
+    assert read_topology_lines(better) == read_topology_lines(plain)
     assert len(read_messages(better)) == 1
     if sum(groups) > 2:
-        assert number(better, "moved") > 0
+        assert read_number(better, "moved") > 0
         assert "topologies reordered: cost" in read_messages(better)[0]
 
 
@@ -79,16 +79,16 @@ def test_bound_cores_are_taken_into_account() -> None:
     mpi, program = OPEN_MPI_4, build_program(OPEN_MPI_4, PROGRAMS / "topologies.c")
     bind = f"[ $OMPI_COMM_WORLD_RANK -lt 2 ] && cpu={first} || cpu={second}"
     words = ["sh", "-c", f'{bind}; exec taskset -c $cpu "$0" "$@"', program, 16]
-    free = under_switches(mpi, (4,), [program, 16], preloaded(mpi))
-    bound = under_switches(mpi, (4,), words, preloaded(mpi))
-    assert results(bound) == results(free)
-    assert number(bound, "moved") > 0
+    free = run_under_switches(mpi, (4,), [program, 16], make_preload_variables(mpi))
+    bound = run_under_switches(mpi, (4,), words, make_preload_variables(mpi))
+    assert read_topology_lines(bound) == read_topology_lines(free)
+    assert read_number(bound, "moved") > 0
 
 
 def test_a_real_program_computes_the_same_result() -> None:
     mpi, program = OPEN_MPI_4, build_program(OPEN_MPI_4, HALO3D)
     words = [program, "--grid", "2x4x3", "--cells", 4, "--steps", 9, "--reorder"]
-    done = under_switches(mpi, (5, 12, 7), words, preloaded(mpi))
+    done = run_under_switches(mpi, (5, 12, 7), words, make_preload_variables(mpi))
     assert done.returncode == 0, done.stderr
     assert "halo3d: verified in every cell" in done.stdout
     assert "1 of 1 topologies reordered" in read_messages(done)[0]
@@ -99,16 +99,17 @@ def test_a_real_program_computes_the_same_result() -> None:
 def test_fortran_programs_are_reordered(mpi: Mpi, handles: str) -> None:
     source = PROGRAMS / f"reorder_{handles}.F90"
     program = build_program(mpi, source)
-    done = under_switches(mpi, (2, 2), [program], preloaded(mpi))
-    assert number(done, "moved") == 2 * 6  # of six topologies, two of four ranks each
+    done = run_under_switches(mpi, (2, 2), [program], make_preload_variables(mpi))
+    # In each of six topologies, two of four ranks move.
+    assert read_number(done, "moved") == 2 * 6
     assert "6 of 6 topologies reordered" in read_messages(done)[0]
 
 
 @by_name
 def test_without_reorder_nothing_is_reordered(mpi: Mpi) -> None:
     program = build_program(mpi, PROGRAMS / "wrong_topologies.c")
-    plain = under_switches(mpi, (2, 2), [program])
-    done = under_switches(mpi, (2, 2), [program], preloaded(mpi))
+    plain = run_under_switches(mpi, (2, 2), [program])
+    done = run_under_switches(mpi, (2, 2), [program], make_preload_variables(mpi))
     assert done.returncode == plain.returncode == 0, done.stderr
     assert done.stdout == plain.stdout
     assert "communicator" in done.stdout.splitlines()[1]
@@ -117,13 +118,15 @@ def test_without_reorder_nothing_is_reordered(mpi: Mpi) -> None:
     ]
 
 
-def test_a_machine_file_without_the_host_leaves_the_order(tmp_path: Path) -> None:
+def test_a_machine_file_without_the_host_does_not_change_the_order(
+    tmp_path: Path,
+) -> None:
     mpi, machine = OPEN_MPI_4, tmp_path / "machine"
     machine.write_text("# two nodes\nmachine torus:2\nnode 0 nobody\n")
     program = build_program(mpi, PROGRAMS / "topologies.c")
-    variables = preloaded(mpi, TOPOLOOM_OPTIONS=f"machine={machine}")
-    done = under_switches(mpi, (2, 2), [program, 4], variables)
-    assert number(done, "moved") == 0
+    variables = make_preload_variables(mpi, TOPOLOOM_OPTIONS=f"machine={machine}")
+    done = run_under_switches(mpi, (2, 2), [program, 4], variables)
+    assert read_number(done, "moved") == 0
     assert (
         "(rank 0) is not in the machine: no line 'node NUMBER" in read_messages(done)[0]
     )
@@ -142,26 +145,30 @@ def test_the_longest_host_name_is_read(tmp_path: Path) -> None:
     named = 'hostname "$0"; exec "$@"'
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     words = ["unshare", *user, "--uts", "sh", "-c", named, name, program, 4]
-    variables = preloaded(mpi, TOPOLOOM_OPTIONS=f"machine={machine}")
-    done = under_switches(mpi, (1, 1), words, variables)
+    variables = make_preload_variables(mpi, TOPOLOOM_OPTIONS=f"machine={machine}")
+    done = run_under_switches(mpi, (1, 1), words, variables)
     assert "no better order was found for 4 topologies" in read_messages(done)[0]
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_a_rank_without_memory_leaves_the_order(mpi: Mpi, tmp_path: Path) -> None:
+def test_an_allocation_failure_of_one_rank_does_not_change_the_order(
+    mpi: Mpi, tmp_path: Path
+) -> None:
     lack, source = tmp_path / "lack.so", PROGRAMS / "lack_memory.c"
     subprocess.run(["cc", "-shared", "-fPIC", source, "-o", lack], check=True)
     words = [build_program(mpi, PROGRAMS / "topologies.c"), 32]
-    plain = under_switches(mpi, (2, 2), words)
-    variables = preloaded(mpi, LD_PRELOAD=f"{lack}:{reorderer(mpi)}")
-    done = under_switches(mpi, (2, 2), words, variables)
-    assert results(done) == results(plain)
-    assert number(done, "moved") > 0
+    plain = run_under_switches(mpi, (2, 2), words)
+    variables = make_preload_variables(
+        mpi, LD_PRELOAD=f"{lack}:{build_preloaded_library(mpi)}"
+    )
+    done = run_under_switches(mpi, (2, 2), words, variables)
+    assert read_topology_lines(done) == read_topology_lines(plain)
+    assert read_number(done, "moved") > 0
     *reasons, summary = read_messages(done)
     assert all(reason.startswith("topoloom: not reordered: ") for reason in reasons)
     assert any("has not enough memory" in reason for reason in reasons)
     assert any("MPI could not recreate the topology" in reason for reason in reasons)
-    assert summary.startswith(f"topoloom: {number(done, 'topologies moved')} of ")
+    assert summary.startswith(f"topoloom: {read_number(done, 'topologies moved')} of ")
 
 
 @pytest.mark.parametrize(
@@ -176,26 +183,26 @@ def test_a_rank_without_memory_leaves_the_order(mpi: Mpi, tmp_path: Path) -> Non
         ("machine=/nowhere", "cannot read the machine file '/nowhere'"),
     ],
 )
-def test_wrong_options_leave_the_order(options: str, reason: str) -> None:
+def test_wrong_options_do_not_change_the_order(options: str, reason: str) -> None:
     mpi = OPEN_MPI_4
     program = build_program(mpi, PROGRAMS / "topologies.c")
-    variables = preloaded(mpi, TOPOLOOM_OPTIONS=options)
-    done = under_switches(mpi, (2, 2), [program, 4], variables)
-    assert number(done, "moved") == 0
+    variables = make_preload_variables(mpi, TOPOLOOM_OPTIONS=options)
+    done = run_under_switches(mpi, (2, 2), [program, 4], variables)
+    assert read_number(done, "moved") == 0
     assert reason in read_messages(done)[0]
 
 
 def test_a_program_of_another_mpi_is_not_reordered() -> None:
     program = build_program(MPICH, PROGRAMS / "topologies.c")
-    other = str(reorderer(OPEN_MPI_4))
+    other = str(build_preloaded_library(OPEN_MPI_4))
     variables = {"LD_PRELOAD": other, "TOPOLOOM_REORDER": "1"}
-    done = under_switches(MPICH, (2, 1), [program, 4], variables)
-    assert number(done, "moved") == 0
+    done = run_under_switches(MPICH, (2, 1), [program, 4], variables)
+    assert read_number(done, "moved") == 0
     assert "not reordered: the program uses another MPI" in read_messages(done)[0]
 
 
-def of_mpi4py() -> tuple[Mpi, str]:
-    """Find the MPI that mpi4py uses, and its compiler."""
+def find_mpi_of_mpi4py() -> tuple[Mpi, str]:
+    """Return the MPI that mpi4py uses, and its compiler."""
     ask = "from mpi4py import MPI; print(MPI.Get_library_version())"
     version = subprocess.run(
         [sys.executable, "-c", ask], capture_output=True, text=True
@@ -206,16 +213,16 @@ def of_mpi4py() -> tuple[Mpi, str]:
 
 
 def test_mpi4py_programs_can_request_an_order() -> None:
-    mpi, mpicc = of_mpi4py()
+    mpi, mpicc = find_mpi_of_mpi4py()
     words = [sys.executable, PROGRAMS / "reorder_numbers.py", mpicc]
-    done = under_switches(mpi, (2, 2), words)
+    done = run_under_switches(mpi, (2, 2), words)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split("\n")[0] == "[0, 2, 1, 3]"
     assert "4 ranks reordered" in read_messages(done)[0]
 
 
 def test_mpi4py_programs_can_renumber_ranks() -> None:
-    mpi, mpicc = of_mpi4py()
+    mpi, mpicc = find_mpi_of_mpi4py()
     done = run_to_end(
         mpi.command(4, sys.executable, PROGRAMS / "remap_numbers.py", mpicc)
     )

@@ -16,8 +16,8 @@ from simulated import (
     NODE,
     RATE,
     SIZE,
-    graph,
-    seconds,
+    make_graph,
+    simulate_seconds,
 )
 
 from topoloom import Allocation, CommGraph, Error, Machine, Placement, place
@@ -28,13 +28,13 @@ from topoloom.simulate import SIMULATORS, load_simulator, simgrid as smpi
 from topoloom.simulate.rounds import split_into_rounds
 from topoloom.simulate.simgrid import simulate
 
-#: By machine: a message, one that shares a link with it, and one that does not.
+#: By machine: a message, a message that shares a link with it, and one that does not.
 NETWORKS = {
     f"torus:8,{LINKS}{FREE}": ((0, 2), (1, 3), (4, 6)),
     f"torus:4x4x4,{LINKS}{FREE}": ((0, 2), (1, 3), (16, 18)),
-    # Down to one leaf switch by the same link, or by another.
+    # Messages 0 -> 4 and 2 -> 6 share the link down to a leaf switch.
     f"fattree:4:4,up=1:2,{LINKS}{FREE}": ((0, 4), (2, 6), (1, 5)),
-    # The link between two groups is one.
+    # Two groups are connected by one link.
     f"dragonfly:5x2,nodes=2,hosts=free,{LINKS}{FREE}": ((0, 4), (2, 6), (8, 12)),
     f"tree:4:4,{LINKS}{FREE}": ((0, 4), (1, 5), (8, 12)),
 }
@@ -51,58 +51,66 @@ def test_messages_that_share_a_link_take_twice_as_long_and_others_do_not(
     }
     assert links[one] & links[meets]
     assert not links[one] & links[apart]
-    alone = seconds(text, [one])
+    alone = simulate_seconds(text, [one])
     way = len(links[one]) * LATENCY
     assert alone == pytest.approx(way + SIZE / RATE, rel=CLOSE)
-    assert seconds(text, [one, apart]) == pytest.approx(alone, abs=4 * LATENCY)
-    # Both arrive when the link has carried both.
+    assert simulate_seconds(text, [one, apart]) == pytest.approx(alone, abs=4 * LATENCY)
+    # Both messages arrive when the link has carried the bytes of both.
     both = 2 * SIZE / RATE
-    assert seconds(text, [one, meets]) == pytest.approx(both + way, abs=4 * LATENCY)
+    assert simulate_seconds(text, [one, meets]) == pytest.approx(
+        both + way, abs=4 * LATENCY
+    )
 
 
 def test_a_message_waits_for_its_slowest_link() -> None:
     text = f"torus:4x4,{LINKS},bandwidth.y=250MB/s{FREE}"
-    assert seconds(text, [(0, 1)]) == pytest.approx(1e-6 + SIZE / 250e6, rel=1e-4)
-    assert seconds(text, [(0, 4)]) == pytest.approx(1e-6 + SIZE / 1e9, rel=1e-4)
+    assert simulate_seconds(text, [(0, 1)]) == pytest.approx(
+        1e-6 + SIZE / 250e6, rel=1e-4
+    )
+    assert simulate_seconds(text, [(0, 4)]) == pytest.approx(
+        1e-6 + SIZE / 1e9, rel=1e-4
+    )
 
 
 def test_acknowledgements_and_windows_cost_nothing() -> None:
     text = f"torus:8,bandwidth=10GB/s,latency=1ms{FREE}"
     expected = 1e-3 + 10**9 / 10e9
     for messages in ([(0, 1)], [(0, 1), (1, 0)]):
-        assert seconds(text, messages, 10**9) == pytest.approx(expected, rel=CLOSE)
+        assert simulate_seconds(text, messages, 10**9) == pytest.approx(
+            expected, rel=CLOSE
+        )
 
 
 def test_a_distant_flow_gets_an_equal_share_of_a_link(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The rest of its long route has a slower link.
+    """The longer route also crosses a slower link.
 
-    As with TCP, SimGrid would give the shorter route two thirds of the first link, for
-    1.5 ms; half of the other message would be left then.
+    Like TCP, SimGrid would give the shorter route two thirds of the shared link. The
+    shorter route would end after 1.5 ms, with half of the other message still to send.
     """
     line = f"graph:3:0-1@1GB/s,1-2@500MB/s,latency=1us{FREE}"
     both = [(0, 1), (0, 2)]
-    assert seconds(line, both) == pytest.approx(2e-3, rel=2e-3)
+    assert simulate_seconds(line, both) == pytest.approx(2e-3, rel=2e-3)
     monkeypatch.setattr(smpi, "EXTRA_LATENCY", 0.0)
-    assert seconds(line, both) == pytest.approx(2.5e-3, rel=1e-2)
+    assert simulate_seconds(line, both) == pytest.approx(2.5e-3, rel=1e-2)
 
 
 def test_settings_of_simgrid_can_be_changed() -> None:
-    """Here the reverse route carries 5 %, although no rank sends there."""
+    """With cross-traffic, acknowledgments take 5 % of the reverse route."""
     machine = Machine(f"torus:8,bandwidth=1GB/s{FREE}")
     settings = [each for each in smpi.SETTINGS if "crosstraffic" not in each]
-    one, both = graph(8, [(0, 1)]), graph(8, [(0, 1), (1, 0)])
+    one, both = make_graph(8, [(0, 1)]), make_graph(8, [(0, 1), (1, 0)])
     alone, meet = simulate(machine, list(range(8)), [one, both], settings).seconds
     assert alone == pytest.approx(SIZE / RATE, rel=CLOSE)
     assert meet == pytest.approx(1.05 * alone, rel=1e-3)
 
 
 def test_a_message_may_be_larger_than_two_gigabytes() -> None:
-    """Although SMPI counts bytes in an int."""
+    """SMPI itself counts bytes in an int."""
     text = f"torus:8,bandwidth=1GB/s,latency=1s{FREE}"
-    assert seconds(text, [(0, 1)], 10**10) == pytest.approx(1 + 10, rel=CLOSE)
-    both = seconds(text, [(0, 2), (1, 3)], 10**12)
+    assert simulate_seconds(text, [(0, 1)], 10**10) == pytest.approx(1 + 10, rel=CLOSE)
+    both = simulate_seconds(text, [(0, 2), (1, 3)], 10**12)
     assert both == pytest.approx(2 + 2000, rel=CLOSE)
 
 
@@ -111,11 +119,15 @@ def test_ports_limit_a_node_and_messages_have_a_startup_cost() -> None:
     text = f"torus:4x4,{LINKS}{inside}"
     port = SIZE / 500e6
     late = 10e-6 + LATENCY
-    assert seconds(text, [(0, 1)]) == pytest.approx(late + port, rel=CLOSE)
-    # From one node by two links, then to one node by two links.
+    assert simulate_seconds(text, [(0, 1)]) == pytest.approx(late + port, rel=CLOSE)
+    # Node 0 sends over two links, then receives over two links.
     for messages in ([(0, 1), (0, 4)], [(1, 0), (4, 0)]):
-        assert seconds(text, messages) == pytest.approx(late + 2 * port, rel=CLOSE)
-    assert seconds(text, [(0, 1), (1, 0)]) == pytest.approx(late + port, rel=CLOSE)
+        assert simulate_seconds(text, messages) == pytest.approx(
+            late + 2 * port, rel=CLOSE
+        )
+    assert simulate_seconds(text, [(0, 1), (1, 0)]) == pytest.approx(
+        late + port, rel=CLOSE
+    )
 
 
 @pytest.mark.parametrize("size", [0, 8, 1000, SIZE])
@@ -124,26 +136,32 @@ def test_a_message_takes_startup_plus_latencies_plus_bytes_over_bandwidth(
 ) -> None:
     text = f"torus:8,{LINKS}+node:1,{NODE}"
     expected = 2e-6 + 3e-6 + 2 * LATENCY + size / RATE
-    assert seconds(text, [(0, 2)], size) == pytest.approx(expected, rel=CLOSE)
+    assert simulate_seconds(text, [(0, 2)], size) == pytest.approx(expected, rel=CLOSE)
 
 
 def test_messages_inside_a_node_share_its_memory() -> None:
     machine = Machine(f"torus:2,{LINKS}+node:4,{NODE}")
 
-    def inside(*messages: tuple[int, int]) -> float:
-        (found,) = simulate(machine, [0, 0, 0, 0], [graph(4, list(messages))]).seconds
+    def simulate_inside_node(*messages: tuple[int, int]) -> float:
+        (found,) = simulate(
+            machine, [0, 0, 0, 0], [make_graph(4, list(messages))]
+        ).seconds
         return found
 
-    assert inside((0, 1)) == pytest.approx(1e-6 + SIZE / 4e9, rel=CLOSE)
-    assert inside((0, 1), (2, 3)) == pytest.approx(1e-6 + 2 * SIZE / 4e9, rel=CLOSE)
-    # A node's own memory is nothing to another's.
-    (found,) = simulate(machine, [0, 0, 1, 1], [graph(4, [(0, 1), (2, 3)])]).seconds
+    assert simulate_inside_node((0, 1)) == pytest.approx(1e-6 + SIZE / 4e9, rel=CLOSE)
+    assert simulate_inside_node((0, 1), (2, 3)) == pytest.approx(
+        1e-6 + 2 * SIZE / 4e9, rel=CLOSE
+    )
+    # Nodes do not share memory bandwidth.
+    (found,) = simulate(
+        machine, [0, 0, 1, 1], [make_graph(4, [(0, 1), (2, 3)])]
+    ).seconds
     assert found == pytest.approx(1e-6 + SIZE / 4e9, rel=CLOSE)
 
 
 def test_messages_within_a_slot_cost_nothing() -> None:
     machine = Machine(f"torus:2,{LINKS}")
-    (found,) = simulate(machine, [0, 0], [graph(2, [(0, 1)])]).seconds
+    (found,) = simulate(machine, [0, 0], [make_graph(2, [(0, 1)])]).seconds
     assert found < 1e-9
 
 
@@ -152,28 +170,29 @@ def test_a_sender_starts_its_messages_in_sequence(
     on_one_node: bool, startup: float
 ) -> None:
     machine = Machine(f"torus:8,{LINKS}+node:8,{NODE}")
-    fan = graph(8, [(0, each) for each in range(1, 8)], 8)
+    fan = make_graph(8, [(0, each) for each in range(1, 8)], 8)
     nodes = [0] * 8 if on_one_node else list(range(8))
     (found,) = simulate(machine, nodes, [fan]).seconds
     assert 7 * startup <= found < 7 * startup + 3e-6 + 4 * LATENCY + 1e-7
 
 
 @pytest.mark.parametrize("target", [1, 2])
-def test_n_messages_take_n_rounds(target: int) -> None:
+def test_a_pair_with_n_messages_takes_n_rounds(target: int) -> None:
     machine = Machine(f"torus:8,{LINKS}+node:2,{NODE}")
     nodes = [each // 2 for each in range(16)]
-    patterns = [graph(16, [(0, target)], 64, times) for times in (1, 5, 10**6)]
+    patterns = [make_graph(16, [(0, target)], 64, times) for times in (1, 5, 10**6)]
     one, five, million = simulate(machine, nodes, patterns).seconds
     assert (five, million) == (pytest.approx(5 * one), pytest.approx(10**6 * one))
 
 
 def test_pairs_with_fewer_messages_finish_after_fewer_rounds() -> None:
-    """Both pairs share a link in two rounds; one uses it alone in three."""
+    """Both pairs share a link in two rounds; one pair uses it alone in three rounds."""
     machine = Machine(f"torus:8,{LINKS}{FREE}")
     counts = np.array([2, 5])
     pattern = CommGraph.from_edges(8, [0, 1], [2, 3], SIZE * counts, counts)
     together, alone = (
-        seconds(machine.text, messages) for messages in ([(0, 2), (1, 3)], [(1, 3)])
+        simulate_seconds(machine.text, messages)
+        for messages in ([(0, 2), (1, 3)], [(1, 3)])
     )
     assert simulate(machine, list(range(8)), [pattern]).seconds == [
         pytest.approx(2 * together + 3 * alone)
@@ -194,13 +213,17 @@ def test_many_different_message_counts_are_grouped() -> None:
 def test_nodes_of_one_router_are_two_host_links_apart() -> None:
     text = f"torus:4x4,nodes=2,cards=2,{LINKS},bandwidth.host=200MB/s{FREE}"
     expected = pytest.approx(2 * LATENCY + SIZE / 400e6, rel=CLOSE)
-    assert seconds(text, [(0, 1)]) == expected
-    assert seconds(text, [(0, 1), (1, 0)]) == expected
+    assert simulate_seconds(text, [(0, 1)]) == expected
+    assert simulate_seconds(text, [(0, 1), (1, 0)]) == expected
 
 
 def test_messages_of_different_phases_do_not_share_links() -> None:
     machine = Machine(f"torus:8,{LINKS}{FREE}")
-    phases = [graph(8, [(0, 2)]), graph(8, [(1, 3)]), graph(8, [(0, 2), (1, 3)])]
+    phases = [
+        make_graph(8, [(0, 2)]),
+        make_graph(8, [(1, 3)]),
+        make_graph(8, [(0, 2), (1, 3)]),
+    ]
     first, second, together = simulate(machine, list(range(8)), phases).seconds
     assert first == pytest.approx(second)
     assert together == pytest.approx(2 * first, rel=1e-2)
@@ -208,11 +231,11 @@ def test_messages_of_different_phases_do_not_share_links() -> None:
 
 def test_a_machine_without_bandwidths_is_refused() -> None:
     with pytest.raises(Error, match="4x4 torus gives no bandwidths"):
-        simulate(Machine("torus:4x4"), [0, 1], [graph(2, [(0, 1)])])
+        simulate(Machine("torus:4x4"), [0, 1], [make_graph(2, [(0, 1)])])
 
 
 def test_a_recorded_program_is_simulated(tmp_path: Path) -> None:
-    """Two ranks of a 2x2x2 halo exchange a face of 6x6 doubles, in seven rounds."""
+    """Ranks of a 2x2x2 halo exchange faces of 6x6 doubles, in seven rounds."""
     program = build_program(OPEN_MPI_4, HALO3D)
     words = ["--grid", "2x2x2", "--cells", 6, "--steps", 7]
     profile = record_run(OPEN_MPI_4, 8, program, *words, folder=tmp_path)
@@ -225,10 +248,10 @@ def test_a_recorded_program_is_simulated(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["torus:4x4x2", "fattree:4:8,up=1:2", "dragonfly:4x4,nodes=2"]
 )
-def test_predicted_and_simulated_times_agree_if_all_is_sent_at_once(
+def test_predicted_and_simulated_times_agree_if_all_messages_start_at_once(
     text: str,
 ) -> None:
-    """Flows with fair sharing end when the busiest link has carried its load."""
+    """With fair sharing, flows end when the busiest link has carried its load."""
     machine = Machine(f"{text},bandwidth=10GB/s,latency=100ns")
     allocation = Allocation.whole(machine)
     pattern = stencil([4, 8], 9, bytes=SIZE)
@@ -241,7 +264,7 @@ def test_predicted_and_simulated_times_agree_if_all_is_sent_at_once(
 
 
 def test_no_link_carries_more_than_its_bandwidth() -> None:
-    """SimGrid 3.32 exceeds it by 10 % unless `network/optim` is `Full`."""
+    """SimGrid 3.32 exceeds the bandwidth by 10 % unless `network/optim` is `Full`."""
     machine = Machine(f"torus:4x4x2,bandwidth=10GB/s,latency=1us{FREE}")
     allocation, pattern = Allocation.whole(machine), stencil([4, 8], 9, bytes=SIZE)
     placement = place(pattern, allocation, "random", seed=4).placement
@@ -276,7 +299,7 @@ def test_an_all_to_all_on_a_star_takes_the_predicted_time(
     ],
 )
 def test_nothing_is_faster_than_the_busiest_sender_memory_or_port(text: str) -> None:
-    """These limits follow from the placement alone, for any routes."""
+    """These lower bounds follow from the placement and hold for any routes."""
     machine = Machine(text)
     allocation = Allocation.whole(machine)
     pattern = random_geometric(64, SIZE)
@@ -294,10 +317,10 @@ def test_nothing_is_faster_than_the_busiest_sender_memory_or_port(text: str) -> 
 
 
 def test_one_message_takes_one_route_and_many_spread_over_all() -> None:
-    """Two switches of 8 nodes, joined by 4 links of 1 GB/s."""
+    """Two switches of 8 nodes are connected by 4 links of 1 GB/s."""
     text = f"fattree:8:2,up=1:4,routing=random,bandwidth=4GB/s:1GB/s{FREE}"
-    assert seconds(text, [(0, 8)]) == pytest.approx(SIZE / 1e9, rel=1e-3)
-    eight = seconds(text, [(each, each + 8) for each in range(8)])
+    assert simulate_seconds(text, [(0, 8)]) == pytest.approx(SIZE / 1e9, rel=1e-3)
+    eight = simulate_seconds(text, [(each, each + 8) for each in range(8)])
     assert eight == pytest.approx(2 * SIZE / 1e9, rel=1e-3)
 
 
@@ -312,7 +335,7 @@ def test_errors_of_simgrid_are_reported(
 ) -> None:
     monkeypatch.setattr(smpi, "write_routes", lambda *_: "<platform")
     with pytest.raises(Error, match=r"SimGrid failed: \S.*"):
-        simulate(Machine(f"torus:8,{LINKS}"), [0, 1], [graph(2, [(0, 1)])])
+        simulate(Machine(f"torus:8,{LINKS}"), [0, 1], [make_graph(2, [(0, 1)])])
 
 
 def test_the_table_lists_the_available_simulators() -> None:
@@ -327,5 +350,5 @@ def test_a_placement_may_leave_slots_idle() -> None:
     placement = Placement(Allocation.whole(machine), [61, 1])
     nodes = (placement.slots // 4).tolist()
     assert nodes == [15, 0]
-    (found,) = simulate(machine, nodes, [graph(2, [(0, 1)])]).seconds
+    (found,) = simulate(machine, nodes, [make_graph(2, [(0, 1)])]).seconds
     assert found == pytest.approx(2 * LATENCY + SIZE / RATE, rel=CLOSE)

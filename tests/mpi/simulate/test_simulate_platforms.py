@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mpis import PROGRAMS
-from simulated import CLOSE, FREE, LINKS, SIZE, graph
+from simulated import CLOSE, FREE, LINKS, SIZE, make_graph
 
 from topoloom import Allocation, Machine, place
 from topoloom.graphs import random_geometric
@@ -56,7 +56,7 @@ def test_simgrid_reads_platforms_that_list_all_routes(
     machine = Machine(f"{text},{LINKS}{FREE}")
     platform = write_simgrid_platform(machine)
     assert "<cluster" not in platform
-    pattern = graph(16, list(combinations(range(16), 2)))
+    pattern = make_graph(16, list(combinations(range(16), 2)))
     monkeypatch.setattr(smpi, "EXTRA_LATENCY", 0.0)
     ours = simulate(machine, list(range(16)), [pattern]).seconds
     monkeypatch.setattr(smpi, "write_routes", lambda *_: platform)
@@ -72,9 +72,9 @@ def test_the_replayed_trace_takes_as_long_as_a_real_mpi_program(
     nodes = [3, 0, 6, 1, 7, 2, 5, 4]
     ring = [(rank, (rank + step) % 8) for rank in range(8) for step in (1, 7)]
     monkeypatch.setattr(smpi, "EXTRA_LATENCY", 0.0)
-    (replayed,) = simulate(machine, nodes, [graph(8, ring)]).seconds
+    (replayed,) = simulate(machine, nodes, [make_graph(8, ring)]).seconds
     at = np.array(nodes)
-    ways = smpi.find_links(machine, at, split_into_rounds(graph(8, ring)))
+    ways = smpi.find_links(machine, at, split_into_rounds(make_graph(8, ring)))
     (tmp_path / "platform.xml").write_text(smpi.write_platform(machine, at, ways, 0.0))
     (tmp_path / "hosts").write_text("".join(f"{smpi.host_name(n)}\n" for n in range(8)))
     run = ["smpicc", "-o", "ring", PROGRAMS / "ring.c"]
@@ -87,5 +87,5 @@ def test_the_replayed_trace_takes_as_long_as_a_real_mpi_program(
     )
     found = re.search(r"Simulated time: (\S+) seconds", ran.stderr + ran.stdout)
     assert found is not None, ran.stderr
-    # There SMPI's header counts, 16 bytes.
+    # For small messages, SMPI's 16-byte header takes a noticeable time.
     assert replayed == pytest.approx(float(found[1]), rel=2 * CLOSE)

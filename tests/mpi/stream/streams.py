@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from built_libraries import compile_sanitized, with_library
+from built_libraries import compile_sanitized, compile_with_library
 from built_programs import ROOT
 from mpis import PROGRAMS, Mpi
 
 SOURCES = PROGRAMS / "stream"
 STREAM = ROOT / "mpi" / "stream"
-#: Settings of SimGrid: time of an unsuccessful call, or the clock would not advance.
+#: Settings of SimGrid: unsuccessful polls take time, so that the clock advances.
 POLLS = {
     "smpi/simulate-computation": "no",
     "smpi/test": "1e-6",
@@ -19,11 +19,11 @@ POLLS = {
 }
 
 
-def with_streams(mpi: Mpi, source: Path) -> Path:
-    """Compile a program with the library."""
-    return with_library(mpi, "stream", source, f"-I{SOURCES}")
+def compile_with_streams(mpi: Mpi, source: Path) -> Path:
+    """Compile a program with libtopoloom-stream."""
+    return compile_with_library(mpi, "stream", source, f"-I{SOURCES}")
 
 
-def sanitized(mpi: Mpi, source: Path, sanitizer: str) -> Path:
+def compile_with_sanitizer(mpi: Mpi, source: Path, sanitizer: str) -> Path:
     """Compile a program together with the library under a sanitizer."""
     return compile_sanitized(mpi, source, (STREAM, STREAM.parent / "errors"), sanitizer)

@@ -6,14 +6,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mpis import MPICH, MPIS, OPEN_MPI_4, SIMGRID, Mpi, output_of, run_to_end
+from mpis import MPICH, MPIS, OPEN_MPI_4, SIMGRID, Mpi, check_output, run_to_end
 from simulated_hosts import hosts_options
-from streams import POLLS, SOURCES, sanitized, with_streams
+from streams import POLLS, SOURCES, compile_with_sanitizer, compile_with_streams
 
 CASES = SOURCES / "stream_cases.c"
 MISTAKES = SOURCES / "stream_mistakes.c"
-#: Phases in a row, handlers that stop, lengths that differ, pulling, a rank that
-#: sleeps, handlers that push into another stream, streams side by side.
+#: Cases: phases, handlers that stop, variable sizes, pulling, a sleeping rank, handlers
+#: that push into another stream, concurrent streams.
 ALL = ["phases", "stops", "variable", "pulled", "asleep", "replies", "many"]
 RIGHT = "".join(f"{what}: every item came once\n" for what in ALL)
 
@@ -26,24 +26,24 @@ RIGHT = "".join(f"{what}: every item came once\n" for what in ALL)
 def test_every_item_arrives_once(
     mpi: Mpi, ranks: int, seed: int, dimensions: int
 ) -> None:
-    program = with_streams(mpi, CASES)
+    program = compile_with_streams(mpi, CASES)
     command = mpi.command(ranks, program, seed, 4, dimensions, *ALL)
-    assert output_of(run_to_end(command)) == RIGHT
+    assert check_output(run_to_end(command)) == RIGHT
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_errors_are_returned_if_the_program_handles_them(
     mpi: Mpi,
 ) -> None:
-    program = with_streams(mpi, MISTAKES)
+    program = compile_with_streams(mpi, MISTAKES)
     done = run_to_end(mpi.command(3, program, "returned"))
-    assert output_of(done) == "26 of 26 mistakes were returned\n"
+    assert check_output(done) == "26 of 26 mistakes were returned\n"
 
 
 @pytest.fixture(scope="module")
-def mistaken() -> Path:
-    """Build the program with errors."""
-    return with_streams(MPICH, MISTAKES)
+def mistakes_program() -> Path:
+    """Build the program that makes mistakes."""
+    return compile_with_streams(MPICH, MISTAKES)
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,9 @@ def mistaken() -> Path:
     ],
 )
 def test_a_mistake_ends_the_program_with_a_line(
-    mistaken: Path, which: str, line: str
+    mistakes_program: Path, which: str, line: str
 ) -> None:
-    done = run_to_end(MPICH.command(1, mistaken, which))
+    done = run_to_end(MPICH.command(1, mistakes_program, which))
     assert done.returncode != 0
     assert f"topoloom: topoloom_stream_{line}" in done.stderr
 
@@ -91,29 +91,32 @@ def test_a_mistake_ends_the_program_with_a_line(
         ("unequal", "item_bytes, bucket_bytes or the mesh are not the same on all"),
     ],
 )
-def test_a_mesh_must_fit_the_ranks(mistaken: Path, which: str, line: str) -> None:
-    done = run_to_end(MPICH.command(3, mistaken, which))
+def test_a_mesh_must_fit_the_ranks(
+    mistakes_program: Path, which: str, line: str
+) -> None:
+    done = run_to_end(MPICH.command(3, mistakes_program, which))
     assert done.returncode != 0
     assert f"topoloom: topoloom_stream_create: {line}" in done.stderr
 
 
 @pytest.mark.parametrize("dimensions", [1, 3])
 def test_streams_work_among_simulated_ranks(dimensions: int, tmp_path: Path) -> None:
-    program = with_streams(SIMGRID, CASES)
+    program = compile_with_streams(SIMGRID, CASES)
     options = hosts_options(tmp_path, 16, POLLS)
     cases = [case for case in ALL if case != "asleep"]
     done = run_to_end(SIMGRID.command(9, *options, program, 3, 2, dimensions, *cases))
-    assert output_of(done) == RIGHT.replace("asleep: every item came once\n", "")
+    assert check_output(done) == RIGHT.replace("asleep: every item came once\n", "")
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
 def test_sanitizers_report_nothing(sanitizer: str) -> None:
-    program = sanitized(OPEN_MPI_4, CASES, sanitizer)
+    program = compile_with_sanitizer(OPEN_MPI_4, CASES, sanitizer)
     variables = {
-        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # such as the MPI
-        "ASAN_OPTIONS": "detect_leaks=0",  # of the MPI
+        # Ignore races inside the MPI library.
+        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",
+        "ASAN_OPTIONS": "detect_leaks=0",  # MPI leaks
     }
     for ranks, dimensions in ((2, 1), (3, 2)):
         command = OPEN_MPI_4.command(ranks, program, 6, 2, dimensions, *ALL)
-        assert output_of(run_to_end(command, **variables)) == RIGHT
+        assert check_output(run_to_end(command, **variables)) == RIGHT

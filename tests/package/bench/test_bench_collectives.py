@@ -88,7 +88,7 @@ def test_predictions_are_compared_with_loggopsim_by_schedule() -> None:
     printed = "Times:\nMaximum finishing time at host 3: 4000 (4e-06 s)\n"
     theirs = loggopsim.read_end(printed)
     assert theirs == pytest.approx(4e-6)
-    with pytest.raises(SystemExit, match="did not end well:\nreceive queue"):
+    with pytest.raises(SystemExit, match="failed:\nreceive queue"):
         loggopsim.read_end("receive queue on host 0 contains 1 elements!")
     ring = ("all-gather", "ring")
     messages = [loggopsim.Predicted(ring, us * 1e-6, 4e-6, theirs) for us in (4, 5)]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors of programs that balance: `balance_mistakes WHAT`; or `returned`: all, returned as errors; or `said`: all, of
-// which each is said as if it ended the program. On three ranks, of which rank 0 has six tasks.
+// Errors of programs that balance, on three ranks; rank 0 has six tasks. Usage: balance_mistakes
+// WHAT; WHAT is a mistake, `returned` (all mistakes, returned as errors) or `said` (all mistakes,
+// each reported as if fatal).
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -11,14 +12,14 @@
 
 static int rank, goes_on;
 
-/// In the place of MPI's, which would end the program.
+/// Replaces MPI's function, which would end the program.
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int code) {
     int (*call)(MPI_Comm, int) = NULL;
     *(void**)&call = dlsym(RTLD_NEXT, "PMPI_Comm_call_errhandler");
     return goes_on ? MPI_SUCCESS : call(comm, code);
 }
 
-/// If set, MPI itself fails.
+/// If nonzero, MPI_Alltoall fails.
 static int alltoall_fails;
 int PMPI_Alltoall(const void* sent, int count, MPI_Datatype type, void* received, int each, MPI_Datatype as,
                   MPI_Comm comm) {
@@ -27,7 +28,7 @@ int PMPI_Alltoall(const void* sent, int count, MPI_Datatype type, void* received
     return alltoall_fails ? MPI_ERR_ARG : call(sent, count, type, received, each, as, comm);
 }
 
-static int explained(int status) {
+static int check_explanation(int status) {
     if (status != MPI_SUCCESS && topoloom_balance_error(status)[0] == '\0')
         printf("rank %d: nothing says why there is an error\n", rank);
     return status;
@@ -37,18 +38,18 @@ static int try_balance(MPI_Comm comm, long long count, topoloom_balance_options 
     topoloom_plan* plan = NULL;
     const int status = topoloom_balance(comm, count, &options, &plan);
     if (status == MPI_SUCCESS) topoloom_plan_free(&plan);
-    return explained(status);
+    return check_explanation(status);
 }
 
-/// Rank 1 hands over what it cannot.
+/// Rank 1 plans to send tasks that it does not have.
 static int try_plan(int to, long long tasks) {
     topoloom_plan* plan = NULL;
     const int status = topoloom_plan_create(MPI_COMM_WORLD, 5, rank == 1, &to, &tasks, NULL, &plan);
     if (status == MPI_SUCCESS) topoloom_plan_free(&plan);
-    return explained(status);
+    return check_explanation(status);
 }
 
-/// Rank 1 gives other options than the others.
+/// Rank 1 passes other options than the other ranks.
 static int try_different(topoloom_balance_options options) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -57,15 +58,16 @@ static int try_different(topoloom_balance_options options) {
     return status;
 }
 
-/// Every task is somewhere, after an exchange that failed here or there.
-static int all_are_there(const long long* tasks, long long held) {
+/// Returns whether every task is on some rank after a failed exchange.
+static int has_all_tasks(const long long* tasks, long long held) {
     long long sum = 0, all = 0;
     for (long long i = 0; i < held; ++i) sum += tasks[i];
     MPI_Allreduce(&sum, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
     return all == 1 + 2 + 3 + 4 + 5 + 6;
 }
 
-/// Two receivers, of which rank 2 does something wrong, or the giver. Returns whether rank 2, or the giver, got an error.
+/// Rank 0 sends tasks to ranks 1 and 2; rank 0 or rank 2 makes the mistake. Returns that rank's
+/// error.
 static int try_exchange(const char* what) {
     long long tasks[8] = {1, 2, 3, 4, 5, 6}, sizes[8], held = -1;
     for (int i = 0; i < 8; ++i) sizes[i] = sizeof *tasks;
@@ -91,7 +93,7 @@ static int try_exchange(const char* what) {
         strcmp(what, "sized-capacity") == 0 && is_last ? 9 : (long long)sizeof tasks;
     status = is_sized ? topoloom_exchange_sized(plan, array, byte_capacity, sizes, capacity, &held)
                       : topoloom_exchange(plan, array, bytes, capacity, &held);
-    if (!all_are_there(tasks, held)) printf("rank %d: tasks are lost or doubled (%s)\n", rank, what);
+    if (!has_all_tasks(tasks, held)) printf("rank %d: tasks are lost or doubled (%s)\n", rank, what);
     topoloom_plan_free(&plan);
     int any = 0;
     const int failed = status != MPI_SUCCESS;
@@ -118,7 +120,7 @@ static const char* const mistakes[] = {
     "negative-slot", "decide",     "no-plan", "no-handle",      "freed-plan",     "ended",
     "other-bytes"};
 
-static int make(const char* what) {
+static int make_mistake(const char* what) {
     const topoloom_balance_options usual = {0};
     if (strcmp(what, "count") == 0) return try_balance(MPI_COMM_WORLD, rank == 1 ? -3 : 5, usual);
     if (strcmp(what, "sum") == 0) return try_balance(MPI_COMM_WORLD, 1LL << 61, usual);
@@ -136,12 +138,13 @@ static int make(const char* what) {
                            (topoloom_balance_options){.machine = "ring:8", .slot = rank - 1});
     if (strcmp(what, "decide") == 0)
         return try_balance(MPI_COMM_WORLD, 5, (topoloom_balance_options){.decide = 9});
-    if (strcmp(what, "no-plan") == 0) return explained(topoloom_balance(MPI_COMM_WORLD, 5, NULL, NULL));
-    if (strcmp(what, "no-handle") == 0) return explained(topoloom_plan_free(NULL));
-    if (strcmp(what, "freed-plan") == 0) return explained(topoloom_exchange(NULL, NULL, 8, 0, NULL));
+    if (strcmp(what, "no-plan") == 0)
+        return check_explanation(topoloom_balance(MPI_COMM_WORLD, 5, NULL, NULL));
+    if (strcmp(what, "no-handle") == 0) return check_explanation(topoloom_plan_free(NULL));
+    if (strcmp(what, "freed-plan") == 0) return check_explanation(topoloom_exchange(NULL, NULL, 8, 0, NULL));
     if (strcmp(what, "ended") == 0) {
         topoloom_exchange_request none = NULL;
-        return explained(topoloom_exchange_finish(&none, NULL));
+        return check_explanation(topoloom_exchange_finish(&none, NULL));
     }
     if (strcmp(what, "shared-slot") == 0)
         return try_balance(MPI_COMM_WORLD, 5,
@@ -175,7 +178,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     goes_on = strcmp(argv[argc - 1], "said") == 0;
     if (!goes_on && strcmp(argv[argc - 1], "returned") != 0) {
-        make(argv[1]);
+        make_mistake(argv[1]);
         MPI_Finalize();
         return 0;
     }
@@ -183,7 +186,7 @@ int main(int argc, char** argv) {
     const int count = sizeof mistakes / sizeof *mistakes;
     int returned = 0;
     for (int i = 0; i < count; ++i) {
-        const int status = make(mistakes[i]);
+        const int status = make_mistake(mistakes[i]);
         returned += status != MPI_SUCCESS;
         if (status == MPI_SUCCESS && rank == 0) printf("no error: %s\n", mistakes[i]);
     }

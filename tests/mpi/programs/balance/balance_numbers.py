@@ -18,15 +18,15 @@ COUNT = before[comm.rank]
 
 
 def make_tasks(rank: int) -> np.ndarray:
-    """Return the tasks of a rank: creator and index."""
+    """Return the tasks that a rank creates: creator and index."""
     tasks = np.zeros(before[rank], [("rank", "i4"), ("index", "i8"), ("at", "f8", 3)])
     tasks["rank"], tasks["index"] = rank, np.arange(before[rank])
     tasks["at"] = np.random.default_rng(rank).random((before[rank], 3))
     return tasks
 
 
-def expected(plan: Plan) -> np.ndarray:
-    """Return the final tasks of this rank, from the plans of all ranks."""
+def list_expected_tasks(plan: Plan) -> np.ndarray:
+    """Return the expected final tasks of this rank, from the plans of all ranks."""
     plans = comm.allgather((plan.kept, plan.to.tolist(), plan.tasks_to.tolist()))
     pieces = [make_tasks(comm.rank)[: plan.kept]]
     for rank, (kept, to, tasks) in enumerate(plans):
@@ -37,15 +37,15 @@ def expected(plan: Plan) -> np.ndarray:
     return np.concatenate(pieces)
 
 
-def go_round() -> None:
+def check_ring_shift() -> None:
     """Send half of the tasks to the next rank, around the ring."""
     to = [(comm.rank + 1) % comm.size]
-    move(plan(comm, COUNT, to, [(COUNT + 1) // 2], mpicc=MPICC), balanced=False)
+    check_moves(plan(comm, COUNT, to, [(COUNT + 1) // 2], mpicc=MPICC), balanced=False)
 
 
-def move(plan: Plan, balanced: bool = True) -> None:
-    """Move tasks at once, during computation, and of different sizes."""
-    right = expected(plan)
+def check_moves(plan: Plan, balanced: bool = True) -> None:
+    """Move tasks by a blocking call, during computation, and with different sizes."""
+    right = list_expected_tasks(plan)
     assert len(right) == plan.after
     assert not balanced or plan.after <= -(-sum(before) // comm.size)
     assert plan.tasks_from.sum() == plan.after - plan.kept
@@ -66,8 +66,8 @@ def move(plan: Plan, balanced: bool = True) -> None:
     assert np.array_equal(values, np.repeat(numbers, numbers % 5))
 
 
-def mistakes(plan: Plan) -> list[str]:
-    """Refuse invalid tasks before any communication."""
+def collect_error_messages(plan: Plan) -> list[str]:
+    """Expect that invalid tasks are rejected before any communication."""
     sizes = np.ones(COUNT, np.int64)
     tries = (
         lambda: plan.start(np.zeros(COUNT + 1)),
@@ -95,7 +95,7 @@ def mistakes(plan: Plan) -> list[str]:
     return found
 
 
-def nothing_moves() -> None:
+def check_empty_moves() -> None:
     """Plan 0 tasks for a receiver, and move tasks of 0 bytes."""
     to, given = [(comm.rank + 1) % comm.size], plan(comm, COUNT, [], [], mpicc=MPICC)
     assert np.array_equal(given.exchange(make_tasks(comm.rank)), make_tasks(comm.rank))
@@ -106,7 +106,7 @@ def nothing_moves() -> None:
     assert given.exchange(np.zeros((COUNT, 0, 2))).shape == (given.after, 0, 2)
 
 
-def a_rank_is_silent() -> None:
+def check_unresponsive_rank() -> None:
     """Get the tasks from the exception if the last rank does not take part."""
     last = comm.size - 1
     to = [last] if comm.rank == 0 else []
@@ -127,16 +127,16 @@ def a_rank_is_silent() -> None:
     comm.Barrier()
 
 
-move(balance(comm, COUNT, mpicc=MPICC))
-move(balance(comm, COUNT, decide="by-messages", mpicc=MPICC))
+check_moves(balance(comm, COUNT, mpicc=MPICC))
+check_moves(balance(comm, COUNT, decide="by-messages", mpicc=MPICC))
 with_slots = balance(
     comm, COUNT, machine="ring:8", slot=7 - comm.rank, stall_timeout=60, mpicc=MPICC
 )
-move(with_slots)
-go_round()
-nothing_moves()
+check_moves(with_slots)
+check_ring_shift()
+check_empty_moves()
 if comm.rank == 0:
-    sys.stdout.write("; ".join(mistakes(with_slots)) + "\n")
+    sys.stdout.write("; ".join(collect_error_messages(with_slots)) + "\n")
 else:
-    mistakes(with_slots)
-a_rank_is_silent()
+    collect_error_messages(with_slots)
+check_unresponsive_rank()

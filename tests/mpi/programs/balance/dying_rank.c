@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The last rank stops between the plan and the exchange: `dying_rank said|returned|killed`. `said`: the others end with one line;
-// `returned`: they go on, and what they had is once somewhere among them; `killed`: the last rank dies, and no rank has a stall timeout.
+// The last rank stops between the plan and the exchange. Usage: dying_rank said|returned|killed.
+// said: the other ranks end with a one-line error.
+// returned: the other ranks continue and still have each of their tasks exactly once.
+// killed: the last rank dies, and no rank has a stall timeout.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,12 +12,12 @@
 #include <topoloom_balance.h>
 #include <unistd.h>
 
-enum { most = 40, words = 4096 };  // of a task, so that messages are not sent before they are received
+enum { most = 40, words = 4096 };  // words per task: too long for eager messages
 
 static int rank, ranks;
 
-/// The numbers of the tasks that are here, gathered by the ranks that live.
-static int are_once(const long long* tasks, long long held, int all, MPI_Comm living) {
+/// Returns whether the living ranks have each task exactly once.
+static int has_each_task_once(const long long* tasks, long long held, int all, MPI_Comm living) {
     int *here = calloc((size_t)all, sizeof *here), *seen = calloc((size_t)all, sizeof *seen);
     for (long long i = 0; i < held; ++i) ++here[tasks[i * words]];
     MPI_Allreduce(here, seen, all, MPI_INT, MPI_SUM, living);
@@ -26,7 +28,8 @@ static int are_once(const long long* tasks, long long held, int all, MPI_Comm li
     return right;
 }
 
-/// MPICH's launcher may lose what it has not yet read when a rank aborts: wait until it has, or for a second.
+/// MPICH's launcher may lose unread output when a rank aborts: wait up to a second until it is
+/// read.
 static void wait_for_reader(void) {
     int unread = 0;
     for (int i = 0; i < 1000 && ioctl(STDOUT_FILENO, FIONREAD, &unread) == 0 && unread > 0; ++i) usleep(1000);
@@ -42,7 +45,7 @@ int main(int argc, char** argv) {
     MPI_Comm living;
     MPI_Comm_split(MPI_COMM_WORLD, dies, rank, &living);
 
-    // Rank 0 gives to all others, among them the last.
+    // Rank 0 sends tasks to all other ranks, including the last.
     const int count = rank == 0 ? 10 * (ranks - 1) : 10 - 10 * dies;
     const int first = rank == 0 ? 0 : 10 * (ranks + rank - 2), all = 10 * (2 * ranks - 3);
     long long* tasks = calloc((size_t)most * words, sizeof *tasks);
@@ -58,7 +61,7 @@ int main(int argc, char** argv) {
     char last[16];
     snprintf(last, sizeof last, "rank %d", ranks - 1);
     const int is_named = rank != 0 || strstr(topoloom_balance_error(status), last) != NULL;
-    const int right = are_once(tasks, held, all, living) && is_named;
+    const int right = has_each_task_once(tasks, held, all, living) && is_named;
     int failed = status != MPI_SUCCESS, any = 0;
     MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, living);
     if (rank == 0) printf("%s, tasks are %s\n", any ? "an error" : "no error", right ? "once" : "NOT once");

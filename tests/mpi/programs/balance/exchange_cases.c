@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Balances random loads of one rank, and again and again those of all: `exchange_cases DRAWS [MACHINE]`. Every task must be once where the plan says, and in order.
+// Balances random loads, first of one rank, then repeatedly of all: `exchange_cases DRAWS
+// [MACHINE]`. Every task must arrive exactly once, at the planned rank and in order.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ struct task {
     int origin, index, filling[words];
 };
 
-static MPI_Comm base;  // whose ranks balance
+static MPI_Comm base;  // communicator of the ranks that balance
 static int rank, ranks;
 static int wrong;
 
@@ -20,30 +21,31 @@ static void expect(int holds, const char* what) {
     if (!holds && wrong++ < 5) fprintf(stderr, "rank %d: %s\n", rank, what);
 }
 
-static struct task made(int origin, int index) {
+static struct task make_task(int origin, int index) {
     struct task task = {.origin = origin, .index = index};
     for (int i = 0; i < words; ++i) task.filling[i] = 1000 * origin + 10 * index + i;
     return task;
 }
 
-/// How many bytes of a sized task there are.
-static long long size_of(int origin, int index) { return (origin * 7 + index * 3) % 11; }
+/// Bytes of a task in exchanges of different sizes.
+static long long compute_task_bytes(int origin, int index) { return (origin * 7 + index * 3) % 11; }
 
 static int draw(unsigned* seed, int below) {
     *seed = *seed * 1664525U + 1013904223U;
     return (int)((*seed >> 8) % (unsigned)below);
 }
 
-/// Which tasks are here after the exchange, from what all ranks know: those kept, then by source.
-static int expected(const int* plans, struct task* tasks, const int* before) {
+/// Lists the expected tasks after the exchange: kept tasks first, then received tasks by source
+/// rank.
+static int list_expected_tasks(const int* plans, struct task* tasks, const int* before) {
     // plans[i * ranks + j]: tasks from i to j.
     int count = 0, kept = before[rank];
     for (int j = 0; j < ranks; ++j) kept -= plans[rank * ranks + j];
-    for (int i = 0; i < kept; ++i) tasks[count++] = made(rank, i);
+    for (int i = 0; i < kept; ++i) tasks[count++] = make_task(rank, i);
     for (int source = 0; source < ranks; ++source) {
         int first = before[source];
         for (int j = ranks - 1; j >= rank; --j) first -= plans[source * ranks + j];
-        for (int i = 0; i < plans[source * ranks + rank]; ++i) tasks[count++] = made(source, first + i);
+        for (int i = 0; i < plans[source * ranks + rank]; ++i) tasks[count++] = make_task(source, first + i);
     }
     return count;
 }
@@ -57,14 +59,15 @@ static void gather_plans(const topoloom_plan* plan, int* plans) {
         expect(plans[plan->from[i] * ranks + rank] == plan->tasks_from[i], "a giver and a receiver differ");
 }
 
-/// With no more capacity than needed; with reserve_capacity, for received tasks besides all present ones.
+/// Moves tasks of equal size; reserve_capacity adds capacity for received tasks beside all present
+/// tasks.
 static void move_equal(topoloom_plan* plan, const int* plans, const int* before, int overlapped,
                        int reserve_capacity) {
     const long long fitting = plan->after > plan->before ? plan->after : plan->before;
     const long long capacity = reserve_capacity ? plan->before + plan->after - plan->kept : fitting;
     struct task* tasks = malloc((size_t)(capacity + 1) * sizeof *tasks);
     struct task* right = malloc((size_t)(plan->after + 1) * sizeof *right);
-    for (int i = 0; i < before[rank]; ++i) tasks[i] = made(rank, i);
+    for (int i = 0; i < before[rank]; ++i) tasks[i] = make_task(rank, i);
     long long held = -1;
     if (overlapped) {
         topoloom_exchange_request request = NULL;
@@ -75,7 +78,7 @@ static void move_equal(topoloom_plan* plan, const int* plans, const int* before,
     } else {
         topoloom_exchange(plan, tasks, sizeof *tasks, capacity, &held);
     }
-    const int count = expected(plans, right, before);
+    const int count = list_expected_tasks(plans, right, before);
     expect(held == plan->after && count == held, "the number of tasks is wrong");
     expect(memcmp(tasks, right, (size_t)count * sizeof *tasks) == 0, "tasks are not what they should be");
     free(tasks);
@@ -89,15 +92,15 @@ static void move_sized(topoloom_plan* plan, const int* plans, const int* before)
     char* bytes = malloc((size_t)(capacity + 1) * 16);
     long long at = 0, held = -1;
     for (int i = 0; i < before[rank]; ++i) {
-        sizes[i] = size_of(rank, i);
+        sizes[i] = compute_task_bytes(rank, i);
         memset(bytes + at, rank + i, (size_t)sizes[i]);
         at += sizes[i];
     }
     topoloom_exchange_sized(plan, bytes, (capacity + 1) * 16, sizes, capacity, &held);
-    const int count = expected(plans, right, before);
+    const int count = list_expected_tasks(plans, right, before);
     at = 0;
     for (int i = 0; i < count; ++i) {
-        expect(sizes[i] == size_of(right[i].origin, right[i].index), "a size is wrong");
+        expect(sizes[i] == compute_task_bytes(right[i].origin, right[i].index), "a size is wrong");
         for (int b = 0; b < sizes[i]; ++b)
             expect(bytes[at++] == (char)(right[i].origin + right[i].index), "a byte is wrong");
     }
@@ -118,7 +121,7 @@ static void draw_and_move(unsigned* seed, MPI_Comm comm, const topoloom_balance_
     move_equal(plan, plans, before, 0, options->reserve_capacity);
     move_equal(plan, plans, before, 1, options->reserve_capacity);
     move_sized(plan, plans, before);
-    if (options->method == NULL) {  // the other way to decide finds the same plan
+    if (options->method == NULL) {  // the distributed algorithm finds the same plan
         topoloom_balance_options other = *options;
         other.decide = TOPOLOOM_DECIDE_GATHERED;
         int* others = malloc((size_t)(ranks * ranks) * sizeof *others);

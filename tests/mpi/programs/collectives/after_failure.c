@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rank 1 of two has no memory in one call, whose errors return. It fails the next calls, too, without rank 0: what it would do in
-// them is not what rank 0 expects.
-//
+// Rank 1 of two runs out of memory in one call; errors are returned. The next calls on rank 1 fail
+// locally, because its steps would no longer match rank 0's.
 // Usage: after_failure learn | exchange
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -26,12 +25,12 @@ int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     return status;
 }
 
-static int reduce(MPI_Comm comm, int bytes) {
+static int allreduce_bytes(MPI_Comm comm, int bytes) {
     static char in[most_bytes], out[most_bytes];
     return topoloom_allreduce(in, out, bytes, MPI_BYTE, MPI_BOR, comm);
 }
 
-/// From rank 0 to rank 1, where it is announced, and waits to be received.
+/// Rank 0 sends rank 1 a message that is announced before its data.
 static int exchange(MPI_Comm comm, int rank) {
     static char message[most_bytes];
     const int to = 1, bytes = most_bytes;
@@ -51,12 +50,12 @@ int main(int argc, char** argv) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    reduce(comm, 8);
-    watch_libraries();
+    allreduce_bytes(comm, 8);
+    record_library_spans();
     for (int call = 0; call < calls && rank == 1; ++call) {
         lacks_memory = learns && call == 0;
         fails_after_wait = call == 0;
-        failures += (learns ? reduce(comm, most_bytes) : exchange(comm, rank)) != MPI_SUCCESS;
+        failures += (learns ? allreduce_bytes(comm, most_bytes) : exchange(comm, rank)) != MPI_SUCCESS;
         lacks_memory = fails_after_wait = false;
     }
     if (rank == 0 && !learns) exchange(comm, rank);

@@ -23,7 +23,7 @@ static int call_count;
 static char *in, *out;
 static int counts[64], places[64];
 
-static void make_all(MPI_Datatype type, MPI_Comm comm) {
+static void init_all_requests(MPI_Datatype type, MPI_Comm comm) {
 #define MAKE(name, ...) topoloom_##name##_init(__VA_ARGS__, comm, MPI_INFO_NULL, &requests[call_count++])
 #define BOTH in, elements, type, out, elements, type
     MAKE(alltoall, BOTH);
@@ -47,7 +47,7 @@ static void reduce_all(MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     topoloom_barrier_init(comm, MPI_INFO_NULL, &requests[call_count++]);
 }
 
-static void keep_left(void* left, void* right, int* length, MPI_Datatype* type) {
+static void ignore_operands(void* left, void* right, int* length, MPI_Datatype* type) {
     (void)left, (void)right, (void)length, (void)type;
 }
 
@@ -66,11 +66,11 @@ int main(int argc, char** argv) {
     MPI_Op op;
     MPI_Type_vector(2, 1, 2, MPI_DOUBLE, &gaps);
     MPI_Type_commit(&gaps);
-    MPI_Op_create(keep_left, 1, &op);
-    watch_libraries();
+    MPI_Op_create(ignore_operands, 1, &op);
+    record_library_spans();
     counted = 0;
-    make_all(MPI_INT, MPI_COMM_WORLD);
-    make_all(gaps, MPI_COMM_WORLD);
+    init_all_requests(MPI_INT, MPI_COMM_WORLD);
+    init_all_requests(gaps, MPI_COMM_WORLD);
     reduce_all(MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     reduce_all(gaps, op, MPI_COMM_WORLD);
     const long made = counted;

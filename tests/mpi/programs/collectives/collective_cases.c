@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random collectives, by Topoloom and by MPI: results must be equal byte by byte.
-// Usage: collective_cases SEED CASES [SCHEDULE...]; without schedules by what TOPOLOOM_COLLECTIVES says.
+// Usage: collective_cases SEED CASES [SCHEDULE...]; without SCHEDULE, TOPOLOOM_COLLECTIVES selects
+// it.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,8 +17,9 @@ enum { type_count = 5, op_count = 4 };
 static MPI_Datatype types[type_count];
 static MPI_Op ops[op_count];
 
-/// x -> a x + b of 64-bit numbers: first the left one, then the right one. With an unused third number.
-static void then(void* left, void* right, int* count, MPI_Datatype* type) {
+/// Composes the affine functions x -> a x + b of 64-bit numbers, the left one first. The third
+/// number is unused.
+static void compose_maps(void* left, void* right, int* count, MPI_Datatype* type) {
     (void)type;
     const uint64_t* f = left;
     uint64_t* g = right;
@@ -27,7 +29,7 @@ static void then(void* left, void* right, int* count, MPI_Datatype* type) {
     }
 }
 
-static void xor_of(void* from, void* to, int* count, MPI_Datatype* type) {
+static void apply_xor(void* from, void* to, int* count, MPI_Datatype* type) {
     (void)type;
     for (int i = 0; i < 3 * *count; ++i)
         if (i % 3 != 2) ((uint64_t*)to)[i] ^= ((uint64_t*)from)[i];
@@ -38,24 +40,24 @@ static void make_types(void) {
     types[1] = MPI_BYTE;
     MPI_Datatype strided, pair;
     MPI_Type_vector(3, 2, 4, MPI_SHORT, &strided);
-    MPI_Type_create_resized(strided, -4, 40, &types[2]);  // begins below its address, ends with a gap
+    MPI_Type_create_resized(strided, -4, 40, &types[2]);  // lower bound below the address, gap at the end
     MPI_Type_free(&strided);
     MPI_Type_contiguous(2, MPI_UINT64_T, &pair);
     MPI_Type_create_resized(pair, 0, 24, &types[3]);
     MPI_Type_free(&pair);
-    MPI_Type_indexed(2, (int[]){1, 2}, (int[]){3, 0}, MPI_INT, &types[4]);  // not in the order of memory
+    MPI_Type_indexed(2, (int[]){1, 2}, (int[]){3, 0}, MPI_INT, &types[4]);  // decreasing displacements
     for (int t = 2; t < type_count; ++t) MPI_Type_commit(&types[t]);
     ops[0] = MPI_SUM;
     ops[1] = MPI_MAX;
-    MPI_Op_create(then, 0, &ops[2]);
-    MPI_Op_create(xor_of, 1, &ops[3]);
+    MPI_Op_create(compose_maps, 0, &ops[2]);
+    MPI_Op_create(apply_xor, 1, &ops[3]);
 }
 
 // ---- memory ------------------------------------------------------------------------------------------------------
 
 enum { widest = 40, before = 64 };
 
-static char* room(int64_t elements) {
+static char* allocate_buffer(int64_t elements) {
     const size_t bytes = (size_t)(elements + 1) * widest + 2 * before;
     char* memory = malloc(bytes);
     memset(memory, 0x5a, bytes);
@@ -93,14 +95,14 @@ static const char* const names[] = {
     "scatterv"};
 enum mode { blocking, nonblocking, persistent, mode_count };
 
-struct one {
+struct test_call {
     enum operation operation;
     enum mode mode;
     MPI_Comm comm;
     int rank, ranks, root, count, in_place;
     MPI_Datatype type;
     MPI_Op op;
-    int *give, *take, *give_at, *take_at;  // of blocks that differ
+    int *give, *take, *give_at, *take_at;  // differing blocks
     int64_t in_elements, out_elements;
     char *in, *out, *expected;
     topoloom_request request;
@@ -111,7 +113,7 @@ static int matrix_count(int from, int to, int seed) {
     return (int)((mixed >> 20) % 7) * ((mixed >> 28) % 3 != 0);
 }
 
-static void draw_counts(struct one* one) {
+static void draw_counts(struct test_call* one) {
     const size_t ranks = (size_t)one->ranks;
     one->give = calloc(4 * ranks, sizeof *one->give);
     one->take = one->give + ranks;
@@ -139,8 +141,8 @@ static void draw_counts(struct one* one) {
     one->out_elements = take_at;
 }
 
-static struct one draw_one(MPI_Comm comm) {
-    struct one one = {.comm = comm, .op = MPI_OP_NULL};
+static struct test_call draw_test_call(MPI_Comm comm) {
+    struct test_call one = {.comm = comm, .op = MPI_OP_NULL};
     MPI_Comm_rank(comm, &one.rank);
     MPI_Comm_size(comm, &one.ranks);
     one.operation = (enum operation)draw(operation_count);
@@ -171,9 +173,9 @@ static struct one draw_one(MPI_Comm comm) {
         draw_counts(&one);
     const int64_t most_elements =
         (one.in_elements > one.out_elements ? one.in_elements : one.out_elements) + 64;
-    one.in = room(most_elements);
-    one.out = room(most_elements);
-    one.expected = room(most_elements);
+    one.in = allocate_buffer(most_elements);
+    one.out = allocate_buffer(most_elements);
+    one.expected = allocate_buffer(most_elements);
     one.in_elements = one.out_elements = most_elements;
     fill(one.in, most_elements, one.rank);
     if (one.in_place || one.operation == bcast) {
@@ -183,7 +185,7 @@ static struct one draw_one(MPI_Comm comm) {
     return one;
 }
 
-// The same argument lists for MPI and for Topoloom.
+// Argument lists that MPI and Topoloom share.
 #define ALL_TO_ALL IN, c->count, c->type, out, c->count, c->type
 #define ALL_TO_ALLV IN, c->give, c->give_at, c->type, out, c->take, c->take_at, c->type
 #define ALL_GATHER IN, c->count, c->type, out, c->count, c->type
@@ -213,8 +215,9 @@ static struct one draw_one(MPI_Comm comm) {
     DO(scatter, Scatter, SCATTER)           \
     DO(scatterv, Scatterv, SCATTERV)
 
-/// Reduce-scatter, one part after the other: MPICH 4.0's own one fails with a type with a gap and an order.
-static void reduce_each_part(const struct one* c, const char* in, char* out) {
+/// Reduces one part after another: MPI_Reduce_scatter of MPICH 4.0 fails for types with gaps and
+/// ordered operators.
+static void reduce_each_part(const struct test_call* c, const char* in, char* out) {
     MPI_Aint low = 0, extent = 0;
     MPI_Type_get_extent(c->type, &low, &extent);
     for (int r = 0; r < c->ranks; ++r) {
@@ -224,7 +227,7 @@ static void reduce_each_part(const struct one* c, const char* in, char* out) {
     }
 }
 
-static void by_library(struct one* c) {
+static void call_mpi(struct test_call* c) {
     const char* in = c->in + before;
     char* out = c->expected + before;
     switch (c->operation) {
@@ -246,7 +249,7 @@ static void by_library(struct one* c) {
     }
 }
 
-static void by_topoloom(struct one* c) {
+static void call_topoloom(struct test_call* c) {
     const char* in = c->in + before;
     char* out = c->out + before;
     switch (c->operation) {
@@ -284,8 +287,8 @@ static void by_topoloom(struct one* c) {
     }
 }
 
-/// For an in-place reduce-scatter, MPI only guarantees the rank's own part.
-static int is_equal(const struct one* c) {
+/// For an in-place reduce-scatter, MPI defines only the rank's own part.
+static int is_equal(const struct test_call* c) {
     size_t bytes = (size_t)(c->out_elements + 1) * widest + 2 * before;
     if (c->in_place && (c->operation == reduce_scatter || c->operation == reduce_scatter_block)) {
         MPI_Aint low = 0, extent = 0;
@@ -298,7 +301,7 @@ static int is_equal(const struct one* c) {
 
 static int failures;
 
-static void check(const struct one* c, int number, const char* schedule) {
+static void check(const struct test_call* c, int number, const char* schedule) {
     if (c->operation == exscan && c->rank == 0) return;
     if (is_equal(c)) return;
     ++failures;
@@ -312,32 +315,32 @@ static void check(const struct one* c, int number, const char* schedule) {
     fflush(stdout);
 }
 
-static void run_again(struct one* c) {
-    // Once more from the same beginning, as a persistent request may be started as often as wanted.
+static void run_again(struct test_call* c) {
+    // Restarts the persistent request with the initial buffers.
     if (c->in_place || c->operation == bcast) fill(c->out, c->out_elements, c->rank);
     topoloom_start(&c->request);
     topoloom_wait(&c->request, MPI_STATUS_IGNORE);
     topoloom_request_free(&c->request);
 }
 
-/// One to three calls that are under way together, and which ranks wait for in different orders.
+/// Starts one to three concurrent calls; ranks wait for them in different orders.
 static void run_group(MPI_Comm comm, int number, const char* schedule) {
-    struct one group[3];
+    struct test_call group[3];
     const int count = 1 + (int)draw(3);
     for (int i = 0; i < count; ++i) {
-        group[i] = draw_one(comm);
-        by_library(&group[i]);
+        group[i] = draw_test_call(comm);
+        call_mpi(&group[i]);
     }
     for (int i = 0; i < count; ++i) {
-        by_topoloom(&group[i]);
+        call_topoloom(&group[i]);
         if (group[i].mode == persistent) topoloom_start(&group[i].request);
     }
     for (int i = 0; i < count; ++i) {
-        struct one* c = &group[(i + group[0].rank) % count];
+        struct test_call* c = &group[(i + group[0].rank) % count];
         topoloom_wait(&c->request, MPI_STATUS_IGNORE);
     }
     for (int i = 0; i < count; ++i) {
-        struct one* c = &group[i];
+        struct test_call* c = &group[i];
         check(c, number, schedule);
         if (c->mode == persistent) {
             run_again(c);
@@ -350,7 +353,7 @@ static void run_group(MPI_Comm comm, int number, const char* schedule) {
     }
 }
 
-static void use(const char* schedule) {
+static void set_schedule(const char* schedule) {
     char setting[200];
     snprintf(setting, sizeof setting, "schedule=%s", schedule);
     setenv("TOPOLOOM_COLLECTIVES", setting, 1);
@@ -367,8 +370,8 @@ int main(int argc, char** argv) {
     make_types();
     for (int s = 0; s < schedules; ++s) {
         const char* schedule = argc > 3 ? argv[3 + s] : "";
-        if (argc > 3) use(schedule);
-        // All ranks, the same ones backwards, and some of them.
+        if (argc > 3) set_schedule(schedule);
+        // All ranks, all ranks in reverse order, and the first ranks.
         MPI_Comm comms[3] = {MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL};
         const int some = 1 + (int)draw((uint64_t)ranks);
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[0]);

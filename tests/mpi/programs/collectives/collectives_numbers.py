@@ -17,7 +17,9 @@ full = np.arange(2 * comm.size, dtype=np.float64) + 100.0 * comm.rank
 pair = full[:2].copy()
 
 
-def same(name: str, send: object, like: np.ndarray, *more: object) -> None:
+def check_equal_results(
+    name: str, send: object, like: np.ndarray, *more: object
+) -> None:
     """Compare the data received by all ranks."""
     ours, theirs = np.full_like(like, -1), np.full_like(like, -1)
     getattr(mpi, name)(comm, send, ours, *more)
@@ -29,15 +31,15 @@ def same(name: str, send: object, like: np.ndarray, *more: object) -> None:
 
 for _ in range(2):
     mpi.barrier(comm)
-    same("alltoall", full, full)
-    same("allgather", pair, full)
-    same("gather", pair, full, root)
-    same("scatter", full, pair, root)
+    check_equal_results("alltoall", full, full)
+    check_equal_results("allgather", pair, full)
+    check_equal_results("gather", pair, full, root)
+    check_equal_results("scatter", full, pair, root)
     for op in (MPI.SUM, MPI.MAX):
         for name in ("allreduce", "scan", "exscan"):
-            same(name, full, full, op)
-        same("reduce", full, full, op, root)
-        same("reduce_scatter_block", full, pair, op)
+            check_equal_results(name, full, full, op)
+        check_equal_results("reduce", full, full, op, root)
+        check_equal_results("reduce_scatter_block", full, pair, op)
 ours = full.copy()
 mpi.allreduce(comm, MPI.IN_PLACE, ours)
 assert np.array_equal(ours, comm.allreduce(full))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded, and the libfabric of Intel MPI (I_MPI_OFI_LIBRARY): counts the messages that it sends and receives there. Links
-// libfabric, for all other functions, and count_ofi.map, for the versions by which Intel MPI asks.
+// Counts the libfabric messages of Intel MPI; preloaded, and set as I_MPI_OFI_LIBRARY. Links
+// libfabric for all other functions, and count_ofi.map for the symbol versions that Intel MPI
+// requires.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <rdma/fabric.h>
@@ -75,7 +76,7 @@ static int make_domain(struct fid_fabric* fabric, struct fi_info* info, struct f
 }
 
 int fi_fabric(struct fi_fabric_attr* attributes, struct fid_fabric** made, void* context) {
-    static int depth;  // a provider may stand on another, whose messages are not the program's
+    static int depth;  // a provider may use another one, whose messages are not counted
     int (*next)(struct fi_fabric_attr*, struct fid_fabric**, void*) =
         (int (*)(struct fi_fabric_attr*, struct fid_fabric**, void*))dlsym(RTLD_NEXT, "fi_fabric");
     ++depth;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Counts the messages of random collectives. Usage: counted_messages SEED CASES SCHEDULE...
-// Prints lines: operation, schedule, root, bytes of the call; messages and bytes that all ranks have sent.
+// Prints lines: operation, schedule, root, bytes of the call; messages and bytes sent by all ranks.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -13,14 +13,14 @@
 
 static long counted[2];
 
-/// The library's calls find this one before MPI's.
+/// Interposes MPI's function for calls of the library.
 int PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
                MPI_Request* request) {
     static int (*next)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
     if (next == NULL) *(void**)&next = dlsym(RTLD_NEXT, "PMPI_Isend");
     int size = 0;
     MPI_Type_size(type, &size);
-    if (size > 0 && count > 0) ++counted[0];  // those of barriers between rounds are empty
+    if (size > 0 && count > 0) ++counted[0];  // barriers between rounds send empty messages
     counted[1] += (long)count * size;
     return next(buffer, count, type, peer, tag, comm, request);
 }
@@ -29,7 +29,7 @@ static const char* const names[] = {"broadcast",  "reduce",     "scatter",      
                                     "all-gather", "all-reduce", "reduce-scatter", "all-to-all"};
 enum { operation_count = 8, most = 2000 };
 
-static void call(int operation, int bytes, int root, const char* in, char* out, MPI_Comm comm) {
+static void call_collective(int operation, int bytes, int root, const char* in, char* out, MPI_Comm comm) {
 #define VECTOR in, out, bytes, MPI_BYTE, MPI_BXOR
 #define BLOCKS in, bytes, MPI_BYTE, out, bytes, MPI_BYTE
     switch (operation) {
@@ -78,10 +78,10 @@ int main(int argc, char** argv) {
             const int bytes = 1 + (int)draw(draw(2) ? 16 : most);
             const char* schedule = "";
             topoloom_schedule_of(comm, names[operation], bytes, &schedule);
-            if (strncmp(schedule, argv[s], strlen(argv[s])) != 0) continue;  // it cannot do this operation
+            if (strncmp(schedule, argv[s], strlen(argv[s])) != 0) continue;  // not supported
             long all[2];
             counted[0] = counted[1] = 0;
-            call(operation, bytes, root, in, out, comm);
+            call_collective(operation, bytes, root, in, out, comm);
             const long own[2] = {counted[0], counted[1]};
             MPI_Reduce(own, all, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
             if (rank == 0)

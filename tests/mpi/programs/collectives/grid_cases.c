@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Grids, orders and collectives on lines drawn at random, compared with MPI's own on communicators that are split: what
-// both leave in memory must be equal.
-// Usage: grid_cases SEED CASES, or grid_cases tiled EXTENT..., which prints the rank of each cell, or grid_cases wrong WHICH.
+// Random grids, orders and line collectives, compared with MPI's collectives on split
+// communicators: buffers must be equal.
+// Usage: grid_cases SEED CASES | grid_cases tiled EXTENT... (prints the rank of each cell) |
+// grid_cases wrong WHICH
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@ static struct grid draw_grid(MPI_Comm comm) {
         order[i - 1] = order[other];
         order[other] = kept;
     }
-    if (grid.rank > 0) memset(order, 0, (size_t)grid.ranks * sizeof *order);  // that of rank 0 counts
+    if (grid.rank > 0) memset(order, 0, (size_t)grid.ranks * sizeof *order);  // only rank 0's order counts
     const int* const orders[] = {NULL, topoloom_tiled, order};
     topoloom_grid_create(comm, grid.dimensions, grid.extents, orders[draw(3)], &grid.made);
     free(order);
@@ -80,17 +81,17 @@ static void free_grid(struct grid* grid) {
 
 enum operation { bcast, reduce, gather, scatter, allgather, allreduce, operation_count };
 
-struct one {
+struct grid_call {
     enum operation operation;
     int dimension, root, count, by_types;
-    int64_t elements;  // of the buffers
+    int64_t elements;  // per buffer
     int *in, *out, *expected;
     topoloom_request request;
 };
 
-static struct one draw_one(const struct grid* grid) {
-    struct one one = {.operation = (enum operation)draw(operation_count),
-                      .dimension = (int)draw((uint64_t)grid->dimensions)};
+static struct grid_call draw_grid_call(const struct grid* grid) {
+    struct grid_call one = {.operation = (enum operation)draw(operation_count),
+                            .dimension = (int)draw((uint64_t)grid->dimensions)};
     const int extent = grid->extents[one.dimension];
     const int most[] = {0, 1, 50, 5000};
     one.root = (int)draw((uint64_t)extent);
@@ -107,13 +108,13 @@ static struct one draw_one(const struct grid* grid) {
     return one;
 }
 
-/// Every second of the integers.
+/// A datatype of every second integer.
 static MPI_Datatype spread;
 
 #define BLOCKS one->in, one->count, type, out, one->count, type
 #define VECTOR one->in, out, one->count, MPI_INT, MPI_SUM
 
-static void by_mpi(const struct grid* grid, const struct one* one) {
+static void call_mpi(const struct grid* grid, const struct grid_call* one) {
     int* out = one->expected;
     const MPI_Comm line = grid->lines[one->dimension];
     const MPI_Datatype type = one->by_types ? spread : MPI_INT;
@@ -139,7 +140,7 @@ static void by_mpi(const struct grid* grid, const struct one* one) {
     }
 }
 
-static void run(const struct grid* grid, const struct one* one) {
+static void run_blocking_call(const struct grid* grid, const struct grid_call* one) {
     int* out = one->out;
     const MPI_Datatype type = one->by_types ? spread : MPI_INT;
     switch (one->operation) {
@@ -164,7 +165,7 @@ static void run(const struct grid* grid, const struct one* one) {
     }
 }
 
-static void start(const struct grid* grid, struct one* one) {
+static void start_call(const struct grid* grid, struct grid_call* one) {
     int* out = one->out;
     topoloom_request* request = &one->request;
     const MPI_Datatype type = one->by_types ? spread : MPI_INT;
@@ -190,44 +191,44 @@ static void start(const struct grid* grid, struct one* one) {
     }
 }
 
-static int differs(const struct one* one) {
+static int differs(const struct grid_call* one) {
     return memcmp(one->out, one->expected, (size_t)one->elements * sizeof(int)) != 0;
 }
 
-static void free_one(struct one* one) {
+static void free_grid_call(struct grid_call* one) {
     free(one->in);
     free(one->out);
     free(one->expected);
 }
 
-/// Several at once, along any dimensions, whose messages must not meet.
+/// Starts several collectives along any dimensions; their messages must not interfere.
 static int check_overlap(const struct grid* grid) {
     enum { some = 4 };
-    struct one ones[some];
+    struct grid_call ones[some];
     int failures = 0;
     for (int i = 0; i < some; ++i) {
-        ones[i] = draw_one(grid);
-        start(grid, &ones[i]);
+        ones[i] = draw_grid_call(grid);
+        start_call(grid, &ones[i]);
     }
     for (int i = some; i-- > 0;) topoloom_wait(&ones[i].request, MPI_STATUS_IGNORE);
     for (int i = 0; i < some; ++i) {
-        by_mpi(grid, &ones[i]);
+        call_mpi(grid, &ones[i]);
         failures += differs(&ones[i]);
-        free_one(&ones[i]);
+        free_grid_call(&ones[i]);
     }
     return failures;
 }
 
-static int check_one(const struct grid* grid) {
-    struct one one = draw_one(grid);
-    by_mpi(grid, &one);
-    run(grid, &one);
+static int check_grid_call(const struct grid* grid) {
+    struct grid_call one = draw_grid_call(grid);
+    call_mpi(grid, &one);
+    run_blocking_call(grid, &one);
     const int failures = differs(&one);
-    free_one(&one);
+    free_grid_call(&one);
     return failures;
 }
 
-/// A broadcast along one dimension after the other comes from the cell at the origin to all.
+/// Broadcasts along each dimension in turn must reach all cells from the origin.
 static int check_all_dimensions(const struct grid* grid) {
     int origin = 1, value = -1;
     for (int d = 0; d < grid->dimensions; ++d) origin = origin && grid->coords[d] == 0;
@@ -248,7 +249,7 @@ static int draw_cases(int seed, int cases) {
     for (int i = 0; i < cases; ++i) {
         struct grid grid = draw_grid(comm);
         failures += check_coordinates(&grid) + check_all_dimensions(&grid) + check_overlap(&grid);
-        for (int j = 0; j < 5; ++j) failures += check_one(&grid);
+        for (int j = 0; j < 5; ++j) failures += check_grid_call(&grid);
         free_grid(&grid);
     }
     MPI_Comm_free(&comm);
@@ -262,7 +263,7 @@ static int draw_cases(int seed, int cases) {
 
 // ---- other uses ----------------------------------------------------------------------------------------------------
 
-static void print_tiled(int dimensions, char** words) {
+static void print_tiled_order(int dimensions, char** words) {
     int extents[most_dimensions], cells = 1, rank = 0;
     for (int d = 0; d < dimensions; ++d) cells *= extents[d] = atoi(words[d]);
     topoloom_grid grid;
@@ -277,7 +278,7 @@ static void print_tiled(int dimensions, char** words) {
     topoloom_grid_free(&grid);
 }
 
-static void be_wrong(const char* which) {
+static void make_mistake(const char* which) {
     topoloom_grid grid;
     const int good[] = {1, 2}, more[] = {2, 2}, none[] = {2, 0};
     const int twice[] = {1, 1}, beyond[] = {0, 2};
@@ -294,9 +295,9 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int failed = 0;
     if (strcmp(argv[1], "tiled") == 0) {
-        print_tiled(argc - 2, argv + 2);
+        print_tiled_order(argc - 2, argv + 2);
     } else if (strcmp(argv[1], "wrong") == 0) {
-        be_wrong(argv[2]);
+        make_mistake(argv[2]);
     } else {
         failed = draw_cases(atoi(argv[1]), atoi(argv[2]));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank is killed while the others are in a collective: MPI's own, or ours. What it did before goes into a file, as
-// launchers may lose what those print that are killed.
+// Kills a rank while the others are in a collective of MPI or of Topoloom. The killed rank logs its
+// calls to a file, because launchers may lose its output.
 // Usage: killed_rank mpi|ours FILE
 #include <mpi.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One rank after another gives a larger count than the others, on communicators that return errors. Each time a right call
-// on the same communicator must still give what is right. Prints for each schedule and operation that it is for: how many
-// calls had no error, how many a truncated message, how many another error, and how many right calls afterwards were wrong.
+// One rank at a time passes a larger count than the others; errors are returned. A correct call on
+// the same communicator must then succeed. Prints per schedule and operation: calls without error,
+// with truncation error, with another error, and wrong results of the correct calls.
 // Usage: larger_counts COUNT SCHEDULE...
 #include <mpi.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ enum { operations = 9, forms = 4 };
 static const char* const names[operations] = {"allgather", "alltoall", "bcast", "gather",        "scatter",
                                               "allreduce", "reduce",   "scan",  "reduce_scatter"};
 
-static int call(int operation, int n) {
+static int call_collective(int operation, int n) {
     switch (operation) {
         case 0:
             return topoloom_allgather(in, n, MPI_INT, out, n, MPI_INT, comm);
@@ -39,7 +39,7 @@ static int call(int operation, int n) {
     }
 }
 
-static int start(int operation, int n, topoloom_request* request) {
+static int start_collective(int operation, int n, topoloom_request* request) {
     switch (operation) {
         case 0:
             return topoloom_iallgather(in, n, MPI_INT, out, n, MPI_INT, comm, request);
@@ -62,7 +62,7 @@ static int start(int operation, int n, topoloom_request* request) {
     }
 }
 
-static int make(int operation, int n, topoloom_request* request) {
+static int init_collective(int operation, int n, topoloom_request* request) {
     const MPI_Info none = MPI_INFO_NULL;
     switch (operation) {
         case 0:
@@ -86,7 +86,7 @@ static int make(int operation, int n, topoloom_request* request) {
     }
 }
 
-static int wait_for(topoloom_request* request, int tests) {
+static int wait_for_request(topoloom_request* request, int tests) {
     for (int done = 0; tests && !done;) {
         const int status = topoloom_test(request, &done, MPI_STATUS_IGNORE);
         if (status != MPI_SUCCESS) return status;
@@ -94,10 +94,11 @@ static int wait_for(topoloom_request* request, int tests) {
     return tests ? MPI_SUCCESS : topoloom_wait(request, MPI_STATUS_IGNORE);
 }
 
-/// Starts it twice, as an error of the first start must not end the second; gives the first error.
-static int persistently(int operation, int n) {
+/// Starts the request twice, because the first error must not block the second start; returns the
+/// first error.
+static int call_persistent_collective(int operation, int n) {
     topoloom_request request;
-    int first = make(operation, n, &request);
+    int first = init_collective(operation, n, &request);
     if (first != MPI_SUCCESS) return first;
     for (int i = 0; i < 2; ++i) {
         int status = topoloom_start(&request);
@@ -108,15 +109,15 @@ static int persistently(int operation, int n) {
     return first;
 }
 
-static int by_form(int form, int operation, int n) {
+static int call_in_form(int form, int operation, int n) {
     topoloom_request request;
-    if (form == 0) return call(operation, n);
-    if (form == 3) return persistently(operation, n);
-    const int status = start(operation, n, &request);
-    return status == MPI_SUCCESS ? wait_for(&request, form == 1) : status;
+    if (form == 0) return call_collective(operation, n);
+    if (form == 3) return call_persistent_collective(operation, n);
+    const int status = start_collective(operation, n, &request);
+    return status == MPI_SUCCESS ? wait_for_request(&request, form == 1) : status;
 }
 
-static int sum_is_wrong(int n) {
+static int has_wrong_sum(int n) {
     for (int i = 0; i < n; ++i) in[i] = rank + i;
     topoloom_allreduce(in, out, n, MPI_INT, MPI_SUM, comm);
     for (int i = 0; i < n; ++i)
@@ -129,9 +130,9 @@ static void make_mistakes(int operation, const char* schedule, int n) {
     for (int form = 0; form < forms; ++form) {
         for (int larger = 0; larger < ranks; ++larger) {
             int error_class = MPI_SUCCESS;
-            MPI_Error_class(by_form(form, operation, rank == larger ? 2 * n : n), &error_class);
+            MPI_Error_class(call_in_form(form, operation, rank == larger ? 2 * n : n), &error_class);
             ++seen[error_class == MPI_SUCCESS ? 0 : error_class == MPI_ERR_TRUNCATE ? 1 : 2];
-            seen[3] += sum_is_wrong(n);
+            seen[3] += has_wrong_sum(n);
         }
     }
     MPI_Reduce(seen, all, 4, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -139,7 +140,7 @@ static void make_mistakes(int operation, const char* schedule, int n) {
     fflush(stdout);
 }
 
-static void use(const char* schedule, int n) {
+static void set_schedule(const char* schedule, int n) {
     char setting[200];
     snprintf(setting, sizeof setting, "schedule=%s", schedule);
     setenv("TOPOLOOM_COLLECTIVES", setting, 1);
@@ -155,14 +156,15 @@ static void use(const char* schedule, int n) {
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
-    // MPICH knows no communicator when it completes a request that has failed, and takes this one.
+    // For a failed request, MPICH has no communicator and calls the error handler of
+    // MPI_COMM_WORLD.
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const int n = atoi(argv[1]);
     in = calloc((size_t)(2 * n * ranks), sizeof *in);
     out = calloc((size_t)(2 * n * ranks), sizeof *out);
-    for (int i = 2; i < argc; ++i) use(argv[i], n);
+    for (int i = 2; i < argc; ++i) set_schedule(argv[i], n);
     free(in);
     free(out);
     MPI_Finalize();

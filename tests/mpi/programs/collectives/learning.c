@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes calls that are the same on all ranks, looks at what they give, and asks now and then whether all would take the same
-// schedules. Meanwhile communicators are freed and made again with calls under way, each rank waits for these in its own
-// order, and its clock says what it likes: the library's PMPI_Wtime is ours.
-//
-// Usage: learning CALLS SEED [poor]. Poor: from when a call is timed until its end, rank 1 has no memory for the library.
+// Makes equal calls on all ranks, checks the results, and regularly compares the schedules that the
+// ranks would choose. Communicators are freed and recreated during calls; each rank waits in its
+// own order. PMPI_Wtime is replaced by an unreliable clock.
+// Usage: learning CALLS SEED [poor]. poor: rank 1 has no memory for the library from the time stamp
+// of a call to its end.
 #define _GNU_SOURCE
 #include <math.h>
 #include <mpi.h>
@@ -26,7 +26,7 @@ static long asked_clock = 0;
 
 static bool may_allocate(void) { return !lacks_memory; }
 
-static unsigned differs(unsigned below) {  // on each rank
+static unsigned draw_local(unsigned below) {  // pseudo-random, different on each rank
     noise = noise * 1664525 + 1013904223;
     return (noise >> 8) % below;
 }
@@ -37,7 +37,7 @@ double PMPI_Wtime(void) {
     ++asked_clock;
     lacks_memory = is_poor && rank == 1;
     const double seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-    switch (differs(40)) {
+    switch (draw_local(40)) {
         case 0:
             return NAN;
         case 1:
@@ -45,18 +45,18 @@ double PMPI_Wtime(void) {
         case 2:
             return -seconds;
         case 3:
-            return seconds + differs(100000);
+            return seconds + draw_local(100000);
         case 4:
             return INFINITY;
         default:
-            return seconds + 1e-6 * differs(20);
+            return seconds + 1e-6 * draw_local(20);
     }
 }
 
 enum operation { alltoall, allgather, allreduce, bcast, barrier, scan, operation_count };
 static const char* const operations[] = {"alltoall", "allgather", "allreduce", "bcast", "barrier", "scan"};
 
-/// A call, and what it gets.
+/// Arguments and buffers of a call.
 struct call {
     enum operation operation;
     int bytes, root;
@@ -68,23 +68,23 @@ static MPI_Comm comms[comm_count];
 static struct call blocking, late[late_count];
 static long calls_made, wrong, renewed;
 
-static char of_rank(int r) { return (char)(1 << r % 8); }
+static char compute_rank_mask(int r) { return (char)(1 << r % 8); }
 
 static void set_call(struct call* call, enum operation operation, int bytes) {
     call->operation = operation;
     call->bytes = bytes;
     call->root = (int)draw((uint64_t)ranks);
-    memset(call->in, of_rank(rank), (size_t)bytes * (size_t)ranks);
+    memset(call->in, compute_rank_mask(rank), (size_t)bytes * (size_t)ranks);
     memset(call->out, 0, (size_t)bytes * (size_t)ranks);
-    if (operation == bcast && rank == call->root) memset(call->out, of_rank(rank), (size_t)bytes);
+    if (operation == bcast && rank == call->root) memset(call->out, compute_rank_mask(rank), (size_t)bytes);
 }
 
 static void draw_call(struct call* call) {
     const enum operation operation = (enum operation)draw(operation_count);
-    set_call(call, operation, (int)(16 + draw(16)) << draw(9));  // the steps between powers of two
+    set_call(call, operation, (int)(16 + draw(16)) << draw(9));  // sizes between powers of two
 }
 
-static void make_call(struct call* call, MPI_Comm comm) {
+static void call_collective(struct call* call, MPI_Comm comm) {
     const int bytes = call->bytes;
     char *in = call->in, *out = call->out;
     switch (call->operation) {
@@ -108,7 +108,7 @@ static void make_call(struct call* call, MPI_Comm comm) {
     }
 }
 
-static void start_call(struct call* call, MPI_Comm comm) {
+static void start_collective(struct call* call, MPI_Comm comm) {
     const int bytes = call->bytes;
     char *in = call->in, *out = call->out;
     topoloom_request* request = &call->request;
@@ -133,18 +133,18 @@ static void start_call(struct call* call, MPI_Comm comm) {
     }
 }
 
-static void check(const struct call* call) {
+static void check_result(const struct call* call) {
     char all = 0, up_to_here = 0;
     for (int r = 0; r < ranks; ++r) {
-        all |= of_rank(r);
+        all |= compute_rank_mask(r);
         if (r == rank) up_to_here = all;
     }
     const int blocks = call->operation <= allgather ? ranks : call->operation == barrier ? 0 : 1;
     for (int i = 0; i < blocks * call->bytes; ++i) {
-        const char right = call->operation == bcast       ? of_rank(call->root)
+        const char right = call->operation == bcast       ? compute_rank_mask(call->root)
                            : call->operation == allreduce ? all
                            : call->operation == scan      ? up_to_here
-                                                          : of_rank(i / call->bytes);
+                                                          : compute_rank_mask(i / call->bytes);
         if (call->out[i] != right) {
             ++wrong;
             return;
@@ -152,40 +152,40 @@ static void check(const struct call* call) {
     }
 }
 
-static void end_late(struct call* call) {
+static void complete_pending_call(struct call* call) {
     if (call->request == TOPOLOOM_REQUEST_NULL) return;
     topoloom_wait(&call->request, MPI_STATUS_IGNORE);
-    check(call);
+    check_result(call);
 }
 
-static void begin_late(struct call* call, MPI_Comm comm) {
-    start_call(call, comm);
+static void start_pending_call(struct call* call, MPI_Comm comm) {
+    start_collective(call, comm);
     ++calls_made;
 }
 
-static void draw_late(struct call* call, MPI_Comm comm) {
+static void draw_pending_call(struct call* call, MPI_Comm comm) {
     draw_call(call);
-    begin_late(call, comm);
+    start_pending_call(call, comm);
 }
 
-static void make_blocking(MPI_Comm comm) {
-    make_call(&blocking, comm);
+static void call_random_collective(MPI_Comm comm) {
+    call_collective(&blocking, comm);
     ++calls_made;
     lacks_memory = false;
-    check(&blocking);
+    check_result(&blocking);
 }
 
-/// Calls go on that were started on the old one.
-static void renew(MPI_Comm* comm) {
+/// Replaces a communicator; pending calls on the old one continue.
+static void replace_communicator(MPI_Comm* comm) {
     if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
     MPI_Comm_dup(MPI_COMM_WORLD, comm);
     const char* schedule;
-    if (is_poor) topoloom_schedule_of(*comm, "barrier", 0, &schedule);  // memory to set it up is there
+    if (is_poor) topoloom_schedule_of(*comm, "barrier", 0, &schedule);  // initializes the communicator
     ++renewed;
 }
 
-/// Calls from one power of two to the next, from which together is learned, though the smallest and the largest take other
-/// schedules at first.
+/// Size classes (one power of two to the next) that learn together, although their smallest and
+/// largest sizes start with different schedules.
 static struct {
     enum operation operation;
     int smallest;
@@ -205,32 +205,33 @@ static void find_splits(MPI_Comm comm) {
     }
 }
 
-/// A communicator that lives for few calls. A rank that waits for the first finds it set up when it starts the second, another
-/// does not; and one waits for another call before it sets it up or frees it, one afterwards.
-static void begin_on_short_lived(struct call* first, struct call* second, struct call* other) {
+/// Uses a communicator for few calls and frees it. Some ranks wait for the first call before they
+/// start the second; some wait for another communicator's call before set-up or free, others
+/// afterwards.
+static void use_short_lived_communicator(struct call* first, struct call* second, struct call* other) {
     const int split = (int)draw((uint64_t)split_count), smallest = splits[split].smallest;
     MPI_Comm comm = MPI_COMM_NULL;
-    if (other->request == TOPOLOOM_REQUEST_NULL) draw_late(other, comms[0]);
-    renew(&comm);
+    if (other->request == TOPOLOOM_REQUEST_NULL) draw_pending_call(other, comms[0]);
+    replace_communicator(&comm);
     if (draw(2) == 0) {
-        if (differs(2) == 0) end_late(other);
-        topoloom_collective_fence(comm);  // which waits until it is set up
+        if (draw_local(2) == 0) complete_pending_call(other);
+        topoloom_collective_fence(comm);  // waits until the communicator is initialized
     }
-    draw_late(first, comm);
-    if (draw(4) == 0) renew(&comms[1]);  // MPI duplicates one meanwhile
-    if (differs(2) == 0) end_late(first);
+    draw_pending_call(first, comm);
+    if (draw(4) == 0) replace_communicator(&comms[1]);  // MPI duplicates a communicator during this call
+    if (draw_local(2) == 0) complete_pending_call(first);
     set_call(second, splits[split].operation, smallest);
-    begin_late(second, comm);
+    start_pending_call(second, comm);
     set_call(&blocking, splits[split].operation, smallest / 16 * 31);
-    if (draw(4) != 0) make_blocking(comm);
-    if (differs(2) == 0) end_late(other);
+    if (draw(4) != 0) call_random_collective(comm);
+    if (draw_local(2) == 0) complete_pending_call(other);
     MPI_Comm_free(&comm);
-    end_late(first);
-    end_late(other);
+    complete_pending_call(first);
+    complete_pending_call(other);
 }
 
-/// Hash of the schedules of all calls so far.
-static long hash_of_schedules(MPI_Comm comm) {
+/// Hashes the schedules chosen after the previous calls.
+static long hash_schedules(MPI_Comm comm) {
     unsigned long hash = 0xcbf29ce484222325;
     for (int operation = 0; operation < operation_count; ++operation) {
         for (int bytes = 1; bytes <= most_bytes; bytes *= 2) {
@@ -242,18 +243,18 @@ static long hash_of_schedules(MPI_Comm comm) {
     return (long)(hash >> 1);
 }
 
-/// The other call is waited for before, meanwhile or afterwards, as each rank likes.
-static void take_turn(struct call* other) {
+/// Each rank waits for the other call before, during or after this one, at random.
+static void run_random_step(struct call* other) {
     MPI_Comm* comm = &comms[draw(comm_count)];
-    if (draw(200) == 0) renew(comm);
+    if (draw(200) == 0) replace_communicator(comm);
     const bool begins = other->request == TOPOLOOM_REQUEST_NULL;
-    if (begins && draw(2) == 0) draw_late(other, *comm);
-    if (!begins && differs(2) == 0) end_late(other);
-    if (differs(50) == 0)
+    if (begins && draw(2) == 0) draw_pending_call(other, *comm);
+    if (!begins && draw_local(2) == 0) complete_pending_call(other);
+    if (draw_local(50) == 0)
         for (int i = 0; i < 20; ++i) sched_yield();
     draw_call(&blocking);
-    make_blocking(*comm);
-    if (!begins) end_late(other);
+    call_random_collective(*comm);
+    if (!begins) complete_pending_call(other);
     lacks_memory = is_poor && rank == 1;
     if (draw(100) == 0) topoloom_collective_fence(*comm);
     lacks_memory = false;
@@ -267,25 +268,25 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     noise = (unsigned)rank + 1;
-    watch_libraries();
+    record_library_spans();
     for (int c = 0; c < comm_count; ++c) {
         comms[c] = MPI_COMM_NULL;
-        renew(&comms[c]);
+        replace_communicator(&comms[c]);
     }
     find_splits(comms[0]);
     for (int i = 0; i < late_count; ++i) late[i].request = TOPOLOOM_REQUEST_NULL;
     long disagreements = 0, changes = 0, last = 0;
     for (long turn = 1; calls_made < calls; ++turn) {
         const int which = (int)draw(late_count);
-        take_turn(&late[which]);
+        run_random_step(&late[which]);
         if (draw(10) == 0 && split_count > 0) {
             struct call *first = &late[(which + 1) % late_count], *second = &late[(which + 2) % late_count];
-            end_late(first);
-            end_late(second);
-            begin_on_short_lived(first, second, &late[which]);
+            complete_pending_call(first);
+            complete_pending_call(second);
+            use_short_lived_communicator(first, second, &late[which]);
         }
         if (turn % asked_every != 0) continue;
-        const long hash = hash_of_schedules(comms[0]);
+        const long hash = hash_schedules(comms[0]);
         long least, most;
         MPI_Allreduce(&hash, &least, 1, MPI_LONG, MPI_MIN, MPI_COMM_WORLD);
         MPI_Allreduce(&hash, &most, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
@@ -293,7 +294,7 @@ int main(int argc, char** argv) {
         changes += hash != last;
         last = hash;
     }
-    for (int i = 0; i < late_count; ++i) end_late(&late[i]);
+    for (int i = 0; i < late_count; ++i) complete_pending_call(&late[i]);
     for (int c = 0; c < comm_count; ++c) MPI_Comm_free(&comms[c]);
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)

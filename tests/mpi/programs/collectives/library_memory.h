@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allocations of Topoloom's libraries in a program: each calls `may_allocate`, which the program defines. Needs
-// _GNU_SOURCE.
+// Controls allocations of Topoloom's libraries: each allocation calls `may_allocate`, defined by
+// the program. Requires _GNU_SOURCE.
 #ifndef LIBRARY_MEMORY_H
 #define LIBRARY_MEMORY_H
 
@@ -10,10 +10,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/// Called for each allocation by one of the libraries; false makes it fail.
+/// Called for each allocation by one of the libraries; if false, the allocation fails.
 static bool may_allocate(void);
 
-/// With what the preloaded one is called. The C++ library is only there for libtopoloom.
+/// File names of the libraries, including the preloaded one. Only libtopoloom uses the C++ library.
 static const char* const libraries[] = {"libtopoloom-collective", "/collective-", "libtopoloom.so",
                                         "libstdc++.so"};
 enum { library_count = sizeof libraries / sizeof *libraries, most_spans = 64 };
@@ -22,7 +22,7 @@ static struct {
 } spans[most_spans];
 static int span_count;
 
-static int note_spans(struct dl_phdr_info* object, size_t size, void* unused) {
+static int record_library_span(struct dl_phdr_info* object, size_t size, void* unused) {
     (void)size, (void)unused;
     for (int l = 0; l < library_count; ++l) {
         if (strstr(object->dlpi_name, libraries[l]) == NULL) continue;
@@ -36,10 +36,10 @@ static int note_spans(struct dl_phdr_info* object, size_t size, void* unused) {
     return 0;
 }
 
-/// Before this nothing is asked.
-static void watch_libraries(void) { dl_iterate_phdr(note_spans, NULL); }
+/// Enables the checks; earlier allocations always succeed.
+static void record_library_spans(void) { dl_iterate_phdr(record_library_span, NULL); }
 
-static bool may(const void* caller) {
+static bool can_allocate(const void* caller) {
     for (int i = 0; i < span_count; ++i)
         if ((uintptr_t)caller >= spans[i].begin && (uintptr_t)caller < spans[i].end) return may_allocate();
     return true;
@@ -49,14 +49,14 @@ void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
 void* __libc_realloc(void*, size_t);
 
-void* malloc(size_t size) { return may(__builtin_return_address(0)) ? __libc_malloc(size) : NULL; }
+void* malloc(size_t size) { return can_allocate(__builtin_return_address(0)) ? __libc_malloc(size) : NULL; }
 
 void* calloc(size_t number, size_t size) {
-    return may(__builtin_return_address(0)) ? __libc_calloc(number, size) : NULL;
+    return can_allocate(__builtin_return_address(0)) ? __libc_calloc(number, size) : NULL;
 }
 
 void* realloc(void* memory, size_t size) {
-    return may(__builtin_return_address(0)) ? __libc_realloc(memory, size) : NULL;
+    return can_allocate(__builtin_return_address(0)) ? __libc_realloc(memory, size) : NULL;
 }
 
 #endif

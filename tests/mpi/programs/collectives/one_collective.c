@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs one collective, or several. With count_ucx.c, count_ofi.c or count_monitored.c preloaded each rank prints how many
-// messages it has sent and received in each. The first RANKS take part, or all.
+// Runs collectives on the first RANKS ranks [all]. If count_ucx.c, count_ofi.c or count_monitored.c
+// is preloaded, each rank prints its sent and received messages per collective.
 // Usage: one_collective OPERATION[:RANKS]... BYTES
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void collective(const char* name, MPI_Comm comm, int bytes, char* in, char* out, int* counts,
-                       int* offsets) {
+static void call_collective(const char* name, MPI_Comm comm, int bytes, char* in, char* out, int* counts,
+                            int* offsets) {
     if (!strcmp(name, "allgather")) MPI_Allgather(in, bytes, MPI_CHAR, out, bytes, MPI_CHAR, comm);
     if (!strcmp(name, "allgatherv"))
         MPI_Allgatherv(in, bytes, MPI_CHAR, out, counts, offsets, MPI_CHAR, comm);
@@ -32,11 +32,12 @@ static void collective(const char* name, MPI_Comm comm, int bytes, char* in, cha
 
 enum { MOST_RANKS = 64 };
 
-// From an optional preloaded library: the messages sent and received so far, or those sent to each rank of the world.
+// Optional functions of a preloaded library: messages sent and received so far, or messages sent to
+// each world rank.
 static void (*counted)(long*, long*);
 static void (*sent_to)(long*);
 
-static void count(long sent[MOST_RANKS], long* received) {
+static void count_messages(long sent[MOST_RANKS], long* received) {
     if (counted) counted(&sent[0], received);
     if (sent_to) sent_to(sent);
 }
@@ -46,10 +47,10 @@ static void count_collective(const char* words, const char* name, MPI_Comm comm,
     long before[MOST_RANKS] = {0}, after[MOST_RANKS] = {0}, received_before = 0, received = 0, sent = 0;
     int rank;
     MPI_Comm_rank(comm, &rank);
-    count(before, &received_before);
-    collective(name, comm, bytes, in, out, counts, offsets);
+    count_messages(before, &received_before);
+    call_collective(name, comm, bytes, in, out, counts, offsets);
     if (!counted && !sent_to) return;
-    count(after, &received);
+    count_messages(after, &received);
     received -= received_before;
     for (int peer = 0; peer < MOST_RANKS; ++peer) sent += after[peer] -= before[peer];
     if (sent_to) MPI_Reduce_scatter_block(after, &received, 1, MPI_LONG, MPI_SUM, comm);

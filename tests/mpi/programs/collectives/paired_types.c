@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gathers blocks of 2, 4, 4, 4, ... numbers, which odd ranks receive as pairs: all the same bytes, in other counts.
-// Prints how many numbers were wrong.
+// Gathers blocks of 2, 4, 4, 4, ... integers; odd ranks receive the same bytes as pairs, with other
+// counts. Prints the number of wrong integers.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes one all-to-all again and again; prints its schedule after that, and the seconds of the last call.
-// Usage: repeated BYTES CALLS
+// Repeats an all-to-all; prints its final schedule, and the seconds of the last call. Usage:
+// repeated BYTES CALLS
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
     int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    MPI_Comm comm;  // attributes of the world are those of all ranks in SimGrid
+    MPI_Comm comm;  // in SimGrid, all ranks share the attributes of MPI_COMM_WORLD
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     char *in = calloc((size_t)ranks, (size_t)bytes), *out = calloc((size_t)ranks, (size_t)bytes);
     double begin = 0;

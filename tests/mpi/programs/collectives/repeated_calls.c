@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocking calls that repeat the one before, or differ from it in one argument, by Topoloom and by the library. Operators and
-// derived datatypes are created for each call, so that their handles are reused. Prints how many results were wrong.
+// Blocking calls that repeat the previous one, or change one argument, by Topoloom and by MPI.
+// Operators and derived datatypes are recreated for each call, so that handles are reused. Prints
+// the number of wrong results.
 // Usage: repeated_calls SEED CALLS
 #include <mpi.h>
 #include <stdbool.h>
@@ -27,7 +28,7 @@ enum {
 enum { operation_count = barrier + 1, field_count = 6, max_ranks = 8, max_count = 3, max_width = 5 };
 enum { buffer_length = max_ranks * max_count * max_width };
 
-/// The fields of a call.
+/// Arguments of a call.
 struct call {
     int operation, count, width, root, commutes, in_place;
 };
@@ -47,7 +48,7 @@ static void compose(void* left, void* right, int* count, MPI_Datatype* type) {
     }
 }
 
-static void add(void* left, void* right, int* count, MPI_Datatype* type) {
+static void add_elementwise(void* left, void* right, int* count, MPI_Datatype* type) {
     int size = 0;
     MPI_Type_size(*type, &size);
     for (int i = 0; i < *count * size / (int)sizeof(unsigned); ++i)
@@ -56,8 +57,8 @@ static void add(void* left, void* right, int* count, MPI_Datatype* type) {
 
 #define CALL(topoloom, mpi, ...) return ours ? topoloom(__VA_ARGS__) : mpi(__VA_ARGS__)
 
-static int make_call(const struct call* call, bool ours, MPI_Datatype type, MPI_Op op, unsigned* in,
-                     unsigned* out, MPI_Comm comm) {
+static int call_collective(const struct call* call, bool ours, MPI_Datatype type, MPI_Op op, unsigned* in,
+                           unsigned* out, MPI_Comm comm) {
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
     const int count = call->count, root = call->root;
@@ -95,7 +96,7 @@ static void fill(unsigned numbers[buffer_length], unsigned seed) {
     for (unsigned i = 0; i < buffer_length; ++i) numbers[i] = (seed * 2654435761u + i) * 2246822519u >> 7;
 }
 
-/// Whether both gave the same.
+/// Returns whether Topoloom and MPI give the same result.
 static bool is_right(const struct call* call, unsigned seed, MPI_Comm comm) {
     MPI_Datatype type = call->width == 1 ? MPI_INT : MPI_2INT;
     MPI_Op op = MPI_SUM;
@@ -103,15 +104,15 @@ static bool is_right(const struct call* call, unsigned seed, MPI_Comm comm) {
         MPI_Type_contiguous(call->width, MPI_INT, &type);
         MPI_Type_commit(&type);
     }
-    if (call->width > 1) MPI_Op_create(call->commutes ? add : compose, call->commutes, &op);
+    if (call->width > 1) MPI_Op_create(call->commutes ? add_elementwise : compose, call->commutes, &op);
     unsigned in[buffer_length], ours[buffer_length], theirs[buffer_length];
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
     fill(in, seed + (unsigned)rank);
     fill(ours, ~seed - (unsigned)rank);
     memcpy(theirs, ours, sizeof ours);
-    bool right = make_call(call, true, type, op, in, ours, comm) == MPI_SUCCESS &&
-                 make_call(call, false, type, op, in, theirs, comm) == MPI_SUCCESS;
+    bool right = call_collective(call, true, type, op, in, ours, comm) == MPI_SUCCESS &&
+                 call_collective(call, false, type, op, in, theirs, comm) == MPI_SUCCESS;
     const bool is_undefined = call->operation == exscan && rank == 0;
     right = right && (is_undefined || memcmp(ours, theirs, sizeof ours) == 0);
     if (call->width > 2) MPI_Type_free(&type);
@@ -119,7 +120,7 @@ static bool is_right(const struct call* call, unsigned seed, MPI_Comm comm) {
     return right;
 }
 
-/// Whether a call without a send buffer fails, although it is like right ones before.
+/// Returns whether a call without a send buffer fails after equal correct calls.
 static bool is_refused(MPI_Comm comm) {
     int number = 1, sum = 0, error_class = MPI_SUCCESS;
     for (int i = 0; i < 2; ++i) topoloom_allreduce(&number, &sum, 1, MPI_INT, MPI_SUM, comm);

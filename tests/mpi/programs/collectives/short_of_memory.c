@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sets communicators up again and again, in each of which rank 1 runs out of memory later: all ranks give the communicator up, or
-// none does.
-//
-// Usage: short_of_memory FIRST. How many allocations of the first communicator succeed; its errors end the program if that is 0.
+// Sets communicators up repeatedly; each time, rank 1 runs out of memory later. All ranks abandon
+// the communicator, or none does.
+// Usage: short_of_memory FIRST. FIRST: allocations that succeed for the first communicator; if 0,
+// its errors are fatal.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include "library_memory.h"
 
-static long left = -1;  // allocations that succeed; below 0: all
+static long left = -1;  // allocations that succeed; if negative, all
 
 static bool may_allocate(void) {
     if (left > 0) --left;
@@ -24,9 +24,9 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm first;
     MPI_Comm_dup(MPI_COMM_WORLD, &first);
-    topoloom_barrier(first);  // the process has what it has only once
+    topoloom_barrier(first);  // the first call allocates the state of the process
     MPI_Comm_free(&first);
-    watch_libraries();
+    record_library_spans();
     long failures = 0, given_up = 0, disagreements = 0;
     int is_short = 1;
     for (long succeed = argc > 1 ? atol(argv[1]) : 0; is_short; succeed += 1 + succeed / 16) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gives each rank a clock that is an hour ahead of the one before, and synchronizes them twice. Prints the largest error in
-// seconds, of the host's clock.
-//
-// Usage: skewed_clocks DRIFT. The clock of rank r gains DRIFT times r seconds per second; then a second passes each time.
+// Gives each rank a clock one hour ahead of the previous rank's, and synchronizes the clocks twice.
+// Prints the largest error in seconds of the host's clock.
+// Usage: skewed_clocks DRIFT. The clock of rank r gains DRIFT times r seconds per second; with
+// drift, a second passes after each synchronization.
 #define _GNU_SOURCE
 #include <math.h>
 #include <mpi.h>
@@ -16,17 +16,17 @@
 static int rank;
 static double drift;
 
-static double true_time(void) {
+static double read_true_time(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// In place of the library's.
-double PMPI_Wtime(void) { return 3600.0 * rank + (1 + drift * rank) * true_time(); }
+// Replaces the library's clock.
+double PMPI_Wtime(void) { return 3600.0 * rank + (1 + drift * rank) * read_true_time(); }
 
 #ifdef SIMULATED
-// SimGrid's clock is the same on all ranks, and MPI says so.
+// Hides MPI_WTIME_IS_GLOBAL, which is true in SimGrid.
 int PMPI_Comm_get_attr(MPI_Comm comm, int key, void* value, int* found) {
     *found = 0;
     return MPI_SUCCESS;
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
         sync_clocks(&clock, MPI_COMM_WORLD, 0);
         if (drift > 0) sleep(1);
     }
-    const double now = true_time(), own = PMPI_Wtime(), common = to_common_time(&clock, own);
+    const double now = read_true_time(), own = PMPI_Wtime(), common = to_common_time(&clock, own);
     double errors[] = {fabs(common - now), fabs(to_local_time(&clock, common) - own)}, largest[2];
     MPI_Reduce(errors, largest, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0) printf("%g %g\n", largest[0], largest[1]);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sparse exchanges. Usage: sparse_cases SEED CASES: drawn at random, and what arrives is held against MPI_Alltoallv of
-// the dense matrix. sparse_cases many CALLS: that number of calls on one communicator. sparse_cases crossed: among
-// other messages and collectives. sparse_cases wrong WHICH: a wrong argument on all ranks; "returned": all of them, with
-// MPI_ERRORS_RETURN.
+// Sparse exchanges. Usage:
+// sparse_cases SEED CASES: random exchanges, compared with MPI_Alltoallv of the dense matrix
+// sparse_cases many CALLS: many calls on one communicator
+// sparse_cases crossed: concurrent with other messages and collectives
+// sparse_cases wrong WHICH: a wrong argument on all ranks; WHICH `returned`: all mistakes, with
+// MPI_ERRORS_RETURN
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +15,7 @@
 
 #include "shared_random.h"
 
-static void check(int right, const char* what, long number) {
+static void require(int right, const char* what, long number) {
     if (right) return;
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -23,14 +25,14 @@ static void check(int right, const char* what, long number) {
 
 // ---- types -------------------------------------------------------------------------------------------------------
 
-/// An element of what is sent is `times` of what is received; `step` is what counts must be multiples of.
+/// A sent element equals `times` received elements; send counts are multiples of `step`.
 struct pair_of_types {
     MPI_Datatype sent, received;
     int times, step;
 };
 enum { type_count = 5, widest = 40, before = 64 };
 #ifdef SMPI_H
-enum { drawn_types = 2 };  // SimGrid's own all-to-all misplaces elements with gaps
+enum { drawn_types = 2 };  // SimGrid's MPI_Alltoallv misplaces elements with gaps
 #else
 enum { drawn_types = type_count };
 #endif
@@ -39,10 +41,10 @@ static struct pair_of_types types[type_count];
 static void make_types(void) {
     MPI_Datatype strided, shifted, pair, gap, mixed;
     MPI_Type_vector(3, 2, 4, MPI_SHORT, &strided);
-    MPI_Type_create_resized(strided, -4, 40, &shifted);  // begins below its address, ends with a gap
+    MPI_Type_create_resized(strided, -4, 40, &shifted);  // lower bound below the address, gap at the end
     MPI_Type_contiguous(2, MPI_UINT64_T, &pair);
     MPI_Type_create_resized(pair, 0, 24, &gap);
-    MPI_Type_indexed(2, (int[]){1, 2}, (int[]){3, 0}, MPI_INT, &mixed);  // not in the order of memory
+    MPI_Type_indexed(2, (int[]){1, 2}, (int[]){3, 0}, MPI_INT, &mixed);  // decreasing displacements
     MPI_Type_free(&strided);
     MPI_Type_free(&pair);
     MPI_Type_commit(&shifted);
@@ -66,62 +68,62 @@ static void free_types(void) {
 enum pattern { empty, few, to_one, to_self, to_all, repeated, without_length, ring, big, pattern_count };
 enum { most_messages = 256 };
 
-struct sent {
+struct message_list {
     int count, destinations[most_messages], counts[most_messages], displs[most_messages];
-    int elements;  // that the buffer holds
+    int elements;  // total length of the buffer
 };
 
-static void add(struct sent* sent, int destination, int count) {
+static void add_message(struct message_list* sent, int destination, int count) {
     if (sent->count == most_messages) return;
     sent->destinations[sent->count] = destination;
     sent->counts[sent->count++] = count;
 }
 
 static void draw_messages(enum pattern pattern, const struct pair_of_types* type, int rank, int ranks,
-                          struct sent* sent) {
-    // Around where a message is carried no more, if it is longer than the head of a bundle, and in parts.
+                          struct message_list* sent) {
+    // Lengths around the limits between bundled messages, separate messages, and messages in parts.
     static const int lengths[] = {1, 3, 60, 255, 258, 1023, 1026, 6000, 20001};
     static const int long_ones[] = {4194303, 4194304, 4194306, 8388608};
     const int step = type->step;
     sent->count = 0;
     const int one = (int)draw(ranks), often = 1 + (int)draw(4), length = lengths[draw(9)] / step * step;
     const int long_one = long_ones[draw(4)] / step * step;
-    for (int i = 0; i < rank; ++i) draw(2);  // from here on ranks differ
+    for (int i = 0; i < rank; ++i) draw(2);  // from here on, ranks draw different numbers
     const int other = (int)draw(ranks);
     switch (pattern) {
         case few:
-            for (int i = 0; i < often; ++i) add(sent, (int)draw(ranks), (int)draw(8) * step);
+            for (int i = 0; i < often; ++i) add_message(sent, (int)draw(ranks), (int)draw(8) * step);
             break;
         case to_one:
-            if (draw(8) > 0) add(sent, one, length);
+            if (draw(8) > 0) add_message(sent, one, length);
             break;
         case to_self:
-            if (draw(3) > 0) add(sent, rank, length);
+            if (draw(3) > 0) add_message(sent, rank, length);
             break;
         case to_all:
-            for (int i = 0; i < ranks; ++i) add(sent, (rank + i) % ranks, (int)draw(5) * step);
+            for (int i = 0; i < ranks; ++i) add_message(sent, (rank + i) % ranks, (int)draw(5) * step);
             break;
         case repeated:
             for (int i = 0; i < 8; ++i)
-                add(sent, draw(2) ? other : one, draw(3) ? (int)draw(9) * step : length);
+                add_message(sent, draw(2) ? other : one, draw(3) ? (int)draw(9) * step : length);
             break;
         case without_length:
-            for (int i = 0; i < often; ++i) add(sent, (int)draw(ranks), 0);
+            for (int i = 0; i < often; ++i) add_message(sent, (int)draw(ranks), 0);
             break;
         case ring:
-            add(sent, (rank + 1) % ranks, length);
-            add(sent, (rank + ranks - 1) % ranks, step);
+            add_message(sent, (rank + 1) % ranks, length);
+            add_message(sent, (rank + ranks - 1) % ranks, step);
             break;
         case big:
-            if (rank < 2) add(sent, other, long_one);
+            if (rank < 2) add_message(sent, other, long_one);
             break;
         default:
             break;
     }
 }
 
-/// From the front, or from the back with gaps.
-static int place(struct sent* sent, int backward) {
+/// Places messages in order, or in reverse order with gaps.
+static int set_displacements(struct message_list* sent, int backward) {
     sent->elements = 0;
     for (int n = 0; n < sent->count; ++n) {
         const int i = backward ? sent->count - 1 - n : n;
@@ -131,21 +133,21 @@ static int place(struct sent* sent, int backward) {
     return backward;
 }
 
-static char* room(int64_t elements) {
+static char* allocate_buffer(int64_t elements) {
     const size_t bytes = (size_t)(elements + 1) * widest + 2 * before;
     char* memory = malloc(bytes);
     memset(memory, 0x5a, bytes);
     return memory;
 }
 
-struct expected {
+struct received_messages {
     int count, *sources, *counts;
     int elements;
     char* memory;
 };
 
-/// A list with an entry for each rank, behind one another.
-static int sum_into(const int* counts, int* displs, int ranks) {
+/// Computes displacements of consecutive blocks; returns the total count.
+static int compute_displacements(const int* counts, int* displs, int ranks) {
     int sum = 0;
     for (int i = 0; i < ranks; ++i) {
         displs[i] = sum;
@@ -154,9 +156,9 @@ static int sum_into(const int* counts, int* displs, int ranks) {
     return sum;
 }
 
-/// The same by dense collectives: first how many messages, then their lengths, then what they hold.
-static struct expected exchange_densely(const struct sent* sent, const char* buffer,
-                                        const struct pair_of_types* type, MPI_Comm comm, int ranks) {
+/// Performs the same exchange by dense collectives: message counts first, then lengths, then data.
+static struct received_messages exchange_densely(const struct message_list* sent, const char* buffer,
+                                                 const struct pair_of_types* type, MPI_Comm comm, int ranks) {
     int* lists = calloc(8 * (size_t)ranks, sizeof *lists);
     int *out = lists, *out_at = out + ranks, *in = out_at + ranks, *in_at = in + ranks;
     int *give = in_at + ranks, *give_at = give + ranks, *take = give_at + ranks, *take_at = take + ranks;
@@ -166,9 +168,9 @@ static struct expected exchange_densely(const struct sent* sent, const char* buf
         ++out[sent->destinations[i]];
         give[sent->destinations[i]] += sent->counts[i];
     }
-    const int outgoing = sum_into(out, out_at, ranks);
+    const int outgoing = compute_displacements(out, out_at, ranks);
     int* lengths = malloc(((size_t)outgoing + 1) * sizeof *lengths);
-    char* dense = room(sum_into(give, give_at, ranks));
+    char* dense = allocate_buffer(compute_displacements(give, give_at, ranks));
     int next = 0;
     for (int destination = 0, at = 0; destination < ranks; ++destination) {
         for (int i = 0; i < sent->count; ++i) {
@@ -179,13 +181,13 @@ static struct expected exchange_densely(const struct sent* sent, const char* buf
             at += sent->counts[i];
         }
     }
-    struct expected expected = {0};
+    struct received_messages expected = {0};
     MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, comm);
-    expected.count = sum_into(in, in_at, ranks);
+    expected.count = compute_displacements(in, in_at, ranks);
     expected.sources = malloc(((size_t)expected.count + 1) * sizeof(int));
     expected.counts = malloc(((size_t)expected.count + 1) * sizeof(int));
     MPI_Alltoallv(lengths, out, out_at, MPI_INT, expected.counts, in, in_at, MPI_INT, comm);
-    // An element of the one type is `times` of the other, and the other way where counts are multiples of `step`.
+    // One type's element is `times` of the other's, or counts are multiples of `step`.
     for (int source = 0, i = 0; source < ranks; ++source) {
         for (int n = 0; n < in[source]; ++n, ++i) {
             expected.sources[i] = source;
@@ -193,8 +195,8 @@ static struct expected exchange_densely(const struct sent* sent, const char* buf
             take[source] += expected.counts[i];
         }
     }
-    expected.elements = sum_into(take, take_at, ranks);
-    expected.memory = room(expected.elements);
+    expected.elements = compute_displacements(take, take_at, ranks);
+    expected.memory = allocate_buffer(expected.elements);
     MPI_Alltoallv(dense + before, give, give_at, type->sent, expected.memory + before, take, take_at,
                   type->received, comm);
     free(dense);
@@ -203,8 +205,8 @@ static struct expected exchange_densely(const struct sent* sent, const char* buf
     return expected;
 }
 
-/// Elements without what is between them.
-static char* packed(const char* buffer, int elements, MPI_Datatype type, MPI_Comm comm, int* length) {
+/// Packs elements without their gaps.
+static char* pack_elements(const char* buffer, int elements, MPI_Datatype type, MPI_Comm comm, int* length) {
     int size = 0;
     MPI_Pack_size(elements, type, comm, &size);
     char* bytes = malloc((size_t)size + 1);
@@ -219,37 +221,37 @@ static void run_case(long number, MPI_Comm comm) {
     MPI_Comm_size(comm, &ranks);
     const struct pair_of_types* type = &types[draw(drawn_types)];
     enum pattern pattern = (enum pattern)draw(pattern_count);
-    // Rarely, and not 40 bytes each.
+    // Big messages are rare, and exclude types with an extent of 40 or 24 bytes.
     if (pattern == big && (draw(6) > 0 || type->sent == types[2].sent || type->sent == types[3].sent))
         pattern = few;
-    struct sent sent;
+    struct message_list sent;
     const uint64_t backward = draw(2), kept = chance;
     draw_messages(pattern, type, rank, ranks, &sent);
     chance = kept + 12345;
-    const int has_displs = place(&sent, (int)backward);
-    char* buffer = room(sent.elements);
+    const int has_displs = set_displacements(&sent, (int)backward);
+    char* buffer = allocate_buffer(sent.elements);
     for (int64_t i = 0; i < (sent.elements + 1) * (int64_t)widest; ++i)
         buffer[i] = (char)(i * 7 + rank * 131 + (i >> 8) * (rank + 3) + number);
-    const struct expected expected = exchange_densely(&sent, buffer, type, comm, ranks);
+    const struct received_messages expected = exchange_densely(&sent, buffer, type, comm, ranks);
     int count, *sources, *counts;
     char* data;
     const int status = topoloom_sparse_exchange(sent.count, sent.destinations, sent.counts, buffer + before,
                                                 has_displs ? sent.displs : NULL, type->sent, &count, &sources,
                                                 &counts, &data, type->received, comm);
-    check(status == MPI_SUCCESS, "the status", number);
-    check(count == expected.count, "the number of messages", number);
+    require(status == MPI_SUCCESS, "the status", number);
+    require(count == expected.count, "the number of messages", number);
     for (int i = 0; i < count; ++i) {
-        check(sources[i] == expected.sources[i], "a source", number);
-        check(counts[i] == expected.counts[i], "a count", number);
+        require(sources[i] == expected.sources[i], "a source", number);
+        require(counts[i] == expected.counts[i], "a count", number);
     }
     int length, expected_length;
-    char* bytes = packed(data, expected.elements, type->received, comm, &length);
+    char* bytes = pack_elements(data, expected.elements, type->received, comm, &length);
     char* expected_bytes =
-        packed(expected.memory + before, expected.elements, type->received, comm, &expected_length);
-    check(length == expected_length && memcmp(bytes, expected_bytes, (size_t)length) == 0, "the data",
-          number);
+        pack_elements(expected.memory + before, expected.elements, type->received, comm, &expected_length);
+    require(length == expected_length && memcmp(bytes, expected_bytes, (size_t)length) == 0, "the data",
+            number);
     topoloom_sparse_free(&sources, &counts, &data);
-    check(sources == NULL && counts == NULL && data == NULL, "a pointer after it is freed", number);
+    require(sources == NULL && counts == NULL && data == NULL, "a pointer after it is freed", number);
     free(bytes);
     free(expected_bytes);
     free(buffer);
@@ -277,10 +279,10 @@ static void run_cases(uint64_t seed, long cases) {
     if (rank == 0) printf("%ld cases are equal\n", cases);
 }
 
-// ---- many calls --------------------------------------------------------------------------------------------------
+// Data differ from call to call, so that messages of another call are detected.
 
 /// A rank's data differ from call to call, so that a message of another call would be detected.
-static void call_often(long calls) {
+static void call_repeatedly(long calls) {
     int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -291,8 +293,9 @@ static void call_often(long calls) {
         long* data;
         topoloom_sparse_exchange((call + rank) % 3 > 0, &next, &one, &sent, NULL, MPI_LONG, &count, &sources,
                                  &counts, &data, MPI_LONG, MPI_COMM_WORLD);
-        check(count == ((call + previous) % 3 > 0), "the number of messages", call);
-        if (count > 0) check(sources[0] == previous && data[0] == call * ranks + previous, "the data", call);
+        require(count == ((call + previous) % 3 > 0), "the number of messages", call);
+        if (count > 0)
+            require(sources[0] == previous && data[0] == call * ranks + previous, "the data", call);
         topoloom_sparse_free(&sources, &counts, &data);
     }
     if (rank == 0) printf("%ld calls are right\n", calls);
@@ -300,9 +303,9 @@ static void call_often(long calls) {
 
 // ---- among others ------------------------------------------------------------------------------------------------
 
-/// The program's messages, with any tag, are not ours. And half of the ranks wait for a collective that all have started
-/// before they enter the exchange, which the others have to help with while they are in it.
-static void cross(void) {
+/// Exchanges among concurrent messages of the program, with any tag. Half of the ranks complete a collective
+/// before they enter the exchange; the other ranks must progress the collective inside the exchange.
+static void cross_rounds(void) {
     int rank, ranks, count, *sources, *counts;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -325,15 +328,15 @@ static void cross(void) {
         MPI_Isend(&mark, 1, MPI_INT, (rank + 1) % ranks, round, MPI_COMM_WORLD, &requests[1]);
         if (!waits_first) topoloom_wait(&collective, MPI_STATUS_IGNORE);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-        check(other == 1000 + (rank + ranks - 1) % ranks, "the program's message", round);
-        check(count == 2, "the number of messages", round);
+        require(other == 1000 + (rank + ranks - 1) % ranks, "the program's message", round);
+        require(count == 2, "the number of messages", round);
         int from = (rank + ranks - round % ranks) % ranks;
         for (int i = 0; i < 2; ++i) {
             const int is_own = from == rank ? i == 1 : sources[i] == rank;
-            check(data[i] == (is_own ? -round : from + round), "the data", round);
+            require(data[i] == (is_own ? -round : from + round), "the data", round);
         }
         for (int i = 0; i < ranks * block; ++i)
-            check(taken[i] == i / block * 7 + rank * block + i % block + round, "the all-to-all", round);
+            require(taken[i] == i / block * 7 + rank * block + i % block + round, "the all-to-all", round);
         topoloom_sparse_free(&sources, &counts, &data);
     }
     free(given);
@@ -343,7 +346,7 @@ static void cross(void) {
 
 // ---- wrong arguments ---------------------------------------------------------------------------------------------
 
-static int call_wrongly(const char* which) {
+static int make_invalid_call(const char* which) {
     int ranks, count, *sources, *counts, zero = 0, one = 1, less = -1, none;
     long data = 0, *received;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -358,11 +361,11 @@ static int call_wrongly(const char* which) {
     if (strcmp(which, "buffer") == 0) return CALL(1, &zero, &one, NULL, MPI_LONG, &received);
     if (strcmp(which, "type") == 0) return CALL(1, &zero, &one, &data, MPI_DATATYPE_NULL, &received);
     if (strcmp(which, "address") == 0) return CALL(1, &zero, &one, &data, MPI_LONG, NULL);
-    return CALL(1, &zero, &one, &data, MPI_CHAR, &received);  // a byte is no long
+    return CALL(1, &zero, &one, &data, MPI_CHAR, &received);  // MPI_CHAR is too short for a long
 #undef CALL
 }
 
-static void return_errors(void) {
+static void check_returned_errors(void) {
     static const struct wrong {
         const char* which;
         int error_class;
@@ -371,26 +374,26 @@ static void return_errors(void) {
                {"address", MPI_ERR_ARG}};
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
-        check(call_wrongly(all[i].which) == all[i].error_class, all[i].which, (long)i);
+        require(make_invalid_call(all[i].which) == all[i].error_class, all[i].which, (long)i);
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    // Only rank 0 gets what is too short; the next exchange does not find it.
-    const int status = call_wrongly("length");
-    check(status == (rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS), "length", 0);
-    call_often(3);
+    // Only rank 0 receives truncated data; the next exchange is not affected.
+    const int status = make_invalid_call("length");
+    require(status == (rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS), "length", 0);
+    call_repeatedly(3);
 }
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     if (argc == 3 && strcmp(argv[1], "many") == 0) {
-        call_often(atol(argv[2]));
+        call_repeatedly(atol(argv[2]));
     } else if (argc == 2 && strcmp(argv[1], "crossed") == 0) {
-        cross();
+        cross_rounds();
     } else if (argc == 3 && strcmp(argv[1], "wrong") == 0) {
         if (strcmp(argv[2], "returned") == 0) {
-            return_errors();
+            check_returned_errors();
         } else {
-            call_wrongly(argv[2]);
+            make_invalid_call(argv[2]);
         }
     } else {
         run_cases(strtoull(argv[1], NULL, 10), atol(argv[2]));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Concurrent collectives of several threads, and collectives without tests. Prints the number of wrong results.
+// Concurrent collectives of several threads, and collectives without tests. Prints the number of
+// wrong results.
 // Usage: threads at-once THREADS CALLS | threads unseen CALLS | threads fresh COMMUNICATORS
 #include <mpi.h>
 #include <pthread.h>
@@ -16,16 +17,16 @@ struct worker {
     pthread_t thread;
     MPI_Comm comm;
     int calls;
-    unsigned seed;  // the same on all ranks
+    unsigned seed;  // seed, equal on all ranks
     int wrong;
 };
 
-static int value(int from, int to, int call) { return from * 1000003 + to * 1009 + call; }
+static int compute_value(int from, int to, int call) { return from * 1000003 + to * 1009 + call; }
 
-static int all_to_all(MPI_Comm comm, int units, int call, int form) {
+static int check_all_to_all(MPI_Comm comm, int units, int call, int form) {
     const size_t room = (size_t)world_ranks * (size_t)units;
     int *in = malloc(room * sizeof *in), *out = malloc(room * sizeof *out), wrong = 0;
-    for (size_t i = 0; i < room; ++i) in[i] = value(world_rank, (int)(i / (size_t)units), call);
+    for (size_t i = 0; i < room; ++i) in[i] = compute_value(world_rank, (int)(i / (size_t)units), call);
     topoloom_request request;
     if (form == 0) {
         topoloom_alltoall(in, units, MPI_INT, out, units, MPI_INT, comm);
@@ -38,13 +39,14 @@ static int all_to_all(MPI_Comm comm, int units, int call, int form) {
         for (int done = 0; !done;) topoloom_test(&request, &done, MPI_STATUS_IGNORE);
         topoloom_request_free(&request);
     }
-    for (size_t i = 0; i < room; ++i) wrong += out[i] != value((int)(i / (size_t)units), world_rank, call);
+    for (size_t i = 0; i < room; ++i)
+        wrong += out[i] != compute_value((int)(i / (size_t)units), world_rank, call);
     free(in);
     free(out);
     return wrong > 0;
 }
 
-static int all_reduce(MPI_Comm comm, int units, int call, int form) {
+static int check_all_reduce(MPI_Comm comm, int units, int call, int form) {
     int *in = malloc((size_t)units * sizeof *in), *out = malloc((size_t)units * sizeof *out), wrong = 0;
     for (int i = 0; i < units; ++i) in[i] = world_rank + i + call;
     if (form == 0) {
@@ -61,17 +63,17 @@ static int all_reduce(MPI_Comm comm, int units, int call, int form) {
     return wrong > 0;
 }
 
-static void* work(void* given) {
+static void* run_random_calls(void* given) {
     struct worker* worker = given;
     for (int call = 0; call < worker->calls; ++call) {
         const int drawn = rand_r(&worker->seed), units = 1 + rand_r(&worker->seed) % most_units;
-        worker->wrong += drawn % 2 ? all_reduce(worker->comm, units, call, drawn / 2 % 2)
-                                   : all_to_all(worker->comm, units, call, drawn / 2 % 3);
+        worker->wrong += drawn % 2 ? check_all_reduce(worker->comm, units, call, drawn / 2 % 2)
+                                   : check_all_to_all(worker->comm, units, call, drawn / 2 % 3);
     }
     return NULL;
 }
 
-static int at_once(int threads, int calls) {
+static int run_concurrent_threads(int threads, int calls) {
     struct worker* workers = calloc((size_t)threads, sizeof *workers);
     int wrong = 0;
     for (int t = 0; t < threads; ++t) {
@@ -79,7 +81,7 @@ static int at_once(int threads, int calls) {
         workers[t].seed = (unsigned)t + 1;
         MPI_Comm_dup(MPI_COMM_WORLD, &workers[t].comm);
     }
-    for (int t = 0; t < threads; ++t) pthread_create(&workers[t].thread, NULL, work, &workers[t]);
+    for (int t = 0; t < threads; ++t) pthread_create(&workers[t].thread, NULL, run_random_calls, &workers[t]);
     for (int t = 0; t < threads; ++t) {
         pthread_join(workers[t].thread, NULL);
         wrong += workers[t].wrong;
@@ -89,9 +91,9 @@ static int at_once(int threads, int calls) {
     return wrong;
 }
 
-/// The first half of the ranks wait in MPI for messages that the others send when they have what all have started, so that it
-/// ends only if the calls of the first half progress without being tested.
-static int unseen(int calls) {
+/// The first half of the ranks blocks in MPI_Recv until the second half has completed the
+/// collective. The collective therefore has to progress without MPI_Test calls.
+static int wait_without_tests(int calls) {
     enum { units = 64 };
     int wrong = 0;
     const int waits = world_rank < world_ranks / 2, pairs = world_ranks / 2;
@@ -99,22 +101,24 @@ static int unseen(int calls) {
         *out = malloc((size_t)world_ranks * units * sizeof *out);
     topoloom_barrier(MPI_COMM_WORLD);
     for (int call = 0; call < calls; ++call) {
-        for (int i = 0; i < world_ranks * units; ++i) in[i] = value(world_rank, i / units, call);
+        for (int i = 0; i < world_ranks * units; ++i) in[i] = compute_value(world_rank, i / units, call);
         topoloom_request request;
         topoloom_ialltoall(in, units, MPI_INT, out, units, MPI_INT, MPI_COMM_WORLD, &request);
         if (waits) MPI_Recv(NULL, 0, MPI_INT, world_rank + pairs, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         topoloom_wait(&request, MPI_STATUS_IGNORE);
         if (!waits && world_rank < 2 * pairs)
             MPI_Send(NULL, 0, MPI_INT, world_rank - pairs, 0, MPI_COMM_WORLD);
-        for (int i = 0; i < world_ranks * units; ++i) wrong += out[i] != value(i / units, world_rank, call);
+        for (int i = 0; i < world_ranks * units; ++i)
+            wrong += out[i] != compute_value(i / units, world_rank, call);
     }
     free(in);
     free(out);
     return wrong;
 }
 
-/// The library's thread sets a communicator up while its program does, by another call or by freeing it.
-static int fresh(int communicators) {
+/// Sets a communicator up in the progress thread while the program sets it up by another call or
+/// frees it.
+static int set_up_concurrently(int communicators) {
     int wrong = 0;
     for (int i = 0; i < communicators; ++i) {
         int one = 1, sum = 0, started = 0;
@@ -142,9 +146,9 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
     if (level != MPI_THREAD_MULTIPLE) MPI_Abort(MPI_COMM_WORLD, 1);
     const int count = atoi(argv[2]);
-    const int wrong = strcmp(argv[1], "unseen") == 0  ? unseen(count)
-                      : strcmp(argv[1], "fresh") == 0 ? fresh(count)
-                                                      : at_once(count, atoi(argv[3]));
+    const int wrong = strcmp(argv[1], "unseen") == 0  ? wait_without_tests(count)
+                      : strcmp(argv[1], "fresh") == 0 ? set_up_concurrently(count)
+                                                      : run_concurrent_threads(count, atoi(argv[3]));
     MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (world_rank == 0) printf("%d wrong\n", all);
     MPI_Finalize();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rank 0 ends a broadcast that the others come to only after a call on another communicator, which rank 0 waits for last.
+// Rank 0 completes a broadcast before a call on another communicator; the other ranks complete that
+// call first.
 #include <mpi.h>
 #include <stdio.h>
 #include <topoloom_collective.h>

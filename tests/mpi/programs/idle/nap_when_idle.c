@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linked into test programs: a rank that polls without success sleeps, so that ranks on the same core can run.
+// Linked into test programs: a rank that polls without success sleeps, so that ranks on the same
+// core can run.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/syscall.h>
@@ -15,7 +16,7 @@ int sched_yield(void) __attribute__((__nothrow__));
 }
 #endif
 
-// A poll of Open MPI that finds nothing takes less than BUSY_NS.
+// An unsuccessful poll of Open MPI takes less than BUSY_NS.
 enum { POLLS_BEFORE_NAP = 100, NAP_NS = 20000, BUSY_NS = 5000 };
 
 static void nap(void) {
@@ -29,7 +30,7 @@ static long now_ns(void) {
     return now.tv_sec * 1000000000L + now.tv_nsec;
 }
 
-// MPICH polls without yielding. It finds this function before UCX's.
+// MPICH polls without yielding; this function overrides UCX's.
 unsigned ucp_worker_progress(void* worker) {
     typedef unsigned (*Progress)(void*);
     static Progress progress;
@@ -41,7 +42,7 @@ unsigned ucp_worker_progress(void* worker) {
     return events;
 }
 
-// Open MPI yields after each poll that finds nothing. It finds this function before libc's.
+// Open MPI yields after each unsuccessful poll; this function overrides libc's.
 int sched_yield(void) {
     static __thread unsigned idle_polls;
     static __thread long last_end;

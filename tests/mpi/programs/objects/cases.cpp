@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Features of arrays of objects beyond single messages: broadcasts, reductions, sections, priorities, views, long messages,
-// other arrays, phases.
+// Features of arrays of objects beyond single messages: broadcasts, reductions, sections,
+// priorities, views, long messages, other arrays, phases.
 #include <cstdint>
 #include <cstdio>
 #include <map>
@@ -23,7 +23,7 @@ void expect(bool holds, const char* what) {
     std::printf("not so: %s\n", what);
 }
 
-/// All kinds of values that messages carry.
+/// Values of all kinds that messages can contain.
 struct Load {
     std::string text;
     std::map<int, std::vector<double>> table;
@@ -78,14 +78,14 @@ struct Part : topoloom::Object<Part> {
     topoloom::Section<Part> section;
 };
 
-std::int64_t sum_of(topoloom::Objects<Part>& parts, int Part::* member) {
+std::int64_t sum_member(topoloom::Objects<Part>& parts, int Part::* member) {
     std::int64_t own = 0, all = 0;
     parts.for_each_local([&](Part& part) { own += part.*member; });
     MPI_Allreduce(&own, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     return all;
 }
 
-/// Priorities are kept where they are sure: on one rank.
+/// Checks priorities on one rank, because only there the order is guaranteed.
 struct Ordered : topoloom::Object<Ordered> {
     void start() {
         for (const int priority : {2, 0, -1, 0, 5, -1})
@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     {
         topoloom::SchedulerOptions small;
-        small.message_bytes = 256;  // so that many messages are longer
+        small.message_bytes = 256;  // so that many messages exceed a buffer
         topoloom::Scheduler scheduler(MPI_COMM_WORLD, small);
         const bool is_first = scheduler.rank() == 0, is_last = scheduler.rank() == scheduler.ranks() - 1;
         topoloom::Objects<Part> parts(scheduler, {4, 5}, [](Index) { return Part(); });
@@ -114,8 +114,8 @@ int main(int argc, char** argv) {
         if (is_first) parts.broadcast<&Part::wander>(30);
         for (int i = 0; i < 10; ++i) parts.broadcast<&Part::count>(1);
         scheduler.run();
-        expect(sum_of(parts, &Part::wandered) == 20 * 31, "all wander");
-        expect(sum_of(parts, &Part::counted) == 200 * scheduler.ranks(), "a broadcast reaches all once");
+        expect(sum_member(parts, &Part::wandered) == 20 * 31, "all wander");
+        expect(sum_member(parts, &Part::counted) == 200 * scheduler.ranks(), "a broadcast reaches all once");
         parts.for_each_local([](Part& part) { part.counted = 0; });
 
         std::int64_t sum = 0;
@@ -134,13 +134,13 @@ int main(int argc, char** argv) {
         scheduler.run();
         expect(sum == 4 * (0 + 1 + 2 + 3 + 4) + 50 * (0 + 1 + 2 + 3), "a sum comes to all ranks");
         expect(most == std::vector<double>{3, 0}, "a maximum of vectors");
-        expect(sum_of(parts, &Part::learned) == 20 * 20, "a result goes to all objects");
+        expect(sum_member(parts, &Part::learned) == 20 * 20, "a result goes to all objects");
         parts.for_each_local([](Part& part) { part.learned = 0; });
         if (is_first) parts.broadcast<&Part::agree_with_one>();
         scheduler.run();
-        expect(sum_of(parts, &Part::learned) == 20 * 7, "a result goes to one object");
+        expect(sum_member(parts, &Part::learned) == 20 * 7, "a result goes to one object");
 
-        // A section whose members move, and reduce twice.
+        // A moving section that reduces twice.
         if (is_first) {
             std::vector<Index> some;
             for (int x = 0; x < 4; ++x) some.emplace_back(x, x);
@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
             parts.multicast<&Part::count, topoloom::Route::direct>(diagonal, 100);
         }
         scheduler.run();
-        expect(sum_of(parts, &Part::counted) == 4 * 111, "a multicast reaches its members by each route");
+        expect(sum_member(parts, &Part::counted) == 4 * 111, "a multicast reaches its members by each route");
         parts.for_each_local([&](Part& part) {
             if (part.section.members.empty()) return;
             if (part.index().x == 2) part.array().multicast<&Part::wander>(part.section, 5);
@@ -168,7 +168,7 @@ int main(int argc, char** argv) {
         parts[{3, 4}].send<&Part::view>(0, std::span<const double>(ones));
         parts[{0, 0}].send<&Part::carry>(some_load);
         scheduler.run();
-        expect(sum_of(parts, &Part::counted) == 1000 + 1001 * scheduler.ranks(), "long messages arrive");
+        expect(sum_member(parts, &Part::counted) == 1000 + 1001 * scheduler.ranks(), "long messages arrive");
         parts.for_each_local([](Part& part) { expect(part.viewed_aligned, "views are aligned"); });
 
         if (is_first) parts.broadcast<&Part::log_to>(logs.handle());
@@ -182,13 +182,13 @@ int main(int argc, char** argv) {
             expect(one.noted == std::vector<int>{-8, -5, 1, 3, 20, 54}, "the lowest priority goes first");
         });
 
-        // Phases one after another, without a barrier between.
+        // Consecutive phases without a barrier.
         parts.for_each_local([](Part& part) { part.counted = 0; });
         for (int phase = 0; phase < 50; ++phase) {
             parts[{phase % 4, phase % 5}].send<&Part::count>(1);
             scheduler.run();
         }
-        expect(sum_of(parts, &Part::counted) == 50 * scheduler.ranks(), "phases follow each other");
+        expect(sum_member(parts, &Part::counted) == 50 * scheduler.ranks(), "phases follow each other");
     }
     int all = 0, rank = 0;
     MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Faults that are reported on all ranks, or leave no state; two ranks, errors become exceptions. Rank 0 prints a line per case.
+// Faults that all ranks report, or that leave no state. Runs on two ranks with errors as
+// exceptions; rank 0 prints a line per case.
 #include <array>
 #include <complex>
 #include <cstdio>
@@ -57,13 +58,13 @@ struct Cell : topoloom::Object<Cell> {
 
 int rank = 0;
 
-void say(const std::string& name, const std::string& text) {
+void print_line(const std::string& name, const std::string& text) {
     if (rank == 0) std::fputs((name + ": " + text + "\n").c_str(), stdout);
 }
 
-/// Prints what the call throws, on both ranks.
+/// Prints the exception of the call on both ranks.
 template <typename Call>
-void both(const std::string& name, const Call& call) {
+void print_error_on_all_ranks(const std::string& name, const Call& call) {
     std::string text = "nothing";
     try {
         call();
@@ -73,11 +74,11 @@ void both(const std::string& name, const Call& call) {
     const int own = text == "nothing" ? 0 : 1;
     int all = 0;
     MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    say(name, std::to_string(all) + " threw " + text);
+    print_line(name, std::to_string(all) + " threw " + text);
 }
 
-/// Prints what run() throws, on any rank; then all ranks run to the end.
-void run(const std::string& name, topoloom::Scheduler& scheduler) {
+/// Prints exceptions of run() on any rank, and repeats run() until the phase ends.
+void run_scheduler(const std::string& name, topoloom::Scheduler& scheduler) {
     for (bool goes_on = true; goes_on;) {
         try {
             scheduler.run();
@@ -88,7 +89,7 @@ void run(const std::string& name, topoloom::Scheduler& scheduler) {
     }
 }
 
-Cell make(topoloom::Index) { return {}; }
+Cell make_cell(topoloom::Index) { return {}; }
 
 }  // namespace
 
@@ -96,27 +97,31 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    both("memory on rank 1",
-         [] { topoloom::Scheduler(MPI_COMM_WORLD, {.memory_bytes = rank == 1 ? 10 : 1 << 20}); });
-    both("unequal", [] { topoloom::Scheduler(MPI_COMM_WORLD, {.message_bytes = 1000 * (rank + 1)}); });
+    print_error_on_all_ranks("memory on rank 1", [] {
+        topoloom::Scheduler(MPI_COMM_WORLD, {.memory_bytes = rank == 1 ? 10 : 1 << 20});
+    });
+    print_error_on_all_ranks(
+        "unequal", [] { topoloom::Scheduler(MPI_COMM_WORLD, {.message_bytes = 1000 * (rank + 1)}); });
     topoloom::Scheduler scheduler(MPI_COMM_WORLD);
     {
         topoloom::ObjectsOptions options;
         options.home = [](const topoloom::Index& at) { return static_cast<int>(at.x); };
-        both("home", [&] { topoloom::Objects<Cell> away(scheduler, {3}, make, options); });
+        print_error_on_all_ranks("home",
+                                 [&] { topoloom::Objects<Cell> away(scheduler, {3}, make_cell, options); });
     }
     {
-        topoloom::Objects<Cell> gone(scheduler, {2}, make);
+        topoloom::Objects<Cell> gone(scheduler, {2}, make_cell);
         gone[rank].send<&Cell::fail>();
         gone[rank].send<&Cell::leave>();
-        both("thrown", [&] { scheduler.run(); });
+        print_error_on_all_ranks("thrown", [&] { scheduler.run(); });
     }
-    topoloom::Objects<Cell> cells(scheduler, {8}, make);
-    run("after both", scheduler);  // drops what is left for the array that is gone
+    topoloom::Objects<Cell> cells(scheduler, {8}, make_cell);
+    run_scheduler("after both", scheduler);  // drops pending messages to the destroyed array
 
     if (rank == 0) cells.migrate(0, 1);
     const topoloom::Measurements seen = scheduler.measurements();
-    say("to move", "is on rank " + std::to_string(seen.rank[0]) + " of " + std::to_string(seen.objects()));
+    print_line("to move",
+               "is on rank " + std::to_string(seen.rank[0]) + " of " + std::to_string(seen.objects()));
     scheduler.rebalance("none");
     if (rank == 1) std::fputs(cells.local(0) != nullptr ? "moved: yes\n" : "moved: no\n", stdout);
 
@@ -128,19 +133,20 @@ int main(int argc, char** argv) {
             std::fputs(cells.local(left)->stayed ? "left when over: yes\n" : "left when over: no\n", stdout);
 
     if (rank == 0) cells[1].send<&Cell::measure>();
-    run("measured", scheduler);
+    run_scheduler("measured", scheduler);
     if (rank == 0) cells.local(1)->refuses = true;
-    both("measured locked", [&] { static_cast<void>(scheduler.measurements()); });
+    print_error_on_all_ranks("measured locked", [&] { static_cast<void>(scheduler.measurements()); });
     if (rank == 0) cells.migrate(1, 1);
-    run("locked", scheduler);
+    run_scheduler("locked", scheduler);
     if (rank == 0) cells.local(1)->refuses = false;
 
     if (rank == 0) cells[1].send<&Cell::take>(std::vector<Nothing>(5), std::tuple<int, std::string>(1, "ab"));
-    run("values", scheduler);
-    if (rank == 0) say("taken", std::to_string(cells.local(1)->taken));
+    run_scheduler("values", scheduler);
+    if (rank == 0) print_line("taken", std::to_string(cells.local(1)->taken));
 
-    both("periods", [&] { scheduler.rebalance("greedy", {.periods = rank == 1 ? 0.0 : 1.0}); });
-    both("policies", [&] { scheduler.rebalance(rank == 0 ? "greedy" : "place"); });
+    print_error_on_all_ranks("periods",
+                             [&] { scheduler.rebalance("greedy", {.periods = rank == 1 ? 0.0 : 1.0}); });
+    print_error_on_all_ranks("policies", [&] { scheduler.rebalance(rank == 0 ? "greedy" : "place"); });
     const auto add = [&](int number) {
         return scheduler.callback<int>([number](const int& sum) {
             if (rank == 0) throw std::runtime_error(std::to_string(number + sum));
@@ -148,9 +154,9 @@ int main(int argc, char** argv) {
     };
     const topoloom::Callback<int> first = add(0), second = add(1);
     if (rank == 0) cells.broadcast<&Cell::add>(first, first);
-    run("callback", scheduler);
+    run_scheduler("callback", scheduler);
     if (rank == 1) cells.broadcast<&Cell::add>(first, second);
-    run("mixed", scheduler);
+    run_scheduler("mixed", scheduler);
     MPI_Finalize();
-    // The scheduler and the array are destroyed behind it.
+    // The scheduler and the array are destroyed after MPI_Finalize.
 }

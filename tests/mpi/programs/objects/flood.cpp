@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends much more than ranks may hold: `flood main|methods|circle MEMORY [ROUNDS]` prints the maximum bytes held by a rank.
+// Sends much more than the memory limit: `flood main|methods|circle MEMORY [ROUNDS]` prints the
+// maximum bytes buffered on a rank.
 //
-// main: the main programs of all ranks send to all objects while rank 0 takes nothing. methods: methods send through a chain of
-// ranks to one that takes nothing. circle: methods of all ranks send each other more than ranks may hold before any returns.
+// main: the main programs of all ranks send to all objects while rank 0 sleeps.
+// methods: methods send through a chain of ranks to a sleeping rank.
+// circle: methods of all ranks exceed the limit by messages to each other before any method returns.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -24,7 +26,8 @@ struct Sink : topoloom::Object<Sink> {
         ++count;
         for (const std::uint64_t value : values) sum += value;
     }
-    /// Sends at once: to all others in turn, or to object 1, which passes each on to object 0.
+    /// Sends all messages in one method: to all other objects in turn, or to object 1, which
+    /// forwards each to object 0.
     void pour(std::int64_t rounds, bool in_circle) {
         const auto size = static_cast<std::int64_t>(array().size());
         for (std::int64_t i = 0; i < rounds; ++i) {
@@ -43,7 +46,7 @@ struct Sink : topoloom::Object<Sink> {
     std::uint64_t sum = 0;
 };
 
-std::int64_t over_all(std::int64_t own, MPI_Op how) {
+std::int64_t reduce_over_ranks(std::int64_t own, MPI_Op how) {
     MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_INT64_T, how, MPI_COMM_WORLD);
     return own;
 }
@@ -81,11 +84,11 @@ int main(int argc, char** argv) {
             count += sink.count;
             sum += static_cast<std::int64_t>(sink.sum);
         });
-        count = over_all(count, MPI_SUM);
-        sum = over_all(sum, MPI_SUM);
-        if (!from_main && !in_circle) expected = over_all(expected, MPI_SUM);
+        count = reduce_over_ranks(count, MPI_SUM);
+        sum = reduce_over_ranks(sum, MPI_SUM);
+        if (!from_main && !in_circle) expected = reduce_over_ranks(expected, MPI_SUM);
         is_right = count == expected && sum == expected * static_cast<std::int64_t>(length);
-        const std::int64_t held = over_all(scheduler.peak_message_bytes(), MPI_MAX);
+        const std::int64_t held = reduce_over_ranks(scheduler.peak_message_bytes(), MPI_MAX);
         if (rank == 0)
             std::printf("%s: %lld messages, %lld bytes held\n", is_right ? "right" : "WRONG",
                         static_cast<long long>(count), static_cast<long long>(held));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random patterns of messages, each sent twice: by a many-to-many, and directly. Objects move between fences and within turns.
-// `many_to_many STRATEGY OBJECTS PHASES SEED`; STRATEGY is a name, or `learned`. Or `many_to_many switch BYTES...`: all ranks send
-// each other as much, with a mesh and direct messages to choose from at alpha / beta = 10,000 bytes.
+// Random messages, each sent both by a many-to-many and directly. Objects move between fences and
+// within turns.
+// Usage: many_to_many STRATEGY OBJECTS PHASES SEED; STRATEGY is a name, or `learned`.
+// many_to_many switch BYTES...: ranks send each other BYTES; mesh and direct messages break even at
+// alpha / beta = 10,000 bytes.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -27,20 +29,20 @@ struct Cell : topoloom::Object<Cell> {
 
     void begin(topoloom::ManyToMany<Cell> exchange, std::uint64_t seed) {
         send_some(exchange, seed, 0);
-        // The rest from another rank, now and then.
+        // Sometimes sends the rest from another rank.
         if (mix(seed + 1 + number()) % 2 == 0) wander(mix(seed + 2 + number()));
         array()[index()].send<&Cell::end>(exchange, seed);
     }
     void end(topoloom::ManyToMany<Cell> exchange, std::uint64_t seed) {
         send_some(exchange, seed, 1);
         done(exchange);
-        send_some(exchange, seed, 2);  // of the next turn
+        send_some(exchange, seed, 2);  // belongs to the next exchange
         if (mix(seed + 3 + number()) % 2 == 0) wander(mix(seed + 4 + number()));
         done(exchange);
     }
     void take(std::uint64_t from, const std::vector<std::uint64_t>& values) { add(0, from, values); }
     void take_straight(std::uint64_t from, const std::vector<std::uint64_t>& values) { add(1, from, values); }
-    /// As long to every object of another rank.
+    /// Sends messages of equal length to every object of another rank.
     void to_all(topoloom::ManyToMany<Cell> exchange, std::int64_t bytes) {
         const auto size = static_cast<std::int64_t>(array().size());
         const std::vector<char> values(static_cast<std::size_t>(bytes));
@@ -82,12 +84,13 @@ struct Cell : topoloom::Object<Cell> {
     }
 };
 
-std::int64_t over_all(std::int64_t own) {
+std::int64_t sum_over_ranks(std::int64_t own) {
     MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     return own;
 }
 
-bool compare(const std::string& strategy, std::int64_t objects, std::uint64_t phases, std::uint64_t seed) {
+bool run_strategy(const std::string& strategy, std::int64_t objects, std::uint64_t phases,
+                  std::uint64_t seed) {
     topoloom::Scheduler scheduler(MPI_COMM_WORLD);
     topoloom::Objects<Cell> cells(scheduler, {objects}, [](topoloom::Index) { return Cell(); });
     topoloom::ManyToManyOptions options{.alpha = 1e-5, .beta = 1e-9};
@@ -111,15 +114,15 @@ bool compare(const std::string& strategy, std::int64_t objects, std::uint64_t ph
         if (cell.counts[0] != cell.counts[1] || cell.sums[0] != cell.sums[1]) ++wrong;
         messages += cell.counts[0];
     });
-    wrong = over_all(wrong);
-    messages = over_all(messages);
+    wrong = sum_over_ranks(wrong);
+    messages = sum_over_ranks(messages);
     const bool is_right = wrong == 0 && messages > 0;
     if (scheduler.rank() == 0)
         std::printf("%s: %lld messages\n", is_right ? "right" : "WRONG", static_cast<long long>(messages));
     return is_right;
 }
 
-bool switches(int argc, char** argv) {
+bool print_chosen_strategies(int argc, char** argv) {
     topoloom::Scheduler scheduler(MPI_COMM_WORLD);
     topoloom::Objects<Cell> cells(scheduler, {scheduler.ranks()}, [](topoloom::Index) { return Cell(); });
     topoloom::ManyToManyOptions options;
@@ -143,7 +146,7 @@ bool switches(int argc, char** argv) {
     std::int64_t wrong = 0;
     cells.for_each_local([&](const Cell& cell) { wrong += cell.counts[0] != expected ? 1 : 0; });
     if (scheduler.rank() == 0) std::fputs(lines.c_str(), stdout);
-    return over_all(wrong) == 0;
+    return sum_over_ranks(wrong) == 0;
 }
 
 }  // namespace
@@ -151,10 +154,10 @@ bool switches(int argc, char** argv) {
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     const std::string which = argc > 1 ? argv[1] : "";
-    const bool is_right = which == "switch" ? switches(argc, argv)
-                                            : argc > 4 && compare(which, std::atol(argv[2]),
-                                                                  std::strtoull(argv[3], nullptr, 10),
-                                                                  std::strtoull(argv[4], nullptr, 10));
+    const bool is_right = which == "switch" ? print_chosen_strategies(argc, argv)
+                                            : argc > 4 && run_strategy(which, std::atol(argv[2]),
+                                                                       std::strtoull(argv[3], nullptr, 10),
+                                                                       std::strtoull(argv[4], nullptr, 10));
     MPI_Finalize();
     return is_right ? 0 : 1;
 }

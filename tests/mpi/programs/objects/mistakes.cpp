@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mistakes with objects, by number or name: `mistakes WHICH [return]`; with `return` errors become exceptions, and the
-// program goes on.
+// Mistakes with objects, by name: `mistakes WHICH [return]`; with `return`, errors become
+// exceptions, and the program continues.
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -23,7 +23,7 @@ struct Plain : topoloom::Object<Plain> {
     void be_done(topoloom::ManyToMany<Plain> exchange) { done(exchange); }
     void serialize(auto& archive) {
         archive(calls);
-        // Packs more than it reads.
+        // Packs more than it unpacks.
         if constexpr (!std::remove_reference_t<decltype(archive)>::reads) archive(calls);
     }
     using methods =
@@ -31,7 +31,7 @@ struct Plain : topoloom::Object<Plain> {
     int calls = 0;
 };
 
-void make(std::string_view which, topoloom::Scheduler& scheduler, topoloom::Objects<Plain>& cells) {
+void make_mistake(std::string_view which, topoloom::Scheduler& scheduler, topoloom::Objects<Plain>& cells) {
     const auto on_sum = scheduler.callback<std::vector<int>>([](const std::vector<int>&) {});
     const bool is_first = scheduler.rank() == 0;
     if (which == "index") cells[{1, 9}].send<&Plain::fail>(0);
@@ -80,18 +80,18 @@ int main(int argc, char** argv) {
         for (bool is_first = true, goes_on = true; goes_on; is_first = false) {
             try {
                 if (is_first)
-                    make(which, scheduler, cells);
+                    make_mistake(which, scheduler, cells);
                 else
-                    scheduler.run();  // to the end of the phase, in which others may wait
+                    scheduler.run();  // complete the phase, because other ranks may wait
                 goes_on = false;
             } catch (const topoloom::ObjectsError& error) {
                 std::printf("caught: %s\n", error.what());
             }
         }
-        // Messages from others are still delivered.
+        // Messages of other objects are still delivered.
         cells[{1, 2}].send<&Plain::fail>(0);
         scheduler.run();
     }
-    std::fputs("went on\n", stdout);  // in one piece, also where nothing is buffered
+    std::fputs("went on\n", stdout);  // a single write, so that lines of ranks do not mix
     MPI_Finalize();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Must not compile: with NOT_SERIALIZED an object, with NOT_LISTED a method, otherwise a value of a message.
+// Must not compile: an object without serialize (NOT_SERIALIZED), an unlisted method (NOT_LISTED),
+// or a message value that cannot be serialized.
 #include <memory>
 #include <topoloom_objects.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `sections ROUNDS FILE`: hubs multicast to sections of leaves, whose answers come back as one sum, while both move. The
-// measured graph goes to FILE. Rank 0 prints "sections are right".
+// `sections ROUNDS FILE`: hubs multicast to sections of leaves, and the sum of the answers returns
+// to the hub; both move. Writes the measured graph to FILE. Rank 0 prints "sections are right".
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -10,14 +10,14 @@
 
 constexpr int hubs = 3, leaves = 12;
 
-/// Leaves of a hub; some have several.
-std::vector<topoloom::Index> leaves_of(int hub) {
+/// Returns the leaves of a hub; leaves can have several hubs.
+std::vector<topoloom::Index> list_members(int hub) {
     std::vector<topoloom::Index> members;
     for (int leaf = 0; leaf < leaves; ++leaf)
         if ((leaf + hub) % 3 != 0) members.push_back({leaf});
     return members;
 }
-int next_rank(int drawn, int ranks) { return (drawn * 7 + 3) % ranks; }
+int compute_next_rank(int drawn, int ranks) { return (drawn * 7 + 3) % ranks; }
 
 struct Hub;
 struct Leaf : topoloom::Object<Leaf> {
@@ -36,7 +36,7 @@ struct Hub : topoloom::Object<Hub> {
     void join(topoloom::Handle<Leaf> handle) {
         others = handle;
         const int own = static_cast<int>(index().x);
-        section = objects_of(others).section(leaves_of(own));
+        section = objects_of(others).section(list_members(own));
         objects_of(others).multicast<&Leaf::join>(section, own, section);
     }
     void start(int rounds) {
@@ -45,12 +45,12 @@ struct Hub : topoloom::Object<Hub> {
     }
     void add(std::vector<double> sum) {
         double expected = 0;
-        for (const topoloom::Index& leaf : leaves_of(static_cast<int>(index().x)))
+        for (const topoloom::Index& leaf : list_members(static_cast<int>(index().x)))
             expected += static_cast<double>(leaf.x) + round;
         const auto members = static_cast<double>(section.members.size());
         if (sum.size() != 2 || sum[0] != members || sum[1] != expected) ++wrong;
         if (++round < last) ask();
-        if (round % 3 == 0) migrate_to(next_rank(round, scheduler().ranks()));
+        if (round % 3 == 0) migrate_to(compute_next_rank(round, scheduler().ranks()));
     }
     void report(topoloom::Callback<int> result) {
         contribute<topoloom::sum>(result, round == last ? wrong : 1000);
@@ -73,7 +73,7 @@ void Leaf::take(int hub, int round, std::vector<double> values) {
     const std::vector<double> answer{1, static_cast<double>(index().x) + values.back()};
     contribute_to<topoloom::sum, &Hub::add>(parts.at(static_cast<std::size_t>(hub)), to, {hub}, answer);
     if ((round + index().x) % 4 == 0)
-        migrate_to(next_rank(round + static_cast<int>(index().x), scheduler().ranks()));
+        migrate_to(compute_next_rank(round + static_cast<int>(index().x), scheduler().ranks()));
 }
 
 int main(int argc, char** argv) {

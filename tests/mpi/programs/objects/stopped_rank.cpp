@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The last rank stops forever after the first phase, and the others say so: `stopped_rank sends|waits`.
+// The last rank stops forever after the first phase, and the other ranks report it: `stopped_rank
+// sends|waits`.
 #include <csignal>
 #include <string_view>
 #include <topoloom_objects.hpp>

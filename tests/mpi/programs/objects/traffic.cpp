@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Objects that send to each other at random, and move at random meanwhile: every message arrives once, and in an ordered array
-// in the order by pair. `traffic MIGRATIONS [ordered|any] [OBJECTS] [MEMORY]` prints what it has counted.
+// Objects send to random objects and move at random: every message arrives exactly once, and in an
+// ordered array in the order sent per pair.
+// `traffic MIGRATIONS [ordered|any] [OBJECTS] [MEMORY]` prints the counts.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -11,7 +12,7 @@
 
 namespace {
 
-/// Messages that an object has sent to another or received from it: their count, and the sum of their numbers.
+/// Number of messages between two objects, and the sum of their sequence numbers.
 struct Count {
     std::int64_t messages = 0, numbers = 0;
     void add(std::int64_t number) {
@@ -25,7 +26,7 @@ struct Walker : topoloom::Object<Walker> {
     Walker(std::int64_t objects, std::uint64_t seed, bool checks)
         : to(static_cast<std::size_t>(objects)), from(to.size()), state(seed), checks_order(checks) {}
 
-    /// Passes a token on, `steps` times in all, now and then from another rank.
+    /// Passes a token on `steps` times, sometimes after a move to another rank.
     void take(std::int64_t sender, std::int64_t number, std::int32_t steps) {
         if (sender >= 0) {
             Count& had = from[static_cast<std::size_t>(sender)];
@@ -59,7 +60,7 @@ struct Walker : topoloom::Object<Walker> {
     bool checks_order = false;
 };
 
-/// Adds up over all ranks.
+/// Sums the counts over all ranks.
 std::vector<std::int64_t> total(std::vector<std::int64_t> own) {
     MPI_Allreduce(MPI_IN_PLACE, own.data(), static_cast<int>(own.size()), MPI_INT64_T, MPI_SUM,
                   MPI_COMM_WORLD);
@@ -96,8 +97,8 @@ int main(int argc, char** argv) {
         const double seconds = MPI_Wtime() - begin;
 
         const auto size = static_cast<std::size_t>(objects);
-        std::vector<std::int64_t> counts(3 * size * size);  // sent less had: messages, numbers; had
-        std::vector<std::int64_t> sums(4);                  // moves, wrong, messages, objects
+        std::vector<std::int64_t> counts(3 * size * size);  // sent minus received
+        std::vector<std::int64_t> sums(4);                  // counts: moves, wrong values, messages, objects
         walkers.for_each_local([&](Walker& one) {
             const auto at = static_cast<std::size_t>(one.index().x);
             for (std::size_t other = 0; other < size; ++other) {

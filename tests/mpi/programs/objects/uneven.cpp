@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Objects of a ring with unequal computation: measured loads, and the result of each policy.
-// `uneven FILE` writes what is measured to the file.
+// A ring of objects with unequal computation: tests measured loads and the result of each policy.
+// `uneven FILE` writes the measured graph to FILE.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -22,8 +22,8 @@ struct Worker : topoloom::Object<Worker> {
     double value = 1;
 };
 
-/// Whether all objects are somewhere once, and how many of the heavy ones are on the rank that has most of them.
-int most_heavy(const topoloom::Measurements& measured, int ranks) {
+/// Returns the maximum number of heavy objects on one rank.
+int find_max_heavy_objects(const topoloom::Measurements& measured, int ranks) {
     std::vector<int> count(static_cast<std::size_t>(ranks));
     for (int i = 0; i < heavy; ++i) ++count[measured.rank[static_cast<std::size_t>(i)]];
     return *std::max_element(count.begin(), count.end());
@@ -46,14 +46,14 @@ int main(int argc, char** argv) {
         scheduler.write_graph(argv[1]);
         const topoloom::Measurements all = scheduler.measurements();
         is_right &= all.objects() == objects && all.packed_bytes[5] == sizeof(double);
-        // Blocks of indices: the heavy ones are on the first ranks.
-        is_right &= most_heavy(all, scheduler.ranks()) == heavy;
+        // Initial blocks of indices: all heavy objects are on the first rank.
+        is_right &= find_max_heavy_objects(all, scheduler.ranks()) == heavy;
         is_right &= scheduler.rebalance("none").moved == 0;
         for (const char* policy : {"greedy", "few-bytes", "alias", "diffusion", "repartition", "place"}) {
             measure();
             const topoloom::RebalanceResult done = scheduler.rebalance(policy, {.tolerance = 0.2});
             const bool is_better = done.busiest_after <= done.busiest_before * 1.0001 && done.average > 0;
-            const bool is_spread = most_heavy(scheduler.measurements(), scheduler.ranks()) <= 2;
+            const bool is_spread = find_max_heavy_objects(scheduler.measurements(), scheduler.ranks()) <= 2;
             if (scheduler.rank() == 0 && !(is_better && is_spread)) std::printf("not so: %s\n", policy);
             is_right &= is_better && is_spread;
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Persistent collectives of MPI. Rank 0 prints how many results were not those of MPI's blocking ones on all ranks, and
-// whether our library sent messages for them.
+// Persistent collectives of MPI. Rank 0 prints how many results differ from MPI's blocking
+// collectives on all ranks, and whether our library sent the messages.
 // Usage: persistent single|multiple repeated STARTS | unseen STARTS | kept | truncated | wrong
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,7 +15,7 @@ enum { count = 37, most_ranks = 8, room = 2 * count * most_ranks, operations = 1
 static atomic_int sent;
 static int rank, ranks;
 
-// Only the preloaded library comes by here.
+// Called only by the preloaded library.
 int PMPI_Isend(const void* buffer, int length, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                MPI_Request* request) {
     ++sent;
@@ -30,8 +30,8 @@ int PMPI_Send_init(const void* buffer, int length, MPI_Datatype type, int to, in
     return next(buffer, length, type, to, tag, comm, request);
 }
 
-/// Prepares a persistent call if given a request; else calls MPI's blocking function.
-static int perform(int operation, const int* in, int* out, MPI_Comm comm, MPI_Request* request) {
+/// Initializes a persistent call if a request is passed; else calls MPI's blocking function.
+static int init_or_call(int operation, const int* in, int* out, MPI_Comm comm, MPI_Request* request) {
     const int root = operation % ranks;
     int counts[most_ranks], places[most_ranks];
     for (int r = 0; r < ranks; ++r) counts[r] = r % 2 ? count : count / 2, places[r] = r * (count + 1);
@@ -71,12 +71,12 @@ static int perform(int operation, const int* in, int* out, MPI_Comm comm, MPI_Re
 #undef EITHER
 }
 
-/// Each rank waits in its own way.
-static void wait_for(int many, MPI_Request requests[], int way) {
+/// Waits with a different MPI function on each rank.
+static void complete_requests(int many, MPI_Request requests[], int way) {
     int flag = 0, index = 0, done = 0, some = 0, indices[operations + 1];
     if (way == 0) MPI_Waitall(many, requests, MPI_STATUSES_IGNORE);
     for (int i = many; way == 1 && i-- > 0;) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
-    // MPI_Testall of MPICH 5.0 fails for its own persistent collectives.
+    // MPICH 5.0's MPI_Testall fails for its own persistent collectives.
     for (int i = 0; way == 2 && i < many; i += flag) MPI_Test(&requests[i], &flag, MPI_STATUS_IGNORE);
     for (int i = 0; way == 3 && i < many; ++i) MPI_Waitany(many, requests, &index, MPI_STATUS_IGNORE);
     for (; way == 4 && done < many; done += some)
@@ -85,45 +85,45 @@ static void wait_for(int many, MPI_Request requests[], int way) {
 
 static int in[operations][room], ours[operations][room], theirs[operations][room];
 
-static void fill(int start) {
+static void fill_input(int start) {
     for (int o = 0; o < operations; ++o)
         for (int i = 0; i < room; ++i)
             in[o][i] = 1000 * rank + i + 7 * start, ours[o][i] = theirs[o][i] = o - i - rank * start;
 }
 
-static int differ(MPI_Comm comm) {
+static int count_differences(MPI_Comm comm) {
     int wrong = 0;
     for (int o = 0; o < operations; ++o) {
-        perform(o, in[o], theirs[o], comm, NULL);
+        init_or_call(o, in[o], theirs[o], comm, NULL);
         wrong += memcmp(ours[o], theirs[o], sizeof *ours) != 0;
     }
     return wrong;
 }
 
-/// All operations, started again and again, with a persistent message of the program among them.
-static int repeated(int starts) {
+/// Starts all operations repeatedly, together with a persistent message of the program.
+static int repeat_starts(int starts) {
     int wrong = 0, got = 0, given = 0;
     MPI_Request all[operations + 1], send;
-    for (int o = 0; o < operations; ++o) perform(o, in[o], ours[o], MPI_COMM_WORLD, &all[o]);
+    for (int o = 0; o < operations; ++o) init_or_call(o, in[o], ours[o], MPI_COMM_WORLD, &all[o]);
     MPI_Recv_init(&got, 1, MPI_INT, (rank + 1) % ranks, 3, MPI_COMM_WORLD, &all[operations]);
     MPI_Send_init(&given, 1, MPI_INT, (rank + ranks - 1) % ranks, 3, MPI_COMM_WORLD, &send);
     for (int start = 0; start < starts; ++start) {
-        fill(start);
+        fill_input(start);
         given = rank + start;
         MPI_Start(&send);
         if (start % 2) MPI_Startall(operations + 1, all);
         for (int i = 0; start % 2 == 0 && i <= operations; ++i) MPI_Start(&all[i]);
-        wait_for(operations + 1, all, (start + rank) % 5);
+        complete_requests(operations + 1, all, (start + rank) % 5);
         MPI_Wait(&send, MPI_STATUS_IGNORE);
-        wrong += differ(MPI_COMM_WORLD) + (got != (rank + 1) % ranks + start);
+        wrong += count_differences(MPI_COMM_WORLD) + (got != (rank + 1) % ranks + start);
     }
     for (int i = 0; i <= operations; ++i) MPI_Request_free(&all[i]), wrong += all[i] != MPI_REQUEST_NULL;
     MPI_Request_free(&send);
     return wrong;
 }
 
-/// Rank 0 receives in MPI what the others send once they have the sum.
-static int unseen(int starts) {
+/// Rank 0 receives messages that the other ranks send after the reduction.
+static int wait_without_tests(int starts) {
     int wrong = 0, own = 0, sum = 0;
     MPI_Request request;
     MPI_Allreduce_init(&own, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
@@ -140,20 +140,20 @@ static int unseen(int starts) {
     return wrong;
 }
 
-/// Requests come and go with their communicators.
-static int kept(void) {
+/// Creates and frees requests together with their communicators.
+static int free_requests_with_communicators(void) {
     int wrong = 0;
-    fill(1);
+    fill_input(1);
     for (int time = 0; time < 5; ++time) {
         MPI_Comm comm;
         MPI_Request all[operations];
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        for (int o = 0; o < operations; ++o) perform(o, in[o], ours[o], comm, &all[o]);
+        for (int o = 0; o < operations; ++o) init_or_call(o, in[o], ours[o], comm, &all[o]);
         for (int start = 0; start < 2; ++start) {
-            fill(start + time);
+            fill_input(start + time);
             MPI_Startall(operations, all);
             MPI_Waitall(operations, all, MPI_STATUSES_IGNORE);
-            wrong += differ(MPI_COMM_WORLD);
+            wrong += count_differences(MPI_COMM_WORLD);
         }
         for (int o = 0; o < operations; ++o) MPI_Request_free(&all[o]);
         MPI_Comm_free(&comm);
@@ -161,8 +161,8 @@ static int kept(void) {
     return wrong;
 }
 
-/// Ranks that send more than others take: whoever waits gets an error, and no rank hangs.
-static int truncated(void) {
+/// The root sends more than the other ranks receive: waiting ranks get an error, and no rank hangs.
+static int truncate_message(void) {
     int value[2] = {rank, rank}, status = MPI_SUCCESS, any = 0;
     MPI_Request request;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -174,8 +174,8 @@ static int truncated(void) {
     return any != 1;
 }
 
-/// MPI's error classes for an invalid root, count and operator, combined in one number.
-static int wrong_ones(void) {
+/// Returns MPI's error classes for an invalid root, count and operator, combined in one number.
+static int make_mistakes(void) {
     int value = 0, sum = 0, status[3], classes = 0;
     MPI_Request request = MPI_REQUEST_NULL;
     const MPI_Comm world = MPI_COMM_WORLD;
@@ -198,11 +198,11 @@ int main(int argc, char** argv) {
     MPI_Init_thread(NULL, NULL, wanted, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (strcmp(what, "repeated") == 0) wrong = repeated(starts);
-    if (strcmp(what, "unseen") == 0) wrong = unseen(starts);
-    if (strcmp(what, "kept") == 0) wrong = kept();
-    if (strcmp(what, "truncated") == 0) wrong = truncated();
-    if (strcmp(what, "wrong") == 0) wrong = wrong_ones();
+    if (strcmp(what, "repeated") == 0) wrong = repeat_starts(starts);
+    if (strcmp(what, "unseen") == 0) wrong = wait_without_tests(starts);
+    if (strcmp(what, "kept") == 0) wrong = free_requests_with_communicators();
+    if (strcmp(what, "truncated") == 0) wrong = truncate_message();
+    if (strcmp(what, "wrong") == 0) wrong = make_mistakes();
     const int for_them = sent;
     PMPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     PMPI_Reduce(&for_them, &messages, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);

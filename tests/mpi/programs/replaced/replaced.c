@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls blocking collectives on many communicators; each process prints what it got. Usage: replaced [root | count | op |
- * communicator: wrong in a call | returned WHAT...: in one after another, whose errors are returned] */
+/* Calls blocking collectives on many communicators; each process prints its results. Usage: replaced [WHAT |
+ * returned WHAT...]. WHAT is an invalid root, count, op or communicator; with `returned`, errors are
+ * returned. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,14 +11,14 @@ enum { length = 5, most = 16 };
 
 static int world_rank;
 
-static void print(const char* where, const char* what, const int* values, int count) {
+static void print_values(const char* where, const char* what, const int* values, int count) {
     unsigned sum = 0;
     for (int i = 0; i < count; ++i) sum = 31 * sum + (unsigned)values[i];
     printf("%d %s %s %u\n", world_rank, where, what, sum);
 }
 
-/* Associative, but its result depends on the order. */
-static void first_then_last(void* in, void* inout, int* count, MPI_Datatype* type) {
+/* Associative but not commutative. */
+static void combine_in_order(void* in, void* inout, int* count, MPI_Datatype* type) {
     (void)type;
     const int *left = in, *right = inout;
     for (int i = 0; i < *count; ++i) {
@@ -37,10 +38,10 @@ static void call_all(const char* where, MPI_Comm comm) {
     }
     for (int i = 0; i < most * length; ++i) mine[i] = 1001 * (rank + 1) + i;
 #define RESULT memset(all, 0, sizeof all)
-#define PRINT(what) print(where, what, all, ranks* length)
+#define PRINT(what) print_values(where, what, all, ranks* length)
     const int root = ranks - 1;
     MPI_Op ordered;
-    MPI_Op_create(first_then_last, 0, &ordered);
+    MPI_Op_create(combine_in_order, 0, &ordered);
     RESULT, MPI_Barrier(comm);
     RESULT, MPI_Alltoall(mine, length, MPI_INT, all, length, MPI_INT, comm), PRINT("alltoall");
     MPI_Alltoall(MPI_IN_PLACE, -1, MPI_DATATYPE_NULL, all, length, MPI_INT, comm), PRINT("alltoall in place");
@@ -60,7 +61,7 @@ static void call_all(const char* where, MPI_Comm comm) {
     memcpy(all, mine, sizeof all), MPI_Bcast(all, length, MPI_INT, root, comm), PRINT("bcast");
     RESULT, MPI_Reduce(mine, all, length, MPI_INT, ordered, root, comm);
     if (rank == root) PRINT("reduce");
-    /* What only the root needs is nonsense elsewhere. */
+    /* Arguments that only the root uses are invalid on other ranks. */
     const int only = rank == root ? length : -1;
     const MPI_Datatype type = rank == root ? MPI_INT : MPI_DATATYPE_NULL;
     RESULT, MPI_Gather(mine, length, MPI_INT, all, only, type, root, comm), PRINT("gather");
@@ -81,20 +82,20 @@ static void call_between_groups(MPI_Comm half) {
     const int last = ranks - 1, leader = world_rank % 2 == last % 2 ? last - 1 : last;
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, leader, 1, &other);
     MPI_Allreduce(&world_rank, &sum, 1, MPI_INT, MPI_SUM, other);
-    print("other half", "allreduce", &sum, 1);
+    print_values("other half", "allreduce", &sum, 1);
     MPI_Comm_free(&other);
 }
 
-/* MPI_Finalize calls it. */
-static int at_the_end(MPI_Comm comm, int key, void* value, void* extra) {
+/* Called by MPI_Finalize. */
+static int reduce_in_finalize(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)value, (void)extra;
     int sum = 0;
     MPI_Allreduce(&world_rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    print("world", "at the end", &sum, 1);
+    print_values("world", "at the end", &sum, 1);
     return MPI_SUCCESS;
 }
 
-static void go_wrong(const char* what) {
+static void make_mistake(const char* what) {
     int value = 0, sum = 0, status = MPI_SUCCESS;
     if (strcmp(what, "root") == 0) status = MPI_Bcast(&value, 1, MPI_INT, 99, MPI_COMM_WORLD);
     if (strcmp(what, "count") == 0) status = MPI_Bcast(&value, -1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -112,10 +113,10 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     int key;
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_the_end, &key, NULL);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, reduce_in_finalize, &key, NULL);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     if (argc > 2) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    for (int i = argc > 2 ? 2 : 1; i < argc; ++i) go_wrong(argv[i]);
+    for (int i = argc > 2 ? 2 : 1; i < argc; ++i) make_mistake(argv[i]);
     if (argc < 2) {
         MPI_Comm half, again;
         MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, -world_rank, &half);

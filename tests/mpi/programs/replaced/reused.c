@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads use communicators of one process, then of all, of which some get the handle of one that was freed.
-// Each rank prints how often that happened, and whether all sums were right.
+// Threads use communicators of one process, then of all processes, some with the handle of a freed
+// one. Each rank prints how many handles were reused, and whether all sums were right.
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ struct work {
     int reused, right;
 };
 
-static void* use(void* given) {
+static void* use_communicators(void* given) {
     struct work* work = given;
     int ranks = 0;
     MPI_Comm_size(work->all, &ranks);
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     for (int t = 0; t < threads; ++t) {
         works[t] = (struct work){.reused = 0};
         PMPI_Comm_dup(MPI_COMM_WORLD, &works[t].all);
-        pthread_create(&works[t].thread, NULL, use, &works[t]);
+        pthread_create(&works[t].thread, NULL, use_communicators, &works[t]);
     }
     for (int t = 0; t < threads; ++t) {
         pthread_join(works[t].thread, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Non-blocking collectives of MPI. Rank 0 prints how many results were not those of MPI's blocking ones on all ranks, and
-// whether our library sent messages for them.
+// Non-blocking collectives of MPI. Rank 0 prints how many results differ from MPI's blocking
+// collectives on all ranks, and whether our library sent the messages.
 // Usage: started single|multiple random CALLS | unseen CALLS COUNT | freed | alone | wrong WHAT...
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -17,7 +17,7 @@ enum { most_count = 300, most_under_way = 4, operations = 16 };
 static atomic_int sent;
 static int rank, ranks;
 
-/// Only the preloaded library comes by here.
+/// Called only by the preloaded library.
 int PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                MPI_Request* request) {
     ++sent;
@@ -25,7 +25,7 @@ int PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag
     return next(buffer, count, type, to, tag, comm, request);
 }
 
-// ---- random calls, several under way --------------------------------------------------------------------------------
+// ---- random concurrent calls ----------------------------------------------------------------------------------------
 
 struct random_call {
     int operation, count, root;
@@ -65,8 +65,8 @@ static struct random_call draw_call(void) {
     return call;
 }
 
-/// Starts a nonblocking call if given a request; else calls MPI's blocking function.
-static int perform(const struct random_call* c, int* out, MPI_Comm comm, MPI_Request* request) {
+/// Starts a nonblocking call if a request is passed; else calls MPI's blocking function.
+static int start_or_call(const struct random_call* c, int* out, MPI_Comm comm, MPI_Request* request) {
 #define EITHER(name, iname, ...) \
     return request == NULL ? PMPI_##name(__VA_ARGS__, comm) : MPI_##iname(__VA_ARGS__, comm, request)
     switch (c->operation) {
@@ -108,8 +108,8 @@ static int perform(const struct random_call* c, int* out, MPI_Comm comm, MPI_Req
 #undef EITHER
 }
 
-/// Each rank waits in its own way.
-static void wait_for(int count, MPI_Request requests[], int way) {
+/// Waits with a different MPI function on each rank.
+static void complete_requests(int count, MPI_Request requests[], int way) {
     int flag = 0, index = 0;
     if (way == 0) MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
     if (way == 1)
@@ -124,7 +124,7 @@ static void wait_for(int count, MPI_Request requests[], int way) {
     }
 }
 
-static int check_random(int calls) {
+static int check_random_calls(int calls) {
     int wrong = 0;
     for (int made = 0; made < calls;) {
         const int count = 1 + (int)draw(most_under_way);
@@ -132,13 +132,13 @@ static int check_random(int calls) {
         MPI_Request requests[most_under_way];
         for (int i = 0; i < count; ++i, ++made) {
             under_way[i] = draw_call();
-            perform(&under_way[i], under_way[i].ours, MPI_COMM_WORLD, &requests[i]);
+            start_or_call(&under_way[i], under_way[i].ours, MPI_COMM_WORLD, &requests[i]);
         }
         if (draw(2)) MPI_Barrier(MPI_COMM_WORLD);
-        wait_for(count, requests, (int)((draw(5) + (uint64_t)rank) % 5));
+        complete_requests(count, requests, (int)((draw(5) + (uint64_t)rank) % 5));
         for (int i = 0; i < count; ++i) {
             struct random_call* one = &under_way[i];
-            perform(one, one->theirs, MPI_COMM_WORLD, NULL);
+            start_or_call(one, one->theirs, MPI_COMM_WORLD, NULL);
             wrong += memcmp(one->ours, one->theirs, one->room * sizeof(int)) != 0;
             if (one->type != MPI_INT) MPI_Type_free(&one->type);
             free(one->in), free(one->ours), free(one->theirs), free(one->counts), free(one->places);
@@ -149,9 +149,9 @@ static int check_random(int calls) {
 
 // ---- others ----------------------------------------------------------------------------------------------------------
 
-/// Rank 0 receives in MPI what the others send once they have the sum, so that it ends only if what rank 0 has
-/// started goes on there.
-static int unseen(int calls, int count) {
+/// The other ranks send to rank 0 after they have the sum. Rank 0 waits in MPI_Recv, so the program
+/// ends only if rank 0's collective progresses there.
+static int wait_without_tests(int calls, int count) {
     int wrong = 0;
     int *in = malloc((size_t)count * sizeof *in), *out = malloc((size_t)count * sizeof *out);
     for (int call = 0; call < calls; ++call) {
@@ -170,7 +170,7 @@ static int unseen(int calls, int count) {
 }
 
 /// Frees the handles that MPI allows to be freed during a call.
-static int freed(void) {
+static int free_during_calls(void) {
     int wrong = 0;
     for (int call = 0; call < 50; ++call) {
         MPI_Comm comm;
@@ -191,8 +191,8 @@ static int freed(void) {
     return wrong;
 }
 
-/// Nothing but non-blocking calls: none of them may wait for others to set the communicator up.
-static int alone(void) {
+/// Makes only non-blocking calls: none may wait for other ranks to set the communicator up.
+static int make_only_nonblocking_calls(void) {
     int wrong = 0, sum = -1;
     MPI_Comm comm;
     MPI_Request request;
@@ -236,10 +236,10 @@ int main(int argc, char** argv) {
         wrong = 0;
         for (int i = 3; i < argc; ++i) wrong = 64 * wrong + error_class_of(argv[i]);
     }
-    if (strcmp(what, "random") == 0) wrong = check_random(atoi(argv[3]));
-    if (strcmp(what, "unseen") == 0) wrong = unseen(atoi(argv[3]), atoi(argv[4]));
-    if (strcmp(what, "freed") == 0) wrong = freed();
-    if (strcmp(what, "alone") == 0) wrong = alone();
+    if (strcmp(what, "random") == 0) wrong = check_random_calls(atoi(argv[3]));
+    if (strcmp(what, "unseen") == 0) wrong = wait_without_tests(atoi(argv[3]), atoi(argv[4]));
+    if (strcmp(what, "freed") == 0) wrong = free_during_calls();
+    if (strcmp(what, "alone") == 0) wrong = make_only_nonblocking_calls();
     const int for_them = sent - before;
     PMPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     PMPI_Reduce(&for_them, &messages, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unusual uses of non-blocking collectives of MPI. Rank 0 prints the number of errors on all ranks.
+// Unusual uses of MPI's non-blocking collectives. Rank 0 prints the number of errors on all ranks.
 // Usage: unusual_starts nulls | truncated | faults | attributes | again | fortran | leaving
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -14,8 +14,8 @@ static int rank, ranks;
 static pthread_t own;
 static volatile int handled, foreign;
 
-/// Waits for requests of which some are null.
-static int nulls(void) {
+/// Waits for requests, some of them null.
+static int wait_for_null_requests(void) {
     int wrong = 0;
     for (int call = 0; call < 40; ++call) {
         int in[2] = {rank, call}, out[2] = {-1, -1};
@@ -32,21 +32,21 @@ static int nulls(void) {
     return wrong;
 }
 
-static void handle(MPI_Comm* comm, int* error, ...) {
+static void record_error(MPI_Comm* comm, int* error, ...) {
     (void)comm, (void)error;
     ++handled;
     foreign += !pthread_equal(own, pthread_self());
 }
 
-/// Rank 0 gives more than others want, who learn of it by waiting.
-static int truncated(void) {
+/// Rank 0 sends more than the other ranks receive; their wait returns the error.
+static int truncate_message(void) {
     int wrong = 0, in[8] = {0}, out[8];
     for (int call = 0; call < 2; ++call) {
         MPI_Comm comm;
         MPI_Errhandler handler;
         MPI_Request request;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        MPI_Comm_create_errhandler(handle, &handler);
+        MPI_Comm_create_errhandler(record_error, &handler);
         MPI_Comm_set_errhandler(comm, handler);
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
@@ -69,8 +69,8 @@ static void make_writable(int signal, siginfo_t* info, void* context) {
     mprotect(memory, 4096, PROT_READ | PROT_WRITE);
 }
 
-/// Memory becomes writable when it is written to, by whatever thread.
-static int faults(void) {
+/// A signal handler makes the buffer writable on the first write, by any thread.
+static int handle_page_faults(void) {
     int in[4] = {rank, rank, rank, rank};
     MPI_Request request;
     memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -94,8 +94,8 @@ static int copy_attribute(MPI_Datatype type, int key, void* extra, void* value, 
     return MPI_SUCCESS;
 }
 
-/// A library that keeps something with its datatypes.
-static int attributes(void) {
+/// Datatypes with an attribute, as libraries use them.
+static int use_type_with_attribute(void) {
     MPI_Datatype type;
     MPI_Request request;
     int key, in[4] = {rank}, out[64];
@@ -110,8 +110,8 @@ static int attributes(void) {
     return handled + (out[2 * (ranks - 1)] != ranks - 1);
 }
 
-/// One rank is told what was wrong with its call, and makes it once more.
-static int again(void) {
+/// One rank corrects and repeats a call that returned an error.
+static int repeat_failed_call(void) {
     MPI_Datatype type;
     MPI_Request request;
     int in[4] = {rank}, out[64];
@@ -127,8 +127,8 @@ static int again(void) {
     return out[2 * (ranks - 1)] != ranks - 1;
 }
 
-/// A type of Fortran that MPI makes on demand, and knows.
-static int of_fortran(void) {
+/// Uses a Fortran datatype that MPI creates on demand.
+static int use_fortran_type(void) {
     MPI_Datatype type;
     MPI_Request request;
     float one = 1, sum = 0;
@@ -138,7 +138,7 @@ static int of_fortran(void) {
     return status != MPI_SUCCESS || sum != (float)ranks;
 }
 
-static int leave_together(MPI_Comm comm, int key, void* value, void* extra) {
+static int reduce_in_finalize(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)value, (void)extra;
     int one = 1, all = 0;
     MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -154,18 +154,19 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     own = pthread_self();
     const char* what = argv[1];
-    // MPI_Finalize calls it, on some ranks before and on others after what was kept for the first collective is freed.
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave_together, &key, NULL);
+    // Called by MPI_Finalize: on some ranks before, on others after the state of the first
+    // collective is freed.
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, reduce_in_finalize, &key, NULL);
     if (strcmp(what, "leaving") == 0) wrong = 0;
     if (wrong == 0 && rank == 0) MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     MPI_Barrier(MPI_COMM_WORLD);
     if (wrong == 0 && rank > 0) MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
-    if (strcmp(what, "nulls") == 0) wrong = nulls();
-    if (strcmp(what, "truncated") == 0) wrong = truncated();
-    if (strcmp(what, "faults") == 0) wrong = faults();
-    if (strcmp(what, "attributes") == 0) wrong = attributes();
-    if (strcmp(what, "again") == 0) wrong = again();
-    if (strcmp(what, "fortran") == 0) wrong = of_fortran();
+    if (strcmp(what, "nulls") == 0) wrong = wait_for_null_requests();
+    if (strcmp(what, "truncated") == 0) wrong = truncate_message();
+    if (strcmp(what, "faults") == 0) wrong = handle_page_faults();
+    if (strcmp(what, "attributes") == 0) wrong = use_type_with_attribute();
+    if (strcmp(what, "again") == 0) wrong = repeat_failed_call();
+    if (strcmp(what, "fortran") == 0) wrong = use_fortran_type();
     PMPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) printf("%d wrong\n", all);
     MPI_Finalize();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Accounts of items: none is lost, duplicated, sent to a wrong rank, out of order, or in a wrong phase.
+// A ledger of items: detects lost, duplicated, misrouted and out-of-order items, and items of a
+// wrong phase.
 #ifndef STREAM_LEDGER_H
 #define STREAM_LEDGER_H
 
@@ -23,11 +24,12 @@ static inline void fail(const char* what) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static inline void check(int status) {
+static inline void check_status(int status) {
     if (status != MPI_SUCCESS) fail("an error was returned");
 }
 
-/// `number` of those from its source to its target, where the source itself has pushed it; to be passed on `passes` times.
+/// `number` counts the items from source to target, if the source itself pushed the item; `passes`
+/// more ranks forward it.
 typedef struct item {
     int source, number, passes, target, phase, is_passed;
 } item;
@@ -36,7 +38,7 @@ typedef struct ledger {
     topoloom_stream stream;
     int phase;
     long long pushed, taken, sum_pushed, sum_taken;
-    int *next_in, *next_out;  // numbers by rank
+    int *next_in, *next_out;  // next item number per rank
 } ledger;
 
 static inline ledger make_ledger(void) {
@@ -47,35 +49,35 @@ static inline ledger make_ledger(void) {
 }
 
 static inline void free_ledger(ledger* l) {
-    check(topoloom_stream_free(&l->stream));
+    check_status(topoloom_stream_free(&l->stream));
     free(l->next_in);
     free(l->next_out);
 }
 
-static inline long long sum_of(const item* one) {
+static inline long long compute_checksum(const item* one) {
     return one->number * 7LL + one->source * 13LL + one->passes * 31LL;
 }
 
-static inline void note_push(ledger* l, const item* one) {
+static inline void record_push(ledger* l, const item* one) {
     ++l->pushed;
-    l->sum_pushed += sum_of(one);
+    l->sum_pushed += compute_checksum(one);
 }
 
-static inline item next_item(ledger* l, int target, int passes) {
+static inline item make_next_item(ledger* l, int target, int passes) {
     const item made = {rank, l->next_out[target]++, passes, target, l->phase, 0};
-    note_push(l, &made);
+    record_push(l, &made);
     return made;
 }
 
-static inline void note_item(ledger* l, const item* one) {
+static inline void record_item(ledger* l, const item* one) {
     ++l->taken;
-    l->sum_taken += sum_of(one);
+    l->sum_taken += compute_checksum(one);
     if (one->target != rank) fail("an item came to the wrong rank");
     if (one->phase != l->phase) fail("an item came in another phase");
     if (!one->is_passed && one->number != l->next_in[one->source]++) fail("an item is out of order");
 }
 
-/// After a phase. All ranks call it.
+/// Collective call after a phase.
 static inline void check_sums(const ledger* l) {
     const long long own[] = {l->pushed - l->taken, l->sum_pushed - l->sum_taken};
     long long all[2];

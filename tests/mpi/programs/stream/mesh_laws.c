@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Routes over meshes with and without holes, all pairs: `mesh_laws MOST_RANKS`.
+// Checks the routes of all pairs over meshes with and without holes: `mesh_laws MOST_RANKS`.
 #include "mesh.h"
 
 #include <stdio.h>
@@ -36,8 +36,8 @@ static void check_mesh(int ranks, int dimensions, const int* extents) {
         for (int target = 0; target < ranks; ++target) check_route(&mesh, source, target);
 }
 
-/// Extents of any sizes that hold the ranks.
-static void check_given(int ranks, int dimensions) {
+/// Random extents with room for the ranks.
+static void check_chosen_extents(int ranks, int dimensions) {
     int extents[max_axes], held = 1;
     for (int a = 0; a < dimensions; ++a) held *= extents[a] = 1 + rand() % 7;
     if (held >= ranks) check_mesh(ranks, dimensions, extents);
@@ -51,14 +51,14 @@ int main(int argc, char** argv) {
             choose_extents(ranks, dimensions, extents);
             check_mesh(ranks, dimensions, extents);
             for (int a = 0; a < dimensions; ++a) {
-                int64_t below = 1;  // a mesh with equal extents that are smaller is too small
+                int64_t below = 1;  // a mesh with all extents one smaller is too small
                 for (int i = 0; i < dimensions; ++i) below *= extents[a] - 1;
                 if (below >= ranks) {
                     printf("%d ranks, %d axes: extents are too large\n", ranks, dimensions);
                     return 1;
                 }
             }
-            for (int i = 0; i < 10; ++i) check_given(ranks, dimensions);
+            for (int i = 0; i < 10; ++i) check_chosen_extents(ranks, dimensions);
         }
     }
     if (replaced == 0) return 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `node_cases DIMENSIONS`: in the standard mesh, the first hop of an item is to a rank of the own node. Rank 0 says that it is.
-// Nodes have equally many ranks, about as many as a side of the mesh.
+// `node_cases DIMENSIONS`: in the standard mesh, the first hop of an item is to a rank of the same
+// node. All nodes have the same number of ranks, about one extent of the mesh. Rank 0 prints the
+// result.
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state machine of termination detection without MPI, among a few ranks whose programs and messages take any time:
-// `quiescence_model all RANKS ITEMS PHASES RULE` tries every interleaving, `quiescence_model drawn RUNS SEED RULE` draws
-// some. RULE is `ours`; or `counts`, which forgets the waves of stamps, or `phases`, which forgets their phases: these
-// must be found out.
+// The state machine of termination detection without MPI; programs and messages of a few ranks take
+// any time.
+// `quiescence_model all RANKS ITEMS PHASES RULE` tries every interleaving.
+// `quiescence_model drawn RUNS SEED RULE` tries random interleavings.
+// RULE is `ours`, `counts` (ignores the waves of stamps) or `phases` (ignores the phases of
+// stamps); the test must detect the latter two.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -26,7 +28,7 @@ struct Rules {
     bool forgets_waves = false, forgets_phases = false;
 };
 
-/// Sent, then in its receiver's memory, then gone.
+/// A message is sent, then in the receiver's memory, then delivered.
 struct Message {
     stamp sent_at;
     int8_t from, to, passes, is_received;
@@ -34,9 +36,9 @@ struct Message {
 
 struct Rank {
     quiescence q;
-    int32_t phase;     // of its program
-    int8_t is_done;    // its program pushes no more in this phase
-    int8_t in_flight;  // messages not yet received
+    int32_t phase;     // current phase of the rank's program
+    int8_t is_done;    // whether its program has ended its pushes in this phase
+    int8_t in_flight;  // sent messages that are not yet received
     int8_t undelivered;
     int8_t unused;
 };
@@ -44,9 +46,9 @@ struct Rank {
 struct State {
     std::array<Rank, most_ranks> ranks;
     std::array<Message, most_messages> messages;
-    std::array<std::array<int64_t, 2>, 2> sums;  // of this wave and the one before
+    std::array<std::array<int64_t, 2>, 2> sums;  // sums of the current and the previous wave
     std::array<int8_t, 2> joined;
-    int8_t message_count, pushed, waves_since, unused;  // waves that ended since a message was delivered
+    int8_t message_count, pushed, waves_since, unused;  // waves that ended after the last delivery
 
     [[nodiscard]] size_t key() const {
         return std::hash<std::string_view>{}({reinterpret_cast<const char*>(this), sizeof *this});
@@ -58,13 +60,13 @@ struct State {
     std::exit(1);
 }
 
-State beginning() {
+State make_initial_state() {
     State s;
     std::memset(static_cast<void*>(&s), 0, sizeof s);
     return s;
 }
 
-void send(State& s, int from, int to, int passes) {
+void add_message(State& s, int from, int to, int passes) {
     Rank& rank = s.ranks[from];
     Message& made = s.messages[s.message_count++];
     made = {count_sent(&rank.q), static_cast<int8_t>(from), static_cast<int8_t>(to),
@@ -73,8 +75,8 @@ void send(State& s, int from, int to, int passes) {
     ++s.pushed;
 }
 
-/// A handler that passes an item on sends two.
-void deliver(State& s, int index, int one, int other, const Rules& rules) {
+/// A handler that forwards an item sends two copies.
+void deliver_message(State& s, int index, int one, int other, const Rules& rules) {
     const Message message = s.messages[index];
     s.messages[index] = s.messages[--s.message_count];
     std::memset(static_cast<void*>(&s.messages[s.message_count]), 0, sizeof(Message));
@@ -86,13 +88,13 @@ void deliver(State& s, int index, int one, int other, const Rules& rules) {
     --rank.undelivered;
     s.waves_since = 0;
     if (message.passes == 0) return;
-    send(s, message.to, one, message.passes - 1);
-    send(s, message.to, other, message.passes - 1);
+    add_message(s, message.to, one, message.passes - 1);
+    add_message(s, message.to, other, message.passes - 1);
 }
 
-void join(State& s, Rank& rank, const Rules& rules) {
+void join_next_wave(State& s, Rank& rank, const Rules& rules) {
     const int wave = static_cast<int>(rank.q.wave % 2);
-    if (s.joined[wave] == rules.ranks) {  // the wave before the last, which all have seen
+    if (s.joined[wave] == rules.ranks) {  // the wave before the last, which all ranks have read
         s.joined[wave] = 0;
         s.sums[wave] = {0, 0};
     }
@@ -103,8 +105,8 @@ void join(State& s, Rank& rank, const Rules& rules) {
         fail("a third wave ended after the last message");
 }
 
-void end(State& s, Rank& rank, const Rules& rules) {
-    const int wave = static_cast<int>((rank.q.wave + 1) % 2);  // the one before the next
+void finish_wave(State& s, Rank& rank, const Rules& rules) {
+    const int wave = static_cast<int>((rank.q.wave + 1) % 2);  // the wave before the next
     if (!end_wave(&rank.q, s.sums[wave].data())) return;
     const auto phase = static_cast<uint32_t>(rank.phase);
     for (int i = 0; i < s.message_count; ++i)
@@ -117,8 +119,8 @@ void end(State& s, Rank& rank, const Rules& rules) {
     s.waves_since = 0;
 }
 
-/// All that can happen next.
-void list_next(const State& s, const Rules& rules, std::vector<State>& next) {
+/// Lists all possible next states.
+void list_next_states(const State& s, const Rules& rules, std::vector<State>& next) {
     next.clear();
     const auto add = [&]() -> State& { return next.emplace_back(s); };
     const int most = rules.items * rules.phases;
@@ -128,14 +130,15 @@ void list_next(const State& s, const Rules& rules, std::vector<State>& next) {
         if (!rank.is_done) {
             add().ranks[r].is_done = 1;
             for (int to = 0; to < rules.ranks && s.pushed < most; ++to)
-                for (int passes = 0; passes <= rules.passes && to != r; ++passes) send(add(), r, to, passes);
+                for (int passes = 0; passes <= rules.passes && to != r; ++passes)
+                    add_message(add(), r, to, passes);
         } else if (!rank.q.in_wave && rank.in_flight == 0 && rank.undelivered == 0) {
             State& made = add();
-            join(made, made.ranks[r], rules);
+            join_next_wave(made, made.ranks[r], rules);
         }
         if (rank.q.in_wave && s.joined[(rank.q.wave + 1) % 2] == rules.ranks) {
             State& made = add();
-            end(made, made.ranks[r], rules);
+            finish_wave(made, made.ranks[r], rules);
         }
     }
     for (int i = 0; i < s.message_count; ++i) {
@@ -147,45 +150,46 @@ void list_next(const State& s, const Rules& rules, std::vector<State>& next) {
             --made.ranks[message.from].in_flight;
             ++made.ranks[message.to].undelivered;
         } else if (rules.forgets_phases || !is_of_next_phase(&receiver.q, message.sent_at)) {
-            if (message.passes == 0) deliver(add(), i, 0, 0, rules);
+            if (message.passes == 0) deliver_message(add(), i, 0, 0, rules);
             for (int one = 0; one < rules.ranks && message.passes > 0; ++one)
                 for (int other = 0; other <= one; ++other)
-                    if (one != message.to && other != message.to) deliver(add(), i, one, other, rules);
+                    if (one != message.to && other != message.to)
+                        deliver_message(add(), i, one, other, rules);
         }
     }
 }
 
-bool is_over(const State& s, const Rules& rules) {
+bool is_final(const State& s, const Rules& rules) {
     for (int r = 0; r < rules.ranks; ++r)
         if (s.ranks[r].phase != rules.phases) return false;
     return s.message_count == 0;
 }
 
-size_t try_all(const Rules& rules) {
-    std::vector<State> waiting{beginning()}, next;
+size_t explore_all_states(const Rules& rules) {
+    std::vector<State> waiting{make_initial_state()}, next;
     std::unordered_set<size_t> seen{waiting.front().key()};
     while (!waiting.empty()) {
         const State s = waiting.back();
         waiting.pop_back();
-        list_next(s, rules, next);
-        if (next.empty() && !is_over(s, rules)) fail("the end was missed");
+        list_next_states(s, rules, next);
+        if (next.empty() && !is_final(s, rules)) fail("the end was missed");
         for (const State& one : next)
             if (seen.insert(one.key()).second) waiting.push_back(one);
     }
     return seen.size();
 }
 
-void draw(long runs, unsigned seed, Rules rules) {
+void run_random_interleavings(long runs, unsigned seed, Rules rules) {
     std::mt19937_64 random(seed);
     std::vector<State> next;
     for (long run = 0; run < runs; ++run) {
         rules.ranks = 2 + static_cast<int>(random() % (most_ranks - 1));
         rules.items = static_cast<int>(random() % 3);
         rules.passes = static_cast<int>(random() % 3);
-        State s = beginning();
-        for (list_next(s, rules, next); !next.empty(); list_next(s, rules, next))
+        State s = make_initial_state();
+        for (list_next_states(s, rules, next); !next.empty(); list_next_states(s, rules, next))
             s = next[random() % next.size()];
-        if (!is_over(s, rules)) fail("the end was missed");
+        if (!is_final(s, rules)) fail("the end was missed");
     }
 }
 
@@ -198,13 +202,13 @@ int main(int argc, char** argv) {
     rules.forgets_waves = rule == "counts";
     rules.forgets_phases = rule == "phases";
     if (what == "drawn") {
-        draw(std::atol(argv[2]), static_cast<unsigned>(std::atoi(argv[3])), rules);
+        run_random_interleavings(std::atol(argv[2]), static_cast<unsigned>(std::atoi(argv[3])), rules);
         std::printf("every run ended in time\n");
         return 0;
     }
     rules.ranks = std::atoi(argv[2]);
     rules.items = std::atoi(argv[3]);
     rules.phases = std::atoi(argv[4]);
-    std::printf("every interleaving of %zu states ends in time\n", try_all(rules));
+    std::printf("every interleaving of %zu states ends in time\n", explore_all_states(rules));
     return 0;
 }

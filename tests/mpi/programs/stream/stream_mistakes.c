@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors of programs with streams: `stream_mistakes WHAT`, or `returned`: all that are returned as errors,
-// on three ranks.
+// Errors of programs with streams, on three ranks: `stream_mistakes WHAT`; WHAT is a mistake, or
+// `returned` (all mistakes that return an error).
 #include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <topoloom_stream.h>
 
 static topoloom_stream inner;
-static int abandoned;  // what the call in a handler has returned
+static int abandoned;  // status of the call in the handler
 
 static int take(void* context, const void* items, int count) {
     (void)items;
@@ -17,15 +17,15 @@ static int take(void* context, const void* items, int count) {
     return count;
 }
 
-static int take_and_abandon(void* context, const void* items, int count) {
+static int abandon_stream_in_handler(void* context, const void* items, int count) {
     (void)context, (void)items;
     abandoned = topoloom_stream_abandon(&inner);
     return count;
 }
 
-static int abandon_in_handler(void) {
+static int try_abandon_in_handler(void) {
     const long value = 1;
-    topoloom_stream_create(MPI_COMM_WORLD, sizeof value, take_and_abandon, NULL, NULL, &inner);
+    topoloom_stream_create(MPI_COMM_WORLD, sizeof value, abandon_stream_in_handler, NULL, NULL, &inner);
     topoloom_stream_push(inner, &value, 0);
     topoloom_stream_flush(inner);
     topoloom_stream_wait(inner);
@@ -33,8 +33,8 @@ static int abandon_in_handler(void) {
     return abandoned;
 }
 
-/// By a call for items of a fixed size.
-static int push_variable(int many) {
+/// Pushes to a stream of variable sizes by a call for a fixed size.
+static int push_variable_items(int many) {
     const long value = 1;
     const int self = 0;
     long long pushed = 0;
@@ -61,7 +61,7 @@ static const char* const mistakes[] = {
     "wait",  "free",     "handler", "dimensions", "extent", "extents", "twice",    "stranger", "unequal",
     "stall", "network",  "auto",    "huge",       "chosen", "largest", "variable", "many"};
 
-static int make(const char* what) {
+static int make_mistake(const char* what) {
     long value = 1;
     topoloom_stream stream = NULL, pulled = NULL;
     const int has_context = strcmp(what, "handler") == 0;
@@ -83,9 +83,9 @@ static int make(const char* what) {
         status = try_options((topoloom_stream_options){.dimensions = TOPOLOOM_STREAM_AUTO}, INT_MAX);
     if (strcmp(what, "largest") == 0)
         status = try_options((topoloom_stream_options){.bucket_bytes = INT_MAX, .memory_bytes = 1}, 8);
-    if (strcmp(what, "variable") == 0) status = push_variable(0);
-    if (strcmp(what, "many") == 0) status = push_variable(1);
-    if (strcmp(what, "abandon") == 0) status = abandon_in_handler();
+    if (strcmp(what, "variable") == 0) status = push_variable_items(0);
+    if (strcmp(what, "many") == 0) status = push_variable_items(1);
+    if (strcmp(what, "abandon") == 0) status = try_abandon_in_handler();
     if (strcmp(what, "dimensions") == 0) status = try_options((topoloom_stream_options){.dimensions = 5}, 8);
     if (strcmp(what, "network") == 0)
         status = try_options((topoloom_stream_options){.dimensions = TOPOLOOM_STREAM_AUTO, .alpha = -1}, 8);
@@ -120,7 +120,7 @@ static int make(const char* what) {
         topoloom_stream_push(stream, &value, 0);
         status = MPI_SUCCESS;
         topoloom_stream_wait(stream);
-        status = MPI_ERR_OTHER;  // it got here: the inner wait has returned
+        status = MPI_ERR_OTHER;  // reached if the inner wait returns
     }
     topoloom_stream_free(&stream);
     topoloom_stream_free(&pulled);
@@ -133,14 +133,14 @@ int main(int argc, char** argv) {
     int rank = 0, right = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (strcmp(what, "returned") != 0) {
-        make(what);
+        make_mistake(what);
         MPI_Finalize();
         return 0;
     }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     const int count = (int)(sizeof mistakes / sizeof *mistakes);
     for (int i = 0; i < count; ++i) {
-        const int status = make(mistakes[i]);
+        const int status = make_mistake(mistakes[i]);
         if (status <= MPI_SUCCESS) fprintf(stderr, "%s was no error\n", mistakes[i]);
         const int has_reason = status > MPI_SUCCESS && topoloom_stream_error(status)[0] != '\0';
         if (has_reason || strcmp(mistakes[i], "handler") == 0) ++right;

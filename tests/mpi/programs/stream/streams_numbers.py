@@ -17,43 +17,43 @@ comm = MPI.COMM_WORLD
 SLOTS, UPDATES = 100, 20_000
 
 
-def random_slots(rank: int) -> np.ndarray:
-    """Return the entries that a rank updates."""
+def draw_slots(rank: int) -> np.ndarray:
+    """Return random entries for a rank to update."""
     return np.random.default_rng(rank).integers(0, SLOTS * comm.size, UPDATES)
 
 
-def histogram(dimensions: int | Literal["auto"]) -> None:
-    """Count the random entries of all ranks, in small buckets."""
+def check_histogram(dimensions: int | Literal["auto"]) -> None:
+    """Count the random entries of all ranks, with small buckets."""
     table = np.zeros(SLOTS, np.int64)
 
-    def count(slots: np.ndarray) -> None:
+    def count_slots(slots: np.ndarray) -> None:
         np.add.at(table, slots, 1)
 
     with Stream(
-        comm, "int64", count, bucket_bytes=512, dimensions=dimensions, mpicc=MPICC
+        comm, "int64", count_slots, bucket_bytes=512, dimensions=dimensions, mpicc=MPICC
     ) as stream:
-        places = random_slots(comm.rank)
+        places = draw_slots(comm.rank)
         for some in np.split(places, 10):
             stream.push(some // comm.size, some % comm.size)
         assert stream.wait().size == 0
-    every = np.concatenate([random_slots(rank) for rank in range(comm.size)])
+    every = np.concatenate([draw_slots(rank) for rank in range(comm.size)])
     own = every[every % comm.size == comm.rank] // comm.size
     assert np.array_equal(table, np.bincount(own, minlength=SLOTS))
 
 
-def gather() -> None:
-    """Request entries from their ranks, whose handlers answer."""
+def check_gather() -> None:
+    """Request entries from the ranks that store them; their handlers answer."""
     request = np.dtype([("asker", "i4"), ("number", "i4"), ("entry", "i8")])
     answers = Stream(comm, request, mpicc=MPICC)
 
-    def answer(queries: np.ndarray) -> None:
+    def answer_queries(queries: np.ndarray) -> None:
         given = queries.copy()
         given["entry"] = 10 * queries["entry"] + comm.rank
         answers.push(given, queries["asker"])
 
-    requests = Stream(comm, request, answer, mpicc=MPICC)
+    requests = Stream(comm, request, answer_queries, mpicc=MPICC)
     for _ in range(2):  # phases
-        places = random_slots(comm.rank)
+        places = draw_slots(comm.rank)
         asking = np.zeros(UPDATES, request)
         asking["asker"] = comm.rank
         asking["number"] = np.arange(UPDATES)
@@ -70,7 +70,7 @@ def gather() -> None:
     answers.close()
 
 
-def order() -> None:
+def check_item_order() -> None:
     """Pull the items of the previous rank, in the order of its pushes."""
     with Stream(comm, np.int32, mpicc=MPICC) as stream:
         target = (comm.rank + 1) % comm.size
@@ -81,17 +81,19 @@ def order() -> None:
         assert np.array_equal(np.concatenate(pieces), np.arange(5001))
 
 
-def mistakes() -> list[str]:
-    """Refuse invalid items, and continue after a failing handler."""
+def collect_input_errors() -> list[str]:
+    """Expect that invalid items are rejected, and continue after a failing handler."""
     found, seen = [], 0
 
-    def fail_at_first(items: np.ndarray) -> None:
+    def raise_at_first_call(items: np.ndarray) -> None:
         nonlocal seen
         seen += items.size
         if seen == items.size:
             raise ValueError("the first")
 
-    with Stream(comm, float, fail_at_first, bucket_bytes=64, mpicc=MPICC) as stream:
+    with Stream(
+        comm, float, raise_at_first_call, bucket_bytes=64, mpicc=MPICC
+    ) as stream:
         for items, ranks in ((1.0, comm.size), (1j, 0), ([1.0, 2.0], [0, 0, 0])):
             try:
                 stream.push(items, ranks)
@@ -115,8 +117,8 @@ def mistakes() -> list[str]:
     return found
 
 
-def refusals() -> list[str]:
-    """Keep all digits, explain failed calls, and call no handler of a closed stream."""
+def collect_refusals() -> list[str]:
+    """Get explanations of inexact items, of failed calls, and of closed streams."""
     found = []
     for dtype, item in ((np.int32, 2**40), (np.float32, 1e300)):
         with Stream(comm, dtype, mpicc=MPICC) as stream:
@@ -142,16 +144,16 @@ def refusals() -> list[str]:
     return found
 
 
-def abandon() -> None:
-    """Leave a stream whose handler fails: none of its items reach the next stream."""
+def check_abandoned_stream() -> None:
+    """Abandon a stream whose handler fails: none of its items reach the next stream."""
 
-    def fail(items: np.ndarray) -> None:
+    def raise_error(items: np.ndarray) -> None:
         raise ValueError("a bad item")
 
     target = (comm.rank + 1) % comm.size
     caught = False
     try:
-        with Stream(comm, int, fail, mpicc=MPICC) as stream:
+        with Stream(comm, int, raise_error, mpicc=MPICC) as stream:
             stream.push(np.full(10_000, -1), target)
             stream.wait()
     except ValueError:
@@ -162,13 +164,13 @@ def abandon() -> None:
     assert caught
 
 
-def two() -> None:
-    """Raise the exception of a handler from the call of another stream."""
+def check_exception_of_other_stream() -> None:
+    """Expect the exception of one stream's handler from another stream's call."""
 
-    def fail(items: np.ndarray) -> None:
+    def raise_error(items: np.ndarray) -> None:
         raise ValueError("a bad item")
 
-    failing = Stream(comm, int, fail, mpicc=MPICC)
+    failing = Stream(comm, int, raise_error, mpicc=MPICC)
     other = Stream(comm, int, mpicc=MPICC)
     failing.push(1, comm.rank)
     failing.flush()
@@ -185,10 +187,10 @@ def two() -> None:
 
 
 for dimensions in (1, 2, "auto"):
-    histogram(dimensions)
-gather()
-order()
-two()
-lines = [*mistakes(), *refusals()]
-abandon()
+    check_histogram(dimensions)
+check_gather()
+check_item_order()
+check_exception_of_other_stream()
+lines = [*collect_input_errors(), *collect_refusals()]
+check_abandoned_stream()
 sys.stdout.write("; ".join(lines) + "\n")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Meshes that change from phase to phase: `tuning_cases WAY BUCKET K...`. In each phase a rank pushes K items to every other; WAY says
-// whether they are handled, pulled, or answered by a second stream of that kind. Rank 0 prints what is chosen after each phase.
+// Meshes that change from phase to phase: `tuning_cases WAY BUCKET K...`. In phase i, each rank
+// pushes K_i items to every other rank. WAY: items are `handled`, `pulled`, or `answered` by a
+// second stream that chooses its mesh. Rank 0 prints the settings after each phase.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@ static int take(void* context, const void* items, int count) {
     return count;
 }
 
-static int answer(void* context, const void* items, int count) {
+static int handle_and_answer(void* context, const void* items, int count) {
     (void)context;
     for (int i = 0; i < count; ++i) {
         const message* one = (const message*)items + i;
@@ -83,7 +84,7 @@ int main(int argc, char** argv) {
     next = calloc((size_t)ranks, sizeof *next);
     topoloom_stream_create(MPI_COMM_WORLD, sizeof(message),
                            is_pulled     ? NULL
-                           : is_answered ? answer
+                           : is_answered ? handle_and_answer
                                          : take,
                            NULL, &options, &requests);
     if (is_answered) topoloom_stream_create(MPI_COMM_WORLD, sizeof(message), take, NULL, &options, &answers);

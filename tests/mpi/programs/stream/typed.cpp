@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// topoloom::Stream: handlers that capture, push and throw, items that are pulled, streams that move, or are left in the middle of a phase.
+// topoloom::Stream: handlers that capture, push and throw; pulled items; moved streams; streams
+// destroyed in the middle of a phase.
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -73,7 +74,7 @@ void pull(int rank, int ranks) {
     if (sum_over_ranks(sum) != ranks * 4999L * 2500) fail("an item was damaged");
 }
 
-/// Errors are fatal: what is seen is the handler's own exception, and nothing of its stream comes to the next one.
+/// Errors are fatal: the caller gets the handler's exception, and no item reaches the next stream.
 void abandon(int rank, int ranks) {
     const int next = (rank + 1) % ranks;
     bool is_caught = false;
@@ -108,7 +109,7 @@ void return_errors(int ranks) {
     stream.wait();
 }
 
-/// A scope that ends in the middle of a phase: the stream is not freed, as its error says, and not kept either.
+/// Destroys a stream in the middle of a phase: its error is reported, and no state remains.
 void leave_early() {
     {
         topoloom::Stream<int>(MPI_COMM_WORLD, [](const int&) { fail("an item came later"); }).push(1, 0);

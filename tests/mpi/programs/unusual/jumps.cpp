@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends to an invalid rank, leaves the call from the error handler by throw or jump, and then
-// goes on: 10 bytes to the next rank.
+// Sends to an invalid rank, leaves the error handler by throw or longjmp, then sends 10 bytes to
+// the next rank.
 #include <mpi.h>
 
 #include <csetjmp>
@@ -9,7 +9,7 @@
 static std::jmp_buf back;
 static bool jumps;
 
-static void on_error(MPI_Comm*, int* code, ...) {
+static void jump_or_throw(MPI_Comm*, int* code, ...) {
     if (jumps) std::longjmp(back, 1);
     throw *code;
 }
@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
     MPI_Errhandler handler;
     jumps = std::strcmp(argv[1], "jump") == 0;
     MPI_Init(&argc, &argv);
-    MPI_Comm_create_errhandler(on_error, &handler);
+    MPI_Comm_create_errhandler(jump_or_throw, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Passes 100 bytes from rank to rank, and writes a file together, for which MPI itself sends.
+// Passes 100 bytes from rank to rank, then writes a file collectively, for which MPI sends internal
+// messages.
 #include <mpi.h>
 
 int main(int argc, char** argv) {

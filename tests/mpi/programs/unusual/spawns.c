@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two ranks spawn one process, each sends 10 bytes to the next rank of its own world, and both sides meet in
-// barriers: of the whole intercommunicator, and of one with one process on each side. They disconnect, before the
-// end or never, and the child ends as it is told: finalize, abort, exit.
+// Two ranks spawn one process; each process sends 10 bytes to the next rank of its world. Both
+// sides meet in barriers: on the intercommunicator, and on one with a single process per side. Then
+// both sides disconnect. The child ends as requested: finalize or exit.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

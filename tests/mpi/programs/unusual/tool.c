@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A profiling tool whose calls need the state made by its MPI_Init. It sends its own messages, as tools do, and rank
-// 0 says at the end how often the ranks received. With CHAINED it looks for the next definition instead of the PMPI_
-// name.
+// A profiling tool whose calls require state from its MPI_Init. It sends its own messages, and rank
+// 0 prints the number of receives at the end. With CHAINED, it calls the next definition by dlsym
+// instead of the PMPI_ name.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

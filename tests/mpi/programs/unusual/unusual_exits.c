@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends 10 bytes round a ring; then rank 1 ends as it is told, and the others wait for it.
+// Sends 10 bytes around a ring; then rank 1 ends as requested, while the other ranks wait.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static int deeper(volatile char* above) {
+static int overflow_stack(volatile char* above) {
     volatile char here[4096];
     here[0] = above[0];
-    return deeper(here) + here[0];
+    return overflow_stack(here) + here[0];
 }
 
-static void late(void) { MPI_Finalize(); }
+static void finalize_at_exit(void) { MPI_Finalize(); }
 
 int main(int argc, char** argv) {
     int me, size;
@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
     if (strcmp(how, "atexit") == 0) {
-        atexit(late);
+        atexit(finalize_at_exit);
         exit(0);
     }
     if (strcmp(how, "handler") == 0) {
@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
         for (;;) pause();
     }
     if (strcmp(how, "segv") == 0) *(volatile int*)8 = 1;
-    if (strcmp(how, "stack") == 0) return deeper(in);
+    if (strcmp(how, "stack") == 0) return overflow_stack(in);
     if (strcmp(how, "abort") == 0) abort();
     if (strcmp(how, "error") == 0) MPI_Send(out, 1, MPI_BYTE, size + 1, 0, MPI_COMM_WORLD);
     if (strcmp(how, "receive") == 0) MPI_Recv(out, -1, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
