@@ -9,7 +9,7 @@ from pathlib import Path
 
 from affinity.cases import PATTERNS, SIZES, Bandwidths, compute_rates_by_size, measure
 from affinity.figure import draw
-from affinity.particles import computing_for, simulate_particles
+from affinity.particles import compute_threshold_time, simulate_particles
 from peers.tables import paste
 from topoloom.support.units import format_bytes
 from topoloom.tasks.bus.affinity import BEST, Rate
@@ -49,7 +49,7 @@ def patterns_table(found: Sequence[Bandwidths]) -> str:
         rows.append(
             format_row(
                 PATTERNS[one.pattern],
-                *(three(one.by_affinity[name]) for name in names),
+                *(format_rates(one.by_affinity[name]) for name in names),
                 f"{drawn.mean / 1e9:.1f} ± {drawn.deviation / 1e9:.1f}",
             )
         )
@@ -63,7 +63,7 @@ def sizes_table() -> str:
         format_row("---", *["---:"] * len(SIZES)),
     ]
     for name, rates in compute_rates_by_size("rd1").items():
-        rows.append(format_row(name, *map(three, rates)))
+        rows.append(format_row(name, *map(format_rates, rates)))
     return "\n".join(rows) + "\n"
 
 
@@ -81,7 +81,7 @@ def particles_table() -> str:
         spread = dict.fromkeys(
             f"{s * 1e6:.0f}" for s in (one.best, one.mean, one.worst)
         )
-        computing = computing_for(one.mean, fast)
+        computing = compute_threshold_time(one.mean, fast)
         rows.append(
             format_row(
                 name,
@@ -98,7 +98,7 @@ def format_row(*words: str) -> str:
     return f"| {' | '.join(words)} |"
 
 
-def three(rate: Rate) -> str:
+def format_rates(rate: Rate) -> str:
     """Format worst, mean and best, or one number if they are equal."""
     return " ".join(dict.fromkeys(f"{one / 1e9:.1f}" for one in rate))
 

@@ -70,6 +70,6 @@ def seconds(graph: CommGraph, elements: tuple[int, ...]) -> np.ndarray:
     return np.asarray((threads.bytes[:, None] / rates).max(axis=0))
 
 
-def computing_for(slow: float, fast: float, apart: float = 0.1) -> float:
+def compute_threshold_time(slow: float, fast: float, apart: float = 0.1) -> float:
     """Return the computing time up to which the totals differ by more than `apart`."""
     return (slow / fast - 1 - apart) / apart

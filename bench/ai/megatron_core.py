@@ -35,7 +35,7 @@ Groups = dict[tuple[str, ...], list[list[int]]]
 
 
 @cache
-def initializer(release: str) -> Callable[..., dict[str, Any]]:
+def load_initializer(release: str) -> Callable[..., dict[str, Any]]:
     """Return `initialize_model_parallel` up to its rank generators."""
     found = list(WHEELS.glob(f"megatron_core-{release}-*.whl"))
     if not found:
@@ -100,7 +100,7 @@ def megatron_groups(release: str, sizes: dict[str, int], name: str) -> Groups:
     if not is_shared:
         words["expert_tensor_parallel_size"] = sizes["etp"]
     ranks = sizes["tp"] * sizes["cp"] * sizes["dp"] * sizes["pp"]
-    made = initializer(release)(ranks, **words)
+    made = load_initializer(release)(ranks, **words)
     groups: Groups = {}
     attention = made["rank_generator" if is_shared else "decoder_rank_generator"]
     for kind in ATTENTION:

@@ -183,7 +183,7 @@ def ours(tasks: Tasks, loads: Ints, owners: Ints) -> Ints:
     return found.owners.astype(np.int64)
 
 
-def few_bytes(tasks: Tasks, loads: Ints, owners: Ints) -> Ints:
+def choose_by_few_bytes(tasks: Tasks, loads: Ints, owners: Ints) -> Ints:
     """Choose owners by the method few-bytes."""
     found = balance_weighted(
         loads.astype(float), tasks.sizes, owners, tasks.ranks, tolerance=TOLERANCE
@@ -261,7 +261,7 @@ def compare(seeds: int) -> list[tuple[Tasks, dict[str, Run]]]:
     """Measure all programs on all sequences."""
     with tempfile.TemporaryDirectory() as name:
         choices = {
-            "few-bytes": few_bytes,
+            "few-bytes": choose_by_few_bytes,
             "ours": ours,
             **build_peer_programs(Path(name)),
         }

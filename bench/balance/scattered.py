@@ -39,7 +39,7 @@ def time_scattered(processes: int, task_bytes: int, steps: int) -> Walk:
         run("topoloom", "machine", MACHINE, "-o", platform)
         times = {}
         for way, method in METHODS.items():
-            order = along_curve(machine, nodes) if "curve" in way else nodes
+            order = sort_nodes_along_curve(machine, nodes) if "curve" in way else nodes
             hosts.write_text("".join(f"node-{node}.topoloom\n" for node in order))
             place = [MACHINE] if method in ON_MACHINE else []
             words = (method, task_bytes, steps, *place)
@@ -49,7 +49,7 @@ def time_scattered(processes: int, task_bytes: int, steps: int) -> Walk:
         return Walk(processes, task_bytes, times)
 
 
-def along_curve(machine: tl.Machine, nodes: list[int]) -> list[int]:
+def sort_nodes_along_curve(machine: tl.Machine, nodes: list[int]) -> list[int]:
     """Sort nodes along the Hilbert curve."""
     allocation = tl.Allocation(machine, sorted(nodes))
     ring = graphs.ring(len(nodes), 1)

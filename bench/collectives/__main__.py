@@ -149,7 +149,9 @@ def _simulate_jobs(
     ):
         print("bench: means need all calls of the page, so those stay", file=sys.stderr)
         summaries = None
-    _print_and_write_table(page, "-calls", calls, tables.CALL_KEY, tables.call_order)
+    _print_and_write_table(
+        page, "-calls", calls, tables.CALL_KEY, tables.get_call_order
+    )
     _print_and_write_table(summaries, "-gains", tables.gains_table(groups))
     _print_and_write_table(summaries, "-predictions", tables.predictions_table(groups))
 
@@ -168,7 +170,7 @@ def _simulate_overlaps(platforms: Sequence[str], page: Path | None) -> None:
     )
 
 
-def marks(part: str) -> tuple[str, str]:
+def make_markers(part: str) -> tuple[str, str]:
     """Return the markers around a table in a page."""
     name = f"bench-collectives{part}"
     return f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
@@ -176,7 +178,7 @@ def marks(part: str) -> tuple[str, str]:
 
 def _read_table(page: Path, part: str) -> str:
     """Read a table of a page."""
-    begin, end = marks(part)
+    begin, end = make_markers(part)
     return page.read_text().partition(begin)[2].partition(end)[0].strip()
 
 
@@ -191,8 +193,8 @@ def _print_and_write_table(
     print(table, end="\n\n", flush=True)
     if page:
         if key:
-            table = tables.merged(table, _read_table(page, part), key, order)
-        paste(page, table, *marks(part))
+            table = tables.merge_tables(table, _read_table(page, part), key, order)
+        paste(page, table, *make_markers(part))
 
 
 if __name__ == "__main__":

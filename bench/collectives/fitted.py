@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import smpi
-from collectives.platforms import PlacedJob, place_on
+from collectives.platforms import PlacedJob, place_on_nodes
 from collectives.simulated import AUTO, SELECTORS, run_cases
 from topoloom.model.model_names import load_model
 from topoloom.schedules import Strategy, fitted_schedules
@@ -52,7 +52,7 @@ class FittedCall:
 def measure(program: Path) -> Iterator[FittedCall]:
     """Simulate all calls of all jobs."""
     for (machine, nodes), operations in JOBS.items():
-        placed = place_on(machine, nodes, program.parent)
+        placed = place_on_nodes(machine, nodes, program.parent)
         for operation, sizes in operations:
             for size in sizes:
                 yield _simulate_call(

@@ -77,7 +77,7 @@ def place_job(name: str, placement: str, ranks: int, folder: Path) -> PlacedJob:
     return _make_placed_job(platform, machine, RankSlots(allocation, order))
 
 
-def place_on(name: str, nodes: Sequence[int], folder: Path) -> PlacedJob:
+def place_on_nodes(name: str, nodes: Sequence[int], folder: Path) -> PlacedJob:
     """Allocate these nodes of a small machine, with one rank each."""
     platform = folder / f"{name.replace(' ', '-').replace(':', '-')}.xml"
     platform.write_text(_CLUSTER.format(what=SMALL[name], last=63))

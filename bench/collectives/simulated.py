@@ -124,7 +124,7 @@ def _simulate_ours(
     program: Path, job: Job, placed: PlacedJob, calls: Sequence[Call]
 ) -> list[Cell]:
     """Simulate our choice and our schedules in one run."""
-    candidates = {call: _candidates(call, placed) for call in calls}
+    candidates = {call: _rank_candidates(call, placed) for call in calls}
     names = {name for found in candidates.values() for name, _ in found}
     machine = f"machine={placed.machine}"
     ours = [(call, machine) for call in calls]
@@ -150,7 +150,7 @@ def _list_calls(ranks: int) -> Iterator[Call]:
                 yield Call(operation, ranks, size)
 
 
-def _candidates(call: Call, placed: PlacedJob) -> list[tuple[str, float]]:
+def _rank_candidates(call: Call, placed: PlacedJob) -> list[tuple[str, float]]:
     """List the fastest schedules with their predicted seconds."""
     effort, model = RANKS[call.ranks], load_model("simgrid").model
     ranked = rank_schedules(call, model, placed.slots)

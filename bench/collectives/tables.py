@@ -110,7 +110,7 @@ Row = list[str]
 RowOrder = Callable[[Row], tuple[int, int, str, str]]
 
 
-def call_order(row: Row) -> tuple[int, int, str, str]:
+def get_call_order(row: Row) -> tuple[int, int, str, str]:
     """Return the sort key of a row of `calls_table`."""
     return _get_row_order((row[0], int(row[1]), row[2], row[3]))
 
@@ -120,7 +120,7 @@ def has_rows(table: str, other: str, key: int) -> bool:
     return _parse_rows(other, key).keys() <= _parse_rows(table, key).keys()
 
 
-def merged(table: str, old: str, key: int, order: RowOrder | None = None) -> str:
+def merge_tables(table: str, old: str, key: int, order: RowOrder | None = None) -> str:
     """Merge rows and columns of an old table that the new table lacks."""
     before, now = _parse_rows(old, key), _parse_rows(table, key)
     for name, row in now.items():

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from contention import cases, figure, tables
 from contention.cases import Case
-from contention.measure import OURS, Run, impossible, measure
+from contention.measure import OURS, Run, list_impossible_runs, measure
 from contention.patterns import PATTERNS, PUBLISHED
 from peers.instances import ROOT
 from peers.tables import paste
@@ -78,7 +78,7 @@ def main() -> None:
                 log.flush()
                 print(line(found), file=sys.stderr, flush=True)
     runs = load(file)
-    if errors := impossible(runs):
+    if errors := list_impossible_runs(runs):
         sys.exit("\n".join(errors))
     results = tables.Results(runs)
     print(tables.report(results))

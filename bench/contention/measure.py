@@ -102,7 +102,7 @@ def measure(case: Case) -> list[Run]:
     return [*runs, Run(case, BOUND, *proven, seconds)]
 
 
-def impossible(runs: list[Run]) -> list[str]:
+def list_impossible_runs(runs: list[Run]) -> list[str]:
     """List placements with values below the proven bound, which are errors."""
     proven = {run.case: run for run in runs if run.way == BOUND}
     return [

@@ -107,7 +107,7 @@ def format_table(
     return "".join(f"| {' | '.join(row)} |\n" for row in (head, rule, *rows))
 
 
-def in_short(results: Results) -> str:
+def format_summary(results: Results) -> str:
     """Compare placements for congestion with other placements, by pattern."""
     head = ["pattern", "cases", f"ours / {DEFAULT}", f"ours / {RIVAL}", "at most"]
     head += [
@@ -256,7 +256,7 @@ def choice(results: Results) -> str:
 def report(results: Results) -> str:
     """Format the tables of the published study."""
     sections: tuple[tuple[str, Callable[[Results], str]], ...] = (
-        ("In short", in_short),
+        ("In short", format_summary),
         ("Every mapper", format_mappers),
         *(
             (

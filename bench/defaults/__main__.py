@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     known = larger.read_text().splitlines() if larger.exists() else []
     text = tables.report(runs, [Row(**json.loads(row)) for row in known])
     print(text)
-    print("\n".join(["worse than aimed at:", *(tables.misses(runs) or ["none"])]))
+    print("\n".join(["worse than aimed at:", *(tables.list_misses(runs) or ["none"])]))
     if args.docs:
         paste(args.docs / "defaults.md", text, *MARKS)
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from peers import graphs
-from peers.adapters.common import Answer, Failed, Unable, run
+from peers.adapters.common import Answer, Failed, UnsupportedInstance, run
 from peers.files import read_scotch_mapping, scotch_graph
 from topoloom import Allocation, CommGraph, Placement
 
@@ -30,10 +30,12 @@ def scotch(graph: CommGraph, allocation: Allocation) -> Placement | None:
         target.write_text(deco(far))
         try:
             run(["scotch_gmap", source, target, mapping, "-cq", "-b0"], Answer())
-        except (Failed, Unable):
+        except (Failed, UnsupportedInstance):
             return None
         place = read_scotch_mapping(mapping.read_text(), graph.rank_count)
-    return Placement(allocation, np.asarray(allocation.slots)[mended(place, far)])
+    return Placement(
+        allocation, np.asarray(allocation.slots)[move_doubled_ranks(place, far)]
+    )
 
 
 def slot_distances(allocation: Allocation) -> Ints:
@@ -71,13 +73,13 @@ def _halve(members: Ints, far: Ints) -> tuple[Ints, Ints]:
     return order[:middle], order[middle:]
 
 
-def mended(place: Ints, far: Ints) -> Ints:
+def move_doubled_ranks(place: Ints, far: Ints) -> Ints:
     """Move ranks beyond the first on a slot to the nearest free slot."""
-    mended = place.copy()
+    move_doubled_ranks = place.copy()
     free = np.setdiff1d(np.arange(len(far)), place)
     _, first = np.unique(place, return_index=True)
     for rank in np.setdiff1d(np.arange(len(place)), first):
         nearest = int(np.argmin(far[place[rank], free]))
-        mended[rank] = free[nearest]
+        move_doubled_ranks[rank] = free[nearest]
         free = np.delete(free, nearest)
-    return mended
+    return move_doubled_ranks

@@ -16,7 +16,7 @@ from topoloom.support.units import format_count, format_seconds
 CLOSE = 0.1  # accepted relative error of a predicted time
 
 
-class Aim(NamedTuple):
+class Target(NamedTuple):
     """A line of the table of targets."""
 
     what: str
@@ -25,7 +25,7 @@ class Aim(NamedTuple):
     is_reached: bool
 
 
-def aims(runs: Sequence[Run]) -> list[Aim]:
+def list_targets(runs: Sequence[Run]) -> list[Target]:
     """Return the targets with their results."""
     ragged = [run for run in runs if run.machine in TORI and run.job == JOBS[-1]]
     close = [abs(ratio - 1) <= CLOSE for ratio in predictions(runs)]
@@ -69,7 +69,7 @@ def predictions(runs: Iterable[Run]) -> list[float]:
     ]
 
 
-def misses(runs: Sequence[Run]) -> list[str]:
+def list_misses(runs: Sequence[Run]) -> list[str]:
     """List the cases that miss their target."""
     found = []
     for other, most in ((BLOCK, 1.01), (SCOTCH, 1.02), (HOP_BYTES, 1.02)):
@@ -116,7 +116,7 @@ def _format_targets(runs: Sequence[Run]) -> str:
             _format_number(reached),
             ("yes" if is_reached else "**no**") if aim else "",
         ]
-        for what, aim, reached, is_reached in aims(runs)
+        for what, aim, reached, is_reached in list_targets(runs)
     ]
     return _format_table(lines)
 
@@ -206,16 +206,16 @@ def _compute_share(runs: Iterable[Run]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _make_minimum_target(what: str, reached: float | None, aim: float) -> Aim:
-    return Aim(what, f"≥ {aim:g}", reached, reached is None or reached >= aim)
+def _make_minimum_target(what: str, reached: float | None, aim: float) -> Target:
+    return Target(what, f"≥ {aim:g}", reached, reached is None or reached >= aim)
 
 
-def _make_maximum_target(what: str, reached: float | None, aim: float) -> Aim:
-    return Aim(what, f"≤ {aim:g}", reached, reached is None or reached <= aim)
+def _make_maximum_target(what: str, reached: float | None, aim: float) -> Target:
+    return Target(what, f"≤ {aim:g}", reached, reached is None or reached <= aim)
 
 
-def _make_unlimited_target(what: str, reached: float | None) -> Aim:
-    return Aim(what, "", reached, True)
+def _make_unlimited_target(what: str, reached: float | None) -> Target:
+    return Target(what, "", reached, True)
 
 
 def _format_number(value: float | None) -> str:

@@ -48,13 +48,13 @@ def main(argv: Sequence[str] | None = None) -> None:
                 cells.append(cell)
                 print(format_row(cell), file=sys.stderr, flush=True)
                 if args.docs:
-                    renew(
+                    update_row(
                         args.docs / "reference" / "benchmarks" / "collectives.md", cell
                     )
     print(format_table([format_row(cell) for cell in cells]))
 
 
-def renew(page: Path, cell: Cell) -> None:
+def update_row(page: Path, cell: Cell) -> None:
     """Replace a row of the table in a page."""
     begin, end = MARKS
     shown = page.read_text().partition(begin)[2].partition(end)[0].splitlines()

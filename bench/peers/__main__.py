@@ -15,7 +15,7 @@ from pathlib import Path
 from peers import instances, tables, tools
 from peers.instance import Instance
 from peers.measure import Run, measure, nothing
-from peers.registry import Known, Registry
+from peers.registry import BestKnownValue, Registry
 from peers.versus import short
 
 OUT = instances.ROOT / "build" / "bench-peers"
@@ -95,7 +95,7 @@ def main() -> None:
     registry = Registry()
     pairs = tools.select_tools(args.tools, args.efforts)
     missing: list[str] = []
-    late = Late()
+    late = TimeoutTracker()
     with results.open("a") as log:
         for name in [] if args.report else args.sets:
             for recipe in instances.SETS[name]():
@@ -129,7 +129,7 @@ def main() -> None:
         draw(runs, registry)
 
 
-class Late:
+class TimeoutTracker:
     """Skips tools on instances at least as large as one of the set that timed out."""
 
     def __init__(self) -> None:
@@ -204,7 +204,7 @@ def offer(registry: Registry, run: Run) -> None:
         value, how = run.repaired, f"{how}, repaired"
     if value is not None:
         name = f"{run.group}/{run.instance}"
-        registry.offer(Known(name, run.hash, "hop-bytes", value, how))
+        registry.offer(BestKnownValue(name, run.hash, "hop-bytes", value, how))
 
 
 if __name__ == "__main__":

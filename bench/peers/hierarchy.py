@@ -37,7 +37,7 @@ class Tree:
     place: Ints
 
 
-def tree_of(instance: Instance) -> Tree:
+def make_tree(instance: Instance) -> Tree:
     """Return the instance's tree, or a tree that approximates its torus."""
     if instance.hierarchy:
         order = np.arange(instance.slots)

@@ -15,7 +15,7 @@ FILE = ROOT / "bench" / "best_known.csv"
 
 
 @dataclass(frozen=True)
-class Known:
+class BestKnownValue:
     """A best known value.
 
     Attributes
@@ -37,9 +37,9 @@ class Known:
     how: str
 
 
-def _parse_row(row: dict[str, str]) -> Known:
+def _parse_row(row: dict[str, str]) -> BestKnownValue:
     texts = (row["instance"], row["hash"], row["objective"])
-    return Known(*texts, int(row["value"]), row["how"])
+    return BestKnownValue(*texts, int(row["value"]), row["how"])
 
 
 class Registry:
@@ -53,7 +53,7 @@ class Registry:
 
     def __init__(self, file: Path = FILE) -> None:
         self.file = file
-        self._known: dict[tuple[str, str, str], Known] = {}
+        self._known: dict[tuple[str, str, str], BestKnownValue] = {}
         if not file.exists():
             return
         with file.open(newline="") as stream:
@@ -69,7 +69,7 @@ class Registry:
                 self._known[self._key(known)] = known
 
     @staticmethod
-    def _key(known: Known) -> tuple[str, str, str]:
+    def _key(known: BestKnownValue) -> tuple[str, str, str]:
         return known.instance, known.hash, known.objective
 
     def best(
@@ -79,7 +79,7 @@ class Registry:
         known = self._known.get((instance, hash_, objective))
         return None if known is None else known.value
 
-    def offer(self, known: Known) -> bool:
+    def offer(self, known: BestKnownValue) -> bool:
         """Record the value of a feasible placement if it is the best so far."""
         best = self.best(known.instance, known.hash, known.objective)
         if best is not None and best <= known.value:
@@ -94,7 +94,7 @@ class Registry:
                 self.offer(known)
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([column.name for column in fields(Known)])
+        writer.writerow([column.name for column in fields(BestKnownValue)])
         rows = sorted(self._known.values(), key=self._key)
         writer.writerows(astuple(known) for known in rows)
         temporary = self.file.with_suffix(".csv.new")

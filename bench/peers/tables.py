@@ -13,10 +13,10 @@ from peers.tools import TOOLS
 from peers.versus import (
     ANY,
     PEERS,
-    against,
     best_of_each,
+    format_comparison,
     geometric_mean,
-    misses,
+    list_misses,
     short,
 )
 
@@ -62,8 +62,8 @@ def report(runs: Sequence[Run], registry: Registry, missing: Sequence[str]) -> s
         members = [run for run in runs if run.group == group]
         tables = (
             means(members, registry),
-            against(members),
-            misses(members),
+            format_comparison(members),
+            list_misses(members),
             values(members, registry),
         )
         parts += [f"### {group}\n", *filter(None, tables)]

@@ -34,7 +34,7 @@ def best_of_each(runs: Sequence[Run]) -> list[Run]:
     return [run for run in found if run is not None]
 
 
-def against(runs: Sequence[Run]) -> str:
+def format_comparison(runs: Sequence[Run]) -> str:
     """Format the table of a set; empty without answers of ours or of peers.
 
     A peer is represented by its best feasible answer of all efforts, and the time of
@@ -106,7 +106,7 @@ def short(runs: Sequence[Run]) -> str:
     return head + "\n".join(rows) + "\n"
 
 
-def misses(runs: Sequence[Run]) -> str:
+def list_misses(runs: Sequence[Run]) -> str:
     """List the instances on which the best peer beats all our efforts."""
     ours = {
         run.instance: run for run in best_of_each([r for r in runs if r.tool == "ours"])

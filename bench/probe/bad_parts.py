@@ -126,7 +126,7 @@ class Planted:
         return noisy
 
 
-def parts_of(text: str) -> Parts:
+def make_parts(text: str) -> Parts:
     """Return the parts of a machine whose hosts have no names."""
     machine = Machine(text)
     nodes = range(0, machine.node_count, machine.nodes_per_host)
@@ -156,7 +156,9 @@ class Trial(NamedTuple):
 Draw = Callable[[Parts, Faults, np.random.Generator], int]
 
 
-def host_or_cable(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
+def plant_host_or_cable_fault(
+    parts: Parts, faults: Faults, rng: np.random.Generator
+) -> int:
     """Plant a fault in a host or cable; return its class, -1 if no pair is affected."""
     machine = parts.machine
     factor, is_host = _draw_factor(rng), bool(rng.random() < 0.5)
@@ -176,7 +178,7 @@ def nic(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
     return parts.class_of_link(link)
 
 
-def half_a_nic(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
+def plant_half_nic(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
     """Plant a NIC with one of two ports down, so that it takes twice as long."""
     number = nic(parts, faults, rng)
     faults.links[list(faults.links)[-1]] = 2.0
@@ -273,7 +275,7 @@ RAILS = ("rails:4:8:2", "rails:8:16:1", "rails:8:16:4")
 ON_RAILS: dict[str, tuple[Draw, ...]] = {
     "nothing": (),
     "a NIC or cable": (nic,),
-    "half a NIC": (half_a_nic,),
+    "half a NIC": (plant_half_nic,),
     "two NICs": (nic, nic),
     "a host": (host,),
     "a leaf switch": (leaf,),
@@ -295,9 +297,9 @@ def main() -> None:
     print(f"| {' | '.join(columns)} | rounds | 2 log2 N |")
     print(f"|{' --- |' * (len(columns) + 2)}")
     for text in args.machines or (*MACHINES, *RAILS):
-        parts = parts_of(text)
+        parts = make_parts(text)
         hosts = len(parts.hosts)
-        several = {str(n): (host_or_cable,) * n for n in range(3)}
+        several = {str(n): (plant_host_or_cable_fault,) * n for n in range(3)}
         for what, draws in (ON_RAILS if parts.by_gpu else several).items():
             if args.healthy and draws:
                 continue

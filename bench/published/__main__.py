@@ -18,8 +18,8 @@ import published
 from published.page import counts, format_value, page
 from published.standing import (
     STANDINGS,
-    fallen,
-    lost,
+    list_missing_values,
+    list_worsened_values,
     read_standings,
     record_standings,
 )
@@ -67,8 +67,8 @@ def find_faults(pairs: Sequence[Pair], everything: bool) -> list[str]:
             for pair in pairs
             if pair.unexplained
         ),
-        *fallen(pairs, recorded),
-        *(lost(pairs, recorded) if everything else ()),
+        *list_worsened_values(pairs, recorded),
+        *(list_missing_values(pairs, recorded) if everything else ()),
     ]
 
 

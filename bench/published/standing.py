@@ -32,7 +32,9 @@ def record_standings(pairs: Sequence[Pair]) -> None:
         rows.writerows(sorted((*pair.ours.key, pair.standing) for pair in pairs))
 
 
-def fallen(pairs: Sequence[Pair], recorded: dict[Key, str]) -> Iterator[str]:
+def list_worsened_values(
+    pairs: Sequence[Pair], recorded: dict[Key, str]
+) -> Iterator[str]:
     """List the values whose standing is worse than recorded."""
     for pair in pairs:
         before = recorded.get(pair.ours.key, "off")
@@ -41,7 +43,9 @@ def fallen(pairs: Sequence[Pair], recorded: dict[Key, str]) -> Iterator[str]:
             yield f"{name}: was {before}, is {pair.standing}"
 
 
-def lost(pairs: Sequence[Pair], recorded: dict[Key, str]) -> Iterator[str]:
+def list_missing_values(
+    pairs: Sequence[Pair], recorded: dict[Key, str]
+) -> Iterator[str]:
     """List recorded values that are no longer computed."""
     for key in sorted(recorded.keys() - {pair.ours.key for pair in pairs}):
         yield ", ".join(key) + ": no longer computed"

@@ -15,7 +15,7 @@ from readings.grids import (
     binomial,
     cases,
     nodes_in_tiles,
-    pipelined,
+    predict_pipelined_broadcast,
 )
 from topoloom import placements, schedules
 
@@ -121,7 +121,7 @@ def predict_broadcasts() -> Iterator[Ours]:
                 yield Ours(*key, value, SOLID_NOTE, within=GAIN)
             continue
         for name, times in (
-            ("Pipeline Bcast", pipelined(case)),
+            ("Pipeline Bcast", predict_pipelined_broadcast(case)),
             ("Binomial Bcast", binomial(case)),
         ):
             totals.setdefault((case.table, name), []).append(times)

@@ -34,7 +34,8 @@ def compare_grids(published: Published) -> None:
     shown.
     """
     pipelines = {
-        reading: partial(grids.pipelined, reading=reading) for reading in grids.READINGS
+        reading: partial(grids.predict_pipelined_broadcast, reading=reading)
+        for reading in grids.READINGS
     }
     kinds: dict[str, Models] = {
         "Pipeline Bcast": pipelines,

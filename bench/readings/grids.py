@@ -124,7 +124,9 @@ def nodes_in_tiles(grid: list[int], tile: list[int]) -> NDArray[np.uint32]:
     return np.ravel(node).astype(np.uint32)
 
 
-def pipelined(case: GridCase, reading: str = "counted") -> tuple[float, float]:
+def predict_pipelined_broadcast(
+    case: GridCase, reading: str = "counted"
+) -> tuple[float, float]:
     """Return milliseconds in default order and in tiles, with the best segments."""
     links = case.cluster.links
 

@@ -20,7 +20,7 @@ PANELS = (("block", 8), ("tile", 8), ("tile", 7))
 COLORS = ("#8dd3c7", "#ffffb3", "#bebada", "#fb8072", "#80b1d3", "#fdb462", "#b3de69")
 
 
-def nodes_of(mapper: str, cores: int) -> tuple[NDArray[np.int64], int]:
+def map_cells_to_nodes(mapper: str, cores: int) -> tuple[NDArray[np.int64], int]:
     """Return the node of every cell, and the number of inter-node messages."""
     cells = EXTENTS[0] * EXTENTS[1]
     nodes = -(-cells // cores)
@@ -51,8 +51,8 @@ def draw(file: Path) -> None:
             1, 3, figsize=(7.2, 2.9), layout="constrained"
         )
         for panel, (mapper, cores) in zip(panels, PANELS, strict=True):
-            node, leaving = nodes_of(mapper, cores)
-            colors = color_of(node)
+            node, leaving = map_cells_to_nodes(mapper, cores)
+            colors = color_nodes(node)
             for number, color in enumerate(COLORS):
                 if (colors == number).any():
                     panel.add_patch(
@@ -89,7 +89,7 @@ def outline_nodes(node: NDArray[np.int64]) -> Lines:
     return sides + [[(c - 1, r), (c, r)] for r, c in down.tolist() if 0 < c <= columns]
 
 
-def color_of(node: NDArray[np.int64]) -> NDArray[np.int64]:
+def color_nodes(node: NDArray[np.int64]) -> NDArray[np.int64]:
     """Color each node with the first color that no neighboring node has."""
     count = int(node.max()) + 1
     beside: list[set[int]] = [set() for _ in range(count)]

@@ -78,7 +78,9 @@ def main(argv: Sequence[str] | None = None) -> None:
                 print(format_line(runs), file=sys.stderr, flush=True)
     found = [Run(**json.loads(text)) for text in file.read_text().splitlines()]
     print(tables.report(found))
-    print("\n".join(["below the aim:", *(tables.missed(found) or ["none"])]))
+    print(
+        "\n".join(["below the aim:", *(tables.list_missed_targets(found) or ["none"])])
+    )
     for kind in ("svg", "png"):
         figure.draw(found, OUT / f"validation.{kind}")
     if args.docs:

@@ -39,7 +39,7 @@ def report(runs: Sequence[Run]) -> str:
     return f"{table}\n{machines}"
 
 
-def missed(runs: Sequence[Run]) -> list[str]:
+def list_missed_targets(runs: Sequence[Run]) -> list[str]:
     """List the bandwidth-bound cases with correlations below the target."""
     return [
         f"{case[0].machine}, {case[0].pattern}: {name} {found:.3f}"

@@ -54,12 +54,12 @@ def main() -> int:
 
 
 def _run_random_cases(mpi: Mpi, folder: Path, cases: int, seed: int) -> int:
-    from built_libraries import run, with_collectives
+    from built_libraries import compile_with_collectives, run
 
     from topoloom import _core
 
     source = ROOT / "tests/mpi/programs/collectives/collective_cases.c"
-    program = with_collectives(mpi, source, folder)
+    program = compile_with_collectives(mpi, source, folder)
     # MPICH busy-waits, so runs with more ranks than cores are slow.
     yields = folder / "yield_ucx.so"
     run(["cc", "-O2", "-shared", "-fPIC", ROOT / "bench/yield_ucx.c", "-o", yields])

@@ -48,7 +48,7 @@ def configure_and_build(source: Path, folder: Path, mpi: Mpi, *options: object) 
     build(folder, "all")
 
 
-def with_collectives(
+def compile_with_collectives(
     mpi: Mpi, source: Path, *options: object, everywhere: str = ""
 ) -> Path:
     """Compile a C program with libtopoloom-collective in its build folder.

@@ -125,7 +125,7 @@ def can_have_networks() -> bool:
     return subprocess.run(words, check=False, capture_output=True).returncode == 0
 
 
-def messages_across(hosts: Sequence[str]) -> Counter[str]:
+def count_messages_into_hosts(hosts: Sequence[str]) -> Counter[str]:
     """Count the messages into each host if rank r sends to rank r + 1."""
     pairs = zip(hosts, [hosts[-1], *hosts[:-1]], strict=True)
     return Counter(here for here, there in pairs if here != there)

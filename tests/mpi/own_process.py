@@ -36,7 +36,7 @@ def wait_for_end(process: int) -> None:
     assert ready, "a process outlived what started it"
 
 
-def let_compute(process: subprocess.Popen[str], seconds: float) -> None:
+def wait_for_cpu_time(process: subprocess.Popen[str], seconds: float) -> None:
     """Wait until a process has used `seconds` more of CPU time, or has ended."""
     end = read_cpu_seconds(process.pid) + seconds
     while process.poll() is None and read_cpu_seconds(process.pid) < end:

@@ -17,7 +17,7 @@ from network_hosts import (
     OVER_TCP,
     NetworkHosts,
     can_have_networks,
-    messages_across,
+    count_messages_into_hosts,
     network_hosts,
 )
 from own_process import TOPOLOOM, wait_for_end
@@ -99,7 +99,7 @@ def test_ranks_arrive_on_their_hosts_and_talk_over_the_network(
         assert [[int(core) for core in row[3:]] for row in rows] == [
             [core] for _, core in located
         ]
-    for host, messages in messages_across(hosts).items():
+    for host, messages in count_messages_into_hosts(hosts).items():
         assert network.count_received_bytes(host) - before[host] >= messages * BYTES
 
 

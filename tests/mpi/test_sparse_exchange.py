@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from built_libraries import with_collectives
+from built_libraries import compile_with_collectives
 from mpis import MPIS, PROGRAMS, SIMGRID, Mpi
 from simulated_hosts import hosts_options
 
@@ -21,7 +21,7 @@ SECONDS = 600
 def mpi_and_program(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
     """Build the program for an MPI."""
     mpi: Mpi = request.param
-    return mpi, with_collectives(mpi, SOURCE)
+    return mpi, compile_with_collectives(mpi, SOURCE)
 
 
 def run_with_algorithm(
@@ -138,7 +138,7 @@ def simulated_command(
 ) -> list[str]:
     """Build the program for SimGrid; return the command that starts 60 ranks."""
     folder = tmp_path_factory.mktemp(SIMGRID.name)
-    program = with_collectives(SIMGRID, SOURCE)
+    program = compile_with_collectives(SIMGRID, SOURCE)
     settings = {
         "smpi/simulate-computation": "no",
         # Unsuccessful polls take time, so that the clock advances.

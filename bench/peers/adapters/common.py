@@ -21,7 +21,7 @@ from peers.graphs import Ints
 from peers.instance import Instance, load_instance
 
 
-class Unable(Exception):
+class UnsupportedInstance(Exception):
     """The tool is not installed or does not support the instance; the text says why."""
 
 
@@ -89,7 +89,7 @@ def run(command: Sequence[str | Path], answer: Answer) -> str:
 
     Raises
     ------
-    Unable
+    UnsupportedInstance
         If the program is not installed.
     Failed
         If the program fails; the text is its last line.
@@ -104,7 +104,7 @@ def run(command: Sequence[str | Path], answer: Answer) -> str:
             stderr=subprocess.STDOUT,
         )
     except FileNotFoundError:
-        raise Unable(f"no program {words[0]}") from None
+        raise UnsupportedInstance(f"no program {words[0]}") from None
     assert process.stdout is not None
     text = process.stdout.read()
     _, status, used = os.wait4(process.pid, 0)
@@ -125,7 +125,7 @@ def adapter(solve: Callable[[Request], Answer]) -> None:
         answer = solve(Request(instance, effort, int(seed), int(threads)))
         assert answer.place is not None
         document = asdict(answer) | {"place": answer.place.tolist()}
-    except Unable as reason:
+    except UnsupportedInstance as reason:
         document = {"unable": str(reason)}
     except ImportError as reason:
         document = {"unable": f"not installed: {reason}"}

@@ -9,18 +9,18 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from peers.adapters.common import Answer, Request, Unable, adapter, run
+from peers.adapters.common import Answer, Request, UnsupportedInstance, adapter, run
 from peers.files import read_blocks
-from peers.hierarchy import tree_of
+from peers.hierarchy import make_tree
 
 
 def solve(request: Request) -> Answer:
     """Run the program for an effort, such as ``multisection-strong``."""
-    instance, tree = request.instance, tree_of(request.instance)
+    instance, tree = request.instance, make_tree(request.instance)
     which, preset = request.effort.split("-")[:2]
     found = find_spec("kahip")
     if found is None or found.origin is None:
-        raise Unable("not installed: kahip")
+        raise UnsupportedInstance("not installed: kahip")
     programs = Path(found.origin).parents[1] / "bin"
     answer = Answer(version=version("kahip"))
     with tempfile.TemporaryDirectory() as folder:

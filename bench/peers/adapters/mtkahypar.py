@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from peers.adapters.common import Answer, Request, Unable, adapter
+from peers.adapters.common import Answer, Request, UnsupportedInstance, adapter
 from peers.distance import distances
 from peers.instance import Instance
 
@@ -22,7 +22,9 @@ def solve(request: Request) -> Answer:
 
     instance = request.instance
     if instance.slots > LARGEST:
-        raise Unable(f"a complete target graph of {instance.slots} slots is too large")
+        raise UnsupportedInstance(
+            f"a complete target graph of {instance.slots} slots is too large"
+        )
     answer = Answer(version=version("mtkahypar"))
     solver = mtkahypar.initialize(request.threads, False)
     mtkahypar.set_seed(request.seed)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from peers.adapters.common import Answer, Request, adapter
-from peers.adapters.scotch import target_of
+from peers.adapters.scotch import format_target
 
 
 def solve(request: Request) -> Answer:
@@ -27,7 +27,7 @@ def solve(request: Request) -> Answer:
     graph.build(source.first, source.peer, source.load, source.weight)
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "target.tgt"
-        target.write_text(target_of(instance))
+        target.write_text(format_target(instance))
         machine.load(target)
     words = request.effort.split("-")
     flags = StrategyFlags.QUALITY if "quality" in words else StrategyFlags.DEFAULT

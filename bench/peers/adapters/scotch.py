@@ -18,7 +18,7 @@ from peers.files import (
 from peers.instance import Instance
 
 
-def target_of(instance: Instance) -> str:
+def format_target(instance: Instance) -> str:
     """Write the machine, or its allocated part, as a .tgt file."""
     if instance.hierarchy:
         return scotch_tree(instance.hierarchy, instance.distances)
@@ -49,7 +49,7 @@ def solve(request: Request) -> Answer:
     with tempfile.TemporaryDirectory() as folder:
         graph, target, mapping = (Path(folder) / name for name in ("g", "t", "m"))
         graph.write_text(scotch_graph(instance.graph))
-        target.write_text(target_of(instance))
+        target.write_text(format_target(instance))
         options = ["-vt", *options_of(request)]
         output = run(["scotch_gmap", graph, target, mapping, *options], answer)
         answer.place = read_scotch_mapping(mapping.read_text(), instance.graph.size)

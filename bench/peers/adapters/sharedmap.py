@@ -6,14 +6,14 @@ from __future__ import annotations
 from importlib.metadata import version
 
 from peers.adapters.common import Answer, Request, adapter
-from peers.hierarchy import tree_of
+from peers.hierarchy import make_tree
 
 
 def solve(request: Request) -> Answer:
     """Map with the mode of the effort: fast, eco or strong."""
     from chszlablib import Decomposition, read_metis
 
-    instance, tree = request.instance, tree_of(request.instance)
+    instance, tree = request.instance, make_tree(request.instance)
     answer = Answer(version=version("chszlablib"))
     graph = read_metis(str(instance.folder / "graph.graph"))
     with answer.search():

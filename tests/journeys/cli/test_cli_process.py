@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from own_process import let_compute
+from own_process import wait_for_cpu_time
 
 from topoloom.cli.app import VERBS
 
@@ -138,7 +138,7 @@ def interrupt_search(*words: str, cwd: Path, output: str = "x.json") -> None:
     )
     while process.poll() is None and not is_searching(process.pid):
         time.sleep(0.1)
-    let_compute(process, 1)
+    wait_for_cpu_time(process, 1)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=600)
     assert process.returncode == 130, errors
@@ -299,7 +299,7 @@ def test_ctrl_c_works_while_schedules_are_costed() -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    let_compute(process, 3)  # until it is loaded and computing
+    wait_for_cpu_time(process, 3)  # until it is loaded and computing
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=600)
     assert process.returncode == 130, errors

@@ -13,7 +13,7 @@ from built_programs import NAP_SOURCE, compile_program
 from network_hosts import (
     OVER_TCP,
     can_have_networks,
-    messages_across,
+    count_messages_into_hosts,
     network_hosts,
 )
 from own_process import TOPOLOOM
@@ -66,7 +66,7 @@ def test_srun_places_and_binds_ranks_that_communicate_over_the_network(
         f"{rank} {host} {slurm.network.addresses[host]} {'10'[slot % 2]}"
         for rank, (host, slot) in enumerate(zip(hosts, slots, strict=True))
     ]
-    for node, messages in messages_across(hosts).items():
+    for node, messages in count_messages_into_hosts(hosts).items():
         assert (
             slurm.network.count_received_bytes(node) - before[node] >= messages * BYTES
         )

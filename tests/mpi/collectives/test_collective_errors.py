@@ -7,7 +7,7 @@ from pathlib import Path
 from socket import gethostname
 
 import pytest
-from built_libraries import with_collectives
+from built_libraries import compile_with_collectives
 from built_programs import run
 from mpis import MPIS, PROGRAMS, Mpi, run_to_end
 
@@ -33,7 +33,7 @@ MISTAKES = {
 @pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_returned_errors_end_no_program(mpi: Mpi) -> None:
-    program = with_collectives(mpi, PROGRAMS / "collectives/mistakes.c")
+    program = compile_with_collectives(mpi, PROGRAMS / "collectives/mistakes.c")
     output = run(mpi.command(3, program, *MISTAKES)).splitlines()
     assert output == [
         f"{name}: {what} {what} {what}" for name, what in MISTAKES.items()
@@ -56,7 +56,7 @@ FORMS = 4
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_a_larger_count_on_one_rank_blocks_no_other_rank(mpi: Mpi, ranks: int) -> None:
     # Short messages: Open MPI 4.1 writes past the buffer of a longer truncated message.
-    program = with_collectives(mpi, PROGRAMS / "collectives/larger_counts.c")
+    program = compile_with_collectives(mpi, PROGRAMS / "collectives/larger_counts.c")
     output = run_to_end(mpi.command(ranks, program, 4 * ranks, *SCHEDULES))
     assert output.returncode == 0, output.stderr[-3000:]
     lines = [line.split() for line in output.stdout.splitlines()]
@@ -74,7 +74,7 @@ def test_a_larger_count_on_one_rank_blocks_no_other_rank(mpi: Mpi, ranks: int) -
 def test_a_killed_rank_ends_a_job_as_with_the_mpi_library(
     mpi: Mpi, tmp_path: Path
 ) -> None:
-    program = with_collectives(mpi, PROGRAMS / "collectives/killed_rank.c")
+    program = compile_with_collectives(mpi, PROGRAMS / "collectives/killed_rank.c")
     for whose in ("mpi", "ours"):
         did = tmp_path / f"killed in {whose}"
         ended = run_to_end(mpi.command(3, program, whose, did))
@@ -98,7 +98,7 @@ def test_a_rank_that_is_out_of_memory_does_not_block_the_others(
 ) -> None:
     machine = tmp_path / "machine"
     machine.write_text(MACHINE.format(host=gethostname()))
-    program = with_collectives(mpi, PROGRAMS / "collectives/short_of_memory.c")
+    program = compile_with_collectives(mpi, PROGRAMS / "collectives/short_of_memory.c")
     # The first two allocations precede any message to other ranks.
     output = run(
         mpi.command(3, program, 2),
@@ -111,7 +111,7 @@ def test_a_rank_that_is_out_of_memory_does_not_block_the_others(
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_a_failed_setup_ends_a_program_that_does_not_handle_errors(mpi: Mpi) -> None:
-    program = with_collectives(mpi, PROGRAMS / "collectives/short_of_memory.c")
+    program = compile_with_collectives(mpi, PROGRAMS / "collectives/short_of_memory.c")
     ended = run_to_end(mpi.command(3, program, 0))
     assert ended.returncode != 0
     assert "the communicator cannot be set up" in ended.stderr

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from built_libraries import with_collectives
+from built_libraries import compile_with_collectives
 from built_programs import run
 from mpis import MPIS, OPEN_MPI_4, PROGRAMS, Mpi
 
@@ -46,7 +46,7 @@ class Cases:
 def cases(request: pytest.FixtureRequest) -> Cases:
     mpi: Mpi = request.param
     source = PROGRAMS / "collectives/collective_cases.c"
-    return Cases(mpi, with_collectives(mpi, source))
+    return Cases(mpi, compile_with_collectives(mpi, source))
 
 
 @pytest.mark.parametrize("count", [20, pytest.param(60, marks=pytest.mark.full)])
@@ -127,7 +127,7 @@ def test_ranks_with_different_datatypes_choose_the_same_schedule(
 ) -> None:
     """A third of 40 bytes is 13 whole bytes, or 8 bytes in whole pairs."""
     source = PROGRAMS / "collectives/paired_types.c"
-    program = with_collectives(OPEN_MPI_4, source)
+    program = compile_with_collectives(OPEN_MPI_4, source)
     lines = (("0", "ring"), ("10", "bruck"))
     table = tmp_path / "table.json"
     table.write_text(

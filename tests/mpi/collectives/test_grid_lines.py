@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from built_libraries import with_collectives
+from built_libraries import compile_with_collectives
 from mpis import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, run_to_end
 
 from exchange.programs import PLATFORM
@@ -21,7 +21,7 @@ def mpi_and_program(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
     mpi: Mpi = request.param
     assert mpi in MPIS
     source = PROGRAMS / "collectives/grid_cases.c"
-    return mpi, with_collectives(mpi, source)
+    return mpi, compile_with_collectives(mpi, source)
 
 
 @pytest.mark.parametrize(("ranks", "grids"), [(1, 6), (2, 8), (6, 5), (8, 3)])
@@ -75,7 +75,7 @@ def simulated_program(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, P
     source = PROGRAMS / "collectives/grid_cases.c"
     platform = folder / "platform.xml"
     platform.write_text(PLATFORM.format(last=63))
-    return with_collectives(SIMGRID, source), platform
+    return compile_with_collectives(SIMGRID, source), platform
 
 
 def run_on_nodes(

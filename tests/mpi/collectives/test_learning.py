@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from built_libraries import with_collectives
+from built_libraries import compile_with_collectives
 from built_programs import run
 from mpis import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi
 from simulated_hosts import hosts_options
@@ -40,7 +40,7 @@ def run_learning(mpi: Mpi, ranks: int, *words: object) -> str:
 
 def check_agreement(mpi: Mpi, *words: object) -> None:
     """Expect that all ranks choose the same schedules."""
-    program = with_collectives(mpi, HERE / "learning.c")
+    program = compile_with_collectives(mpi, HERE / "learning.c")
     output = run_learning(mpi, 4, program, CALLS, *words)
     calls, classes, *others = output.strip().split(", ")
     assert calls.startswith(f"{CALLS} calls on ")
@@ -62,7 +62,7 @@ def test_a_rank_that_is_out_of_memory_learns_the_decision_of_the_others() -> Non
 def test_a_rank_that_missed_a_step_fails_instead_of_taking_another_schedule(
     mpi: Mpi, which: str
 ) -> None:
-    program = with_collectives(mpi, HERE / "after_failure.c")
+    program = compile_with_collectives(mpi, HERE / "after_failure.c")
     assert "3 of 3 calls fail" in run_learning(mpi, 2, program, which).splitlines()
 
 
@@ -84,7 +84,7 @@ SCHEDULES = (
 def simulated_command(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Build the program for SimGrid's MPI; return the command."""
     folder = tmp_path_factory.mktemp(SIMGRID.name)
-    program = with_collectives(SIMGRID, HERE / "repeated.c")
+    program = compile_with_collectives(SIMGRID, HERE / "repeated.c")
     options = hosts_options(folder, RANKS, SETTINGS | QUICK)
     return SIMGRID.command(RANKS, *options, program)
 

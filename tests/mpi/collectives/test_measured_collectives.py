@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from built_libraries import with_collectives
+from built_libraries import compile_with_collectives
 from mpis import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, need
 from own_process import TOPOLOOM
 from several_hosts import SECONDS
@@ -150,7 +150,9 @@ def test_a_trace_has_the_messages_of_the_schedule(
 
 
 def test_traced_ranks_wait_in_their_own_order(tmp_path: Path) -> None:
-    program = with_collectives(OPEN_MPI_4, PROGRAMS / "collectives" / "traced_order.c")
+    program = compile_with_collectives(
+        OPEN_MPI_4, PROGRAMS / "collectives" / "traced_order.c"
+    )
     trace = tmp_path / "calls.jsonl"
     command = OPEN_MPI_4.command(4, program)
     done = subprocess.run(

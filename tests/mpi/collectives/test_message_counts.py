@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from built_libraries import with_collectives
+from built_libraries import compile_with_collectives
 from built_programs import run
 from mpis import MPIS, PROGRAMS, Mpi
 
@@ -17,7 +17,7 @@ RANKS = 5
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_messages_and_bytes_equal_those_of_the_schedule(mpi: Mpi) -> None:
     source = PROGRAMS / "collectives/counted_messages.c"
-    program = with_collectives(mpi, source)
+    program = compile_with_collectives(mpi, source)
     printed = run(mpi.command(RANKS, program, 1, 2, *SCHEDULES))
     lines = [line.split() for line in printed.splitlines()]
     assert len({schedule for _, schedule, *_ in lines}) > 10

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from built_libraries import with_collectives
+from built_libraries import compile_with_collectives
 from built_programs import run
 from mpis import MPIS, PROGRAMS, Mpi
 
@@ -14,7 +14,7 @@ from mpis import MPIS, PROGRAMS, Mpi
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_persistent_starts_allocate_nothing(mpi: Mpi) -> None:
     source = PROGRAMS / "collectives/allocations.c"
-    program = with_collectives(mpi, source)
+    program = compile_with_collectives(mpi, source)
     for ranks in (1, 3):
         printed = run(mpi.command(ranks, program))
         counts = re.search(r"(\d+) allocations when made, (\d+) later", printed)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from built_libraries import with_collectives
+from built_libraries import compile_with_collectives
 from built_programs import run
 from mpis import MPIS, PROGRAMS, Mpi
 
@@ -12,5 +12,5 @@ from mpis import MPIS, PROGRAMS, Mpi
 @pytest.mark.parametrize("ranks", [3, 4])
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_repeated_calls_match_mpi(mpi: Mpi, ranks: int) -> None:
-    program = with_collectives(mpi, PROGRAMS / "collectives/repeated_calls.c")
+    program = compile_with_collectives(mpi, PROGRAMS / "collectives/repeated_calls.c")
     assert run(mpi.command(ranks, program, 1, 5000)) == "0 wrong\n"

@@ -7,7 +7,7 @@ import os
 import subprocess
 
 import pytest
-from built_libraries import with_collectives
+from built_libraries import compile_with_collectives
 from built_programs import run
 from mpis import MPIS, OPEN_MPI_4, PROGRAMS, Mpi
 
@@ -17,7 +17,7 @@ THREADS = PROGRAMS / "collectives/threads.c"
 @pytest.fixture(scope="module", params=MPIS, ids=lambda mpi: mpi.name)
 def threads_command(request: pytest.FixtureRequest) -> list[str]:
     mpi: Mpi = request.param
-    program = with_collectives(mpi, THREADS, "-pthread")
+    program = compile_with_collectives(mpi, THREADS, "-pthread")
     return mpi.command(4, program)
 
 
@@ -48,7 +48,7 @@ def test_a_communicator_is_set_up_once_by_any_thread(
 
 def test_a_program_with_one_thread_progresses_by_tests() -> None:
     source = PROGRAMS / "collectives/repeated.c"
-    program = with_collectives(OPEN_MPI_4, source)
+    program = compile_with_collectives(OPEN_MPI_4, source)
     done = subprocess.run(
         OPEN_MPI_4.command(2, program, 8, 3),
         capture_output=True,
@@ -65,7 +65,7 @@ def test_a_program_with_one_thread_progresses_by_tests() -> None:
 @pytest.mark.full
 def test_the_thread_sanitizer_reports_nothing() -> None:
     # MPICH fails in this case even without Topoloom.
-    program = with_collectives(
+    program = compile_with_collectives(
         OPEN_MPI_4, THREADS, everywhere="-g -pthread -fsanitize=thread"
     )
     variables = {

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from built_libraries import with_collectives
+from built_libraries import compile_with_collectives
 from built_programs import ROOT, run
 from mpis import MPICH, SIMGRID, build_program
 from simulated_hosts import hosts_options
@@ -28,7 +28,7 @@ def test_a_simulated_transposition_is_faster_and_traced(tmp_path: Path) -> None:
     renamed = tmp_path / "renamed.h"
     renamed.write_text("#define MPI_Alltoall topoloom_alltoall\n")
     headers = ["-include", "topoloom_collective.h", "-include", renamed]
-    ours = with_collectives(SIMGRID, SOURCE, *headers)
+    ours = compile_with_collectives(SIMGRID, SOURCE, *headers)
     options = hosts_options(tmp_path, 16, SETTINGS)
 
     def measure_microseconds(program: Path, **variables: str) -> float:

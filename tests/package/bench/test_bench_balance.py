@@ -76,7 +76,7 @@ def test_tori_have_a_core_for_each_simulated_rank(ranks: int) -> None:
 def test_scattered_nodes_are_neighbors_along_the_curve() -> None:
     machine = tl.load_machine("torus:8x8x8")
     nodes = random.Random(1).sample(range(512), 60)
-    order = scattered.along_curve(machine, nodes)
+    order = scattered.sort_nodes_along_curve(machine, nodes)
     assert sorted(order) == sorted(nodes)
     drawn, along = (machine.hops(at[:-1], at[1:]).sum() for at in (nodes, order))
     assert along < drawn
@@ -87,7 +87,7 @@ def test_all_balancers_are_measured_on_the_same_task_sequences() -> None:
     assert len(tasks.loads) == repartitions.STEPS
     assert set(tasks.start.tolist()) == set(range(tasks.ranks))
     stay = repartitions.measure(tasks, lambda _tasks, _loads, owners: owners)
-    alone = repartitions.measure(tasks, repartitions.few_bytes)
+    alone = repartitions.measure(tasks, repartitions.choose_by_few_bytes)
     ours = repartitions.measure(tasks, repartitions.ours)
     assert stay.moved == 0
     assert stay.imbalance > 1.5

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from collectives import fitted, loggopsim, simulated
-from collectives.__main__ import marks
+from collectives.__main__ import make_markers
 from collectives.orders import MACHINES, RANKS, Result, network_model, table
-from collectives.platforms import PLATFORMS, SMALL, PlacedJob, place_job, place_on
+from collectives.platforms import PLATFORMS, SMALL, PlacedJob, place_job, place_on_nodes
 from collectives.simulated import (
     OPERATIONS,
     SELECTORS,
@@ -24,12 +24,12 @@ from collectives.simulated import (
     simulate_job,
 )
 from collectives.tables import (
-    call_order,
     calls_table,
     gains_table,
+    get_call_order,
     group,
     has_rows,
-    merged,
+    merge_tables,
     predictions_table,
 )
 from topoloom.machines.machine_file import load_machine
@@ -56,7 +56,7 @@ def test_the_gain_is_relative_to_the_better_choice_of_mpi() -> None:
 
 def test_the_page_contains_its_table() -> None:
     page = (ROOT / "docs" / "reference" / "benchmarks" / "collectives.md").read_text()
-    begin, end = (page.index(mark) for mark in marks(""))
+    begin, end = (page.index(mark) for mark in make_markers(""))
     for machine in MACHINES:
         assert f"| {machine} |" in page[begin:end]
 
@@ -64,7 +64,7 @@ def test_the_page_contains_its_table() -> None:
 def test_each_job_has_a_fitted_schedule(tmp_path: Path) -> None:
     assert {machine for machine, _ in fitted.JOBS} == SMALL.keys()
     for machine, nodes in fitted.JOBS:
-        assert fitted_schedules(*place_on(machine, nodes, tmp_path).slots)
+        assert fitted_schedules(*place_on_nodes(machine, nodes, tmp_path).slots)
 
 
 def test_a_fitted_schedule_is_compared_with_the_best_other_schedule() -> None:
@@ -139,7 +139,9 @@ def test_a_page_keeps_rows_that_were_not_resimulated() -> None:
         f"| all-to-all | {n} | torus | block | 1.0 (1.00) | 7.0 (1.00){rest} |"
         for n in (8, 64)
     )
-    both = merged(new, "\n".join([*new.splitlines()[:2], other, old]), 4, call_order)
+    both = merge_tables(
+        new, "\n".join([*new.splitlines()[:2], other, old]), 4, get_call_order
+    )
     lines = both.splitlines()
     assert len(lines) == 4
     assert "| 8 | torus | block | 1.0 (1.00) | 7.0 (1.00) |" in lines[2]
@@ -157,7 +159,7 @@ def test_a_job_is_simulated_only_for_missing_schedules(
         return ((call, 1e-6) for call, _ in cases)
 
     monkeypatch.setattr(simulated, "run_cases", simulate_seconds)
-    monkeypatch.setattr(simulated, "_candidates", lambda *_: [("bruck", 2e-6)])
+    monkeypatch.setattr(simulated, "_rank_candidates", lambda *_: [("bruck", 2e-6)])
     job = "flat", "block", 64
     gather, reduce = "all-gather", "all-reduce"
     everything = {

@@ -22,7 +22,7 @@ from contention.measure import (
     OURS,
     RIVAL,
     Run,
-    impossible,
+    list_impossible_runs,
     measure as measured,
 )
 from contention.patterns import (
@@ -99,12 +99,12 @@ def test_every_mapper_and_bound_runs_on_a_case(mesh_runs: list[Run]) -> None:
     assert {DEFAULT, RIVAL, NEAR, OURS, BOUND} <= set(runs)
     assert runs[OURS].congestion <= runs[DEFAULT].congestion
     assert runs[NEAR].hop_bytes <= runs[DEFAULT].hop_bytes
-    assert impossible(list(runs.values())) == []
+    assert list_impossible_runs(list(runs.values())) == []
 
 
 def test_a_value_better_than_its_bound_is_reported() -> None:
     runs = make_runs(MESH, default=5, bound=5.1)
-    assert impossible(runs) == [
+    assert list_impossible_runs(runs) == [
         f"{MESH}: default has congestion 5, below the bound 5.1"
     ]
 
@@ -116,7 +116,7 @@ def test_tables_are_geometric_means_over_cases() -> None:
     runs += make_runs(other, **near, **{DEFAULT: 8, RIVAL: 4, OURS: 8, BOUND: 2})
     results = tables.Results(runs)
     assert "| Mesh | 2 | 0.500 | 1.000 | 2.000 | 0.667 | 1 | 2.00 | 0.50 | 0.50 |" in (
-        tables.in_short(results)
+        tables.format_summary(results)
     )
     # Ratio to the default order; the published ratio is in parentheses.
     links = tables.links(results, cases.IN_ORDER).splitlines()

@@ -12,8 +12,8 @@ from defaults.__main__ import MARKS
 from defaults.cases import HOSTS, JOBS, MAX_MESSAGES, PROGRAMS, Case, cases
 from defaults.measure import BLOCK, HOP_BYTES, OURS, SCOTCH, Run
 from defaults.rows import Row
-from defaults.scotch import deco, mended, scotch, slot_distances
-from defaults.tables import aims, misses, report
+from defaults.scotch import deco, move_doubled_ranks, scotch, slot_distances
+from defaults.tables import list_misses, list_targets, report
 from topoloom import judge, place
 from topoloom.graphs import stencil
 
@@ -67,7 +67,7 @@ def test_scotch_beats_random_placements() -> None:
 
 def test_a_rank_without_a_slot_is_moved_to_the_nearest_free_slot() -> None:
     far = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) + 1
-    assert mended(np.array([4, 4, 0]), far).tolist() == [4, 3, 0]
+    assert move_doubled_ranks(np.array([4, 4, 0]), far).tolist() == [4, 3, 0]
 
 
 def make_run(ours: float, others: dict[str, float], job: str = "compact") -> Run:
@@ -80,7 +80,7 @@ def test_gains_are_geometric_means_of_simulated_times() -> None:
         make_run(1.0, {BLOCK: 4.0, HOP_BYTES: 1.0, SCOTCH: 1.0}),
         make_run(1.0, {BLOCK: 1.0, HOP_BYTES: 1.0}, job="ragged"),
     ]
-    found = {aim.what: aim for aim in aims(runs)}
+    found = {aim.what: aim for aim in list_targets(runs)}
     whole = found["gain on the launcher, geometric mean"]
     assert (whole.reached, whole.is_reached) == (pytest.approx(2), True)
     ragged = found["the same, ragged tori"]
@@ -90,8 +90,8 @@ def test_gains_are_geometric_means_of_simulated_times() -> None:
 
 
 def test_worse_placements_are_named_with_their_times() -> None:
-    assert misses([make_run(1.0, {BLOCK: 1.0, HOP_BYTES: 2.0})]) == []
-    (line,) = misses([make_run(1.5e-3, {BLOCK: 1e-3, HOP_BYTES: 2e-3})])
+    assert list_misses([make_run(1.0, {BLOCK: 1.0, HOP_BYTES: 2.0})]) == []
+    (line,) = list_misses([make_run(1.5e-3, {BLOCK: 1e-3, HOP_BYTES: 2e-3})])
     assert line.startswith("titan, 2-D halo, compact, large: 1.500 x launcher; ours")
     assert "1.5 ms" in line
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from exchange.__main__ import MARKS, renew
+from exchange.__main__ import MARKS, update_row
 from exchange.programs import Cell
 
 
@@ -19,7 +19,7 @@ def test_a_page_keeps_the_rows_of_other_cells(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"above\n{MARKS[0]}\n{MARKS[1]}\nbelow\n")
     for one in (make_cell(256, 0.9e-4), make_cell(64, 0.5e-4), make_cell(256, 0.7e-4)):
-        renew(page, one)
+        update_row(page, one)
     lines = page.read_text().splitlines()
     assert [lines[0], lines[-1]] == ["above", "below"]
     assert [line for line in lines if line.startswith("| ")][2:] == [

@@ -12,15 +12,15 @@ import pytest
 
 import topoloom
 from peers import files, graphs, tables, tools, versus
-from peers.__main__ import Late, offer, options, words
-from peers.adapters.scotch import target_of
+from peers.__main__ import TimeoutTracker, offer, options, words
+from peers.adapters.scotch import format_target
 from peers.distance import distances
-from peers.hierarchy import prime_factors, tree_of
+from peers.hierarchy import make_tree, prime_factors
 from peers.instance import Instance, load_instance
 from peers.instances import SETS, torus, tree
 from peers.judging import InvalidAnswer, hop_bytes, judge, repair
 from peers.measure import Run, measure, nothing
-from peers.registry import Known, Registry
+from peers.registry import BestKnownValue, Registry
 
 MESH = graphs.stencil((3, 2), "star")  # 0-1 / 2-3 / 4-5, rows joined
 
@@ -79,7 +79,7 @@ def test_scotch_tori_are_numbered_with_the_first_axis_fastest() -> None:
     assert files.scotch_torus((2, 3, 4, 5)) == "torusXD 4 5 4 3 2\n"
     ragged = torus("t", "t", make_path_graph(3), "4x4")
     ragged = replace(ragged, nodes=(9, 1, 3), slots=3)
-    assert target_of(ragged) == "sub 3 9 1 3\ntorus2D 4 4\n"
+    assert format_target(ragged) == "sub 3 9 1 3\ntorus2D 4 4\n"
 
 
 def test_mappings_are_read_in_any_order() -> None:
@@ -150,7 +150,7 @@ def test_an_invalid_mapping_is_refused() -> None:
 def test_the_registry_accepts_only_better_values(tmp_path: Path) -> None:
     file = tmp_path / "best_known.csv"
     registry = Registry(file)
-    first = Known("s/a", "0f", "hop-bytes", 100, "x, y")
+    first = BestKnownValue("s/a", "0f", "hop-bytes", 100, "x, y")
     assert registry.offer(first)
     assert not registry.offer(replace(first, value=100, how="late"))
     assert not registry.offer(replace(first, value=101))
@@ -218,12 +218,12 @@ def test_shuffling_only_renumbers_ranks() -> None:
 
 
 def test_a_torus_as_a_tree_has_every_slot_once() -> None:
-    whole = tree_of(torus("t", "t", make_path_graph(4), "4x6"))
+    whole = make_tree(torus("t", "t", make_path_graph(4), "4x6"))
     assert whole.arities == (2, 2, 2, 3)
     assert sorted(whole.place.tolist()) == list(range(24))
     assert list(whole.distances) == sorted(whole.distances)
     instance = tree("t", "t", make_path_graph(2), "4:8:2")
-    assert tree_of(instance).arities == (4, 8, 2)
+    assert make_tree(instance).arities == (4, 8, 2)
     assert prime_factors(1000) == [5, 5, 5, 2, 2, 2]
 
 
@@ -269,7 +269,7 @@ def test_a_tool_is_not_run_on_larger_instances_after_a_timeout() -> None:
         torus("t", "a", make_path_graph(4), "4x4"),
         torus("t", "b", make_path_graph(9), "4x4"),
     )
-    tool, late = tools.TOOLS[0], Late()
+    tool, late = tools.TOOLS[0], TimeoutTracker()
     late.note(small, nothing(small, tool, "fast", "timeout"))
     skipped = late.skipped(large, tool, "fast")
     assert skipped is not None
@@ -309,16 +309,16 @@ def test_results_are_compared_with_the_best_feasible_result_of_peers() -> None:
         replace(ok, instance="b", tool="kahip", effort="x", hop_bytes=90),
         replace(ok, instance="c", tool="kahip", effort="x", hop_bytes=50),
     ]
-    table = versus.against(runs)
+    table = versus.format_comparison(runs)
     assert "| fast | scotch | 0.900 | 0.50 | 1 | 0 | 0 |" in table
     assert "| fast | kahip | 1.111 | 1.00 | 0 | 0 | 1 |" in table
     assert "| fast | best peer | 1.000 | 0.71 | 1 | 0 | 1 |" in table
     assert "| s | fast | 1.000 | 0.71 | 1 | 0 | 1 |" in versus.short(runs)
-    misses = versus.misses(runs)
-    assert "- b: ours 100 (fast), kahip x 90" in misses
-    assert "- c: no feasible answer of ours" in misses
-    assert "- a:" not in misses
-    assert versus.against(runs[3:]) == versus.short(runs[3:]) == ""
+    list_misses = versus.list_misses(runs)
+    assert "- b: ours 100 (fast), kahip x 90" in list_misses
+    assert "- c: no feasible answer of ours" in list_misses
+    assert "- a:" not in list_misses
+    assert versus.format_comparison(runs[3:]) == versus.short(runs[3:]) == ""
 
 
 def test_tables_are_written_between_the_markers(tmp_path: Path) -> None:

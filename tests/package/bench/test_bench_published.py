@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 from published.page import counts, page
-from published.standing import FILE, STANDINGS, fallen, lost
+from published.standing import (
+    FILE,
+    STANDINGS,
+    list_missing_values,
+    list_worsened_values,
+)
 from published.table import Key, Ours, Pair, pair_up
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -70,12 +75,12 @@ def test_each_published_value_is_compared_exactly_once() -> None:
 def test_the_comparison_fails_if_a_value_is_worse_or_missing() -> None:
     key = Key("A 2000", "Table 1", "row", "column")
     off = make_pair(2.0, "1", note="why")
-    assert list(fallen([off], {key: "equal"})) == [
+    assert list(list_worsened_values([off], {key: "equal"})) == [
         "A 2000, Table 1, row, column: was equal, is off"
     ]
-    assert not list(fallen([off], {key: "off"}))
-    assert not list(fallen([make_pair(1.0, "1")], {key: "within"}))
-    assert list(lost([], {key: "off"})) == [
+    assert not list(list_worsened_values([off], {key: "off"}))
+    assert not list(list_worsened_values([make_pair(1.0, "1")], {key: "within"}))
+    assert list(list_missing_values([], {key: "off"})) == [
         "A 2000, Table 1, row, column: no longer computed"
     ]
 

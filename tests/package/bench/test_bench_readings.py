@@ -16,11 +16,11 @@ SMALL = [case for case in grids.cases() if math.prod(case.grid) < 2000]
 def test_counted_pipelines_favor_tiles_as_measured(
     case: grids.GridCase,
 ) -> None:
-    order, tiles = grids.pipelined(case)
+    order, tiles = grids.predict_pipelined_broadcast(case)
     assert tiles < order
     # With several channels per node, the printed equation predicts the opposite.
     if case.cluster == grids.RA and len(case.grid) == 2:
-        order, tiles = grids.pipelined(case, "printed")
+        order, tiles = grids.predict_pipelined_broadcast(case, "printed")
         assert tiles > order
 
 

@@ -74,8 +74,8 @@ def test_ratios_in_tables_are_relative_to_tile() -> None:
 
 
 def test_neighbors_have_different_colors_in_the_picture(tmp_path: Path) -> None:
-    node, leaving = figure.nodes_of("tile", 8)
-    colors = figure.color_of(node)
+    node, leaving = figure.map_cells_to_nodes("tile", 8)
+    colors = figure.color_nodes(node)
     touching = [(node[1:], node[:-1], colors[1:], colors[:-1])]
     touching.append((node[:, 1:], node[:, :-1], colors[:, 1:], colors[:, :-1]))
     for a, b, x, y in touching:

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from ai.megatron_core import (
     REFUSALS,
     RELEASES,
-    initializer,
+    load_initializer,
     megatron_groups,
 )
 from topoloom import Allocation, Error, Placement, load_machine
@@ -98,11 +98,11 @@ def test_the_listed_names_cover_all_distinct_groups(
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_default_name_equals_the_megatron_default(release: str) -> None:
-    assert initializer(release)(1)["order"] == "tp-cp-ep-dp-pp"
+    assert load_initializer(release)(1)["order"] == "tp-cp-ep-dp-pp"
 
 
 def test_experts_follow_tensor_parallelism_by_default() -> None:
-    made = initializer("0.16.1")(16, tensor_model_parallel_size=4)
+    made = load_initializer("0.16.1")(16, tensor_model_parallel_size=4)
     assert made["expert_tensor_parallel_size"] == 4
     assert MegatronJob(tp=4, dp=4).axes["etp"] == 4
 

@@ -12,8 +12,8 @@ from probe.bad_parts import (
     ON_RAILS,
     Faults,
     Planted,
-    host_or_cable,
-    parts_of,
+    make_parts,
+    plant_host_or_cable_fault,
     search,
 )
 from topoloom import Error, Machine
@@ -34,9 +34,9 @@ LARGE = ["fattree:16:64,up=1:16", "dragonfly:32x8,nodes=4,global=4"]
 
 @pytest.mark.parametrize("text", SMALL)
 def test_bad_parts_of_small_machines_are_found(text: str) -> None:
-    parts = parts_of(text)
+    parts = make_parts(text)
     for seed in range(3):
-        trial = search(parts, (host_or_cable,) * seed, seed)
+        trial = search(parts, (plant_host_or_cable_fault,) * seed, seed)
         assert trial.is_right, trial
         assert trial.rounds <= 2 * math.log2(len(parts.nodes))
 
@@ -44,7 +44,9 @@ def test_bad_parts_of_small_machines_are_found(text: str) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("text", LARGE)
 def test_two_bad_parts_of_a_thousand_hosts_are_found(text: str) -> None:
-    trial = search(parts_of(text), (host_or_cable, host_or_cable), seed=7)
+    trial = search(
+        make_parts(text), (plant_host_or_cable_fault, plant_host_or_cable_fault), seed=7
+    )
     assert trial.is_right, trial
     assert trial.rounds <= 20
 
@@ -52,7 +54,7 @@ def test_two_bad_parts_of_a_thousand_hosts_are_found(text: str) -> None:
 @pytest.mark.parametrize("bad_part", ON_RAILS)
 def test_bad_parts_of_rails_are_found(bad_part: str) -> None:
     for text in ("rails:4:8:2", "rails:8:6:1", "rails:8:4:2,rails=4,host=4"):
-        parts = parts_of(text)
+        parts = make_parts(text)
         for seed in range(2):
             trial = search(parts, ON_RAILS[bad_part], seed)
             assert trial.is_right, trial
@@ -62,7 +64,7 @@ def test_bad_parts_of_rails_are_found(bad_part: str) -> None:
 @pytest.mark.parametrize("noise", [0.01, 0.05])
 def test_nothing_is_named_if_no_part_is_bad(noise: float) -> None:
     for text in ("tree:4:4", "torus:4x4", "rails:4:4:2"):
-        parts = parts_of(text)
+        parts = make_parts(text)
         for seed in range(8):
             trial = search(parts, (), seed, noise)
             assert trial.is_done
@@ -70,7 +72,7 @@ def test_nothing_is_named_if_no_part_is_bad(noise: float) -> None:
 
 
 def test_a_class_contains_the_parts_that_no_pair_distinguishes() -> None:
-    parts = parts_of("fattree:4:4,up=1:2")
+    parts = make_parts("fattree:4:4,up=1:2")
     machine = parts.machine
 
     def list_slowed_pairs(
@@ -92,7 +94,7 @@ def test_a_class_contains_the_parts_that_no_pair_distinguishes() -> None:
 
 
 def test_pairs_of_a_round_share_neither_host_nor_link() -> None:
-    parts = parts_of("tree:4:4")
+    parts = make_parts("tree:4:4")
     machine = parts.machine
     plan = diagnose_parts(parts, []).plan
     hosts = [host for pair in plan for host in pair]
@@ -102,7 +104,7 @@ def test_pairs_of_a_round_share_neither_host_nor_link() -> None:
 
 
 def test_one_slow_measurement_is_only_a_suspicion() -> None:
-    parts = parts_of("tree:4:8")
+    parts = make_parts("tree:4:8")
     planted = Planted(parts, Faults(hosts={5: 3.0}), noise=0)
     first = diagnose_parts(parts, planted.measure([(4, 5)]))
     assert not any(part.sure for part in first.bad)
@@ -120,6 +122,6 @@ def test_fewer_than_three_hosts_are_refused() -> None:
 
 def test_the_plan_does_not_depend_on_the_number_of_requests() -> None:
     def make_plan() -> Diagnosis:
-        return diagnose_parts(parts_of("dragonfly:9x4,nodes=2,global=2"), [])
+        return diagnose_parts(make_parts("dragonfly:9x4,nodes=2,global=2"), [])
 
     assert make_plan() == make_plan()

@@ -8,11 +8,11 @@ from itertools import combinations
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from probe.bad_parts import parts_of
+from probe.bad_parts import make_parts
 from topoloom.probe.locate.pair_tables import Row, compare_rows
 from topoloom.probe.locate.parts import Pair
 
-PARTS = parts_of("tree:4:4")
+PARTS = make_parts("tree:4:4")
 PAIRS = list(combinations(range(16), 2))
 
 tables = st.dictionaries(
