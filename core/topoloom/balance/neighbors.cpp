@@ -101,7 +101,7 @@ RankNetwork make_rank_network(Neighbors neighbors, std::size_t ranks) {
             continue;
         }
         for (std::size_t bit = 1; bit < ranks; bit *= 2) {
-            // The path to the root clears the lowest bit.
+            // The next rank on the path to the root has the lowest set bit cleared.
             const std::size_t other = i | bit;
             if (other != i && other < ranks) add(i, other, i == 0 || bit < (i & (0U - i)));
         }
@@ -121,7 +121,7 @@ Plan convert_flow_to_plan(const RankNetwork& network, const Flow& flow, std::vec
         excess[network.pairs[p].low] -= rounded_flow[p];
         excess[network.pairs[p].high] += rounded_flow[p];
     }
-    // The path of a rank to the root leads to a lower rank.
+    // The next rank on the path to the root always has a lower number.
     for (std::size_t i = network.ranks; i-- > 1;) {
         const std::size_t pair = network.pair_to_root[i];
         rounded_flow[pair] = -excess[i];

@@ -43,8 +43,8 @@ struct Message {
     std::int64_t units;
 };
 
-/// Requires that Load can store the half messages of any link. With one-byte loads, a few instructions add
-/// the loads of all links.
+/// Load must be wide enough to count the half messages on any link. With one-byte loads, a few instructions
+/// add the loads of all links.
 template <class Load>
 BusScore score_affinity(const Arcs& arcs, std::span<const Message> messages, std::int64_t largest,
                         const BusAffinity& element) {
@@ -152,7 +152,7 @@ Bipartitions rank_bipartitions(const CommGraph& pattern) {
         for (const Edge edge : pattern.sends(u))
             volumes.push_back({u.value, edge.peer.value, edge.bytes.value});
     }
-    // Bytes sent from the set and to the set.
+    // Bytes that the set sends and receives.
     const auto crossing = [&](std::uint32_t set) {
         std::pair<std::int64_t, std::int64_t> bytes;
         for (const Volume& volume : volumes) {

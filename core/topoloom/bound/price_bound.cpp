@@ -16,9 +16,9 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::size_t max_crossings = std::size_t{1} << 24;  // maximum number of links on all routes
+constexpr std::size_t max_crossings = std::size_t{1} << 24;  // maximum total length of all routes, in links
 constexpr double max_pair_costs =
-    0x1p25;  // maximum size for dual ascent; larger problems take long and prove little
+    0x1p25;  // maximum number of pair costs for dual ascent; larger problems take long and prove little
 
 /// Messages between a rank and a partner.
 struct Exchange {
@@ -82,8 +82,9 @@ class PricedRoutes {
     std::vector<double> distance_;  // of a route
 };
 
-/// A two-player game: one player sets link prices, the other chooses a placement of low cost. Prices rise on
-/// loaded links (multiplicative weights: Freund, Schapire, Games and Economic Behavior 29, 1999).
+/// A game of two players: one sets link prices, the other chooses a placement for which it pays little.
+/// Prices rise on loaded links (multiplicative weights: Freund, Schapire, Games and Economic Behavior 29,
+/// 1999).
 class PriceGame {
    public:
     PriceGame(const BoundProblem& problem, PricedRoutes& routes)
@@ -184,7 +185,7 @@ class PriceGame {
     }
 
     [[nodiscard]] std::uint32_t node_of(std::uint32_t u) const { return node_of_place_[place_of_rank_[u]]; }
-    /// Price of u's messages if u is on a node; `other` has already moved to `other_node`.
+    /// Price of u's messages if u is on `node`, after `other` has moved to `node_of_other`.
     [[nodiscard]] double payment(std::uint32_t u, std::uint32_t node, std::uint32_t other,
                                  std::uint32_t node_of_other) const {
         double sum = 0;
@@ -208,8 +209,8 @@ class PriceGame {
         for (std::uint32_t u = 0; u < exchanges_.size(); ++u) sum += payment(u, node_of(u), no_index, 0) / 2;
         return sum;
     }
-    /// Scale of integer costs. Costs clamped by dual ascent are at least the payment of this placement; with
-    /// many partners, whose sums might overflow, the scale avoids clamping.
+    /// Scale of integer costs. Dual ascent may clamp only costs that exceed the payment of this placement.
+    /// With many partners, whose sums might overflow, the scale is so small that no cost is clamped.
     [[nodiscard]] double cost_scale(double total_payment) const {
         std::size_t max_partners = 1;
         for (const auto& exchanges : exchanges_) max_partners = std::max(max_partners, exchanges.size());

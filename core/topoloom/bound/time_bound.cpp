@@ -19,7 +19,8 @@ namespace topoloom {
 
 namespace {
 
-/// Latencies of routes between the nodes of an allocation, and the capacities that they reach.
+/// Latencies of routes between the nodes of an allocation, and the rank capacity within reach of each
+/// latency.
 class NearLatencies {
    public:
     explicit NearLatencies(const BoundProblem& problem) {
@@ -46,8 +47,8 @@ class NearLatencies {
 
     [[nodiscard]] std::size_t node_count() const { return capacity_.size(); }
     [[nodiscard]] std::uint64_t max_on_node() const { return max_on_node_; }
-    /// Minimum over all nodes of the longest route from a node to the nearest nodes with capacity for this
-    /// many other ranks.
+    /// The latency from a node to the farthest of the nearest nodes that have room for this many other ranks;
+    /// minimum over all nodes.
     [[nodiscard]] double max_latency_to(std::size_t ranks) const { return to_[ranks]; }
     [[nodiscard]] double max_latency_from(std::size_t ranks) const { return from_[ranks]; }
     /// Minimum latency between two nodes; 0 if all ranks fit on one node.
@@ -83,7 +84,7 @@ class NearLatencies {
         nearest_ = least;
     }
 
-    /// Lowers [k], the latency to reach k other ranks from node n.
+    /// Lowers within[k] to the latency for reaching k other ranks from node n, if that is lower.
     void lower_latencies(std::size_t n, bool outward, std::vector<double>& within) const {
         std::size_t k = 0;
         const auto up_to = [&](std::uint64_t count, double seconds) {
@@ -92,7 +93,7 @@ class NearLatencies {
         std::uint64_t reached = capacity_[n] - 1;
         up_to(reached, 0);
         if (latency_.empty())
-            return up_to(within.size(), nearest_);  // the capacity for all ranks was checked
+            return up_to(within.size(), nearest_);  // all ranks have room, as the caller has checked
         std::vector<std::pair<double, std::uint64_t>> others;
         for (std::size_t other = 0; other < capacity_.size(); ++other) {
             if (other == n) continue;
@@ -117,11 +118,11 @@ class NearLatencies {
     double seconds_per_byte_ = 0;
 };
 
-/// Messages of a rank in descending size.
+/// The messages of a rank, largest first.
 struct RankTraffic {
-    std::vector<std::int64_t> out, in;  // bytes by peer, in both directions
+    std::vector<std::int64_t> out, in;  // bytes by peer: sent, and received
     std::vector<std::int64_t> sent;     // bytes by peer with at least one message
-    std::int64_t messages = 0;          // sent
+    std::int64_t messages = 0;          // number of messages sent
     std::int64_t fewest = 0;            // minimum number of messages to any peer
     std::uint32_t senders = 0;          // number of ranks that send messages to it
 };
@@ -175,9 +176,9 @@ bool has_unavoidable_messages(const CommGraph& graph, std::uint64_t max_on_node)
     return false;
 }
 
-/// Minimum bytes of the busiest node, from bytes by rank: the largest rank, the mean, and (i + 1) times a
-/// value if more than i times the number of nodes have at least that value, because i + 1 of these ranks must
-/// share a node.
+/// Minimum bytes of the busiest node, given the bytes of every rank: the maximum of the largest rank, the
+/// mean per node, and (i + 1) times any value that more than i times as many ranks reach as there are nodes,
+/// because i + 1 of these ranks must share a node.
 double bound_busiest_node(std::vector<double> of_rank, std::size_t nodes) {
     std::ranges::sort(of_rank, std::greater());
     double most = std::accumulate(of_rank.begin(), of_rank.end(), 0.0) / static_cast<double>(nodes);
@@ -222,7 +223,7 @@ void raise_bound(Load& load, const CongestionBound& congestion) {
 /// Lower bounds on the parts of PhaseTime.
 struct PhaseBounds {
     double first = 0;         // seconds until the first byte reaches the network
-    double first_inside = 0;  // likewise memory
+    double first_inside = 0;  // the same for memory
     TimeBound all{};          // the largest
 };
 
@@ -288,7 +289,7 @@ PhaseBounds bound_phase(const CommGraph& graph, const Machine& machine, const Ne
     return parts;
 }
 
-/// The largest phase names the bound.
+/// Adds a phase to the sum; `largest` keeps the largest phase, which names the bound.
 void add(PhaseBounds& sum, const PhaseBounds& parts, TimeBound& largest) {
     sum.first += parts.first;
     sum.first_inside += parts.first_inside;
@@ -296,8 +297,8 @@ void add(PhaseBounds& sum, const PhaseBounds& parts, TimeBound& largest) {
     if (parts.all.value > largest.value) largest = parts.all;
 }
 
-/// Combines consecutive rounds or phases. Adds up the bounds of each; the busiest link of all together is
-/// never busier than the sum of the busiest of each.
+/// Combines consecutive rounds or phases. Adds up their bounds. The load of the busiest link over all phases
+/// never exceeds the sum of the maxima of single phases.
 PhaseBounds combine_phases(const std::vector<PhaseBounds>& each, const Load& load) {
     PhaseBounds sum;
     TimeBound largest;

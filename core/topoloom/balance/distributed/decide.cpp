@@ -14,13 +14,14 @@ namespace topoloom {
 
 namespace {
 
-// GCC 12 destroys temporary arguments of awaited calls twice; therefore they have names here.
+// GCC 12 destroys temporary arguments of awaited calls twice; therefore all such arguments are named
+// variables.
 
 constexpr TreeTopics sum_topics{Topic::sums_up, Topic::sums_down};
 constexpr TreeTopics next_topics{Topic::next_up, Topic::next_down};
 
 /// Payload of the scan around a position of the merged line: position and owner of the first sender, key of
-/// the first receiver, position of the last sender; -1: none.
+/// the first receiver, and position of the last sender. -1 stands for none.
 constexpr std::size_t next_sender = 0, next_owner = 1, next_receiver = 2, last_sender = 3;
 
 Payload add_next(const Payload& left, const Payload& right) {
@@ -30,7 +31,8 @@ Payload add_next(const Payload& left, const Payload& right) {
             right[last_sender] >= 0 ? right[last_sender] : left[last_sender]};
 }
 
-/// Sends the element of each rank that is not at its target to its position before the merge.
+/// If a rank is not at its target, sends its element to the rank that holds the element's position before the
+/// merge.
 Coroutine<Element> send_to_position(PeerChannel& channel, std::uint32_t rank, std::uint32_t elements,
                                     ElementPosition own) {
     if (own.has_position && own.place != rank) channel.send(own.place, Topic::line_up, own.element.payload());
@@ -62,7 +64,7 @@ struct Segment {
     std::uint32_t length;  // number of positions before the sender
 };
 
-/// Gathers served receivers at the sender along a binomial tree; returns the complete list there.
+/// Gathers the receivers that a sender serves, along a binomial tree; the sender gets the complete list.
 Coroutine<Payload> gather_receivers(PeerChannel& channel, Segment segment, Payload served) {
     const auto [sender, away, length] = segment;
     for (std::uint32_t step = 1; away + step <= length && (away & step) == 0; step *= 2) {
@@ -75,8 +77,8 @@ Coroutine<Payload> gather_receivers(PeerChannel& channel, Segment segment, Paylo
     co_return Payload();
 }
 
-/// Finds the partners of an element's owner. Payload: its sender, or -1, and the tasks received; then pairs
-/// of receivers and tasks.
+/// Finds the partners of an element's owner. Returns the owner's sender, or -1, and the number of tasks
+/// received from it; then pairs of a receiver and a number of tasks.
 Coroutine<Payload> find_partners(PeerChannel& channel, std::uint32_t rank, std::uint32_t elements,
                                  Element own, std::int64_t all_sent) {
     const bool gives = own.is_receiver == 0;
@@ -92,7 +94,7 @@ Coroutine<Payload> find_partners(PeerChannel& channel, std::uint32_t rank, std::
     const std::int64_t until = around.after[next_receiver];
     const std::int64_t lacks = gives ? (until >= 0 ? until : all_sent) - own.key : own.tasks;
     const auto begin = static_cast<std::uint32_t>(std::max<std::int64_t>(around.before[last_sender], 0));
-    // Serve the waiting gather first; otherwise senders would wait for each other in a chain.
+    // Complete the gather that others wait for first; otherwise senders would wait for each other in a chain.
     if (around.after[next_sender] >= 0) {
         const auto sender = static_cast<std::uint32_t>(around.after[next_sender]);
         Payload served;

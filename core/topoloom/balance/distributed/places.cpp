@@ -10,10 +10,11 @@ namespace topoloom {
 
 namespace {
 
-// Kinds of ranks in the order in which they get the ceiling, as in target_loads(); then two sums of tasks.
+// Kinds of ranks, in the order in which target_loads() assigns the ceiling to them; then the indexes of two
+// sums of tasks.
 constexpr std::size_t at_ceiling = 0, above = 1, below = 2, at_floor = 3, surplus = 4, deficit = 5;
 
-/// Number of ranks of each kind that get the ceiling: the lowest ranks of the kind.
+/// How many ranks of each kind have the ceiling as their target: the lowest ranks of the kind.
 using Quota = std::array<std::int64_t, 4>;
 
 Quota compute_quota(std::int64_t at_ceiling_count, const Payload& all) {

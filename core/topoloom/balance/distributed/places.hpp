@@ -9,9 +9,9 @@
 
 namespace topoloom {
 
-/// A rank in the merged line. The key of a sender is the surplus up to and including it; the key of a
-/// receiver is the deficit before it. The first sender after a receiver serves it. On equal keys the sender
-/// comes first: its surplus is used up.
+/// A rank in the merged line of senders and receivers. The key of a sender is the surplus up to and including
+/// it; the key of a receiver is the deficit before it. The first sender after a receiver serves it. On equal
+/// keys the sender comes first: its surplus is used up.
 struct Element {
     std::int64_t key = 0;
     std::int64_t is_receiver = 0;
@@ -25,7 +25,8 @@ struct Element {
     friend auto operator<=>(const Element&, const Element&) = default;
 };
 
-/// Payload of a rank for the scan: its kind, and its surplus or deficit relative to the floor of the mean.
+/// What a rank contributes to the scan: its kind, and its surplus or deficit relative to the floor of the
+/// mean.
 [[nodiscard]] Payload summarize_load(std::int64_t sum, std::uint32_t ranks, std::int64_t load);
 [[nodiscard]] Payload add_summaries(const Payload& left, const Payload& right);
 
@@ -46,8 +47,8 @@ struct ElementPosition {
     std::uint32_t place = 0;
 };
 
-/// Receivers in reverse, then senders: the keys first descend, then ascend, so that a bitonic network can
-/// merge them.
+/// Receivers come first, in reverse, then senders: the keys thus first descend, then ascend, so that a
+/// bitonic network can merge them.
 [[nodiscard]] ElementPosition find_position(const PrefixSums& prefix_sums, std::uint32_t rank,
                                             std::int64_t load);
 

@@ -39,9 +39,9 @@ std::vector<Shipment> limit_receives(std::vector<Shipment> shipments, std::size_
     std::vector<char> is_visited(ranks, 0);
     std::vector<std::uint32_t> waiting;
     std::vector<std::uint32_t> sources;
-    // Each tree of shipments is traversed from a sender. A receiver rearranges the senders below it, and last
-    // the sender above it, which never receives. Each sender is below only one receiver, so it receives on
-    // behalf of only one.
+    // Each tree of shipments is traversed from a sender. A receiver rearranges the senders below it first.
+    // The sender above it comes last and never receives. A sender is below only one receiver, and so receives
+    // on behalf of only that one.
     const auto rearrange = [&](std::uint32_t receiver, std::uint32_t above) {
         sources.clear();
         for (const std::uint32_t i : incident.shipments_of(receiver)) {

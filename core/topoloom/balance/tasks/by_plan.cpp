@@ -45,7 +45,7 @@ class TaskOwners {
             candidates.emplace_back(
                 symmetric_ == nullptr ? 0 : pull_bytes(*symmetric_, rank_of_, task, from, to), task);
         }
-        // The strongest pull first; then the heaviest task, because light tasks can fill the rest; then the
+        // Strongest pull first; on ties the heaviest task, because light tasks can fill the rest; then the
         // lowest number.
         std::ranges::sort(candidates, [&](const auto& a, const auto& b) {
             if (a.first != b.first) return a.first > b.first;

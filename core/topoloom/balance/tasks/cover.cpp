@@ -10,7 +10,7 @@ namespace topoloom {
 namespace {
 
 constexpr int max_nodes = 20'000;
-/// With more tasks, a single task hardly matters.
+/// If a cover needs more tasks, a single task hardly matters, and nothing is searched.
 constexpr std::size_t max_depth = 1000;
 
 class CoverSearch {
@@ -56,7 +56,7 @@ class CoverSearch {
         std::uint32_t task;
     };
 
-    /// Lower bound on the bytes of items from index `from` on that cover `load`.
+    /// Lower bound on the bytes needed to cover `load` with the items from index `from` to the last.
     [[nodiscard]] double bound(std::size_t from, double load) const {
         if (load <= 0) return 0;
         const double wanted = load_before_[from] + load;

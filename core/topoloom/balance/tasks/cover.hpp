@@ -11,8 +11,9 @@
 namespace topoloom {
 
 struct Cover {
-    std::vector<std::uint32_t> tasks;  // all tasks if their loads do not reach the given load
-    double least_bytes = 0;  // minimum bytes of any cover; if the search was cut short, of a fractional cover
+    std::vector<std::uint32_t> tasks;  // all tasks, if even their loads do not add up to the given load
+    double least_bytes =
+        0;  // minimum bytes of any cover or, if the search was cut short, of a fractional cover
 };
 
 /// Runs depth-first branch and bound over tasks in the order of bytes per load, with the bound of the

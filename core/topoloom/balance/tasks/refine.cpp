@@ -34,7 +34,7 @@ class Pass {
             heap_.pop();
             if (has_moved_[entry.vertex.value] != 0 || entry.version != version_[entry.vertex.value])
                 continue;
-            // Ranks have filled up since this move was offered.
+            // Ranks may have filled up since this move was put on the heap.
             const std::optional<VertexMove> move = parts_.best_move(entry.vertex);
             if (!move) continue;
             if (move->gain < entry.gain) {

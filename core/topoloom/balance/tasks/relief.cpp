@@ -10,7 +10,7 @@ namespace topoloom {
 namespace {
 
 constexpr std::size_t nearest = 4;
-/// Number of almost ineffective paths after which the search stops.
+/// The search stops after this number of almost ineffective paths.
 constexpr int max_idle_paths = 3;
 
 struct Offer {
@@ -22,7 +22,7 @@ struct Offer {
     }
 };
 
-/// Reduction of its rank's excess by moving a vertex, in the unit of excess().
+/// By how much moving a vertex reduces its rank's excess, in the unit of excess().
 double relative_load(const TaskParts& parts, Vertex v) {
     const double load = parts.level().load[v.value];
     return load > 0 ? load / parts.limit() : 0;
@@ -136,7 +136,7 @@ std::vector<Part> find_path_to_room(const TaskParts& parts, Part from, double me
     return {};
 }
 
-/// Moves about this load; returns the moved load.
+/// Moves vertices with about this total load; returns the load that moved.
 double move_load(TaskParts& parts, Part from, Part to, double load) {
     std::priority_queue<Offer> offers;
     const auto offer = [&](Vertex v) {

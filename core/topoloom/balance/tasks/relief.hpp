@@ -6,8 +6,8 @@
 
 namespace topoloom {
 
-/// Moves vertices directly to a rank of a neighbor or to one of the nearest ranks with room, lowest cost per
-/// load first.
+/// Moves vertices directly to the rank of a neighboring vertex or to one of the nearest ranks with room,
+/// lowest cost per load first.
 void relieve_directly(TaskParts& parts);
 
 /// Moves load along a shortest path of neighboring ranks to a rank with room. Each rank on the path sends as

@@ -17,15 +17,15 @@ namespace topoloom {
 
 namespace {
 
-/// Number of new splits, of cycles, and of cycles without a gain before the search ends.
+/// Number of new splits tried, and limits on the number of cycles and of successive cycles without a gain.
 constexpr std::uint64_t splits = 4;
 constexpr std::uint64_t max_cycles = 12;
 constexpr int max_idle_cycles = 4;
-/// With more tasks, there is one split and few cycles, and fine levels are relieved directly, because
-/// searching paths visits all edges.
+/// With more tasks, only one split and few cycles are tried, and ranks are relieved directly at fine levels,
+/// because searching for paths visits all edges.
 constexpr std::size_t many_tasks = 100'000;
 constexpr std::uint64_t few_cycles = 3;
-/// Allowed excess over the limit at coarse levels, in vertices; finer levels correct it.
+/// Allowed excess over the limit at coarse levels, in loads of the heaviest vertex; finer levels correct it.
 constexpr double slack_vertices = 2;
 
 std::vector<Part> parts_of(std::span<const Rank> ranks) {

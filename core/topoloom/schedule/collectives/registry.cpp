@@ -43,12 +43,12 @@ Collective make_collective(const Call& call, std::uint64_t pieces = 1, Cut cut =
                        : Collective(call.operation, call.ranks, call.bytes, call.root, pieces, cut);
 }
 
-/// For schedules that support blocks of different sizes.
+/// Constructs the collective for schedules that support blocks of different sizes.
 Collective make_block_collective(const Call& call) {
     return make_collective(call, call.in_all ? call.ranks : 1);
 }
 
-/// For schedules that require blocks of equal size.
+/// Converts a call for schedules that require blocks of equal size.
 Call require_equal_blocks(Call call, std::string_view name) {
     if (!call.in_all) return call;
     const auto ranks = static_cast<std::int64_t>(std::max<std::size_t>(call.ranks, 1));

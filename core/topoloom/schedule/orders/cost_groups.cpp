@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t tried_cuts = 8;
 constexpr int reassignments = 10;
 constexpr double rounding = 1e-9;
-constexpr double most_apart = 1.1;  // ratio of the times of two processes in the two directions
+constexpr double most_apart = 1.1;  // maximum ratio between the times of the two directions of a pair
 
 using Numbers = std::vector<std::uint32_t>;
 
@@ -253,7 +253,7 @@ struct Block {
 Sample summarize_block(const CostMatrix& costs, const Block& block) {
     std::vector<double> times;
     block.each([&](Rank from, Rank to) { times.push_back(costs(from, to)); });
-    // The median does not show which of the two is disturbed.
+    // With two times, a median cannot show which one was disturbed.
     if (times.size() == 2 && std::max(times[0], times[1]) > most_apart * std::min(times[0], times[1]))
         return summarize({std::min(times[0], times[1])});
     return summarize(std::move(times));

@@ -114,8 +114,8 @@ Order sort_by_fullness(const Shapes& shapes, Order order, bool fullest_first) {
     return order;
 }
 
-/// Swaps two nodes or moves a run of nodes, and keeps changes that are no worse. Stops after 10 ranks^2 moves
-/// without an improvement.
+/// Swaps two nodes or moves several consecutive nodes, and keeps changes that are no worse. Stops after 10
+/// ranks^2 moves without an improvement.
 void improve_order(Scorer& scorer, Order& order, Score& score, std::uint64_t work, Rng& rng) {
     const auto ranks = static_cast<std::uint32_t>(order.size());
     if (ranks < 3) return;
@@ -139,10 +139,11 @@ void improve_order(Scorer& scorer, Order& order, Score& score, std::uint64_t wor
     }
 }
 
-/// Tries all orders, rank by rank. A step is lost as soon as messages among the first ranks meet.
+/// Tries all orders, rank by rank. A step counts as contended as soon as messages among the ranks ordered so
+/// far meet.
 class OrderEnumeration {
    public:
-    /// Without shapes no two nodes are interchangeable.
+    /// If `shapes` is null, no two nodes count as interchangeable.
     OrderEnumeration(const Shapes* shapes, Scorer& scorer, Order nodes, FreeOrder& best, std::uint64_t work)
         : shapes_(shapes), scorer_(scorer), nodes_(std::move(nodes)), best_(best), work_(work) {
         std::ranges::sort(nodes_);

@@ -86,7 +86,7 @@ class Switches {
         visit(to);
         return to;
     }
-    /// Selects among the cables whose other end is acceptable.
+    /// Selects one of the cables whose other end is acceptable.
     template <class IsAcceptable>
     [[nodiscard]] std::optional<Link> select_cable(std::uint32_t at, ParentChoice choice,
                                                    const IsAcceptable& is_acceptable) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks as corners of a hypercube, with extra ranks if their number is not a power of two.
+// Maps ranks to the corners of a hypercube. If the number of ranks is not a power of two, some ranks are
+// extra.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 
 namespace topoloom {
 
-/// Which ranks are extra if their number is not a power of two: the last ranks, or, as in MPICH, the even or
-/// odd ones among the first ranks.
+/// Which ranks are extra if the number of ranks is not a power of two: the last ranks, or, as in MPICH, the
+/// even or odd ones among the first ranks.
 enum class Fold : std::uint8_t { last, even, odd };
 
 /// The number of corners is the largest power of two that does not exceed the number of ranks; with radix k,
@@ -33,7 +34,7 @@ class Cube {
     [[nodiscard]] std::uint64_t dimensions() const { return digits_.digits(); }
     /// Distance between neighbors in a dimension.
     [[nodiscard]] std::size_t distance(std::uint64_t dimension) const { return digits_.weight(dimension); }
-    /// Number of rounds with this number of exchanges.
+    /// Number of rounds if there are this many exchanges.
     [[nodiscard]] std::uint64_t rounds(std::uint64_t exchanges) const {
         return exchanges + (extra_ > 0 ? 2 : 0);
     }
@@ -65,7 +66,7 @@ class Cube {
     }
 
     /// The peer to which a rank sends in a round of this stage or, if not `sending`, from which it receives;
-    /// nullopt without a peer. Corners at `distance` exchange.
+    /// nullopt if there is none. Corners at `distance` exchange.
     [[nodiscard]] std::optional<Rank> peer(Rank rank, Stage stage, std::size_t distance, bool sending) const {
         const bool extra = is_extra(rank);
         const std::size_t at = corner(rank);
