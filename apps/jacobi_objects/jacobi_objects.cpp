@@ -30,7 +30,7 @@ namespace {
 
 using Extents = std::array<int, 3>;
 
-/// Parses the number per axis, such as 8x8x16. A single number applies to all axes.
+/// Parses a number for each axis, such as 8x8x16. A single number applies to all axes.
 Extents parse_extents(const std::string& text) {
     Extents read{};
     if (std::sscanf(text.c_str(), "%dx%dx%d", &read[0], &read[1], &read[2]) == 1) read.fill(read[0]);
@@ -285,7 +285,7 @@ int main(int argc, char** argv) {
     double seconds = 0;
     topoloom::RebalanceResult moved;
     {
-        // Messages must fit an edge: longer records need a rendezvous, which costs another round trip.
+        // An edge must fit into a message: longer records need a rendezvous, which costs another round trip.
         const std::int64_t edge = 8LL * settings.cells * (settings.dimensions == 3 ? settings.cells : 1);
         const auto message_bytes = static_cast<int>(std::clamp<std::int64_t>(edge + 1024, 16384, 1 << 24));
         topoloom::Scheduler scheduler(MPI_COMM_WORLD, {.message_bytes = message_bytes});

@@ -64,7 +64,7 @@ static int check_slots(const struct comm_state* state, const uint32_t* slots, co
     return status;
 }
 
-/// Creates the balancer for these options, unless the options of the last call were equal. Collective.
+/// Creates the balancer for these options, unless the last call had equal options. Collective.
 static int prepare_balancer(struct comm_state* state, const topoloom_balance_options* options,
                             const char* method) {
     if (state->balancer != NULL && is_same_text(state->method, method) &&

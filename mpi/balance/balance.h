@@ -24,7 +24,7 @@ struct comm_state {
     struct comm_state* next;
 };
 
-/// Message tags: the first are used to decide on a plan, the others for exchanges.
+/// Message tags: the first ones are used to decide on a plan, the others for exchanges.
 enum { gather_tag = 15, decision_tags = 16, exchange_tags = 3, exchanges_at_once = 8, plans_at_once = 1024 };
 enum exchange_tag { size_tag, reply_tag, task_tag };
 
@@ -35,7 +35,7 @@ struct plan {
     int exchanges;  // number of exchanges started so far
     double stall_timeout;
     bool is_user_defined;   // the plan was created by topoloom_plan_create, and may contain cycles
-    bool reserve_capacity;  // all ranks guarantee capacity for the present and the received tasks together
+    bool reserve_capacity;  // all ranks guarantee capacity for their present tasks plus the received ones
 };
 
 // ---- comm_state.c ------------------------------------------------------------------------------------------------
@@ -52,7 +52,8 @@ int compare_options(const struct comm_state* state, const topoloom_balance_optio
 /// Chooses the faster of gather_loads() and decide_by_messages() by predicted time. Collective.
 int choose_decision_method(struct comm_state* state, const topoloom_balance_options* options,
                            bool* should_gather);
-/// Frees the communicator and the window of the nodes. Collective. free_nodes() frees the memory.
+/// Frees the communicator of a node's ranks and the window of their shared memory. Collective. free_nodes()
+/// frees the rest.
 void close_nodes(struct nodes* nodes);
 void free_nodes(struct nodes* nodes);
 

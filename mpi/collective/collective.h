@@ -96,7 +96,7 @@ static inline void lock_process(struct process_state* process) {
 static inline void unlock_process(struct process_state* process) {
     if (process->is_threaded) pthread_mutex_unlock(&process->guard);
 }
-/// How far to advance a call: post messages, test them, or wait for completion of the call.
+/// How far to advance a call: only post messages, also test them, or wait until the call is complete.
 enum advance_mode { posting, testing, waiting };
 // Callers hold the mutex of the process.
 void activate_call(struct process_state* process, struct call* call);
@@ -145,7 +145,7 @@ struct run {
     struct plan* plan;
     struct run* next;  // link in the plan's list of idle runs
     MPI_Comm duplicate;
-    MPI_Comm error_comm;  // if its errors are fatal, the run ends at the first error; MPI_COMM_NULL: never
+    MPI_Comm error_comm;  // if its errors are fatal, the first one ends the run; MPI_COMM_NULL: none does
     const int* members;   // ranks of the run in the duplicate; NULL: all ranks
     int tag;
     struct type_desc type;  // type of messages: bytes, or elements of a reduction
@@ -167,7 +167,7 @@ struct run* create_run(struct plan* plan);
 void free_run(struct run* run);
 /// Sets the type of messages, and allocates scratch memory. Returns false if memory is exhausted.
 bool set_run_type(struct run* run, const struct type_desc* type);
-/// Creates persistent requests for all rounds, except for messages that are faster without.
+/// Creates persistent requests for all rounds, except for messages that are faster without one.
 int create_persistent_requests(struct run* run);
 /// Advances a run. After an error, executes the remaining rounds before returning it, so that no peer hangs.
 int advance_run(struct run* run, enum advance_mode mode, bool* done);
@@ -254,9 +254,9 @@ struct comm_state* create_line_state(struct comm_state* parent, int rank, int ra
                                      topoloom_strategy* strategy);
 int raise_setup_error(MPI_Comm comm, const char* name, int status);
 int allocate_tag(struct comm_state* state, bool persistent);
-/// Whether our schedule is requested by the user, or faster than MPI's collective even if each round takes
-/// `round_delay` seconds longer. The result is equal on all ranks: if it cannot be computed, a rank returns true and
-/// fails all later calls, so that no rank hangs.
+/// Whether the user requests our schedule, or it is faster than MPI's collective even if each of its rounds
+/// takes `round_delay` seconds longer. The result is equal on all ranks: if it cannot be computed, a rank
+/// returns true and fails all later calls, so that no rank hangs.
 bool is_faster_than_mpi(struct comm_state* state, enum topoloom_operation operation, int64_t bytes,
                         bool in_rank_order, double round_delay);
 /// Finds the schedule that the strategy chooses. Raises errors in the name of function `name`.
@@ -302,7 +302,8 @@ int begin_call(struct call* call);
 int duplicate_types(struct call* call);
 /// Creates the run, after the setup of the communicator.
 int prepare_call(struct call* call, bool wait, bool* done);
-/// Prepares the call if needed, and advances its run. After completion, the next call of this function starts it again.
+/// Prepares the collective call if needed, and advances its run. After the run is complete, calling this
+/// function starts it again.
 int advance_call(struct call* call, enum advance_mode mode, bool* done);
 void end_call(struct call* call);
 void raise_call_error(const struct call* call);

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/// Capacities of fence runs, in values to sum. A schedule has 32 values, and most fences follow one call.
+/// How many values each of the fence runs can sum. A schedule has 32 values, and most fences follow one call.
 static const int64_t fence_sizes[fence_size_count] = {32, 128, TOPOLOOM_MAX_OBSERVATIONS};
 
 bool choose_schedule(struct comm_state* state, const struct schedule_query* schedule_query,
@@ -16,8 +16,8 @@ bool choose_schedule(struct comm_state* state, const struct schedule_query* sche
                                    error_size) == 0;
 }
 
-/// Creates a run of our all-reduce, during which other active calls advance. Returns NULL, and writes `error`, on
-/// failure.
+/// Creates a run of our all-reduce; other active calls advance meanwhile. Returns NULL, and writes `error`,
+/// on failure.
 static struct run* create_fence_run(struct comm_state* state, int64_t size, char* error, size_t error_size) {
     const topoloom_call call = {.operation = TOPOLOOM_ALL_REDUCE,
                                 .ranks = (size_t)state->ranks,

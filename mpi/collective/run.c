@@ -137,7 +137,7 @@ static int find_first_error(const struct run* run, int fallback) {
     return fallback;
 }
 
-/// Completes each request separately, because their states are unknown after an error.
+/// Completes each request separately, because after an error the states of requests are unknown.
 static bool complete_individually(struct run* run, bool wait) {
     bool all = true;
     for (int i = 0; i < run->in_flight; ++i) {

@@ -62,7 +62,7 @@ bool parse_exchange_algorithm(const char* name, enum exchange_algorithm* algorit
 /// Reads one option, and modifies its text.
 static bool read_option(char* option, struct text parts[setting_count], char* error, size_t error_size) {
     char* value = strchr(option, '=');
-    int which = setting_decisions;  // an option without a name is a decision table
+    int which = setting_decisions;  // an option without `NAME=` is the name of a decision table
     if (value != NULL) {
         *value++ = '\0';
         for (which = 0; which < setting_count && strcmp(option, option_names[which]) != 0; ++which) {
@@ -99,7 +99,7 @@ static bool read_option(char* option, struct text parts[setting_count], char* er
     return parts[which].data != NULL;
 }
 
-/// Finds the end of an option: a semicolon outside of parentheses, which enclose options of schedules.
+/// Finds the end of an option: a semicolon outside of parentheses, which enclose the options of a schedule.
 static char* find_option_end(char* text) {
     int depth = 0;
     for (; *text != '\0'; ++text) {

@@ -54,8 +54,8 @@ void State::discard_broadcasts() {
     }
 }
 
-/// Delivers to members on this rank. With route tree, sends the list of the upper half of the other ranks to its first
-/// rank, and repeats this for the lower half.
+/// Delivers to members on this rank. On a tree route, splits the list of the other ranks: sends the upper
+/// half of the list to the first rank in it, and repeats this for the lower half.
 void State::multicast(const Header& header, const std::vector<std::uint64_t>& members, const char* values) {
     Array& array = *arrays[header.array];
     if (array.user_array == nullptr) return;

@@ -24,7 +24,8 @@ namespace topoloom::objects {
 
 namespace {
 
-/// Measures seconds per message and per byte between neighbors: minimum over several exchanges, maximum over ranks.
+/// Measures the seconds per message and per byte between neighbors: the minimum over several exchanges, then
+/// the maximum over ranks.
 std::array<double, 2> measure_message_costs(MPI_Comm comm, int rank, int ranks) {
     constexpr int small = 8, large = 1 << 16, rounds = 10;
     const int partner = (rank ^ 1) < ranks ? rank ^ 1 : MPI_PROC_NULL;
@@ -225,7 +226,7 @@ void State::advance_exchange(CombinedExchange& exchange, const Header& header) {
         deliver_combined_message(held.message);
 }
 
-/// Counts peers and bytes, for the choice of a strategy at the fence.
+/// Counts peers and bytes; the fence chooses a strategy from these.
 void State::count_exchange_traffic(CombinedExchange& exchange, const CombinedExchange::Round& round) {
     std::set<int> peers;
     for (const CombinedExchange::HeldMessage& held : round.held) {

@@ -26,7 +26,7 @@ struct CombinedExchange {
         Round& operator=(const Round&) = delete;
         ~Round();
         std::uint64_t done_objects = 0;
-        std::uint64_t inserted = 0, expected = 0;  // messages inserted on this rank, by done objects
+        std::uint64_t inserted = 0, expected = 0;  // messages inserted on this rank by objects that are done
         bool is_open = false, has_begun = false, has_sent = false, is_complete = false;
         std::size_t stage = 0;
         std::vector<std::uint64_t> received;  // number of combined messages received, by stage

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stages of a combined exchange: each stage sends along one axis of a virtual mesh, in ascending order. Independent of
-// MPI.
+// Stages of a combined exchange: each stage sends along one axis of a virtual mesh, and axes are used in
+// ascending order. Independent of MPI.
 //
 // A position is a number with one digit per axis. The last plane across the highest axis may be incomplete. A hop to a
 // hole in this plane is redirected to a complete plane, which depends on the position of the sender (Kumar 2005,

@@ -40,7 +40,8 @@ void State::report_location(const Address& object, int to, const Location& locat
     transport->send(to, header, reinterpret_cast<const char*>(&location));
 }
 
-/// Discards locations at the end of a phase, when home ranks have stored all locations.
+/// At the end of a phase, when home ranks know all locations, discards those of objects with another home
+/// rank if there are many.
 void State::discard_locations() {
     for (const auto& array : arrays) {
         if (array->locations.size() <= 4096 + 4 * array->residents.size()) continue;

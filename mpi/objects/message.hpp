@@ -51,7 +51,7 @@ static_assert(sizeof(Header) == 48);
 struct alignas(16) Message {
     Message* next = nullptr;
     Header header;
-    std::int32_t from = -1;  // rank to which the bytes are released; -1: none
+    std::int32_t from = -1;  // rank that is told when the bytes are released; -1: none
     [[nodiscard]] char* values() { return reinterpret_cast<char*>(this + 1); }
 
     static Message* make(std::size_t bytes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures the CPU time of methods. Reads the fast wall clock at each call, and the slow CPU clock only once per
-// interval.
+// Measures the CPU time of methods. Reads the wall clock, which is fast to read, at each call, and the CPU
+// clock, which is slow, once per interval.
 #include <ctime>
 
 #include "state.hpp"

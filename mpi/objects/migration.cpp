@@ -8,7 +8,7 @@ namespace topoloom::objects {
 
 namespace {
 
-/// Serializes the scheduling state of an object, but not the object.
+/// Serializes the scheduling state of an object, but not the object itself.
 template <typename Archive>
 void serialize_state(Archive& archive, Resident& resident) {
     archive(resident.moves, resident.broadcasts, resident.reductions, resident.seconds, resident.sent,
@@ -40,7 +40,8 @@ Resident* State::create_resident(std::uint32_t array, std::uint64_t index, void*
     return made;
 }
 
-/// Requests a migration for a time when no method runs, because a method of this object may be on the stack.
+/// Requests a migration, which is postponed until no method is running, because a method of this object may
+/// be on the stack.
 void State::request_migration(Resident& resident, int rank) {
     if (resident.target_rank < 0)
         migration_requests.push_back({static_cast<std::uint16_t>(resident.array), resident.index});

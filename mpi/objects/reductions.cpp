@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions: each rank combines values, and sends them up a tree of ranks with the number of contributions. So the
-// rank of an object at its contribution is irrelevant. In a reduction over a section for one object, a rank sends its
-// value directly to the rank of that object, as soon as all members on the rank have contributed.
+// Reductions: each rank combines values, and sends them up a tree of ranks with the number of contributions.
+// So it does not matter on which rank an object is when it contributes. In a reduction over a section for one
+// object, a rank sends its value directly to the rank of that object, as soon as all members on the rank have
+// contributed.
 #include <utility>
 
 #include "state.hpp"

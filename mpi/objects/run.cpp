@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scheduler loop: receives messages, calls methods, and joins a wave when idle.
+// The scheduler loop: receives messages, calls methods, and joins a wave (see transport.hpp) when idle.
 #include <exception>
 #include <sstream>
 #include <utility>
@@ -12,7 +12,8 @@ namespace {
 
 /// Seconds between two polls of the network while methods are called.
 constexpr double poll_interval = 2e-6;
-/// Polls of an idle rank before it joins a wave: waiting for a reply in flight is cheaper than a failed wave.
+/// Number of polls after which an idle rank joins a wave: waiting for a reply in flight is cheaper than a
+/// failed wave.
 #ifdef SMPI_H  // waiting is not polling
 constexpr int polls_before_wave = 0;
 #else
@@ -87,8 +88,9 @@ void State::deliver_next(Message* message) {
     if (is_running) process_migrations();
 }
 
-/// Waits after a send while messages on this rank exceed the memory limit. Meanwhile the main program calls methods. A
-/// method cannot do so: it only receives, which is bounded by the windows of other ranks.
+/// Waits after a send while messages on this rank exceed the memory limit. If the main program waits, it
+/// calls methods meanwhile. A waiting method cannot; it only receives messages, whose bytes are bounded by
+/// the windows of other ranks.
 void State::wait_for_space() {
     const bool is_main = delivering == 0;
     if (!transport->is_full(is_main)) return;

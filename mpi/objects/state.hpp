@@ -22,7 +22,7 @@ namespace topoloom::objects {
 struct Traffic {
     std::int64_t bytes = 0, messages = 0;
     std::int64_t multicast_bytes = 0,
-                 reduced_bytes = 0;  // parts of `bytes` in multicasts, and in reductions over sections
+                 reduced_bytes = 0;  // those of `bytes` in multicasts, and those in reductions over sections
     std::uint32_t next_sequence = 0;
 };
 
@@ -44,13 +44,14 @@ struct Address {
     std::uint64_t index = 0;
 };
 
-/// Rank of an object after a number of moves.
+/// The rank of an object after this number of moves.
 struct Location {
     std::int32_t rank = 0;
     std::uint32_t moves = 0;
 };
 
-/// State of an object in a many-to-many in a phase: the current round, and the object's insertions in this round.
+/// An object's state in one many-to-many during a phase: the current round, and the object's insertions in
+/// this round.
 struct Insertions {
     std::uint64_t phase = 0;
     std::uint32_t round = 0;
@@ -132,7 +133,7 @@ struct State final : Receiver {
     ~State();
 
     // diagnostics.cpp
-    /// Raises an error by the communicator's error handler. If the handler returns, throws ObjectsError.
+    /// Raises an error through the communicator's error handler. If the handler returns, throws ObjectsError.
     [[noreturn]] void fail(const std::string& text) const;
     void fail_in_method(const char* call) const;
     [[nodiscard]] std::string describe_object(std::uint32_t array, std::uint64_t index) const;
@@ -170,7 +171,8 @@ struct State final : Receiver {
 
     // method_times.cpp
     void start_measuring();
-    /// Adds the times of recent calls to their objects, reduced to the share in which the CPU ran this thread.
+    /// Adds the times of recent calls to their objects, multiplied by the share of the time in which the CPU
+    /// ran this thread.
     void assign_method_times();
 
     // combined_exchange.cpp
@@ -233,7 +235,7 @@ struct State final : Receiver {
     int delivering = 0;                      // nesting depth of methods and callbacks
     bool is_running = false;                 // run()
     std::deque<Address> migration_requests;  // migrations to be processed in run() while no method is running
-    double blocked_seconds = 0;              // time that methods were blocked in sends, in s
+    double blocked_seconds = 0;              // seconds for which methods were blocked in sends
     double idle_since = 0;                   // 0: not idle
     HashTable<Traffic> sent_by_main;
     std::map<std::tuple<std::uint64_t, std::uint64_t>, PartialResult>

@@ -50,8 +50,9 @@ class Scheduler {
     void run() { runtime_.run(); }
     [[nodiscard]] int rank() const { return runtime_.rank(); }
     [[nodiscard]] int ranks() const { return runtime_.ranks(); }
-    /// Peak memory in bytes of messages from and for other ranks on this rank. Exceeds memory_bytes only if methods of
-    /// ranks waited for each other in a cycle, or if a message was longer.
+    /// Peak memory, in bytes, of messages on this rank that came from or went to other ranks. Exceeds
+    /// memory_bytes only if methods on several ranks waited for each other in a cycle, or if a single message
+    /// was longer.
     [[nodiscard]] std::int64_t peak_message_bytes() const { return runtime_.peak_message_bytes(); }
 
     /// Returns the measurements of all objects since the last rebalance. Collective, between two runs.
@@ -233,8 +234,8 @@ class Object {
                              objects::operation_of<How>, {objects::Target::callback, 0, to.number, 0},
                              objects::make_packed_message(value));
     }
-    /// Contributes to a reduction over a section, whose result is sent to one object of any array. Each rank sends one
-    /// combined message.
+    /// Contributes to a reduction over a section whose result is sent to one object of any array. Each rank
+    /// sends one combined message.
     template <objects::Operation How, auto method, typename Other, typename Value>
     void contribute_to(Section<T>& section, Handle<Other> others, const Index& to, const Value& value) {
         const objects::Target one{objects::Target::element, others.number,
@@ -280,7 +281,7 @@ class Element {
     void send(const Arguments&... arguments) const {
         send_with_priority<method>(0, arguments...);
     }
-    /// Like send(), which has priority 0, with another priority. Lower values are delivered first.
+    /// Like send(), but with a priority; send() has priority 0. Lower values are delivered first.
     template <auto method, typename... Arguments>
     void send_with_priority(int priority, const Arguments&... arguments) const {
         runtime_.send(objects::make_message_for<method>(arguments...), array_,
@@ -294,7 +295,8 @@ class Element {
 };
 
 struct ObjectsOptions {
-    /// Delivers messages by send() from one object to another in order, regardless of priorities and migrations.
+    /// Whether the messages that one object sends to another by send() are delivered in order, regardless of
+    /// priorities and migrations.
     bool is_ordered = false;
     /// Returns the home rank of an object, which creates the object and tracks its location. Must be the same function
     /// on all ranks. Default: blocks of indices.

@@ -30,8 +30,8 @@ struct Measurements {
     std::vector<std::uint64_t> first;
     std::vector<std::uint32_t> peers;
     std::vector<std::int64_t> bytes, messages;
-    /// 1 if most bytes of the object are in multicasts, or in reductions over sections for this object, so that each
-    /// rank sends or receives them once.
+    /// 1 if most bytes of the object are in multicasts, or in reductions over sections whose result it
+    /// receives: each rank then receives or sends these bytes only once.
     std::vector<std::uint8_t> is_proxied;
 
     [[nodiscard]] std::size_t objects() const { return rank.size(); }
@@ -69,14 +69,15 @@ struct SchedulerOptions {
 enum class Combining : std::uint8_t { direct, mesh, grid, hypercube };
 
 struct ManyToManyOptions {
-    /// Candidate strategies for the choice at fences, equal on all ranks. The first strategy is used until the first
-    /// fence.
+    /// Strategies from which fences choose; must be equal on all ranks. The first strategy is used until the
+    /// first fence.
     std::vector<Combining> strategies = {Combining::direct, Combining::mesh, Combining::grid,
                                          Combining::hypercube};
     double alpha = 0, beta = 0;  ///< seconds per message and per byte; 0: measured between neighbors
 };
 
-/// The strategy of a many-to-many, and the mean values from which it was chosen, of the last phase with messages.
+/// The strategy of a many-to-many, and the mean values from which it was chosen: those of the last phase with
+/// messages.
 struct ManyToManyChoice {
     Combining strategy = Combining::direct;
     double degree = 0;  ///< number of destination ranks per rank
@@ -192,7 +193,7 @@ class TOPOLOOM_OBJECTS_API Runtime {
     /// Calls `visit` for the objects of an array on this rank, in the order of indices.
     void for_each_local(std::uint32_t array, const std::function<void(void*)>& visit) const;
 
-    /// Raises an error by the communicator's error handler. If the handler returns, throws ObjectsError.
+    /// Raises an error through the communicator's error handler. If the handler returns, throws ObjectsError.
     [[noreturn]] void fail(const std::string& text) const;
 
    private:

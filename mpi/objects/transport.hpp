@@ -4,9 +4,9 @@
 //
 // A receiver releases bytes by consuming them. The unreleased bytes of a sender at a receiver are limited by a window;
 // further bytes wait at the sender. Messages carry the number of released bytes. A rank with too many bytes for other
-// ranks releases no bytes and calls no methods, so memory is also bounded along chains of ranks. A cycle of waiting
-// ranks is detected by a wave whose sums are equal although ranks wait. Then the limit of these ranks is doubled
-// (Parks, Bounded Scheduling of Process Networks, 1995).
+// ranks releases no bytes and calls no methods, so memory is also bounded along chains of ranks. A cycle of
+// waiting ranks is detected by a wave that finds equal sums although ranks still wait. Then the limit of
+// these ranks is doubled (Parks, Bounded Scheduling of Process Networks, 1995).
 #pragma once
 
 #include <mpi.h>
@@ -46,8 +46,8 @@ class Receiver {
 struct Stall {
     const char* reason = nullptr;
     std::vector<int> ranks;
-    /// Factor up to 2 on the timeout of ranks that wait for waiting ranks, so that a rank that waits directly for the
-    /// stalled rank reports first.
+    /// Factor of up to 2 by which ranks that wait for other waiting ranks extend their timeout. So a rank
+    /// that waits for the stalled rank itself reports first.
     double timeout_factor = 1;
 };
 

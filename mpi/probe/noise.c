@@ -6,7 +6,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-enum { steps = 4000 };  // number of loop iterations per quantum, which take some microseconds
+enum { steps = 4000 };  // number of loop iterations in a quantum; a quantum takes some microseconds
 
 void measure_noise(struct probe* probe, int quanta) {
 #ifdef SMPI_H  // computation takes no simulated time

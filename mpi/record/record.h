@@ -21,7 +21,7 @@ extern bool record_initialized;  // whether a wrapper of MPI_Init was called
 extern bool record_spawned;      // the process was spawned by another program, whose recording excludes it
 extern unsigned long long record_job;   // job id: equal on all ranks of a world, different between worlds
 extern _Thread_local int record_depth;  // nesting depth of MPI calls in this thread
-void activate_recording(bool is_multithreaded);  // counting requires a lock with MPI_THREAD_MULTIPLE
+void activate_recording(bool is_multithreaded);  // with MPI_THREAD_MULTIPLE, counting requires a lock
 int64_t get_elapsed_ns(void);                    // returns nanoseconds since activate_recording
 void lock_recording(void);
 void unlock_recording(void);
@@ -34,7 +34,7 @@ void finish_recording(void);  // called before PMPI_Finalize; collective
 bool is_called_by_mpi(const void* caller);
 #define CALLER __builtin_return_address(0)
 
-/// Nesting of one MPI call in its thread.
+/// How deeply an MPI call is nested in other MPI calls of its thread.
 struct call_scope {
     int depth;
     bool outermost;
@@ -168,7 +168,8 @@ void end_persistent_init(MPI_Request request);
 void record_request_start(MPI_Request request);
 void remove_request(MPI_Request request);
 
-// ---- record_p2p.c, record_collective.c, record_rma.c: a function per kind of call --------------------------
+// ---- record_p2p.c, record_collective.c, record_rma.c: one function for each kind of call
+// --------------------------
 struct counts {  // exactly one of the two pointers is set
     const int* small;
     const MPI_Count* large;

@@ -60,7 +60,8 @@ static int find_better_rank_for_neighbors(MPI_Comm comm, const struct neighbors*
     return better;
 }
 
-/// No process may skip a collective call, because the others would hang.
+/// Whether all processes could allocate memory. If one of them skipped a collective call, the others would
+/// hang.
 static bool is_allocated_everywhere(const int* memory, MPI_Comm comm) {
     int is_allocated = memory != NULL;
     PMPI_Allreduce(MPI_IN_PLACE, &is_allocated, 1, MPI_INT, MPI_LAND, comm);

@@ -50,7 +50,7 @@ static void write_header(FILE* file, struct communicator* comm) {
     fprintf(file, "},");
 }
 
-/// Writes an entry. Returns 0, or the number of its calls if their size in bytes is unknown.
+/// Writes an entry. Returns 0 or, if the size of its calls in bytes is unknown, their number.
 static uint64_t write_entry(FILE* file, struct communicator* comm, const struct entry* entry,
                             const char* function) {
     const uint64_t calls = atomic_load(&entry->calls);
@@ -110,7 +110,8 @@ struct communicator* open_communicator(uint64_t id, int rank, int ranks, int nod
     }
     fclose(file);
     pthread_mutex_lock(&mutex_);
-    struct communicator** link = &first_;  // ordered by age: the job's communicator before its subsets
+    // The list is ordered by age: the communicator of the whole job comes before those of its subsets.
+    struct communicator** link = &first_;
     while (*link != NULL) link = &(*link)->next;
     *link = comm;
     if (process_ == 0) {

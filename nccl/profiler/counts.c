@@ -18,7 +18,7 @@ int make_counts(struct counts* counts, uint64_t kinds) {
     }
     memset(counts->entries, 0, size * sizeof(struct entry));
     counts->mask = size - 1;
-    counts->limit = size * 3 / 4;  // keeps the hash table sparse, so searches are short
+    counts->limit = size * 3 / 4;  // keeps the hash table sparse, so that searches are short
     return 0;
 }
 
@@ -27,7 +27,8 @@ void free_counts(struct counts* counts) {
     free(counts->functions);
 }
 
-/// Parses the bits per element, the first number in a name such as ncclFloat8e4m3. Returns bytes; 0 = unknown.
+/// Reads the number of bits per element, which is the first number in a name such as ncclFloat8e4m3. Returns
+/// it in bytes; 0 = unknown.
 static uint32_t get_element_bytes(const char* datatype) {
     // NCCL reports "Unknown" for ncclUint8; RCCL does so for its 8-bit floats, too.
     if (strcmp(datatype, "Unknown") == 0) return 1;
@@ -67,7 +68,7 @@ static struct entry* find_entry(struct counts* counts, const struct operation* o
         uint32_t state = atomic_load_explicit(&entry->state, memory_order_acquire);
         if (state == FILLED && is_same_kind(entry, operation)) return entry;
         if (state != EMPTY)
-            continue;  // CLAIMED: skip without waiting, which may create a second entry of the same kind
+            continue;  // CLAIMED: skip the entry without waiting; the same kind may thus get a second entry
         if (atomic_fetch_add_explicit(&counts->used, 1, memory_order_relaxed) >= counts->limit) {
             atomic_fetch_sub_explicit(&counts->used, 1, memory_order_relaxed);
             return NULL;

@@ -40,7 +40,7 @@ struct counts {
 int make_counts(struct counts* counts, uint64_t kinds);
 void free_counts(struct counts* counts);
 
-/// Counts a collective by size and root.
+/// Counts a collective; its size and root are part of its kind.
 void count_collective(struct counts* counts, const struct operation* collective);
 /// By peer.
 void count_message(struct counts* counts, const struct operation* message);

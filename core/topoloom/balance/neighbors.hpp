@@ -24,8 +24,8 @@ struct RankNetwork {
     std::size_t ranks = 0;
     std::vector<RankPair> pairs;
     std::vector<std::uint32_t> degree;  // by rank
-    std::vector<std::size_t>
-        pair_to_root;  // by rank: the pair of the rank and its parent in a spanning tree; none for rank 0
+    /// By rank: the pair of the rank and its parent in a spanning tree; none for rank 0.
+    std::vector<std::size_t> pair_to_root;
 };
 
 [[nodiscard]] RankNetwork make_rank_network(Neighbors neighbors, std::size_t ranks);

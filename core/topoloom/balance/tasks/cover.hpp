@@ -12,8 +12,8 @@ namespace topoloom {
 
 struct Cover {
     std::vector<std::uint32_t> tasks;  // all tasks, if even their loads do not add up to the given load
-    double least_bytes =
-        0;  // minimum bytes of any cover or, if the search was cut short, of a fractional cover
+    /// Minimum bytes of any cover or, if the search was cut short, of a fractional cover.
+    double least_bytes = 0;
 };
 
 /// Runs depth-first branch and bound over tasks in the order of bytes per load, with the bound of the
