@@ -148,7 +148,7 @@ int topoloom_balance(MPI_Comm comm, long long count, const topoloom_balance_opti
     struct comm_state* state = NULL;
     topoloom_own_plan own = {0};
     clear_error_message();
-    int status = find_state(comm, &state);
+    int status = find_or_create_state(comm, &state);
     if (status == MPI_SUCCESS && !state->has_equal_options) status = compare_options(state, &options);
     if (status != MPI_SUCCESS) return status;
     state->has_equal_options = true;

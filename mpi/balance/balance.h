@@ -20,7 +20,7 @@ struct comm_state {
     int slot;
     bool has_equal_options;  // whether the options are equal on all ranks
     struct nodes* nodes;     // NULL: nodes are not yet known
-    struct process* process;
+    struct process_state* process;
     struct comm_state* next;
 };
 
@@ -40,7 +40,7 @@ struct plan {
 
 // ---- comm_state.c ------------------------------------------------------------------------------------------------
 /// Finds or creates the state of a communicator. Collective.
-int find_state(MPI_Comm comm, struct comm_state** state);
+int find_or_create_state(MPI_Comm comm, struct comm_state** state);
 void retain_state(struct comm_state* state);
 void release_state(struct comm_state* state);
 
@@ -54,7 +54,7 @@ int choose_decision_method(struct comm_state* state, const topoloom_balance_opti
                            bool* should_gather);
 /// Frees the communicator of a node's ranks and the window of their shared memory. Collective. free_nodes()
 /// frees the rest.
-void close_nodes(struct nodes* nodes);
+void free_node_mpi_objects(struct nodes* nodes);
 void free_nodes(struct nodes* nodes);
 
 // ---- gather_loads.c ----------------------------------------------------------------------------------------------

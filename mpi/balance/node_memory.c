@@ -33,7 +33,7 @@ static void list_node_ranks(struct nodes* nodes, const int* lowest, const struct
     nodes->own = node_of[state->rank];
 }
 
-void close_nodes(struct nodes* nodes) {
+void free_node_mpi_objects(struct nodes* nodes) {
     if (nodes == NULL || nodes->comm == MPI_COMM_NULL) return;
     if (nodes->window != MPI_WIN_NULL) PMPI_Win_free(&nodes->window);
     nodes->shared = NULL;

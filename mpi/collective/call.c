@@ -107,7 +107,7 @@ static int check_own_block(struct call* call) {
 
 // ---- begin -------------------------------------------------------------------------------------------------------
 
-static void set_run_parameters(const struct call* call) {
+static void set_run_arguments(const struct call* call) {
     const struct comm_state* state = call->state;
     struct run* run = call->run;
     char* input = (char*)call->arguments.input.buffer;
@@ -136,7 +136,7 @@ int begin_call(struct call* call) {
     call->run = acquire_repeated_run(call);
     if (call->run != NULL) {
         call->tag = allocate_tag(state, false);
-        set_run_parameters(call);
+        set_run_arguments(call);
         call->is_prepared = true;
         return MPI_SUCCESS;
     }
@@ -286,7 +286,7 @@ static int find_call_plan(const struct call* call, struct plan_query* query, cha
                                  .in_place = core->in_place != 0,
                                  .in_rank_order = core->in_rank_order != 0,
                                  .wants_result = core->wants_result != 0};
-    *plan = find_plan(call->state, &key, core, blocks, length, error, error_size);
+    *plan = find_or_create_plan(call->state, &key, core, blocks, length, error, error_size);
     free(blocks);
     return *plan == NULL ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
@@ -371,7 +371,7 @@ static int create_call_run(struct call* call, char* error, size_t error_size) {
     status = acquire_call_run(call, &query, error, error_size);
     pthread_mutex_unlock(&state->guard);
     if (status != MPI_SUCCESS) return status;
-    set_run_parameters(call);
+    set_run_arguments(call);
     cache_repeated_call(call);
     // Start the timer after creating the plan, because only the first call with a schedule creates one.
     call->is_timed = is_schedule_chosen && call->is_blocking && state->learner != NULL;

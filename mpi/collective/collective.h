@@ -166,7 +166,7 @@ struct run {
 struct run* create_run(struct plan* plan);
 void free_run(struct run* run);
 /// Sets the type of messages, and allocates scratch memory. Returns false if memory is exhausted.
-bool set_run_type(struct run* run, const struct type_desc* type);
+bool prepare_run_for_type(struct run* run, const struct type_desc* type);
 /// Creates persistent requests for all rounds, except for messages that are faster without one.
 int create_persistent_requests(struct run* run);
 /// Advances a run. After an error, executes the remaining rounds before returning it, so that no peer hangs.
@@ -174,8 +174,9 @@ int advance_run(struct run* run, enum advance_mode mode, bool* done);
 
 // ---- plan.c ------------------------------------------------------------------------------------------------------
 /// Finds or creates a plan. Caller holds the state's mutex. Returns NULL, and writes `error`, on failure.
-struct plan* find_plan(struct comm_state* state, const struct plan_key* key, const topoloom_call* call,
-                       const int64_t* blocks, size_t length, char* error, size_t error_size);
+struct plan* find_or_create_plan(struct comm_state* state, const struct plan_key* key,
+                                 const topoloom_call* call, const int64_t* blocks, size_t length, char* error,
+                                 size_t error_size);
 void release_plan(struct plan* plan);
 /// Acquires an idle run of a plan, or creates one. Returns NULL if memory is exhausted.
 struct run* acquire_run(struct plan* plan, const struct type_desc* type);
@@ -310,7 +311,7 @@ void raise_call_error(const struct call* call);
 /// Prints the error, and aborts the program.
 void abort_with_call_error(const struct call* call);
 
-// ---- blocking.c --------------------------------------------------------------------------------------------------
+// ---- blocking_call.c ---------------------------------------------------------------------------------------------
 int run_blocking_call(const struct arguments* arguments);
 
 // ---- requests.c --------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ static struct run* create_fence_run(struct comm_state* state, int64_t size, char
     if (topoloom_strategy_choose(state->strategy, call.operation, size * key.unit_bytes, 0, &key.schedule,
                                  error, error_size) != 0)
         return NULL;
-    struct plan* plan = find_plan(state, &key, &call, NULL, 0, error, error_size);
+    struct plan* plan = find_or_create_plan(state, &key, &call, NULL, 0, error, error_size);
     if (plan == NULL) return NULL;
     struct type_desc type;
     struct run* run = describe_type(MPI_INT64_T, &type) == MPI_SUCCESS ? acquire_run(plan, &type) : NULL;

@@ -231,7 +231,7 @@ struct run* create_run(struct plan* plan) {
     return NULL;
 }
 
-bool set_run_type(struct run* run, const struct type_desc* type) {
+bool prepare_run_for_type(struct run* run, const struct type_desc* type) {
     run->type = *type;
     return reserve_scratch(run);
 }

@@ -40,7 +40,7 @@ struct CombinedExchange {
     std::uint32_t array = 0;
     ManyToManyOptions options;
     ManyToManyChoice choice;
-    Stages stages;
+    ExchangeStages stages;
     std::vector<std::uint64_t> senders;  // number of ranks that send to this rank, by stage
     bool has_empty_ranks = false;        // without objects
     std::map<std::uint32_t, Round> rounds;

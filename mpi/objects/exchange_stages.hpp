@@ -14,10 +14,10 @@
 
 namespace topoloom::objects {
 
-class Stages {
+class ExchangeStages {
    public:
-    Stages() = default;
-    Stages(Combining strategy, int ranks) : ranks_(ranks) {
+    ExchangeStages() = default;
+    ExchangeStages(Combining strategy, int ranks) : ranks_(ranks) {
         const int axes = strategy == Combining::mesh ? 2 : strategy == Combining::grid ? 3 : 1;
         int extent = strategy == Combining::direct ? ranks : 2;
         const auto holds_all = [&] {

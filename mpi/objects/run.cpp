@@ -36,7 +36,7 @@ class ScopedValue {
 
 }  // namespace
 
-void State::run() {
+void SchedulerState::run() {
     start_measuring();
     double now = read_wall_clock(), last_poll = now;
     idle_since = now;
@@ -80,7 +80,7 @@ void State::run() {
     run_fence();
 }
 
-void State::deliver_next(Message* message) {
+void SchedulerState::deliver_next(Message* message) {
     const ScopedValue<Resident*> interrupted(current, nullptr);
     const ScopedValue<int> depth(delivering, delivering + 1);
     idle_since = 0;
@@ -91,7 +91,7 @@ void State::deliver_next(Message* message) {
 /// Waits after a send while messages on this rank exceed the memory limit. If the main program waits, it
 /// calls methods meanwhile. A waiting method cannot; it only receives messages, whose bytes are bounded by
 /// the windows of other ranks.
-void State::wait_for_space() {
+void SchedulerState::wait_for_space() {
     const bool is_main = delivering == 0;
     if (!transport->is_full(is_main)) return;
     if (is_main) {
@@ -103,7 +103,7 @@ void State::wait_for_space() {
     if (is_main) assign_method_times();
 }
 
-void State::wait_until_not_full(bool delivers) {
+void SchedulerState::wait_until_not_full(bool delivers) {
     const double begin = read_wall_clock();
     idle_since = begin;
     for (int idle = 0; transport->is_full(delivers); ++idle) {
@@ -123,7 +123,7 @@ void State::wait_until_not_full(bool delivers) {
 }
 
 /// Waits for messages. Raises an error after the stall timeout if another rank has died or hangs.
-void State::wait_for_messages(bool is_blocked) {
+void SchedulerState::wait_for_messages(bool is_blocked) {
     if (transport->wait(is_blocked)) idle_since = 0;
     if (options.stall_timeout <= 0) return;
     const double now = read_wall_clock();
@@ -140,9 +140,9 @@ void State::wait_for_messages(bool is_blocked) {
     fail(text.str());
 }
 
-void State::process_migrations() {
+void SchedulerState::process_migrations() {
     while (!migration_requests.empty()) {
-        const Address address = migration_requests.front();
+        const ObjectAddress address = migration_requests.front();
         migration_requests.pop_front();
         Resident* const leaving = find_resident(address.array, address.index);
         if (leaving == nullptr || leaving->target_rank < 0) continue;
@@ -151,7 +151,7 @@ void State::process_migrations() {
     }
 }
 
-void State::rethrow_pending_exception() {
+void SchedulerState::rethrow_pending_exception() {
     if (pending_exception != nullptr) std::rethrow_exception(std::exchange(pending_exception, nullptr));
 }
 

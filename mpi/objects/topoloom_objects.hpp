@@ -129,8 +129,8 @@ constexpr std::uint32_t get_method_number() {
 }
 
 template <typename T, auto method>
-constexpr Entry make_entry() {
-    Entry entry{method_name<method>(), nullptr, nullptr};
+constexpr MethodEntry make_entry() {
+    MethodEntry entry{method_name<method>(), nullptr, nullptr};
     entry.invoke = [](void* object, Reader& reader) {
         [[maybe_unused]] ValuesOf<method> values{};
         std::apply([&](auto&... value) { reader(value...); }, values);
@@ -208,39 +208,39 @@ class Object {
     template <objects::Operation How, typename Value>
     void contribute(Callback<Value> to, const std::type_identity_t<Value>& value) {
         runtime().contribute(group(), objects::operation_of<How>,
-                             {objects::Target::callback, 0, to.number, 0},
+                             {objects::ReductionTarget::callback, 0, to.number, 0},
                              objects::make_packed_message(value));
     }
     /// Contributes to a reduction whose result is sent to a method of all objects of the array.
     template <objects::Operation How, auto method, typename Value>
     void contribute(const Value& value) {
-        const objects::Target all{objects::Target::everyone, array_->handle().number,
-                                  objects::get_method_number<T, method>(), 0};
+        const objects::ReductionTarget all{objects::ReductionTarget::everyone, array_->handle().number,
+                                           objects::get_method_number<T, method>(), 0};
         runtime().contribute(group(), objects::operation_of<How>, all,
                              objects::make_message_for<method>(value));
     }
     /// Contributes to a reduction whose result is sent to a method of one object of the array.
     template <objects::Operation How, auto method, typename Value>
     void contribute_to(const Index& to, const Value& value) {
-        const objects::Target one{objects::Target::element, array_->handle().number,
-                                  objects::get_method_number<T, method>(), array_->linear_index(to)};
+        const objects::ReductionTarget one{objects::ReductionTarget::element, array_->handle().number,
+                                           objects::get_method_number<T, method>(), array_->linear_index(to)};
         runtime().contribute(group(), objects::operation_of<How>, one,
                              objects::make_message_for<method>(value));
     }
     /// Contributes to a reduction over a section. Each member must have a copy of the section.
     template <objects::Operation How, typename Value>
     void contribute(Section<T>& section, Callback<Value> to, const std::type_identity_t<Value>& value) {
-        runtime().contribute({section.number, section.members.size(), section.round++},
-                             objects::operation_of<How>, {objects::Target::callback, 0, to.number, 0},
-                             objects::make_packed_message(value));
+        runtime().contribute(
+            {section.number, section.members.size(), section.round++}, objects::operation_of<How>,
+            {objects::ReductionTarget::callback, 0, to.number, 0}, objects::make_packed_message(value));
     }
     /// Contributes to a reduction over a section whose result is sent to one object of any array. Each rank
     /// sends one combined message.
     template <objects::Operation How, auto method, typename Other, typename Value>
     void contribute_to(Section<T>& section, Handle<Other> others, const Index& to, const Value& value) {
-        const objects::Target one{objects::Target::element, others.number,
-                                  objects::get_method_number<Other, method>(),
-                                  objects_of(others).linear_index(to)};
+        const objects::ReductionTarget one{objects::ReductionTarget::element, others.number,
+                                           objects::get_method_number<Other, method>(),
+                                           objects_of(others).linear_index(to)};
         const auto is_here = [&](std::uint64_t member) {
             return runtime().find_object(section.array.number, member) != nullptr;
         };
@@ -262,7 +262,7 @@ class Object {
    private:
     friend class Objects<T>;
     [[nodiscard]] objects::Runtime& runtime() const { return array_->scheduler().runtime(); }
-    [[nodiscard]] objects::Group group() const {
+    [[nodiscard]] objects::ReductionGroup group() const {
         return {array_->handle().number, array_->size(), runtime().take_reduction_number(resident_)};
     }
     Objects<T>* array_ = nullptr;
@@ -420,11 +420,11 @@ class Objects {
                        std::string(objects::type_name<T>()));
     }
 
-    static const objects::Type& get_type() {
+    static const objects::ElementType& get_type() {
         static constexpr auto entries = T::methods::apply_to_all([]<auto... listed>() {
-            return std::array<objects::Entry, sizeof...(listed)>{objects::make_entry<T, listed>()...};
+            return std::array<objects::MethodEntry, sizeof...(listed)>{objects::make_entry<T, listed>()...};
         });
-        static constexpr objects::Type made{
+        static constexpr objects::ElementType made{
             objects::type_name<T>(),
             []() -> void* { return new T(); },
             [](void* object) { delete static_cast<T*>(object); },

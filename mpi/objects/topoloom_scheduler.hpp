@@ -93,7 +93,7 @@ struct Message;
 struct Resident;  // an object on this rank, with its scheduling state
 
 /// A method that can be called by messages.
-struct Entry {
+struct MethodEntry {
     std::string_view name;
     void (*invoke)(void* object, Reader& values);
     /// Combines two values of the method's parameter into the first; null unless the method has exactly one parameter.
@@ -101,7 +101,7 @@ struct Entry {
 };
 
 /// Operations of the element type of an array.
-struct Type {
+struct ElementType {
     std::string_view name;
     void* (*make)();
     void (*destroy)(void* object);
@@ -109,7 +109,7 @@ struct Type {
     void (*pack)(void* object, Writer& writer);
     void (*unpack)(void* object, Reader& reader);
     void (*bind)(void* object, void* array, Resident* resident);
-    const Entry* entries;
+    const MethodEntry* entries;
     std::size_t entry_count;
 };
 
@@ -127,14 +127,14 @@ struct ArraySettings {
 };
 
 /// Destination of the result of a reduction.
-struct Target {
+struct ReductionTarget {
     enum TargetKind : std::uint32_t { callback, everyone, element } kind = callback;
     std::uint32_t array = 0, entry = 0;  // for callbacks, `entry` is the callback's number
     std::uint64_t index = 0;
 };
 
 /// Participants of a reduction: an array or a section. Sections have separate numbers.
-struct Group {
+struct ReductionGroup {
     std::uint64_t number = 0;
     std::uint64_t members = 0;
     std::uint64_t round = 0;  // number of earlier reductions of this group
@@ -142,7 +142,7 @@ struct Group {
     [[nodiscard]] bool is_section() const { return number >> 63 != 0; }
 };
 
-struct State;
+struct SchedulerState;
 
 class TOPOLOOM_OBJECTS_API Runtime {
    public:
@@ -159,7 +159,7 @@ class TOPOLOOM_OBJECTS_API Runtime {
     void write_graph(const std::string& path);
     RebalanceResult rebalance(const std::string& policy, const RebalanceOptions& options);
 
-    std::uint32_t add_array(const Type& type, void* array, ArraySettings settings);
+    std::uint32_t add_array(const ElementType& type, void* array, ArraySettings settings);
     void remove_array(std::uint32_t array);
     void create_resident(std::uint32_t array, std::uint64_t index, void* object);
     [[nodiscard]] void* get_array(std::uint32_t array) const;
@@ -178,7 +178,8 @@ class TOPOLOOM_OBJECTS_API Runtime {
     void insert(std::uint32_t many_to_many, Resident* from, Message* message, std::uint32_t array,
                 std::uint32_t entry, std::uint64_t index);
     void finish_insertions(std::uint32_t many_to_many, Resident* from);
-    void contribute(const Group& group, int operation, const Target& target, Message* value);
+    void contribute(const ReductionGroup& group, int operation, const ReductionTarget& target,
+                    Message* value);
 
     using Invoke = std::function<void(Reader&)>;
     std::uint32_t add_callback(Invoke invoke,
@@ -197,7 +198,7 @@ class TOPOLOOM_OBJECTS_API Runtime {
     [[noreturn]] void fail(const std::string& text) const;
 
    private:
-    std::unique_ptr<State> state_;
+    std::unique_ptr<SchedulerState> state_;
 };
 
 }  // namespace objects

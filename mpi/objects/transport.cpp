@@ -55,7 +55,7 @@ void Transport::post_receive(std::size_t slot) {
                tag_of_messages, comm_, &receive_requests_[slot]);
 }
 
-void Transport::send(int rank, const Header& header, const char* values) {
+void Transport::send(int rank, const MessageHeader& header, const char* values) {
     const std::size_t bytes = sizeof header + header.bytes;
     std::vector<char>& open = get_peer(rank).open;
     const std::size_t capacity = message_bytes_ + sizeof(Envelope);
@@ -164,7 +164,7 @@ void Transport::remove_complete_sends() {
     sends_.resize(kept);
 }
 
-void Transport::release(int from, const Header& header) {
+void Transport::release(int from, const MessageHeader& header) {
     const std::uint64_t bytes = sizeof header + header.bytes;
     Peer& source = get_peer(from);
     in_bytes_ -= static_cast<std::int64_t>(bytes);
@@ -263,7 +263,7 @@ void Transport::process_message(int source, const char* bytes, std::size_t size)
 
 void Transport::deliver_records(int source, const char* at, const char* end) {
     while (at < end) {
-        Header header;
+        MessageHeader header;
         std::memcpy(&header, at, sizeof header);
         at += sizeof header;
         if (!receiver_.receive_record(source, header, at)) release(source, header);

@@ -36,7 +36,7 @@ void for_each_child(int rank, int ranks, const Visit& visit) {
 class Receiver {
    public:
     /// Receives a record. Returns true if the receiver stores the record, and will release it later.
-    virtual bool receive_record(int from, const Header& header, const char* values) = 0;
+    virtual bool receive_record(int from, const MessageHeader& header, const char* values) = 0;
 
    protected:
     ~Receiver() = default;
@@ -63,7 +63,7 @@ class Transport {
     [[nodiscard]] int rank() const { return rank_; }
     [[nodiscard]] int ranks() const { return ranks_; }
 
-    void send(int rank, const Header& header, const char* values);
+    void send(int rank, const MessageHeader& header, const char* values);
     /// Sends open messages if windows allow.
     void flush();
     /// Begins a phase. Until its end, arriving records are delivered.
@@ -77,7 +77,7 @@ class Transport {
     bool wait(bool is_blocked);
 
     /// Releases a consumed record from this rank.
-    void release(int from, const Header& header);
+    void release(int from, const MessageHeader& header);
     /// Whether messages for other ranks exceed the limit for methods, or for the main program.
     [[nodiscard]] bool is_full(bool for_main_program) const {
         return out_bytes_ > (for_main_program ? limit_ / 2 : limit_);

@@ -157,12 +157,12 @@ struct stream {
     bool is_done, has_ended, is_advancing, is_in_handler;
     bool is_blocked;  // whether a push is waiting for bucket space
     long long bytes, peak_bytes;
-    struct stream* next;      // link in the process's list of streams
-    struct process* process;  // NULL after MPI_Finalize
+    struct stream* next;            // link in the process's list of streams
+    struct process_state* process;  // NULL after MPI_Finalize
 };
 
 /// The streams of a process.
-struct process {
+struct process_state {
     struct stream* streams;
     int handlers;  // number of running handlers, which may be nested
 };

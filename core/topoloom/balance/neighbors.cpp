@@ -13,16 +13,16 @@ namespace {
 constexpr std::size_t no_pair = std::numeric_limits<std::size_t>::max();
 
 /// The outgoing pairs of every rank, in the direction of flow.
-struct OutPairs {
+struct OutgoingPairs {
     std::vector<std::size_t> first;
     std::vector<std::size_t> pairs;
 };
 
-OutPairs find_out_pairs(const RankNetwork& network, const std::vector<std::int64_t>& flow) {
+OutgoingPairs find_out_pairs(const RankNetwork& network, const std::vector<std::int64_t>& flow) {
     const auto sender = [&](std::size_t p) {
         return flow[p] > 0 ? network.pairs[p].low : network.pairs[p].high;
     };
-    OutPairs out{std::vector<std::size_t>(network.ranks + 1, 0), {}};
+    OutgoingPairs out{std::vector<std::size_t>(network.ranks + 1, 0), {}};
     for (std::size_t p = 0; p < flow.size(); ++p) {
         if (flow[p] != 0) ++out.first[sender(p) + 1];
     }
@@ -36,8 +36,8 @@ OutPairs find_out_pairs(const RankNetwork& network, const std::vector<std::int64
 }
 
 /// Subtracts from every cycle its smallest flow, by depth-first search. O(pairs + ranks on cycles).
-void break_cycles(const RankNetwork& network, std::vector<std::int64_t>& flow) {
-    const OutPairs out = find_out_pairs(network, flow);
+void remove_flow_cycles(const RankNetwork& network, std::vector<std::int64_t>& flow) {
+    const OutgoingPairs out = find_out_pairs(network, flow);
     std::vector<std::size_t> next(out.first.begin(), out.first.end() - 1);
     std::vector<std::uint32_t> depth(network.ranks, 0);  // position on the path, from 1; 0: not on it
     std::vector<std::size_t> path;                       // pairs
@@ -131,7 +131,7 @@ Plan convert_flow_to_plan(const RankNetwork& network, const Flow& flow, std::vec
 }
 
 Plan convert_flow_to_plan(const RankNetwork& network, std::vector<std::int64_t> flow) {
-    break_cycles(network, flow);
+    remove_flow_cycles(network, flow);
     Plan moves;
     for (std::size_t p = 0; p < flow.size(); ++p) {
         const Rank low{network.pairs[p].low};

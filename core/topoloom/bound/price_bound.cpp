@@ -21,7 +21,7 @@ constexpr double max_pair_costs =
     0x1p25;  // maximum number of pair costs for dual ascent; larger problems take long and prove little
 
 /// Messages between a rank and a partner.
-struct Exchange {
+struct PartnerTraffic {
     std::uint32_t partner;
     double sent;
     double received;
@@ -117,7 +117,7 @@ class PriceGame {
             if (!meter.spend(examined_messages + 1)) return price;
             std::ranges::fill(seconds, 0);
             for (std::uint32_t u = 0; u < exchanges_.size(); ++u) {
-                for (const Exchange& exchange : exchanges_[u])
+                for (const PartnerTraffic& exchange : exchanges_[u])
                     routes_.add_load(node_of(u), node_of(exchange.partner), exchange.sent, seconds);
             }
             min_maximum = std::min(min_maximum, std::ranges::max(seconds));
@@ -139,7 +139,7 @@ class PriceGame {
         qap::DualAscent ascent(static_cast<std::uint32_t>(exchanges_.size()),
                                static_cast<std::uint32_t>(places), pairs / 2);
         for (std::uint32_t u = 0; u < exchanges_.size(); ++u) {
-            for (const Exchange& exchange : exchanges_[u]) {
+            for (const PartnerTraffic& exchange : exchanges_[u]) {
                 if (exchange.partner < u) continue;
                 ascent.add_pair(u, exchange.partner, [&](std::uint32_t j, std::uint32_t l) {
                     const std::uint32_t a = node_of_place_[j];
@@ -164,7 +164,7 @@ class PriceGame {
         for (const Rank u : ids<Rank>(graph.rank_count())) {
             for (const Rank v : symmetric.peers(u)) exchanges_[u.value].push_back({v.value, 0, 0});
         }
-        const auto find = [&](Rank u, Rank v) -> Exchange& {
+        const auto find = [&](Rank u, Rank v) -> PartnerTraffic& {
             const auto peers = symmetric.peers(u);
             const auto at = std::ranges::lower_bound(peers, v) - peers.begin();
             return exchanges_[u.value][static_cast<std::size_t>(at)];
@@ -189,7 +189,7 @@ class PriceGame {
     [[nodiscard]] double payment(std::uint32_t u, std::uint32_t node, std::uint32_t other,
                                  std::uint32_t node_of_other) const {
         double sum = 0;
-        for (const Exchange& exchange : exchanges_[u]) {
+        for (const PartnerTraffic& exchange : exchanges_[u]) {
             const std::uint32_t there = exchange.partner == other ? node_of_other : node_of(exchange.partner);
             sum += exchange.sent * routes_.distance(node, there) +
                    exchange.received * routes_.distance(there, node);
@@ -248,7 +248,7 @@ class PriceGame {
 
     const BoundProblem& problem_;
     PricedRoutes& routes_;
-    std::vector<std::vector<Exchange>> exchanges_;  // messages by rank, ascending by partner
+    std::vector<std::vector<PartnerTraffic>> exchanges_;  // messages by rank, ascending by partner
     std::vector<std::uint32_t> node_of_place_;
     std::vector<std::uint32_t> place_of_rank_;
     std::vector<std::uint32_t> occupant_;  // of a place

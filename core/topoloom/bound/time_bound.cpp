@@ -188,15 +188,16 @@ double bound_busiest_node(std::vector<double> of_rank, std::size_t nodes) {
 }
 
 /// Seconds of the busiest link or NIC, and of the busiest memory, in one or several phases.
-struct Load {
+struct PhaseLoad {
     double network = 0;
     double memory = 0;
     std::string where{};
 };
 
 /// Minimum loads of NICs and memories.
-Load node_load(const std::vector<RankTraffic>& traffic, const NearLatencies& near, const NodeSpeeds& speeds) {
-    Load load{.where = "network cards"};
+PhaseLoad node_load(const std::vector<RankTraffic>& traffic, const NearLatencies& near,
+                    const NodeSpeeds& speeds) {
+    PhaseLoad load{.where = "network cards"};
     for (const auto bytes : {&RankTraffic::out, &RankTraffic::in}) {
         std::vector<double> all;
         double leaving = 0;
@@ -214,7 +215,7 @@ Load node_load(const std::vector<RankTraffic>& traffic, const NearLatencies& nea
     return load;
 }
 
-void raise_bound(Load& load, const CongestionBound& congestion) {
+void raise_bound(PhaseLoad& load, const CongestionBound& congestion) {
     if (congestion.value <= load.network) return;
     load.network = congestion.value;
     load.where = congestion.by + (congestion.where.empty() ? "" : " of " + congestion.where);
@@ -232,7 +233,7 @@ void raise_bound(TimeBound& bound, double value, const char* by, const std::stri
 }
 
 PhaseBounds bound_phase(const CommGraph& graph, const Machine& machine, const NearLatencies& near,
-                        const Load& load, const std::vector<RankTraffic>& traffic) {
+                        const PhaseLoad& load, const std::vector<RankTraffic>& traffic) {
     const NodeSpeeds& speeds = machine.speeds();
     const double tick = startup_tick(graph, machine);
     const auto counted = [&](Seconds startup) { return std::floor(startup.value / tick + 0.5) * tick; };
@@ -290,7 +291,7 @@ PhaseBounds bound_phase(const CommGraph& graph, const Machine& machine, const Ne
 }
 
 /// Adds a phase to the sum; `largest` keeps the largest phase, which names the bound.
-void add(PhaseBounds& sum, const PhaseBounds& parts, TimeBound& largest) {
+void add_phase(PhaseBounds& sum, const PhaseBounds& parts, TimeBound& largest) {
     sum.first += parts.first;
     sum.first_inside += parts.first_inside;
     sum.all.value += parts.all.value;
@@ -299,10 +300,10 @@ void add(PhaseBounds& sum, const PhaseBounds& parts, TimeBound& largest) {
 
 /// Combines consecutive rounds or phases. Adds up their bounds. The load of the busiest link over all phases
 /// never exceeds the sum of the maxima of single phases.
-PhaseBounds combine_phases(const std::vector<PhaseBounds>& each, const Load& load) {
+PhaseBounds combine_phases(const std::vector<PhaseBounds>& each, const PhaseLoad& load) {
     PhaseBounds sum;
     TimeBound largest;
-    for (const PhaseBounds& parts : each) add(sum, parts, largest);
+    for (const PhaseBounds& parts : each) add_phase(sum, parts, largest);
     sum.all.by = largest.by;
     sum.all.where = largest.where;
     raise_bound(sum.all, sum.first + load.network, "network", load.where);
@@ -319,7 +320,7 @@ TimeBound time_bound(const BoundProblem& problem, std::span<const CommGraph* con
     if (phases.empty()) phases = {&whole, 1};
     const NearLatencies latencies(problem);
     const auto load_of = [&](const CommGraph& graph, const std::vector<RankTraffic>& traffic, bool is_phase) {
-        Load load = node_load(traffic, latencies, machine.speeds());
+        PhaseLoad load = node_load(traffic, latencies, machine.speeds());
         if (&graph == whole || (phases.size() == 1 && phases.front() == &graph)) {
             raise_bound(load, congestion);
             return load;
@@ -331,7 +332,7 @@ TimeBound time_bound(const BoundProblem& problem, std::span<const CommGraph* con
     };
     const auto bound_of = [&](const CommGraph& graph) {
         const std::vector<RankTraffic> traffic = list_traffic(graph);
-        const Load load = load_of(graph, traffic, true);
+        const PhaseLoad load = load_of(graph, traffic, true);
         const std::vector<CommGraph> rounds = split_rounds(graph);
         if (rounds.empty()) return bound_phase(graph, machine, latencies, load, traffic);
         std::vector<PhaseBounds> each;

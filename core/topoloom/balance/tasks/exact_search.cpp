@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "topoloom/balance/tasks/measures.hpp"
-#include "topoloom/balance/tasks/parts.hpp"
+#include "topoloom/balance/tasks/task_partition.hpp"
 
 namespace topoloom {
 

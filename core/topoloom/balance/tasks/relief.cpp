@@ -13,22 +13,22 @@ constexpr std::size_t nearest = 4;
 /// The search stops after this number of almost ineffective paths.
 constexpr int max_idle_paths = 3;
 
-struct Offer {
+struct MoveOffer {
     double price;
     Vertex vertex;
     Part to;
-    friend bool operator<(const Offer& a, const Offer& b) {
+    friend bool operator<(const MoveOffer& a, const MoveOffer& b) {
         return a.price != b.price ? a.price > b.price : a.vertex > b.vertex;
     }
 };
 
 /// By how much moving a vertex reduces its rank's excess, in the unit of excess().
-double relative_load(const TaskParts& parts, Vertex v) {
+double relative_load(const TaskPartition& parts, Vertex v) {
     const double load = parts.level().load[v.value];
     return load > 0 ? load / parts.limit() : 0;
 }
 
-std::vector<Vertex> vertices_of(const TaskParts& parts, Part rank) {
+std::vector<Vertex> vertices_of(const TaskPartition& parts, Part rank) {
     std::vector<Vertex> list;
     for (const Vertex v : parts.level().graph.vertices())
         if (parts[v] == rank) list.push_back(v);
@@ -36,7 +36,7 @@ std::vector<Vertex> vertices_of(const TaskParts& parts, Part rank) {
 }
 
 /// The nearest ranks below the limit; on equal distances the emptiest first.
-std::vector<Part> find_near_ranks_with_room(const TaskParts& parts, Part rank) {
+std::vector<Part> find_near_ranks_with_room(const TaskPartition& parts, Part rank) {
     std::vector<std::pair<std::pair<double, double>, Part>> all;
     for (const Part other : ids<Part>(parts.ranks())) {
         if (other != rank && !parts.exceeds(other))
@@ -50,14 +50,14 @@ std::vector<Part> find_near_ranks_with_room(const TaskParts& parts, Part rank) {
 }
 
 /// Cost per unit of excess removed; cheapest moves come first.
-double relief_price(const TaskParts& parts, Vertex v, double gain, double excess) {
+double relief_price(const TaskPartition& parts, Vertex v, double gain, double excess) {
     const double taken = std::min(relative_load(parts, v), excess);
     return gain >= 0 ? -gain : -gain / std::max(taken, 1e-9);
 }
 
 }  // namespace
 
-void relieve_directly(TaskParts& parts) {
+void relieve_directly(TaskPartition& parts) {
     std::vector<Part> full;
     for (const Part rank : ids<Part>(parts.ranks()))
         if (parts.exceeds(rank)) full.push_back(rank);
@@ -65,7 +65,7 @@ void relieve_directly(TaskParts& parts) {
     for (const Part rank : full) {
         parts.poll();
         std::vector<Part> more = find_near_ranks_with_room(parts, rank);
-        std::priority_queue<Offer> offers;
+        std::priority_queue<MoveOffer> offers;
         const auto offer = [&](Vertex v) {
             const std::optional<VertexMove> move = parts.best_move(v, more);
             if (move) offers.push({relief_price(parts, v, move->gain, parts.excess(rank)), v, move->to});
@@ -76,7 +76,7 @@ void relieve_directly(TaskParts& parts) {
             for (const Vertex v : held_vertices)
                 if (parts[v] == rank) offer(v);
             while (!offers.empty() && parts.exceeds(rank)) {
-                const Offer next = offers.top();
+                const MoveOffer next = offers.top();
                 offers.pop();
                 if (parts[next.vertex] != rank) continue;
                 std::optional<VertexMove> move = parts.best_move(next.vertex, more);
@@ -101,7 +101,7 @@ void relieve_directly(TaskParts& parts) {
 namespace {
 
 /// The ranks with neighboring vertices, for each rank.
-std::vector<std::vector<Part>> neighbor_ranks(const TaskParts& parts) {
+std::vector<std::vector<Part>> neighbor_ranks(const TaskPartition& parts) {
     std::vector<std::vector<Part>> neighbor_parts(parts.ranks());
     for (const Vertex v : parts.level().graph.vertices()) {
         for (const Vertex u : parts.level().graph.peers(v))
@@ -115,7 +115,7 @@ std::vector<std::vector<Part>> neighbor_ranks(const TaskParts& parts) {
 }
 
 /// Shortest path from this rank to a rank below the mean; empty if none is reachable.
-std::vector<Part> find_path_to_room(const TaskParts& parts, Part from, double mean) {
+std::vector<Part> find_path_to_room(const TaskPartition& parts, Part from, double mean) {
     const std::vector<std::vector<Part>> neighbors = neighbor_ranks(parts);
     std::vector<Part> before(parts.ranks(), Part::none);
     std::vector<Part> queue{from};
@@ -137,8 +137,8 @@ std::vector<Part> find_path_to_room(const TaskParts& parts, Part from, double me
 }
 
 /// Moves vertices with about this total load; returns the load that moved.
-double move_load(TaskParts& parts, Part from, Part to, double load) {
-    std::priority_queue<Offer> offers;
+double move_load(TaskPartition& parts, Part from, Part to, double load) {
+    std::priority_queue<MoveOffer> offers;
     const auto offer = [&](Vertex v) {
         if (parts[v] == from && parts.level().load[v.value] > 0)
             offers.push({-parts.gain(v, to) / parts.level().load[v.value], v, to});
@@ -146,7 +146,7 @@ double move_load(TaskParts& parts, Part from, Part to, double load) {
     for (const Vertex v : vertices_of(parts, from)) offer(v);
     double moved_load = 0;
     while (!offers.empty() && moved_load < load) {
-        const Offer next = offers.top();
+        const MoveOffer next = offers.top();
         offers.pop();
         const double weight = parts.level().load[next.vertex.value];
         if (parts[next.vertex] != from || weight >= 2 * (load - moved_load)) continue;
@@ -164,7 +164,7 @@ double move_load(TaskParts& parts, Part from, Part to, double load) {
 
 }  // namespace
 
-void relieve_along_paths(TaskParts& parts) {
+void relieve_along_paths(TaskPartition& parts) {
     double sum = 0;
     for (const Part rank : ids<Part>(parts.ranks())) sum += parts.load(rank);
     const double mean = sum / static_cast<double>(parts.ranks());

@@ -22,7 +22,9 @@ namespace topoloom {
 class BineButterfly {
    public:
     explicit BineButterfly(Collective collective)
-        : collective_(std::move(collective)), cube_(collective_.ranks(), Fold::odd), ring_(cube_.corners()) {}
+        : collective_(std::move(collective)),
+          cube_(collective_.ranks(), ExtraRanks::odd),
+          ring_(cube_.corners()) {}
 
     /// Number of pieces of an all-reduce that is cut into one piece per corner.
     [[nodiscard]] static std::uint64_t pieces(std::size_t ranks) { return std::bit_floor(ranks); }

@@ -19,7 +19,9 @@ namespace topoloom {
 class BineTree {
    public:
     explicit BineTree(Collective collective)
-        : collective_(std::move(collective)), cube_(collective_.ranks(), Fold::odd), ring_(cube_.corners()) {}
+        : collective_(std::move(collective)),
+          cube_(collective_.ranks(), ExtraRanks::odd),
+          ring_(cube_.corners()) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return ring_.steps() + (cube_.extra() > 0 ? 1 : 0); }

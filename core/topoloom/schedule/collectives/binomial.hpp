@@ -115,7 +115,7 @@ class Binomial {
     }
 
     Collective collective_;
-    Radix digits_;
+    RadixDigits digits_;
 };
 
 }  // namespace topoloom

@@ -44,7 +44,7 @@ class Dissemination {
 
    private:
     Collective collective_;
-    Radix distance_;
+    RadixDigits distance_;
 };
 
 }  // namespace topoloom

@@ -18,7 +18,8 @@ namespace topoloom {
 /// Rabenseifner, Optimization of collective reduction operations, ICCS 2004.
 class Halving {
    public:
-    explicit Halving(Collective collective, Fold fold = Fold::last, HalvingOrder order = HalvingOrder::far)
+    explicit Halving(Collective collective, ExtraRanks fold = ExtraRanks::last,
+                     HalvingOrder order = HalvingOrder::far)
         : collective_(std::move(collective)),
           cube_(collective_.ranks(), fold),
           halves_(cube_.corners(), order) {}

@@ -17,7 +17,7 @@ namespace topoloom {
 /// Optimization of collective reduction operations, ICCS 2004; replacing corner 0 as in MPICH.
 class HalvingReduce {
    public:
-    explicit HalvingReduce(Collective collective, Fold fold = Fold::last,
+    explicit HalvingReduce(Collective collective, ExtraRanks fold = ExtraRanks::last,
                            HalvingOrder order = HalvingOrder::far)
         : collective_(std::move(collective)),
           cube_(collective_.ranks(), fold),

@@ -14,7 +14,8 @@ namespace topoloom {
 /// 2005; Kumar 2005, eq. 3.11 and 3.13 (hypercube).
 class RecursiveDoubling {
    public:
-    explicit RecursiveDoubling(Collective collective, Fold fold = Fold::last, std::uint32_t radix = 2)
+    explicit RecursiveDoubling(Collective collective, ExtraRanks fold = ExtraRanks::last,
+                               std::uint32_t radix = 2)
         : collective_(std::move(collective)), cube_(collective_.ranks(), fold, radix) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }

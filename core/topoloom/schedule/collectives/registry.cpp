@@ -157,7 +157,7 @@ struct TreesOptions {
 AnySchedule make_disjoint_trees(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<TreesOptions>(name, values);
     const Extents grid =
-        options.grid.empty() ? near_cube(static_cast<std::uint32_t>(call.ranks)) : options.grid;
+        options.grid.empty() ? near_cube_factors(static_cast<std::uint32_t>(call.ranks)) : options.grid;
     if (cell_count(grid) != call.ranks)
         fail("schedule '", name, "(grid=", format_extents(grid), ")' is for ", cell_count(grid),
              " ranks, not for ", call.ranks);
@@ -183,7 +183,7 @@ struct ScatterOptions {
 
 AnySchedule make_scatter_all_gather(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<ScatterOptions>(name, values);
-    const auto spread = static_cast<Spread>(options.gather);
+    const auto spread = static_cast<PieceExchange>(options.gather);
     if (!ScatterAllGather::supports_rank_count(call.ranks, spread))
         fail("schedule '", name, "(gather=doubling)' is for powers of two of ranks, not for ", call.ranks);
     return ScatterAllGather(make_collective(call, call.ranks, options.cut == 0 ? Cut::even : Cut::rounded_up),
@@ -213,7 +213,8 @@ AnySchedule make_recursive_doubling(const Call& call, std::string_view name, con
     if (call.operation == scan || call.operation == exscan)
         return make_without_options<ScanDoubling>(call, name, values);
     const auto options = read_options<DoublingOptions>(name, values);
-    return RecursiveDoubling(make_block_collective(call), static_cast<Fold>(options.fold), options.radix);
+    return RecursiveDoubling(make_block_collective(call), static_cast<ExtraRanks>(options.fold),
+                             options.radix);
 }
 
 struct HalvingOptions {
@@ -231,7 +232,7 @@ struct HalvingOptions {
 
 AnySchedule make_halving(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<HalvingOptions>(name, values);
-    const auto fold = static_cast<Fold>(options.fold);
+    const auto fold = static_cast<ExtraRanks>(options.fold);
     const auto order = static_cast<HalvingOrder>(options.order);
     if (call.operation == reduce_scatter) {
         if (options.order != 0 || options.cut != 0)

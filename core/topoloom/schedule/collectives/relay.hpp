@@ -57,30 +57,30 @@ class Relay {
     }
     /// True while data remain to be sent.
     [[nodiscard]] bool has_barrier(std::uint64_t round) const {
-        return (rounds_are_stops_ ? begin(round + 1) : round + 1) + 1 < collective_.ranks();
+        return (rounds_are_stops_ ? first_message(round + 1) : round + 1) + 1 < collective_.ranks();
     }
     [[nodiscard]] std::optional<Bytes> staged_bytes(Rank, std::uint64_t round) const {
         if (k_ == 1) return std::nullopt;
-        const bool is_first = rounds_are_stops_ || round == begin(stop_of_message(round));
+        const bool is_first = rounds_are_stops_ || round == first_message(stop_of_message(round));
         return is_first ? collective_.bytes() : Bytes{0};
     }
 
    private:
     /// Number of the first message of a stop. If the last stop already has the block, no rank sends it there.
-    [[nodiscard]] std::uint64_t begin(std::uint64_t stop) const {
+    [[nodiscard]] std::uint64_t first_message(std::uint64_t stop) const {
         if (stop == stops_) return collective_.ranks() - 1;
         const bool had_it = stop + 1 == stops_ && collective_.ranks() - stop * k_ <= before_;
         return stop * k_ - (had_it ? 1 : 0);
     }
     [[nodiscard]] std::uint64_t stop_of_message(std::uint64_t message) const {
-        return message >= begin(stops_ - 1) ? stops_ - 1 : message / k_;
+        return message >= first_message(stops_ - 1) ? stops_ - 1 : message / k_;
     }
     template <class Visit>
     void each_peer(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
         const std::uint64_t stop = rounds_are_stops_ ? round : stop_of_message(round);
-        const std::uint64_t first = rounds_are_stops_ ? begin(stop) : round;
-        const std::uint64_t end = rounds_are_stops_ ? begin(stop + 1) : round + 1;
-        for (std::uint64_t i = first - begin(stop); i < end - begin(stop); ++i)
+        const std::uint64_t first = rounds_are_stops_ ? first_message(stop) : round;
+        const std::uint64_t end = rounds_are_stops_ ? first_message(stop + 1) : round + 1;
+        for (std::uint64_t i = first - first_message(stop); i < end - first_message(stop); ++i)
             visit(peer(rank, i, sending), collective_.bytes());
     }
     [[nodiscard]] Rank peer(Rank rank, std::uint64_t message, bool sending) const {

@@ -121,7 +121,7 @@ class GridTrees {
     [[nodiscard]] TreeStep step_into(const Cell& at, std::size_t axis, bool down) const {
         std::uint64_t depth = at[axis] == root_[axis] ? detour(axis) : 0;
         for (std::size_t i = 0; i < axes_; ++i) depth += distance(at, i, down);
-        const std::size_t first = first_axis(at, axis);
+        const std::size_t first = tree_axis(at, axis);
         return {number(neighbor_cell(at, axis, !down)), number(at),
                 closed_ ? 2 * first + (down ? 1 : 0) : first, depth};
     }
@@ -132,7 +132,7 @@ class GridTrees {
         return down && up > 0 ? extent_[axis] - up : up;
     }
     /// Returns the axis to which the tree belongs that enters a cell along `axis`.
-    [[nodiscard]] std::size_t first_axis(const Cell& at, std::size_t axis) const {
+    [[nodiscard]] std::size_t tree_axis(const Cell& at, std::size_t axis) const {
         if (at[axis] == root_[axis]) return axis;
         std::size_t next = axis;
         do next = next + 1 == axes_ ? 0 : next + 1;

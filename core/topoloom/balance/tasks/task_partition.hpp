@@ -39,12 +39,12 @@ struct VertexMove {
     double gain;
 };
 
-class TaskParts {
+class TaskPartition {
    public:
     /// Keeps references to all arguments except the parts. A rank may exceed the limit by `slack`, because
     /// coarse vertices rarely fit exactly.
-    TaskParts(const Tasks& tasks, const RankDistance& distance, const TaskLevel& level,
-              std::vector<Part> part, double slack = 0);
+    TaskPartition(const Tasks& tasks, const RankDistance& distance, const TaskLevel& level,
+                  std::vector<Part> part, double slack = 0);
 
     [[nodiscard]] const TaskLevel& level() const { return level_; }
     [[nodiscard]] const RankDistance& distance() const { return distance_; }
