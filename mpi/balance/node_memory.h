@@ -13,7 +13,7 @@ struct shared_loads {
     _Atomic int64_t received;   // how often ranks have received their share of other nodes' loads
     _Atomic int64_t failed_in;  // index of the first gathering in which MPI failed; 0: none
     _Atomic int failed_rank;    // a rank on which MPI failed
-    int64_t loads[];  // loads by rank, for this and the previous gathering, which ranks may still read
+    int64_t loads[];  // loads by rank, of this gathering and of the previous one, which ranks may still read
 };
 
 struct nodes {

@@ -186,7 +186,7 @@ int duplicate_types(struct call* call) {
 
 // ---- the plan ----------------------------------------------------------------------------------------------------
 
-/// What a plan is searched by.
+/// The criteria by which a plan is found.
 struct plan_query {
     topoloom_call call;
     const char* schedule;                      // NULL: not yet chosen

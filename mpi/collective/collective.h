@@ -110,12 +110,12 @@ void notify_complete(struct call* call);
 /// Advances all active calls. Returns whether active calls remain.
 bool drive_active_calls(struct process_state* process);
 bool has_other_active_calls(struct process_state* process, const struct call* call);
-/// Runs a call to its end. The call has begun and is not in the list of active calls.
+/// Finishes a call that has begun and is not in the list of active calls.
 int finish_call(struct call* call);
 
 // ---- process_state.c ---------------------------------------------------------------------------------------------
 int get_process_state(struct process_state** process);
-/// Checks a datatype, and an operator unless it is MPI_OP_NULL, by MPI calls. Raises no error.
+/// Lets MPI check a datatype and, unless it is MPI_OP_NULL, an operator. Raises no error.
 int check_type_and_op(struct process_state* process, MPI_Datatype type, MPI_Op op);
 /// Creates a keyval once per process; thread-safe.
 int create_keyval_once(_Atomic int* keyval, MPI_Comm_delete_attr_function* delete_attribute);
@@ -137,7 +137,7 @@ struct plan {
     topoloom_program program;
     size_t max_requests;  // of a round
     struct run* idle;     // for reuse
-    int references;       // reference count: active runs, and the cache
+    int references;       // reference count: one per active run, one for the cache
     uint64_t last_used;
 };
 /// One execution of a plan.
@@ -284,12 +284,12 @@ struct call {
     struct type_desc input_type, output_type;  // datatypes of the two buffers
     bool owns_input_type, owns_output_type;
     bool is_prepared;
-    struct run* run;                 // NULL: no data to transfer
-    bool is_running;                 // the run has started, and the copies are filled
-    char* copies;                    // memory for copies of buffers with gaps, or that output would overwrite
-    char *input_copy, *output_copy;  // pointers into `copies`; NULL: the buffer is not copied
-    bool is_pending;                 // the call has started, and its status is not yet consumed
-    bool is_complete;                // the call has completed since its last start
+    struct run* run;  // NULL: no data to transfer
+    bool is_running;  // the run has started, and the copies are filled
+    char* copies;     // memory for copies of buffers that have gaps or that output would overwrite
+    char *input_copy, *output_copy;   // pointers into `copies`; NULL: the buffer is not copied
+    bool is_pending;                  // the call has started, and its status is not yet consumed
+    bool is_complete;                 // the call has completed since its last start
     void (*on_complete)(void* data);  // NULL: no callback
     void* on_complete_data;
     int error;

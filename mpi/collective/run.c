@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Executes a program of the core, round by round.
+// Executes a program that the core has compiled from a schedule, round by round.
 #include <limits.h>
 #include <stdlib.h>
 

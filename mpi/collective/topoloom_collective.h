@@ -204,8 +204,8 @@ TOPOLOOM_COLLECTIVE_API int topoloom_barrier(MPI_Comm comm);
 TOPOLOOM_COLLECTIVE_API int topoloom_ibarrier(MPI_Comm comm, topoloom_request* request);
 TOPOLOOM_COLLECTIVE_API int topoloom_barrier_init(MPI_Comm comm, MPI_Info info, topoloom_request* request);
 
-/* Equivalents of MPI_Start etc. Null and inactive requests are complete, completion frees non-persistent requests, and
- * statuses are empty. */
+/* Equivalents of MPI_Start etc. Null and inactive requests count as complete, completion frees non-persistent
+ * requests, and statuses are empty. */
 TOPOLOOM_COLLECTIVE_API int topoloom_start(topoloom_request* request);
 TOPOLOOM_COLLECTIVE_API int topoloom_startall(int count, topoloom_request requests[]);
 TOPOLOOM_COLLECTIVE_API int topoloom_test(topoloom_request* request, int* flag, MPI_Status* status);

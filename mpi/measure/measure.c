@@ -2,7 +2,7 @@
 // Times schedules and MPI's own collective alternately, so that temporary disturbances affect all of them.
 //
 // Usage: measure FOLDER; see job.h for its files. Times are measured from a common start until the last rank
-// ends.
+// has finished.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdbool.h>

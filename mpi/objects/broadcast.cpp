@@ -60,7 +60,7 @@ void SchedulerState::multicast(const MessageHeader& header, const std::vector<st
                                const char* values) {
     Array& array = *arrays[header.array];
     if (array.user_array == nullptr) return;
-    std::vector<std::pair<int, std::uint64_t>> others;  // pairs of last known rank and member
+    std::vector<std::pair<int, std::uint64_t>> others;  // pairs: last known rank, member
     for (const std::uint64_t member : members) {
         if (array.residents.find(member) == nullptr) {
             others.emplace_back(get_last_known_rank(array, member), member);

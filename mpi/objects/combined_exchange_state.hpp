@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// State of a many-to-many exchange on a rank. Its messages are combined.
+// The state, on one rank, of a many-to-many exchange whose messages are combined.
 #pragma once
 
 #include <cstddef>

@@ -96,7 +96,7 @@ void SchedulerState::deliver_message(Message* message) {
     if (!header.is_sequenced) return invoke_method(*here, message);
     std::uint32_t& expected = here->expected[header.sender];
     if (header.sequence != expected) {
-        release_message(message);  // release the memory, which earlier messages may need
+        release_message(message);  // so that messages before it in the sequence can be sent
         return here->out_of_order.push_back(message);
     }
     ++expected;

@@ -2,9 +2,9 @@
 // Stages of a combined exchange: each stage sends along one axis of a virtual mesh, and axes are used in
 // ascending order. Independent of MPI.
 //
-// A position is a number with one digit per axis. The last plane across the highest axis may be incomplete. A hop to a
-// hole in this plane is redirected to a complete plane, which depends on the position of the sender (Kumar 2005,
-// section 3.1; see mesh.h of streams).
+// A position is a number with one digit per axis. The last plane across the highest axis may be incomplete. A
+// hop to a hole in this plane is redirected to a complete plane, chosen by the position of the sender (Kumar
+// 2005, section 3.1; see mesh.h of streams).
 #pragma once
 
 #include <cstddef>

@@ -171,7 +171,7 @@ DetailedMeasurements SchedulerState::measurements() {
 }
 
 void SchedulerState::reset_measurements() {
-    // Keep the sequence numbers of messages.
+    // The sequence numbers of messages must not be reset.
     const auto reset = [](std::uint64_t, Traffic& sent) { sent = {.next_sequence = sent.next_sequence}; };
     for (const auto& array : arrays) {
         array->residents.for_each([&](std::uint64_t, Resident* resident) {

@@ -10,7 +10,7 @@ namespace topoloom::objects {
 
 namespace {
 
-/// Process map on the machine of the options, or on a machine inferred from ranks that share nodes.
+/// Process map on the machine given in the options, or on a machine inferred from which ranks share nodes.
 class ProcessMap {
    public:
     ProcessMap(const SchedulerState& state, const RebalanceOptions& options) {

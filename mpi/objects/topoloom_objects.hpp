@@ -298,12 +298,13 @@ struct ObjectsOptions {
     /// Whether the messages that one object sends to another by send() are delivered in order, regardless of
     /// priorities and migrations.
     bool is_ordered = false;
-    /// Returns the home rank of an object, which creates the object and tracks its location. Must be the same function
-    /// on all ranks. Default: blocks of indices.
+    /// Returns the home rank of an object; this rank creates the object and tracks its location. Must be the
+    /// same function on all ranks. Default: blocks of indices.
     std::function<int(const Index&)> home;
 };
 
-/// An array of objects. Construction and destruction are collective between two runs, in the same order on all ranks.
+/// An array of objects. All ranks must construct and destroy their arrays together, between two runs and in
+/// the same order.
 template <typename T>
 class Objects {
     static_assert(std::derived_from<T, Object<T>>, "topoloom: T derives from topoloom::Object<T>");

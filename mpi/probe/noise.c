@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures noise by fixed work quanta (Sottile and Minnich, "Analysis of microbenchmarks for performance tuning of
-// clusters", CLUSTER 2004).
+// Measures noise with fixed work quanta (Sottile and Minnich, "Analysis of microbenchmarks for performance
+// tuning of clusters", CLUSTER 2004).
 #include "noise.h"
 
 #include <mpi.h>

@@ -36,7 +36,7 @@ struct bindings {
 /// Reads a bindings file. Returns false on failure, with the reason in `error`.
 bool read_bindings(const char* file, struct bindings* bindings, char* error, size_t error_size);
 void free_bindings(struct bindings* bindings);
-/// Returns the index into `hosts`, by find_host; -1 = none.
+/// Returns the index into `hosts` of the host that find_host() finds; -1 = none.
 int find_bindings_host(const struct bindings* bindings, const char* name);
 
 // ---- affinity_report.c: where each process runs ----------------------------------------------------------

@@ -234,8 +234,8 @@ bool gather_recording(const char* folder);  // collective; returns whether the f
 // ---- crash_dump.c ----------------------------------------------------------------------------------------
 void prepare_crash_dump(const char* folder);
 bool is_crash_dump_due(void);
-/// Writes the dump if it has not been written, and once requests the dumps of the other ranks on this node.
-/// Async-signal-safe.
+/// Writes the dump unless it has been written. On the first call, also requests the dumps of the other ranks
+/// on this node. Async-signal-safe.
 void dump_and_notify(const char* cause, int number);
 /// Sets the reason for a dump that is written at exit if MPI_Finalize has not been called.
 void set_exit_reason(const char* cause, int number);

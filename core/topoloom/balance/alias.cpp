@@ -42,9 +42,9 @@ SendersAndReceivers split_by_excess(std::size_t ranks, const ExcessOf& excess_of
     return ranks_by_excess;
 }
 
-/// Runs the alias method. `phantoms`: the lowest ranks, this many, have a phantom task and send it before
-/// their other tasks. `sends_at_target`: a rank whose surplus is used up still serves the next receiver, as
-/// in the printed method. `only`: list only moves from and to this rank. The next sender is selected without
+/// Runs the alias method. The lowest `phantoms` ranks have a phantom task and send it before their other
+/// tasks. If `sends_at_target`, a rank whose surplus is used up still serves the next receiver, as in the
+/// printed method. `only`: list only moves from and to this rank. The next sender is selected without
 /// branches.
 template <class ExcessOf>
 Plan fill_deficits(const ExcessOf& excess_of, const SendersAndReceivers& ranks_by_excess,

@@ -66,8 +66,8 @@ struct BalancerFunction<Plan (*)(const BalanceProblem&, Last)> {
     using Options = std::remove_cvref_t<Last>;
 };
 
-/// Builds the table entry of a balancer with a function Plan run(const BalanceProblem&, const Options&); the
-/// options may be omitted.
+/// Builds the table entry of a balancer that is implemented by a function Plan run(const BalanceProblem&,
+/// const Options&); the options may be omitted.
 template <auto run>
 [[nodiscard]] Balancer balancer(const BalancerInfo& info) {
     using Options = typename BalancerFunction<decltype(run)>::Options;

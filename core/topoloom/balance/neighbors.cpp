@@ -41,7 +41,7 @@ void remove_flow_cycles(const RankNetwork& network, std::vector<std::int64_t>& f
     std::vector<std::size_t> next(out.first.begin(), out.first.end() - 1);
     std::vector<std::uint32_t> depth(network.ranks, 0);  // position on the path, from 1; 0: not on it
     std::vector<std::size_t> path;                       // pairs
-    std::vector<std::uint32_t> on_path;                  // ranks on the path: one more than pairs
+    std::vector<std::uint32_t> on_path;                  // ranks on the path; one more than pairs on it
     const auto receiver = [&](std::size_t p, std::uint32_t sender) {
         return network.pairs[p].low == sender ? network.pairs[p].high : network.pairs[p].low;
     };

@@ -33,7 +33,7 @@ std::vector<std::uint8_t> target_extras(std::span<const std::int64_t> loads) {
     std::vector<std::uint8_t> extras(loads.size(), 0);
     if (even.ranks_at_ceiling == 0) return extras;
     const auto turn_of = [&](std::int64_t load) -> std::size_t {
-        // Uses arithmetic, because half of the branches would be mispredicted.
+        // Uses arithmetic instead of branches, half of which would be mispredicted.
         const std::size_t below = load < even.ceiling ? 1 : 0;
         return 2 * below + static_cast<std::size_t>(below == 1 ? load == even.floor : load != even.ceiling);
     };

@@ -10,7 +10,7 @@
 
 namespace topoloom {
 
-/// Default maximum number of senders per receiver; with one sender, a third more tasks move.
+/// Default maximum number of senders per receiver; with at most one, a third more tasks would move.
 inline constexpr std::uint32_t default_receive_limit = 2;
 
 /// Ships surplus to deficits by the cheapest transport or, in larger problems, by match_near() along a

@@ -39,7 +39,7 @@ struct Port {
     friend auto operator<=>(const Port&, const Port&) = default;
 };
 
-/// Rank capacity and total link bandwidth of vertices.
+/// The rank capacity at vertices, and the total bandwidth of their links.
 std::vector<Port> find_ports(const NetworkGraph& graph) {
     std::vector<Port> found;
     for (std::uint32_t v = 0; v < graph.vertex_count(); ++v) {

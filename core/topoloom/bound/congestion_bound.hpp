@@ -19,15 +19,15 @@ struct CongestionBound {
     std::string where;
 };
 
-/// Requires one rank per node and the machine's routes. Returns 0 otherwise, for adaptive routing, and for
-/// too many routes.
+/// Uses the machine's routes. Returns 0 for adaptive routing, for too many routes, and unless every node has
+/// capacity for exactly one rank.
 [[nodiscard]] CongestionBound message_bound(const BoundProblem& problem);
 
 /// Computed from the bytes that leave the router of one rank, for any routing.
 [[nodiscard]] CongestionBound injection_bound(const BoundProblem& problem);
 
 /// Evaluates many candidate cuts: consecutive nodes (subtrees, groups, rows), slabs across each grid axis,
-/// and regions grown from a node, each with its switches. Samples large machines.
+/// and regions grown from a node, each with its switches. On large machines, only a sample of these.
 [[nodiscard]] CongestionBound cut_bound(const BoundProblem& problem);
 
 /// The average load over all links, which follows from a bound on hop-bytes; that bound spends the budget.

@@ -85,7 +85,7 @@ std::optional<std::int64_t> dual_ascent_bound(const BoundProblem& problem, Meter
         }
     }
     constexpr int max_sweeps = 200;
-    constexpr double min_gain = 5e-5;  // sweeps end when the relative gain of one is smaller
+    constexpr double min_gain = 5e-5;  // stop after a sweep with a smaller relative gain
     for (int i = 0; i < max_sweeps; ++i) {
         const std::int64_t before = ascent.bound();
         ascent.sweep(problem.threads());

@@ -173,7 +173,7 @@ class ProfileSearch {
             if (kind.other == no_index && sites_[i].node != sites_[kind.site].node) kind.other = i;
         }
     }
-    /// The shorter distance of the two directions.
+    /// The shorter of the distances in the two directions.
     [[nodiscard]] std::uint32_t distance(std::uint32_t a, std::uint32_t b) const {
         const std::uint32_t there = space_->distance(a, b);
         return space_->is_symmetric() ? there : std::min(there, space_->distance(b, a));

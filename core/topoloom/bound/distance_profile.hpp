@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Capacity around a slot, by distance.
+// How many ranks have room within each distance of a slot.
 #pragma once
 
 #include <cstdint>

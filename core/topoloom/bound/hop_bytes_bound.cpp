@@ -10,7 +10,7 @@
 namespace topoloom {
 
 HopBytesBound hop_bytes_bound(const BoundProblem& problem, Meter& meter) {
-    // Number of ranks times number of locations up to which a proof takes about a second, and about half a
+    // Maximum of ranks times locations for proofs that take about a second, and for those of about half a
     // minute.
     constexpr std::uint64_t few_pairs = std::uint64_t{1} << 18, max_pairs = std::uint64_t{1} << 22;
     HopBytesBound best{bound::sparse_bound(problem), "sparse"};

@@ -124,7 +124,7 @@ struct RankTraffic {
     std::vector<std::int64_t> sent;     // bytes by peer with at least one message
     std::int64_t messages = 0;          // number of messages sent
     std::int64_t fewest = 0;            // minimum number of messages to any peer
-    std::uint32_t senders = 0;          // number of ranks that send messages to it
+    std::uint32_t senders = 0;          // number of ranks that send messages to this rank
 };
 
 std::vector<RankTraffic> list_traffic(const CommGraph& graph) {
@@ -176,9 +176,9 @@ bool has_unavoidable_messages(const CommGraph& graph, std::uint64_t max_on_node)
     return false;
 }
 
-/// Minimum bytes of the busiest node, given the bytes of every rank: the maximum of the largest rank, the
-/// mean per node, and (i + 1) times any value that more than i times as many ranks reach as there are nodes,
-/// because i + 1 of these ranks must share a node.
+/// Minimum bytes of the busiest node, given the bytes of every rank: at least those of the largest rank, and
+/// the mean per node. If more than i * nodes ranks have at least some value, i + 1 of them share a node,
+/// which therefore has at least (i + 1) times this value.
 double bound_busiest_node(std::vector<double> of_rank, std::size_t nodes) {
     std::ranges::sort(of_rank, std::greater());
     double most = std::accumulate(of_rank.begin(), of_rank.end(), 0.0) / static_cast<double>(nodes);
@@ -239,7 +239,7 @@ PhaseBounds bound_phase(const CommGraph& graph, const Machine& machine, const Ne
     const auto counted = [&](Seconds startup) { return std::floor(startup.value / tick + 0.5) * tick; };
     const double leaving_startup = counted(speeds.startup);
     const double inside_startup = counted(speeds.memory_startup);
-    const std::uint64_t kept = near.max_on_node() - 1;  // maximum number of peers on the own node
+    const std::uint64_t kept = near.max_on_node() - 1;  // maximum number of peers on a rank's own node
     double rounds = 0;
     for (const std::int64_t messages : graph.all_messages())
         rounds = std::max(rounds, static_cast<double>(messages));

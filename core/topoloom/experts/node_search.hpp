@@ -43,7 +43,7 @@ class NodeSearch {
     /// Packs replicas onto GPUs of their nodes, and swaps them between nodes until no GPU exceeds `most`;
     /// returns false if one still does.
     [[nodiscard]] bool pack(double most);
-    /// Replaces pack(): assigns replicas to these GPUs of their nodes.
+    /// Alternative to pack(): assigns replicas to these GPUs of their nodes.
     void assign_gpus(std::span<const std::uint32_t> gpus);
 
     /// Anneals packed replicas by swaps that leave no GPU above `most`, starting at this fraction of the

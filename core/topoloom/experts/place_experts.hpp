@@ -25,8 +25,8 @@ struct PlacedExperts {
 [[nodiscard]] PlacedExperts place_experts(const ExpertLayer& layer, const ExpertGpus& gpus,
                                           ExpertDispatch dispatch, double slack, Rng rng);
 
-/// Places several layers, each with its own random stream of `seed`, on up to `threads` threads (0: one per
-/// core).
+/// Places several layers, each with its own random stream derived from `seed`, on up to `threads` threads (0:
+/// one per core).
 [[nodiscard]] std::vector<PlacedExperts> place_layers(std::span<const ExpertLayer> layers,
                                                       const ExpertGpus& gpus, ExpertDispatch dispatch,
                                                       double slack, std::uint64_t seed, int threads);

@@ -57,7 +57,7 @@ Coroutine<LineElement> merge_elements(PeerChannel& channel, std::uint32_t rank, 
     co_return own;
 }
 
-/// A position in a segment of the merged line that ends with a sender.
+/// A position of the merged line, within the segment that ends with the next sender.
 struct SenderSegment {
     std::uint32_t sender;
     std::uint32_t away;    // distance to the sender

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Minimum knapsack cover: the tasks with the fewest bytes whose loads add up to a given load.
+// Minimum knapsack cover: the tasks with the fewest bytes whose loads add up to at least a given load.
 #pragma once
 
 #include <cstdint>

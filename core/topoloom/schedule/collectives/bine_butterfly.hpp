@@ -17,7 +17,7 @@ namespace topoloom {
 /// step 2, and so on. A reduce-scatter runs the steps in reverse: a rank sends the contributions that the
 /// partner needs. An all-reduce with one piece per corner combines the two; with a single piece, partners
 /// exchange complete vectors. If the number of ranks is not a power of two, every other one of the first
-/// ranks is an extra rank (see cube.hpp). Sources: the source of BineRing; D. De Sensi et al., Swing:
+/// ranks is an extra rank (see cube.hpp). Sources: that of BineRing, and D. De Sensi et al., Swing:
 /// Short-cutting Rings for Higher Bandwidth Allreduce, NSDI 2024.
 class BineButterfly {
    public:

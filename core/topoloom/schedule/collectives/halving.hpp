@@ -79,7 +79,7 @@ class Halving {
         return stage(round) == Cube::Stage::hand_in ||
                (stage(round) == Cube::Stage::exchange && cube_.exchange(round) < cube_.dimensions());
     }
-    /// The exchange of the halving that a round performs or, in the all-gather, reverses.
+    /// The number of the halving's exchange that a round performs or, in the all-gather, reverses.
     [[nodiscard]] std::uint64_t exchange(std::uint64_t round) const {
         const std::uint64_t number = cube_.exchange(round);
         return number < cube_.dimensions() ? number : 2 * cube_.dimensions() - 1 - number;

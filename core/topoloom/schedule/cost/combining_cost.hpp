@@ -17,7 +17,8 @@ struct CombiningCosts {
 
 enum class CombiningStrategy { direct, mesh, grid, hypercube };
 
-/// Which formula: counted from the algorithm, or as printed in the source if that differs.
+/// Which formula to use: the one counted from the algorithm, or the one printed in the source, which may
+/// differ.
 enum class FormulaVariant { counted, printed };
 
 /// Returns the time, in seconds, of an all-to-all of m bytes per pair among P ranks, by equation [3.1];

@@ -216,7 +216,7 @@ struct SampledRound {
 
 bool is_different(double value, double from) { return std::abs(value - from) > 0.01 * from; }
 
-/// Groups consecutive rounds whose busiest ranks send equally many messages and bytes and need the same time.
+/// Groups consecutive rounds whose busiest ranks send equally many messages and bytes, and need equal times.
 /// Samples 4 to 32 rounds per group, with about `most_messages` messages in total.
 std::vector<SampledRound> sample_rounds(const AnySchedule& schedule, const NetworkModel& model,
                                         std::uint64_t most_messages) {

@@ -24,8 +24,8 @@ struct ScheduleCost {
 };
 
 /// Returns the cost without a machine: a round takes as long as its busiest rank. A rank sends and receives k
-/// messages, with overheads o_s and o_r and a latency. Each message takes a turn of model.time(size). Its
-/// time is the longest of
+/// messages, with overheads o_s and o_r and a latency. Each message takes a turn of model.time(size). The
+/// rank's time is the longest of
 ///   - all turns, one after the other, plus the latency,
 ///   - (k - 1) o_s plus the last turn and the latency, and likewise with o_r,
 ///   - its CPU time: k o_s + k o_r, plus copying, plus reducing the received bytes.

@@ -68,7 +68,7 @@ class NetworkModel {
     /// 1) G. Throws Error if a single message would take less than one of several, or if a byte would take
     /// more than a message. Sets latency, send_cpu and receive_cpu of the costs.
     [[nodiscard]] static NetworkModel loggp(double L, double o, double g, double G, MessageCosts costs = {});
-    /// Returns a copy with the same lines and other costs.
+    /// Returns a copy with the same lines, but these costs.
     [[nodiscard]] NetworkModel with_costs(const MessageCosts& costs) const;
     /// Returns a copy with this number of NICs per node, shared evenly by its processes.
     [[nodiscard]] NetworkModel with_cards(std::uint32_t cards) const;
@@ -89,7 +89,8 @@ class NetworkModel {
         return seconds(size, [](const CostLine& line) { return line; });
     }
     /// Seconds between two successive messages of a process while this number of processes of the node send.
-    /// Injecting all their messages may take longer than the line, which is the time of a single process.
+    /// Injecting the messages of all these processes may take longer than alpha + bytes * beta, the time of a
+    /// single process.
     [[nodiscard]] double time(Bytes size, std::uint32_t processes) const {
         if (processes <= 1) return time(size);
         const double of_a_card = processes / cards_;
@@ -119,7 +120,7 @@ class NetworkModel {
     [[nodiscard]] double receive_cpu(Bytes size) const {
         return costs_.receive_cpu + static_cast<double>(size.value) * costs_.receive_cpu_per_byte;
     }
-    /// Seconds to copy this many bytes and blocks into one message, or out of it.
+    /// Seconds to copy `size` bytes in `blocks` blocks into one message, or out of it.
     [[nodiscard]] double copy(Bytes size, double blocks = 0) const {
         return blocks * costs_.combine + static_cast<double>(size.value) * costs_.gamma;
     }

@@ -38,8 +38,8 @@ struct ClusterMerge {
 /// Murtagh, A survey of recent advances in hierarchical clustering algorithms, The Computer Journal 26, 1983.
 [[nodiscard]] std::vector<ClusterMerge> average_linkage(MeanDistances distances);
 
-/// Returns the group of every item after merging the pairs before index `first`. Groups are numbered in
-/// order of their lowest item.
+/// Returns the group of every item after the merges before index `first`. Groups are numbered in order of
+/// their lowest item.
 [[nodiscard]] std::vector<std::uint32_t> find_clusters(const std::vector<ClusterMerge>& merges,
                                                        std::size_t first);
 

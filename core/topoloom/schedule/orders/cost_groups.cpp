@@ -63,7 +63,7 @@ class PairTimes {
 
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] double time(std::size_t a, std::size_t b) const { return times_[a * size_ + b]; }
-    /// The pair's time; for the size - 2 longest times, the longest of the remaining times.
+    /// The pair's time, except that the size - 2 longest times are replaced by the longest of the others.
     [[nodiscard]] double clipped_time(std::size_t a, std::size_t b) const {
         return std::min(time(a, b), longest_);
     }
@@ -98,7 +98,7 @@ std::vector<std::size_t> best_cuts(const std::vector<ClusterMerge>& merges) {
     return found;
 }
 
-/// The group whose other processes are closest to one process.
+/// The group whose processes, apart from this one, are closest to this process.
 std::uint32_t nearest_group(const PairTimes& pairs, const Partition& parts, std::size_t process) {
     std::vector<double> sum(parts.count, 0);
     std::vector<double> other_count(parts.count, 0);

@@ -80,8 +80,8 @@ class GridTrees {
             }
         }
     }
-    /// Calls visit(cell) for the root and the cells around it. On an open grid no other cells have more
-    /// children.
+    /// Calls visit(cell) for the root and the cells around it. On an open grid, no other cell has more
+    /// children than these.
     template <class Visit>
     void each_cell_around_root(const Visit& visit) const {
         Cell at = root_;
@@ -131,7 +131,7 @@ class GridTrees {
         const std::uint32_t up = to >= from ? to - from : to + extent_[axis] - from;
         return down && up > 0 ? extent_[axis] - up : up;
     }
-    /// Returns the axis to which the tree belongs that enters a cell along `axis`.
+    /// Returns the axis of the tree that enters a cell along `axis`.
     [[nodiscard]] std::size_t tree_axis(const Cell& at, std::size_t axis) const {
         if (at[axis] == root_[axis]) return axis;
         std::size_t next = axis;
