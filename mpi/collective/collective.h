@@ -77,7 +77,7 @@ int pack_buffer(const struct buffer_desc* desc, const struct type_desc* type, in
                 char* copy);
 int unpack_buffer(const struct buffer_desc* desc, const struct type_desc* type, int ranks, const char* copy);
 
-// ---- active.c ----------------------------------------------------------------------------------------------------
+// ---- active_calls.c ----------------------------------------------------------------------------------------------
 /// State of a process: its active calls and communicators.
 struct process_state {
     bool is_threaded;           // MPI_THREAD_MULTIPLE: the guard is needed

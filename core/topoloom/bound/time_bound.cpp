@@ -195,8 +195,8 @@ struct PhaseLoad {
 };
 
 /// Minimum loads of NICs and memories.
-PhaseLoad node_load(const std::vector<RankTraffic>& traffic, const NearLatencies& near,
-                    const NodeSpeeds& speeds) {
+PhaseLoad bound_node_loads(const std::vector<RankTraffic>& traffic, const NearLatencies& near,
+                           const NodeSpeeds& speeds) {
     PhaseLoad load{.where = "network cards"};
     for (const auto bytes : {&RankTraffic::out, &RankTraffic::in}) {
         std::vector<double> all;
@@ -320,7 +320,7 @@ TimeBound time_bound(const BoundProblem& problem, std::span<const CommGraph* con
     if (phases.empty()) phases = {&whole, 1};
     const NearLatencies latencies(problem);
     const auto load_of = [&](const CommGraph& graph, const std::vector<RankTraffic>& traffic, bool is_phase) {
-        PhaseLoad load = node_load(traffic, latencies, machine.speeds());
+        PhaseLoad load = bound_node_loads(traffic, latencies, machine.speeds());
         if (&graph == whole || (phases.size() == 1 && phases.front() == &graph)) {
             raise_bound(load, congestion);
             return load;
