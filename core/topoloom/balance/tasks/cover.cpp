@@ -21,11 +21,11 @@ class CoverSearch {
                 items_.push_back({tasks.loads[task],
                                   tasks.bytes.empty() ? 0.0 : static_cast<double>(tasks.bytes[task]), task});
         }
-        std::ranges::sort(items_, [](const Item& a, const Item& b) {
+        std::ranges::sort(items_, [](const CoverItem& a, const CoverItem& b) {
             const double left = a.bytes * b.load, right = b.bytes * a.load;
             return left != right ? left < right : a.task < b.task;
         });
-        for (const Item& item : items_) {
+        for (const CoverItem& item : items_) {
             load_before_.push_back(load_before_.back() + item.load);
             bytes_before_.push_back(bytes_before_.back() + item.bytes);
         }
@@ -35,7 +35,7 @@ class CoverSearch {
         Cover found;
         found.least_bytes = bound(0, load);
         if (found.least_bytes == std::numeric_limits<double>::infinity()) {
-            for (const Item& item : items_) best_.push_back(item.task);
+            for (const CoverItem& item : items_) best_.push_back(item.task);
             return {best_, bytes_before_.back()};
         }
         const auto first = std::lower_bound(load_before_.begin(), load_before_.end(), load);
@@ -51,7 +51,7 @@ class CoverSearch {
     }
 
    private:
-    struct Item {
+    struct CoverItem {
         double load, bytes;
         std::uint32_t task;
     };
@@ -81,7 +81,7 @@ class CoverSearch {
         }
     }
 
-    std::vector<Item> items_;
+    std::vector<CoverItem> items_;
     std::vector<double> load_before_{0}, bytes_before_{0};  // prefix sums
     std::vector<std::uint32_t> chosen_, best_;
     double best_bytes_ = std::numeric_limits<double>::infinity();

@@ -140,7 +140,7 @@ AnySchedule make_two_trees(const Call& call, std::string_view name, const Option
     return TwoTrees(make_segmented_collective(call, read_options<SegmentOptions>(name, values).segment));
 }
 
-struct TreesOptions {
+struct DisjointTreesOptions {
     Extents grid;
     std::uint32_t lines = 0;
     std::uint32_t segment = 65536;
@@ -155,7 +155,7 @@ struct TreesOptions {
 };
 
 AnySchedule make_disjoint_trees(const Call& call, std::string_view name, const OptionValues& values) {
-    const auto options = read_options<TreesOptions>(name, values);
+    const auto options = read_options<DisjointTreesOptions>(name, values);
     const Extents grid =
         options.grid.empty() ? near_cube_factors(static_cast<std::uint32_t>(call.ranks)) : options.grid;
     if (cell_count(grid) != call.ranks)
@@ -307,7 +307,7 @@ const std::vector<ScheduleEntry>& schedules() {
          .source = "Edmonds 1973",
          .cost = "(H - 1 + m / (T s)) (alpha + s beta)",
          .make = make_disjoint_trees,
-         .options = list_options<TreesOptions>},
+         .options = list_options<DisjointTreesOptions>},
         {.name = "linear",
          .operations = {broadcast, reduce, scatter, gather},
          .summary = "direct messages between the root and all other ranks, in one round",
